@@ -53,12 +53,12 @@ if TYPE_CHECKING:
     from nodeattrs.core.sensitive import Sensitive
     from nodeattrs.core.trace import Trace
     from nodeattrs.errors import NodeattrsError
+    from nodeattrs.formats.layers import read_layer
+    from nodeattrs.formats.tags import Tagged
     from nodeattrs.node.documents import json_default
     from nodeattrs.node.node import Node
     from nodeattrs.node.values import Deferred, Symbol, lazy
     from nodeattrs.policies import fold
-    from nodeattrs.texts.layers import read_layer
-    from nodeattrs.texts.tags import Tagged
 
 __version__ = VERSION
 
@@ -89,7 +89,7 @@ _HOMES = {
     "Symbol": "node.values",
     "TAKE": "core.policy",
     "TEXT": "core.policy",
-    "Tagged": "texts.tags",
+    "Tagged": "formats.tags",
     "Trace": "core.trace",
     "concat": "core.part",
     "fold": "policies",
@@ -97,7 +97,7 @@ _HOMES = {
     "lazy": "node.values",
     "listed": "core.part",
     "made": "core.part",
-    "read_layer": "texts.layers",
+    "read_layer": "formats.layers",
     "unite": "core.part",
 }
 

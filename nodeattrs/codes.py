@@ -23,13 +23,13 @@ from typing import Literal, NamedTuple
 _DECLARING = (
     "nodeattrs.errors",
     "nodeattrs.kinds",
-    "nodeattrs.texts.patterns",
-    "nodeattrs.keep.revisions",
-    "nodeattrs.keep.search.query",
+    "nodeattrs.formats.patterns",
+    "nodeattrs.store.revisions",
+    "nodeattrs.store.search.query",
     "nodeattrs.catalog.errors",
-    "nodeattrs.adapters.hiera.errors",
+    "nodeattrs.dialects.hiera.errors",
     "nodeattrs.dialects.cloudinit.faults",
-    "nodeattrs.adapters.bindings.model.faults",
+    "nodeattrs.dialects.bindings.model.faults",
     "nodeattrs.dialects.ansible.faults",
 )
 """The modules that declare codes, or import the module that does."""

@@ -1,6 +1,6 @@
 """Git repositories, read by plumbing commands that start nothing and fetch nothing, whatever a repository configures.
 
-Used by `contract.sides` for the files of a commit, and by `runs.blame` for the commit of a line. It knows names, modes,
+Used by `contract.sides` for the files of a commit, and by `dialects.chef.blame` for the commit of a line. It knows names, modes,
 contents and commits. It does not know what a file means.
 """
 
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from nodeattrs import children
 from nodeattrs.core.budget import in_force
 from nodeattrs.errors import NoRevision, NotFound, TooMuch
-from nodeattrs.texts.nearest import work_tree_of
+from nodeattrs.formats.nearest import work_tree_of
 
 _SETTINGS = {
     "blame.ignoreRevsFile": "",

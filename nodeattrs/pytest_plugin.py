@@ -7,7 +7,7 @@
 `nodeattrs_injector` is an injector that each test has for itself (docs/bindings.md).
 
 Installed with the package (entry point `pytest11`). Until a fixture is used nothing of the library is
-imported. It decides nothing: a run is `runs.run`, what is printed is `reports.explain`. docs/testing.md
+imported. It decides nothing: a run is `dialects.chef.run.run`, what is printed is `reports.explain`. docs/testing.md
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ import pytest
 if TYPE_CHECKING:
     from types import CodeType
 
-    from nodeattrs.adapters.bindings import Injector
     from nodeattrs.catalog import Catalog
     from nodeattrs.core.claim import Origin
     from nodeattrs.core.trace import Trace
+    from nodeattrs.dialects.bindings.injector import Injector
+    from nodeattrs.dialects.chef.facts import Facts
+    from nodeattrs.dialects.chef.repository.repository import Repository
+    from nodeattrs.dialects.chef.run.run import Run
     from nodeattrs.node.node import Node
-    from nodeattrs.runs import Repository
-    from nodeattrs.runs.facts import Facts
-    from nodeattrs.runs.run import Run
 
 __all__ = ["Converge", "Converged", "converge", "nodeattrs_repository"]
 
@@ -55,7 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def nodeattrs_repository(pytestconfig: pytest.Config) -> Repository:
     """The repository that `converge` runs: of the setting nodeattrs_repo, else found from rootdir upwards."""
-    from nodeattrs.runs import Repository
+    from nodeattrs.dialects.chef.repository.repository import Repository
 
     root = pytestconfig.rootpath
     named = pytestconfig.getini("nodeattrs_repo")
@@ -87,7 +87,7 @@ def nodeattrs_injector(request: pytest.FixtureRequest) -> Iterator[Injector]:
 
 
 def _named_injector(named: str) -> Injector:
-    from nodeattrs.adapters.bindings import Injector
+    from nodeattrs.dialects.bindings.injector import Injector
     from nodeattrs.errors import wrong_argument
 
     try:
@@ -103,9 +103,9 @@ def _named_injector(named: str) -> Injector:
 
 
 def _of_repository(repository: Repository) -> Injector:
+    from nodeattrs.dialects.chef.run.bindings import Injection
     from nodeattrs.errors import NotFound
     from nodeattrs.node.node import Node
-    from nodeattrs.runs.bindings import Injection
 
     injector = Injection(repository, Node("test")).injector
     if injector is None:
@@ -154,7 +154,7 @@ class Converge:
         search:      what the word `search` of recipes does
         raises:      whatever a run raises; NotFound for a platform that is not known
         """
-        from nodeattrs.runs.run import run_node
+        from nodeattrs.dialects.chef.run.run import run_node
 
         run = run_node(
             self.repository,
@@ -174,8 +174,8 @@ class Converge:
 
 def _facts(repository: Repository, platform: str | None, more: Mapping[str, Any]) -> Facts:
     from nodeattrs.core.claim import Origin
-    from nodeattrs.runs.facts import Facts, laid_over, load_facts
-    from nodeattrs.runs.facts.known import platform_file
+    from nodeattrs.dialects.chef.facts import Facts, laid_over, load_facts
+    from nodeattrs.dialects.chef.facts.known import platform_file
 
     known = Facts({}, Origin("facts", "of no platform"))
     if platform is not None:
@@ -262,9 +262,9 @@ class Converged:
     def explain(self, path: str) -> str:
         """What `nodeattrs explain` prints of a path."""
         from nodeattrs.core.tree import parse
+        from nodeattrs.dialects.chef.causes import setters_in
         from nodeattrs.reports import Screen
         from nodeattrs.reports.explain import explained
-        from nodeattrs.runs.causes import setters_in
 
         found = explained(self.node, parse(path), self.repository, search=self.run.search)
         if found.has_claims:

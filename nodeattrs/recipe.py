@@ -20,10 +20,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from nodeattrs.dialects.chef.run.lookups import READERS
+from nodeattrs.dialects.chef.run.platform_words import QUESTIONS
+from nodeattrs.dialects.chef.run.recipes import BOTH, FILES_ONLY, RECIPES_ONLY, words_now
 from nodeattrs.errors import WordNotKnownHere
-from nodeattrs.runs.lookups import READERS
-from nodeattrs.runs.platform_words import QUESTIONS
-from nodeattrs.runs.recipes import BOTH, FILES_ONLY, RECIPES_ONLY, words_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -26,9 +26,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 @pytest.fixture
 def without_regex(monkeypatch: pytest.MonkeyPatch):
     """As if the package `regex` were not installed; nothing that was made with it is remembered, here or after."""
-    from nodeattrs.adapters.hiera import deep, types
+    from nodeattrs.dialects.hiera import deep, types
+    from nodeattrs.formats import patterns
     from nodeattrs.puppet import regex
-    from nodeattrs.texts import patterns
 
     kept = (patterns.regex_expression, regex.translated, types.parse_type, deep._prefix_pattern)
     monkeypatch.setitem(sys.modules, "regex", None)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.adapters.hiera import Hiera, Scope
+from nodeattrs.hiera import Hiera, Scope
 
 COMMON = """\
 version: 5

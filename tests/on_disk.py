@@ -4,10 +4,10 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.run.session import Session, Wanted, last_of, run, save_failed
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.keep import Store
-from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.session import Session, Wanted, last_of, run, save_failed
+from nodeattrs.store import Store
 
 
 def repository(root: Path, files: dict[str, object]) -> Repository:

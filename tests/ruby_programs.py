@@ -12,8 +12,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.chef.ruby.helper import Helper
-from nodeattrs.adapters.chef.ruby.session import Asked, RubySession
+from nodeattrs.dialects.chef.ruby.helper import Helper
+from nodeattrs.dialects.chef.ruby.session import Asked, RubySession
 from tests.vectors.cases import Case
 from tests.vectors.chef_program import Program
 from tests.vectors.values import difference

@@ -19,10 +19,10 @@ from typing import Any
 
 from nodeattrs.core.rules import WORDS
 from nodeattrs.core.trace import COLUMNS
-from nodeattrs.runs.attribute_data import FACT_WORDS as TESTS
-from nodeattrs.runs.attribute_data import WORDS as DATA_WORDS
-from nodeattrs.runs.config import _CHEFS
-from nodeattrs.texts.documents import SYNTAXES
+from nodeattrs.dialects.chef.repository.attribute_data import FACT_WORDS as TESTS
+from nodeattrs.dialects.chef.repository.attribute_data import WORDS as DATA_WORDS
+from nodeattrs.formats.documents import SYNTAXES
+from nodeattrs.project.config import _CHEFS
 
 FILE = Path(__file__).parents[1] / "nodeattrs" / "schemas.json"
 

@@ -24,13 +24,13 @@ from hypothesis import strategies as st
 
 from nodeattrs import Node
 from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError, MissingExtra, StoreError
-from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, retried, saved_document
-from nodeattrs.keep.carrying import copy, exported, read_nodes, save_nodes
-from nodeattrs.keep.nodes import restore
-from nodeattrs.keep.search import parse_query
-from nodeattrs.keep.stores import index, postgresql
-from nodeattrs.keep.stores import store as stores
-from nodeattrs.keep.stores.index import VERSION
+from nodeattrs.store import NewerRevision, Noted, Saved, open_store, retried, saved_document
+from nodeattrs.store.carrying import copy, exported, read_nodes, save_nodes
+from nodeattrs.store.engines import index, postgresql
+from nodeattrs.store.engines import store as stores
+from nodeattrs.store.engines.index import VERSION
+from nodeattrs.store.nodes import restore
+from nodeattrs.store.search import parse_query
 from tests.effort import examples
 
 ROOT = pathlib.Path(__file__).parent.parent
@@ -108,7 +108,7 @@ def texts_of(saved):
 
 
 class StoreExam:
-    """What `nodeattrs.keep.Store` promises, one sentence a test."""
+    """What `nodeattrs.store.Store` promises, one sentence a test."""
 
     @pytest.fixture
     def place(self, tmp_path):

@@ -16,7 +16,7 @@ import pytest
 from nodeattrs import Node
 from nodeattrs.cli import main
 from nodeattrs.core.claim import Origin
-from nodeattrs.keep import Saved, open_store, saved_document
+from nodeattrs.store import Saved, open_store, saved_document
 
 Ask = Callable[..., tuple[int, Any, str]]
 ROOT = Path(__file__).parents[1]

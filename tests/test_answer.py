@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from nodeattrs import Layer, Node, Origin, fold
-from nodeattrs.adapters.bindings import Bindings, Injector
-from nodeattrs.adapters.bindings import Layer as BindingLayer
-from nodeattrs.adapters.hiera import Hiera, Unknown
+from nodeattrs.bindings import Bindings, Injector
+from nodeattrs.bindings import Layer as BindingLayer
 from nodeattrs.cloudinit import merge_layers
 from nodeattrs.core.answer import Answer
 from nodeattrs.core.trace import Outcome, rows
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import UnknownLayer
+from nodeattrs.hiera import Hiera, Unknown
 from tests.hiera_trees import written
 
 WEAK = {"s": 1, "m": {"x": "weak"}, "l": ["weak"]}

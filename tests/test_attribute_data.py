@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from nodeattrs import Node
 from nodeattrs.core.claim import Origin
+from nodeattrs.dialects.chef.causes import of_trace
+from nodeattrs.dialects.chef.checks.checking import checked
+from nodeattrs.dialects.chef.facts import Facts
+from nodeattrs.dialects.chef.repository.attribute_data import FACT_WORDS as TESTS
+from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES, WORDS, read_data, set_data
+from nodeattrs.dialects.chef.repository.cookbooks import Cookbook
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.run.run import run_node
 from nodeattrs.errors import DocumentError
 from nodeattrs.node.running import setting_as
-from nodeattrs.runs.attribute_data import FACT_WORDS as TESTS
-from nodeattrs.runs.attribute_data import SUFFIXES, WORDS, read_data, set_data
-from nodeattrs.runs.causes import of_trace
-from nodeattrs.runs.checking import checked
-from nodeattrs.runs.cookbooks import Cookbook
-from nodeattrs.runs.facts import Facts
-from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.run import run_node
 from tests import schemas
 
 UBUNTU = {"platform": "ubuntu", "platform_family": "debian", "platform_version": "22.04", "cpu": {"total": 4}}
@@ -390,7 +390,7 @@ class TestWhatIsWrong:
         """What an editor marks is what a run refuses, but for texts in it."""
         path = tmp_path / "a.yaml"
         path.write_text(text)
-        from nodeattrs.texts.documents import read as document
+        from nodeattrs.formats.documents import read as document
 
         assert jsonschema.Draft202012Validator(schemas.document("attributes")).is_valid(document(path).tree) == is_valid
 

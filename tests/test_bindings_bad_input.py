@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 
 from nodeattrs import Sensitive
-from nodeattrs.adapters.bindings import (
+from nodeattrs.bindings import (
     Asked,
     BindingError,
     Bindings,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.adapters.bindings import BindingError, Bindings, Injector, Objects, sets_from_data, to_data
-from nodeattrs.adapters.bindings.model.values import compared
+from nodeattrs.bindings import BindingError, Bindings, Injector, Objects, sets_from_data, to_data
+from nodeattrs.dialects.bindings.model.values import compared
 
 
 class Logger:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from nodeattrs.adapters.bindings import (
+from nodeattrs.bindings import (
     PROVIDERS,
     BindingError,
     BindingErrors,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from nodeattrs.adapters.bindings import (
+from nodeattrs.bindings import (
     BindingError,
     BindingErrors,
     Bindings,
@@ -19,8 +19,8 @@ from nodeattrs.adapters.bindings import (
     sets_from_document,
     to_data,
 )
-from nodeattrs.adapters.bindings.model.values import FUNCTIONS
-from nodeattrs.texts.documents import parse
+from nodeattrs.dialects.bindings.model.values import FUNCTIONS
+from nodeattrs.formats.documents import parse
 from tests.effort import examples
 from tests.test_bindings_bad_input import broken
 from tests.vectors.cases import HERE, cases_of

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Protocol
 
 import pytest
 
-from nodeattrs.adapters.bindings import (
+from nodeattrs.bindings import (
     BindingError,
     Bindings,
     Classes,
@@ -23,8 +23,8 @@ from nodeattrs.adapters.bindings import (
     kinds_of,
     named,
 )
-from nodeattrs.adapters.bindings.production import filling
 from nodeattrs.core.tree import ABSENT
+from nodeattrs.dialects.bindings.production import filling
 
 
 class Repo(Protocol):
@@ -539,7 +539,7 @@ class TestAsync:
 
 TYPED = """
 from typing import Protocol, assert_type
-from nodeattrs.adapters.bindings import Injector
+from nodeattrs.bindings import Injector
 
 class Plugin: ...
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from nodeattrs.adapters.bindings import (
+from nodeattrs.bindings import (
     Asked,
     BindingError,
     BindingErrors,
@@ -25,11 +25,11 @@ from nodeattrs.adapters.bindings import (
     fill_parameters,
     parse_type,
 )
-from nodeattrs.adapters.bindings.model.items import is_parameter_map
 from nodeattrs.core.answer import Answer
 from nodeattrs.core.part import concat
 from nodeattrs.core.policy import ACROSS, ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT
+from nodeattrs.dialects.bindings.model.items import is_parameter_map
 
 
 def bound(**values: Any) -> Bindings:

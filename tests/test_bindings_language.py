@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.adapters.bindings import (
+from nodeattrs.bindings import (
     BindingError,
     Classes,
     Injector,
@@ -28,10 +28,10 @@ from nodeattrs.adapters.bindings import (
     site_from_document,
     to_data,
 )
-from nodeattrs.adapters.bindings.forms.language import grammar
-from nodeattrs.adapters.bindings.forms.language.grammar import parser
+from nodeattrs.dialects.bindings.forms.language import grammar
+from nodeattrs.dialects.bindings.forms.language.grammar import parser
 from nodeattrs.errors import MissingExtra
-from nodeattrs.texts.documents import parse
+from nodeattrs.formats.documents import parse
 
 
 def items(text: str) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from typing import Any
 import hypothesis.strategies as st
 from hypothesis import given, settings
 
-from nodeattrs.adapters.bindings import (
+from nodeattrs.bindings import (
     BindingErrors,
     BindingSet,
     Explanation,
@@ -23,8 +23,8 @@ from nodeattrs.adapters.bindings import (
     sets_from_data,
     to_data,
 )
-from nodeattrs.adapters.bindings.model.items import Item, When
 from nodeattrs.core.claim import Origin
+from nodeattrs.dialects.bindings.model.items import Item, When
 from tests.effort import examples
 
 STATE = State([("node", "n"), ("rack", "r")])
@@ -176,7 +176,7 @@ plain_items = st.recursive(
 @given(st.lists(plain_items, max_size=4))
 def test_python_and_data_give_the_same_model(listed):
     """The builder adds nothing and loses nothing."""
-    from nodeattrs.adapters.bindings import Bindings
+    from nodeattrs.bindings import Bindings
 
     one = Bindings("s")
     for item in listed:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from nodeattrs.adapters.bindings import (
+from nodeattrs.bindings import (
     Asked,
     BindingError,
     Bindings,
@@ -28,7 +28,7 @@ from nodeattrs.adapters.bindings import (
     parse_type,
     variable_key,
 )
-from nodeattrs.texts.documents import read
+from nodeattrs.formats.documents import read
 
 EXAMPLES = read(Path(__file__).parent / "samples" / "arm8.yaml").tree
 

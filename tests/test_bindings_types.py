@@ -7,8 +7,8 @@ from typing import Any, Union
 
 import pytest
 
-from nodeattrs.adapters.bindings import BindingError, Classes, Reference, Type, parse_type
-from nodeattrs.adapters.bindings.model.types import type_of_hint, unquoted
+from nodeattrs.bindings import BindingError, Classes, Reference, Type, parse_type
+from nodeattrs.dialects.bindings.model.types import type_of_hint, unquoted
 
 
 class Logger:

@@ -16,23 +16,24 @@ from nodeattrs import (
     Line,
     Node,
     Policy,
+    bindings,
     catalog,
     cloudinit,
     fold,
+    hiera,
     keep,
     lazy,
     read_layer,
     runs,
 )
-from nodeattrs.adapters import bindings, hiera
 from nodeattrs.core.budget import Limits, hold, limited
 from nodeattrs.core.code import held_back, require_may_run
+from nodeattrs.dialects.chef.checks.checking import checked, faults_of
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.keep import search
 from nodeattrs.node.running import setting_as
+from nodeattrs.project.settings import Settings
 from nodeattrs.reports.findings import Selection, baseline_data, finding_of
-from nodeattrs.runs.checking import checked, faults_of
-from nodeattrs.runs.settings import Settings
+from nodeattrs.store import search
 
 
 class _Thing:

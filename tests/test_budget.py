@@ -16,23 +16,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodeattrs import read_layer
-from nodeattrs.adapters.bindings import parse_expression, parse_sets
-from nodeattrs.adapters.bindings.model.values import compared
-from nodeattrs.adapters.hiera import Hiera
-from nodeattrs.adapters.hiera.conversions import convert
-from nodeattrs.adapters.hiera.types import parse_type
 from nodeattrs.ansible import Inventory
+from nodeattrs.bindings import parse_expression, parse_sets
+from nodeattrs.chef import Repository
 from nodeattrs.cli import main
 from nodeattrs.cloudinit import CloudConfigError, kind_of, load_config, merge
 from nodeattrs.core.budget import NAMES, Budget, Limits, limited
 from nodeattrs.core.tree import parse as path_of
+from nodeattrs.dialects.bindings.model.values import compared
+from nodeattrs.dialects.hiera.conversions import convert
+from nodeattrs.dialects.hiera.types import parse_type
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, TooDeep, TooMuch
-from nodeattrs.keep import Saved, open_store
-from nodeattrs.keep.search import parse_query
+from nodeattrs.formats.documents import parse, read
+from nodeattrs.formats.patterns import BadPattern, expression
+from nodeattrs.hiera import Hiera
 from nodeattrs.puppet.chains import parsed_chain
-from nodeattrs.runs import Repository
-from nodeattrs.texts.documents import parse, read
-from nodeattrs.texts.patterns import BadPattern, expression
+from nodeattrs.store import Saved, open_store
+from nodeattrs.store.search import parse_query
 
 HIERARCHY = "version: 5\nhierarchy:\n- name: c\n  path: common.yaml\n- name: d\n  path: d.yaml\n"
 

@@ -13,9 +13,9 @@ import pytest
 from nodeattrs import Node
 from nodeattrs.cli import main
 from nodeattrs.errors import DocumentError, StoreError
-from nodeattrs.keep import Noted, Saved, open_store, saved_document
-from nodeattrs.keep.carrying import copy, exported
-from nodeattrs.keep.search import parse_query
+from nodeattrs.store import Noted, Saved, open_store, saved_document
+from nodeattrs.store.carrying import copy, exported
+from nodeattrs.store.search import parse_query
 from tests import postgresql_server
 from tests.store_exam import imported, pair
 

@@ -19,8 +19,8 @@ from nodeattrs.catalog import Catalog, Resource, ref_of
 from nodeattrs.catalog.types import Site
 from nodeattrs.catalog.types.files import File
 from nodeattrs.cli import main
+from nodeattrs.dialects.chef.run.applying import apply_catalog, report_place
 from nodeattrs.errors import BadName, StoreError
-from nodeattrs.runs.applying import apply_catalog, report_place
 
 NTP = {
     "resources": [
@@ -212,7 +212,7 @@ class TestJournal:
         script = (
             "import sys\nfrom pathlib import Path\nfrom nodeattrs.catalog import Catalog, Resource, ref_of\n"
             "from nodeattrs.catalog.types import Site\nfrom nodeattrs.catalog.types.commands import Execute\n"
-            "from nodeattrs.runs.applying import apply_catalog\ncatalog = Catalog()\n"
+            "from nodeattrs.dialects.chef.run.applying import apply_catalog\ncatalog = Catalog()\n"
             "for command in ('touch $NODEATTRS_ROOT/begun', 'sleep 60', 'true'):\n"
             "    catalog.add(Resource(ref_of(f'Execute[{command}]'), subject=Execute(command)))\n"
             "root = Path(sys.argv[1])\napply_catalog(catalog, Site(root), journal=root / 'r.jsonl')\n"

@@ -8,11 +8,11 @@ import pytest
 
 from nodeattrs import Node
 from nodeattrs.catalog import Catalog, DuplicateResource, Plan
+from nodeattrs.dialects.chef.repository.cookbooks import Cookbook
+from nodeattrs.dialects.chef.repository.programs import reads_of
+from nodeattrs.dialects.chef.run.recipes import RecipeRunner
+from nodeattrs.dialects.chef.run.resources import Resources, finder
 from nodeattrs.errors import BadArgument, BadName, RecipeFailed
-from nodeattrs.runs.cookbooks import Cookbook
-from nodeattrs.runs.programs import reads_of
-from nodeattrs.runs.recipes import RecipeRunner
-from nodeattrs.runs.resources import Resources, finder
 
 
 class Kitchen:

@@ -12,8 +12,8 @@ import pytest
 from nodeattrs.catalog import Outcome, Report
 from nodeattrs.catalog.transaction import Change
 from nodeattrs.cli import main
-from nodeattrs.keep import open_store
-from nodeattrs.runs.applying import Journal, noted_report
+from nodeattrs.dialects.chef.run.applying import Journal, noted_report
+from nodeattrs.store import open_store
 from tests.on_disk import repository
 
 ROOT = Path(__file__).parents[1]

@@ -19,8 +19,8 @@ from nodeattrs.catalog.types.commands import Execute, Log
 from nodeattrs.catalog.types.files import Directory, File, Link
 from nodeattrs.core.code import held_back
 from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.dialects.chef.run.applying import noted_report
 from nodeattrs.errors import BadArgument, BadName, MissingExtra, UnknownLayer
-from nodeattrs.runs.applying import noted_report
 
 
 @pytest.fixture

@@ -33,10 +33,10 @@ import pytest
 
 from nodeattrs import Node, Sensitive
 from nodeattrs.core.tree import parse, spell
+from nodeattrs.dialects.chef.facts import Facts, load_facts
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.run.run import run_node
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.runs.facts import Facts, load_facts
-from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.run import run_node
 from tests.causality.editor import NotThere, changed, is_computed, other, removed, settled
 from tests.edits import leaves
 

@@ -10,10 +10,10 @@ import pytest
 
 from nodeattrs.cli import main
 from nodeattrs.core.claim import Origin
-from nodeattrs.runs.causes import causes
-from nodeattrs.runs.facts import Facts
-from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.run import run_node
+from nodeattrs.dialects.chef.causes import causes
+from nodeattrs.dialects.chef.facts import Facts
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.run.run import run_node
 from tests.hiera_trees import written
 from tests.on_disk import repository
 

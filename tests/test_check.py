@@ -12,10 +12,10 @@ import pytest
 from nodeattrs.cli import main
 from nodeattrs.core.budget import limited
 from nodeattrs.core.tree import is_near
-from nodeattrs.runs.checking import NOTES, checked, faults_of
-from nodeattrs.runs.checks.fixes import fixes
-from nodeattrs.runs.repository import Repository
-from nodeattrs.texts.removing import without
+from nodeattrs.dialects.chef.checks.checking import NOTES, checked, faults_of
+from nodeattrs.dialects.chef.checks.fixes import fixes
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.formats.removing import without
 
 Look = Callable[..., list[str]]
 
@@ -404,7 +404,7 @@ class TestRulesAndSchemas:
         """
         A step that is `*`, and any number of steps.
         """
-        from nodeattrs.runs.config import CheckRule
+        from nodeattrs.project.config import CheckRule
 
         rule = CheckRule(tuple(path.split(".")), "", (), "", "")
         assert rule.is_about(tuple(about.split(".")), "default")

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from nodeattrs.adapters.chef import decrypted, is_encrypted
 from nodeattrs.cli import main
 from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.dialects.chef.checks.checking import faults_of
+from nodeattrs.dialects.chef.repository.roles import Asked
 from nodeattrs.errors import CannotDecrypt, MissingExtra
-from nodeattrs.runs.checking import faults_of
-from nodeattrs.runs.roles import Asked
 from tests.effort import examples
 from tests.on_disk import repository
 

@@ -7,13 +7,13 @@ import sys
 import pytest
 
 from nodeattrs.cli import main
+from nodeattrs.dialects.chef.checks.checking import checked, faults_of
+from nodeattrs.dialects.chef.facts import Facts
+from nodeattrs.dialects.chef.repository.cookbooks import Cookbook, Lock, cookbook_order
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.run.ruby_files import lines_that_set
+from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.errors import BadName, CookbookNotFound, DocumentError, RecipeNotFound
-from nodeattrs.runs.checking import checked, faults_of
-from nodeattrs.runs.cookbooks import Cookbook, Lock, cookbook_order
-from nodeattrs.runs.facts import Facts
-from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.ruby import lines_that_set
-from nodeattrs.runs.run import Run, run_node
 from tests.on_disk import repository
 
 FACTS = {"platform": "ubuntu", "fqdn": "web1.example.com"}

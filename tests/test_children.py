@@ -12,7 +12,7 @@ import pytest
 import nodeattrs
 from nodeattrs import children
 from nodeattrs.errors import TooMuch
-from nodeattrs.runs.batches import each
+from nodeattrs.workers.batches import each
 
 ROOT = Path(nodeattrs.__file__).parent
 STARTERS = {"Popen", "run", "call", "check_call", "check_output", "system", "popen", "posix_spawn", "execv", "spawnv"}

@@ -22,8 +22,8 @@ import yaml
 from nodeattrs import __version__
 from nodeattrs.cli import main
 from nodeattrs.cli.program import summaries
-from nodeattrs.keep import Saved, open_store
 from nodeattrs.node.slots import SLOTS
+from nodeattrs.store import Saved, open_store
 from tests.on_disk import repository
 
 ROOT = Path(__file__).parents[1]
@@ -156,7 +156,7 @@ class TestHelp:
         """
         program = (
             "import sys; from nodeattrs.cli import main; main(['--help']); "
-            "print(*{'yaml', 'psutil', 'distro', 'nodeattrs.node.node', 'nodeattrs.runs'} & set(sys.modules))"
+            "print(*{'yaml', 'psutil', 'distro', 'nodeattrs.node.node', 'nodeattrs.chef'} & set(sys.modules))"
         )
         done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
 

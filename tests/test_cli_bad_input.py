@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nodeattrs.cli import main
-from nodeattrs.keep import Saved, open_store
+from nodeattrs.store import Saved, open_store
 from tests.on_disk import repository
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(

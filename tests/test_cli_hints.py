@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from nodeattrs.cli import main
-from nodeattrs.keep import Saved, open_store
+from nodeattrs.store import Saved, open_store
 from tests.on_disk import repository
 
 

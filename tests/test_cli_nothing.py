@@ -7,7 +7,7 @@ import json
 import pytest
 
 from nodeattrs.cli import main
-from nodeattrs.keep import Saved, open_store
+from nodeattrs.store import Saved, open_store
 from tests.on_disk import repository
 
 FACTS = {"platform": "ubuntu", "fqdn": "web1.example.com", "hostname": "web1"}

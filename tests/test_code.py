@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
+from nodeattrs.chef import Repository
 from nodeattrs.cli import main
 from nodeattrs.core.code import held_back, may_run
+from nodeattrs.dialects.chef.checks.checking import faults_of
 from nodeattrs.dialects.cloudinit import custom
 from nodeattrs.errors import UnknownLayer
-from nodeattrs.runs import Repository
-from nodeattrs.runs.checking import faults_of
 from tests.on_disk import repository
 
 RAN = 'import pathlib\npathlib.Path(__file__).with_suffix(".ran").write_text("")\n'

@@ -17,7 +17,7 @@ import pytest
 
 import nodeattrs
 from nodeattrs import errors
-from nodeattrs.adapters.bindings import BindingError, BindingErrors, Injector, parse_sets
+from nodeattrs.bindings import BindingError, BindingErrors, Injector, parse_sets
 from nodeattrs.cli import main
 from nodeattrs.cloudinit import WARNINGS
 from nodeattrs.codes import Code, codes, kind, other_kind

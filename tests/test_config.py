@@ -3,7 +3,7 @@
 import pytest
 
 from nodeattrs.errors import DocumentError, UnknownField
-from nodeattrs.runs.config import Config
+from nodeattrs.project.config import Config
 from tests.on_disk import repository
 
 

@@ -5,10 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodeattrs.core.claim import Origin
+from nodeattrs.dialects.chef.repository.cookbooks import (
+    AttributeFileOrder,
+    Cookbook,
+    attribute_files,
+    check_versions,
+    cookbook_order,
+)
+from nodeattrs.dialects.chef.repository.roles import Environment, Role
+from nodeattrs.dialects.chef.run.expansion import expand_run_list
 from nodeattrs.errors import AttributeFileNotFound, CookbookNotFound, CookbookVersionConflict, RecipeNotFound
-from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook, attribute_files, check_versions, cookbook_order
-from nodeattrs.runs.expansion import expand_run_list
-from nodeattrs.runs.roles import Environment, Role
 from tests.vectors.cases import HERE, cases_of
 
 ERRORS = {CookbookNotFound: "cookbook_not_found", AttributeFileNotFound: "attribute_file_not_found"}

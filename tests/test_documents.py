@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from nodeattrs.core.budget import limited
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument, DocumentError
+from nodeattrs.formats import documents, json_text
+from nodeattrs.formats.documents import parse, read
 from nodeattrs.testing import values
-from nodeattrs.texts import documents, json_text
-from nodeattrs.texts.documents import parse, read
 from tests.edits import changed, leaves
 
 ODD_KEYS = ("a", "é", 'q"', "a: b", "\\n", "yes", "1")

@@ -7,10 +7,10 @@ import pytest
 
 from nodeattrs.cli import main
 from nodeattrs.core.budget import in_force, limited
+from nodeattrs.dialects.chef.fleet import Fleet, compared, shipped
 from nodeattrs.errors import BadArgument, FleetError, MissingExtra
-from nodeattrs.runs import batches
-from nodeattrs.runs.batches import Workers, each, opened
-from nodeattrs.runs.fleet import Fleet, compared, shipped
+from nodeattrs.workers import batches
+from nodeattrs.workers.batches import Workers, each, opened
 from tests.on_disk import repository
 
 

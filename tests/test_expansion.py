@@ -6,9 +6,9 @@ import pytest
 
 from nodeattrs import Node
 from nodeattrs.core.trace import Trace
+from nodeattrs.dialects.chef.repository.roles import Environment, Role
+from nodeattrs.dialects.chef.run.expansion import expand_node
 from nodeattrs.errors import EnvironmentNotFound, InvalidRunListItem, RoleNotFound
-from nodeattrs.runs.expansion import expand_node
-from nodeattrs.runs.roles import Environment, Role
 from tests.on_disk import repository
 
 YAML_ROLE = "name: {name}\nrun_list: [{inner}]\ndefault_attributes:\n  glaze: {name}\n  {name}: true\n"

@@ -29,12 +29,12 @@ from hypothesis import strategies as st
 from nodeattrs.cli import main
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, dig, parse
+from nodeattrs.dialects.chef.facts import ENTRY_POINTS, gather, load_facts, machine, platforms
+from nodeattrs.dialects.chef.facts import facter as facter_module
+from nodeattrs.dialects.chef.facts import network as network_module
+from nodeattrs.dialects.chef.facts.addresses import Route, address_entry, chosen, default_route4, default_route6, named
 from nodeattrs.errors import DocumentError, MissingExtra
-from nodeattrs.runs.facts import ENTRY_POINTS, gather, load_facts, machine, platforms
-from nodeattrs.runs.facts import facter as facter_module
-from nodeattrs.runs.facts import network as network_module
-from nodeattrs.runs.facts.addresses import Route, address_entry, chosen, default_route4, default_route6, named
-from nodeattrs.texts import documents
+from nodeattrs.formats import documents
 
 
 def lines_in(path: pathlib.Path) -> list[str]:
@@ -496,9 +496,9 @@ class TestFactFunctions:
                 raise ModuleNotFoundError(f"No module named {name!r}", name=name)
             return really(name, *more)
 
-        for module in [name for name in sys.modules if name.startswith("nodeattrs.runs.facts.")]:
+        for module in [name for name in sys.modules if name.startswith("nodeattrs.dialects.chef.facts.")]:
             monkeypatch.delitem(sys.modules, module)
-        monkeypatch.delattr("nodeattrs.runs.facts.machine", raising=False)
+        monkeypatch.delattr("nodeattrs.dialects.chef.facts.machine", raising=False)
         monkeypatch.setattr(builtins, "__import__", importing)
 
         with pytest.raises(MissingExtra, match=rf"needs {library}.*\n.*nodeattrs\[facts\]"):
@@ -507,7 +507,7 @@ class TestFactFunctions:
     def test_reading_a_file_needs_no_extra(self):
         """Neither psutil nor distro is imported for it."""
         script = (
-            "import sys; from nodeattrs.runs.facts import load_facts; import nodeattrs.runs.facts.facter;"
+            "import sys; from nodeattrs.dialects.chef.facts import load_facts; import nodeattrs.dialects.chef.facts.facter;"
             "assert not {'psutil', 'distro'} & set(sys.modules)"
         )
         subprocess.run([sys.executable, "-c", script], check=True, cwd=pathlib.Path(__file__).parent.parent)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from nodeattrs.core.tree import ABSENT, dig, parse
-from nodeattrs.runs.facts import gather
+from nodeattrs.dialects.chef.facts import gather
 
 OHAI = shutil.which("ohai")
 

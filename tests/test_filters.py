@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from nodeattrs import Node, Sensitive, lazy
 from nodeattrs.errors import BadArgument, TypeConflict
-from nodeattrs.keep import allowed, blocked, filtered_snapshot, saved_document
 from nodeattrs.node.running import setting_as
+from nodeattrs.store import allowed, blocked, filtered_snapshot, saved_document
 
 CASES = [
     json.loads(line)

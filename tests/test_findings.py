@@ -15,9 +15,9 @@ import pytest
 from nodeattrs.cli import main
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import DocumentError, MergeConflict
-from nodeattrs.keep import Saved, open_store
 from nodeattrs.reports.finding_forms import FORMS
 from nodeattrs.reports.findings import Finding, Findings, Selection, finding_of
+from nodeattrs.store import Saved, open_store
 
 Check = Callable[..., tuple[int, str, str]]
 

@@ -20,12 +20,12 @@ import pytest
 
 from nodeattrs.cache import CACHE
 from nodeattrs.cli import main
+from nodeattrs.dialects.chef.fleet import Fleet, Outcome, resolve, still_to_do
 from nodeattrs.errors import BadArgument, NodeattrsError, StoreError
-from nodeattrs.keep import open_store
-from nodeattrs.keep.nodes import set_normal
-from nodeattrs.runs import batches
-from nodeattrs.runs.batches import jobs_for, processors, without_processes
-from nodeattrs.runs.fleet import Fleet, Outcome, resolve, still_to_do
+from nodeattrs.store import open_store
+from nodeattrs.store.nodes import set_normal
+from nodeattrs.workers import batches
+from nodeattrs.workers.batches import jobs_for, processors, without_processes
 from tests.on_disk import repository
 
 needs_processes = pytest.mark.skipif(bool(without_processes()), reason="processes cannot share locks here")
@@ -263,7 +263,7 @@ class TestSavedTogether:
         """
         Whoever is stopped at any moment loses only what nobody was shown, and that is done by the next call.
         """
-        monkeypatch.setattr("nodeattrs.runs.fleet.CHUNK", 4)
+        monkeypatch.setattr("nodeattrs.dialects.chef.fleet.CHUNK", 4)
         began, store = datetime.now(UTC), open_store(fleet.store)
         names = [name for name in NAMES if name != "web7"]
         for outcome in resolve(fleet, names, jobs=jobs):
@@ -288,7 +288,7 @@ class TestSavedTogether:
     def test_one_that_somebody_else_saves_meanwhile_fails_alone(self, fleet, tmp_path):
         recipe = tmp_path / "repo/cookbooks/app/recipes/default.py"
         recipe.write_text(
-            "from nodeattrs.keep import Saved, open_store\n"
+            "from nodeattrs.store import Saved, open_store\n"
             f"if node.name == 'web1':\n    open_store({fleet.store!r}).save(Saved('web1', {{'name': 'web1'}}))\n"
         )
 
@@ -306,7 +306,7 @@ class TestSavedTogether:
         def gone(self, saves):
             raise StoreError("the disk is full")
 
-        monkeypatch.setattr("nodeattrs.keep.stores.sqlite.SqliteStore.save_all", gone)
+        monkeypatch.setattr("nodeattrs.store.engines.sqlite.SqliteStore.save_all", gone)
 
         outcomes = list(resolve(fleet, NAMES[:3], jobs=1))
 

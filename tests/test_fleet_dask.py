@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from nodeattrs.cli import main
+from nodeattrs.dialects.chef.fleet import Fleet, compared, resolve, shipped, still_to_do
 from nodeattrs.errors import FleetError
-from nodeattrs.keep import open_store
-from nodeattrs.runs.batches import opened
-from nodeattrs.runs.fleet import Fleet, compared, resolve, shipped, still_to_do
+from nodeattrs.store import open_store
+from nodeattrs.workers.batches import opened
 from tests import dask_programs, postgresql_server
 from tests.on_disk import repository
 
@@ -51,7 +51,7 @@ SLOW = "import time\ntime.sleep(0.25)\n"
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
-    monkeypatch.setattr("nodeattrs.runs.batches.PATIENCE_SECONDS", 120.0)
+    monkeypatch.setattr("nodeattrs.workers.batches.PATIENCE_SECONDS", 120.0)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -173,7 +173,7 @@ class TestTheSameRepository:
 
 
 def folders():
-    from nodeattrs.runs import shipping
+    from nodeattrs.workers import shipping
 
     return sorted(folder.name for folder in shipping._HELD.values())
 
@@ -223,7 +223,7 @@ class TestASchedulerThatGoesAway:
         assert set(saved).isdisjoint(node["name"] for node in report["nodes"])
 
     def test_one_that_is_not_there_is_an_error_at_once(self, fleet, monkeypatch):
-        monkeypatch.setattr("nodeattrs.runs.batches.PATIENCE_SECONDS", 0.5)
+        monkeypatch.setattr("nodeattrs.workers.batches.PATIENCE_SECONDS", 0.5)
 
         with pytest.raises(FleetError, match="no Dask scheduler answers at tcp://"):
             list(on_cluster(fleet, f"tcp://127.0.0.1:{dask_programs.free_port()}"))

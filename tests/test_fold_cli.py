@@ -391,7 +391,7 @@ class TestStart:
         program = (
             "import sys; from nodeattrs.cli import main; code = main(['fold', 'app.env']);"
             "print(code, [name for name in sys.modules if name in ("
-            "'nodeattrs.policies.compose', 'nodeattrs.adapters.hiera')])"
+            "'nodeattrs.policies.compose', 'nodeattrs.hiera')])"
         )
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=True)
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from nodeattrs import Node
 from nodeattrs.cli import main
 from nodeattrs.errors import DocumentError, NodeNotFound, StoreError
-from nodeattrs.keep import Noted, Saved, export_nodes, import_nodes, open_store, saved_document
-from nodeattrs.keep.folders import file_stem, read_folder
+from nodeattrs.store import Noted, Saved, export_nodes, import_nodes, open_store, saved_document
+from nodeattrs.store.folders import file_stem, read_folder
 from tests.effort import examples
 
 

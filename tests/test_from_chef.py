@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import nodeattrs.chef
 import nodeattrs.recipe
-import nodeattrs.runs
 from nodeattrs import Node
 
 PAGE = (Path(__file__).parents[1] / "docs" / "from-chef.md").read_text(encoding="utf-8")
@@ -29,4 +29,4 @@ def test_a_word_that_the_table_names_is_one(name: str):
 
 def test_the_steps_of_a_run_that_it_names_are_public():
     row = next(row for row in OURS if "expand_node" in row)
-    assert set(re.findall(r"`(\w+)`", row)) <= set(nodeattrs.runs.__all__)
+    assert set(re.findall(r"`(\w+)`", row)) <= set(nodeattrs.chef.__all__)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from nodeattrs.cli import main
+from nodeattrs.dialects.chef.blame import blame
 from nodeattrs.errors import NotFound, TooMuch
 from nodeattrs.git import Git
-from nodeattrs.runs.blame import blame
 
 USER = {"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "a@example.com"}
 USER |= {name.replace("AUTHOR", "COMMITTER"): value for name, value in USER.items()}

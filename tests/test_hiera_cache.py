@@ -11,10 +11,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.hiera import Hiera
-from nodeattrs.adapters.hiera.data import read_document
 from nodeattrs.cache import CACHE
+from nodeattrs.dialects.hiera.data import read_document
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.hiera import Hiera
 from tests import hiera_trees
 from tests.effort import examples
 from tests.hiera_trees import Site, written

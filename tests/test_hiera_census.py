@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from nodeattrs.adapters.hiera import Hiera, Sensitive
-from nodeattrs.adapters.hiera.census import differences, unused, view
 from nodeattrs.core.tree import ABSENT
+from nodeattrs.dialects.hiera.census import differences, unused, view
 from nodeattrs.errors import BadArgument, NotFound
+from nodeattrs.hiera import Hiera, Sensitive
 from tests import hiera_trees
 from tests.hiera_trees import Site, written
 

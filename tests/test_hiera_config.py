@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodeattrs.adapters.hiera import BadLookup
+from nodeattrs.hiera import BadLookup
 from tests import hiera_trees
 from tests.hiera_trees import Site
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from nodeattrs.adapters.hiera import BadData, BadLookup, Hiera, KeyNotFound
 from nodeattrs.cli import main
 from nodeattrs.core.budget import limited
 from nodeattrs.errors import BadArgument, TooMuch, UnknownLayer
+from nodeattrs.hiera import BadData, BadLookup, Hiera, KeyNotFound
 from tests.hiera_trees import written
 
 MODULE = "version: 5\n"

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.hiera import CannotMerge, Hiera, ruby_yaml
 from nodeattrs.core.tree import ABSENT, dig, spell
+from nodeattrs.dialects.hiera import ruby_yaml
 from nodeattrs.dialects.hiera.reports import Explained
+from nodeattrs.formats.places import Text
+from nodeattrs.hiera import CannotMerge, Hiera
 from nodeattrs.reports import Screen
-from nodeattrs.texts.places import Text
 from tests import hiera_trees
 from tests.effort import examples
 from tests.hiera_trees import Site, written

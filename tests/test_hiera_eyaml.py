@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from nodeattrs.adapters.hiera import BadData, Encrypted, Hiera, Pkcs7, encrypted_in
 from nodeattrs.cli import main
 from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.hiera import BadData, Encrypted, Hiera, Pkcs7, encrypted_in
 from tests import hiera_trees
 from tests.hiera_trees import Site, written
 

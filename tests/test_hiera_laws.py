@@ -16,9 +16,6 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.adapters.hiera import CannotMerge
-from nodeattrs.adapters.hiera.deep import KNOCKED_OUT
-from nodeattrs.adapters.hiera.strategies import Strategy, strategy_of
 from nodeattrs.core.claim import Claim, Origin
 from nodeattrs.core.folding import Folding, noting
 from nodeattrs.core.origins import wholes
@@ -27,6 +24,9 @@ from nodeattrs.core.trace import Outcome, Trace, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, dig, strict_key
 from nodeattrs.core.walk import Setting
+from nodeattrs.dialects.hiera.deep import KNOCKED_OUT
+from nodeattrs.dialects.hiera.strategies import Strategy, strategy_of
+from nodeattrs.hiera import CannotMerge
 from tests.edits import leaves
 
 OPTIONS: dict[str, list[Any]] = {

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.adapters.hiera import (
+from nodeattrs.errors import BadArgument, BadName, EnvironmentNotFound, NotFound, TooDeep
+from nodeattrs.hiera import (
     REQUIRED,
     BadData,
     BadLookup,
@@ -21,7 +22,6 @@ from nodeattrs.adapters.hiera import (
     KeyNotFound,
     Sensitive,
 )
-from nodeattrs.errors import BadArgument, BadName, EnvironmentNotFound, NotFound, TooDeep
 from tests import hiera_trees
 from tests.hiera_trees import Site, written
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.hiera import BadLookup, CannotMerge, KeyNotFound, merge
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.errors import MergeConflict, TooDeep
+from nodeattrs.hiera import BadLookup, CannotMerge, KeyNotFound, merge
 from tests.vectors.values import spelled
 
 DASHES = {"strategy": "deep", "knockout_prefix": "--"}

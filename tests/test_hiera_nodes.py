@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from nodeattrs.adapters.hiera import Hiera, KeyNotFound, across, needed
 from nodeattrs.cli import main
+from nodeattrs.hiera import Hiera, KeyNotFound, across, needed
 from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.reports.screen import Screen
 from tests import hiera_trees

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.adapters.hiera import BadData, Hiera, HieraError
+from nodeattrs.hiera import BadData, Hiera, HieraError
 
 GLOBAL = "version: 3\nbackends: yaml\nhierarchy: [common]\n"
 NOTHING = "version: 5\nhierarchy: []\n"

@@ -6,12 +6,12 @@ from itertools import product
 
 import pytest
 
-from nodeattrs.adapters.hiera import BadLookup, Sensitive
-from nodeattrs.adapters.hiera.conversions import convert
-from nodeattrs.adapters.hiera.types import parse_type
 from nodeattrs.core.tree import MAX_DEPTH
+from nodeattrs.dialects.hiera.conversions import convert
+from nodeattrs.dialects.hiera.types import parse_type
+from nodeattrs.formats.patterns import BadPattern
+from nodeattrs.hiera import BadLookup, Sensitive
 from nodeattrs.puppet.regex import translated
-from nodeattrs.texts.patterns import BadPattern
 from tests.vectors.values import spelled
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from nodeattrs.adapters.hiera import CannotMerge, Hiera, KeyNotFound, Scope, Unknown, merge
-from nodeattrs.adapters.hiera import undecided as undecided_keys
 from nodeattrs.cli import main
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.errors import UnknownLayer
+from nodeattrs.hiera import CannotMerge, Hiera, KeyNotFound, Scope, Unknown, merge
+from nodeattrs.hiera import undecided as undecided_keys
 from tests import test_hiera_laws as laws
 from tests.hiera_trees import written
 

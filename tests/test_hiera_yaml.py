@@ -9,9 +9,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.hiera import ruby_yaml
+from nodeattrs.dialects.hiera import ruby_yaml
 from nodeattrs.errors import DocumentError
-from nodeattrs.texts.places import Text
+from nodeattrs.formats.places import Text
 from tests.vectors.values import spelled
 
 

@@ -12,8 +12,12 @@ import pytest
 import yaml
 
 from nodeattrs import Node, Sensitive, __version__
+from nodeattrs.chef import Repository
 from nodeattrs.cli import main
 from nodeattrs.cli.options import moment
+from nodeattrs.dialects.chef.facts import load_facts
+from nodeattrs.dialects.chef.reports.run import RunReport
+from nodeattrs.dialects.chef.run.session import Wanted, run, search_word
 from nodeattrs.errors import (
     BadArgument,
     DocumentError,
@@ -22,15 +26,11 @@ from nodeattrs.errors import (
     RecipeFailed,
     TypeConflict,
 )
-from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, saved_document
-from nodeattrs.keep.carrying import exported
-from nodeattrs.keep.nodes import node_of, remove_normal, restore, set_normal
-from nodeattrs.keep.stores.store import last_runs
-from nodeattrs.reports.run import RunReport
-from nodeattrs.runs import Repository
-from nodeattrs.runs.facts import load_facts
-from nodeattrs.runs.remembered import remembered
-from nodeattrs.runs.session import Wanted, run, search_word
+from nodeattrs.store import NewerRevision, Noted, Saved, open_store, saved_document
+from nodeattrs.store.carrying import exported
+from nodeattrs.store.engines.store import last_runs
+from nodeattrs.store.nodes import node_of, remove_normal, restore, set_normal
+from nodeattrs.store.remembered import remembered
 from tests.on_disk import perform, repository
 from tests.store_exam import imported
 

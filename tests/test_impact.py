@@ -891,9 +891,9 @@ class TestSharedFacts:
         """
         What is compared, of each node of the example.
         """
-        from nodeattrs.runs.facts import load_facts
-        from nodeattrs.runs.repository import Repository
-        from nodeattrs.runs.run import run_node
+        from nodeattrs.dialects.chef.facts import load_facts
+        from nodeattrs.dialects.chef.repository.repository import Repository
+        from nodeattrs.dialects.chef.run.run import run_node
 
         repository = Repository(EXAMPLE)
         for name in repository.nodes():

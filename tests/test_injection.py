@@ -4,16 +4,16 @@ import json
 
 import pytest
 
-from nodeattrs.adapters.bindings import BindingErrors
+from nodeattrs.bindings import BindingErrors
 from nodeattrs.catalog.questions import why_before
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import held_back
+from nodeattrs.dialects.chef.facts import Facts
+from nodeattrs.dialects.chef.run.bindings import Injection, site_of
+from nodeattrs.dialects.chef.run.run import run_node
 from nodeattrs.errors import DocumentError, NotFound, RecipeFailed, UnknownLayer
 from nodeattrs.node.node import Node
 from nodeattrs.reports.explain import explained
-from nodeattrs.runs.bindings import Injection, site_of
-from nodeattrs.runs.facts import Facts
-from nodeattrs.runs.run import run_node
 from tests.on_disk import repository
 
 FACTS = Facts({"platform": "kilnos", "fqdn": "kiln1.example", "role": "oven"}, Origin("facts", "test"))
@@ -267,7 +267,7 @@ class Ember:
         self.heat = heat
 
 def ash(references, request):
-    from nodeattrs.adapters.bindings import Bindings
+    from nodeattrs.bindings import Bindings
     return [Bindings.of_values("ash", {"ash::of": request.node})]
 
 class Asher:

@@ -6,7 +6,7 @@ import pytest
 
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import TooMuch
-from nodeattrs.texts.jinja import sandboxed
+from nodeattrs.formats.jinja import sandboxed
 
 pytest.importorskip("jinja2")
 

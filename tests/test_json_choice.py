@@ -16,7 +16,7 @@ import pytest
 
 from nodeattrs.core.budget import in_force, limited
 from nodeattrs.errors import NodeattrsError, TooMuch
-from nodeattrs.texts import documents, json_choice
+from nodeattrs.formats import documents, json_choice
 
 orjson = pytest.importorskip("orjson")
 
@@ -215,7 +215,7 @@ class TestWhichParserReads:
     @pytest.mark.parametrize(("size", "is_imported"), [(json_choice.LARGE - 1, False), (json_choice.LARGE, True)])
     def test_orjson_is_imported_for_a_large_text(self, size: int, is_imported: bool):
         program = (
-            f"from nodeattrs.texts.json_choice import decoded; decoded(b'1'.ljust({size})); "
+            f"from nodeattrs.formats.json_choice import decoded; decoded(b'1'.ljust({size})); "
             "import sys; print('orjson' in sys.modules)"
         )
         said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -223,7 +223,7 @@ class TestWhichParserReads:
 
     def test_without_orjson_json_reads(self):
         program = (
-            "import sys; sys.modules['orjson'] = None; from nodeattrs.texts.json_choice import decoded; "
+            "import sys; sys.modules['orjson'] = None; from nodeattrs.formats.json_choice import decoded; "
             f"print(decoded(b'[2]'.ljust({json_choice.LARGE})))"
         )
         said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from nodeattrs.core.claim import Origin
+from nodeattrs.dialects.chef.facts import Facts
+from nodeattrs.dialects.chef.run.run import run_node
 from nodeattrs.errors import NotFound, RecipeFailed
 from nodeattrs.reports.explain import explained
-from nodeattrs.runs.facts import Facts
-from nodeattrs.runs.run import run_node
 from tests.on_disk import repository
 
 FACTS = Facts({"platform": "kilnos", "fqdn": "kiln1.example"}, Origin("facts", "test"))

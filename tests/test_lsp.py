@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
+from nodeattrs.chef import Repository
 from nodeattrs.contract.request import Request
 from nodeattrs.core.tree import parse, spell
+from nodeattrs.dialects.chef.facts import load_facts
+from nodeattrs.dialects.chef.run.run import run_node
 from nodeattrs.reports.explain import explained
-from nodeattrs.runs import Repository
-from nodeattrs.runs.facts import load_facts
-from nodeattrs.runs.run import run_node
 from nodeattrs.verbs.hover import hover
 from nodeattrs.verbs.lines import Lines, Place
 from tests.effort import examples

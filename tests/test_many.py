@@ -14,13 +14,13 @@ import pytest
 from nodeattrs.cli import terminal as terminals
 from nodeattrs.cli.many import _this_command, began_now, go_through, since_of, stoppable
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.keep import Noted, Revision
-from nodeattrs.keep.revisions import now
+from nodeattrs.dialects.chef.fleet import Outcome
+from nodeattrs.dialects.chef.reports.fleet import FleetReport
 from nodeattrs.reports import Screen as Laid
 from nodeattrs.reports.failure import traceback_lines
-from nodeattrs.reports.fleet import FleetReport
 from nodeattrs.reports.history import History
-from nodeattrs.runs.fleet import Outcome
+from nodeattrs.store import Noted, Revision
+from nodeattrs.store.revisions import now
 
 
 class Screen(io.StringIO):

@@ -16,7 +16,7 @@ import pytest
 
 from nodeattrs import Node
 from nodeattrs.core.tree import spell
-from nodeattrs.keep import open_store
+from nodeattrs.store import open_store
 from tests.effort import examples
 from tests.test_lsp import EXAMPLE, fleet, leaves
 

@@ -54,7 +54,7 @@ print(n.explain('apache.port'))
 
 FACTS_WITHOUT_EXTRA = """
 from nodeattrs.errors import MissingExtra
-from nodeattrs.runs.facts import gather
+from nodeattrs.dialects.chef.facts import gather
 try:
     gather()
 except MissingExtra as error:

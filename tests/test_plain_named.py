@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.files.folds import fold_named, named_fold
 from nodeattrs.errors import BadArgument, NotFound
 from nodeattrs.policies import policy_named
-from nodeattrs.runs.repository import Repository
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from nodeattrs.core.fold import Folded
 from nodeattrs.core.rules import read_rules
 from nodeattrs.dialects.files.folds import folded
 from nodeattrs.errors import MergeConflict
+from nodeattrs.formats.layers import LayerReader
 from nodeattrs.policies import NAMES, policy_named
-from nodeattrs.texts.layers import LayerReader
 from tests.effort import examples
 
 

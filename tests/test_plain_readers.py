@@ -15,8 +15,8 @@ from nodeattrs.core.sensitive import Encrypted
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.files.text import text_of
 from nodeattrs.errors import DocumentError, UnknownLayer
-from nodeattrs.texts.layers import LayerReader
-from nodeattrs.texts.tags import Tagged
+from nodeattrs.formats.layers import LayerReader
+from nodeattrs.formats.tags import Tagged
 from tests.effort import examples
 
 Written = Callable[[str, str], Path]

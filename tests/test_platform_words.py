@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from nodeattrs import Node
+from nodeattrs.chef import Repository
 from nodeattrs.cli import main
 from nodeattrs.core.claim import Origin
+from nodeattrs.dialects.chef.facts import Facts, load_facts
+from nodeattrs.dialects.chef.facts.known import platform_file
+from nodeattrs.dialects.chef.run.lookups import READERS
+from nodeattrs.dialects.chef.run.platform_words import QUESTIONS, platform_words, questions
+from nodeattrs.dialects.chef.run.recipes import BOTH, FILES_ONLY, RECIPES_ONLY
+from nodeattrs.dialects.chef.run.run import run_node
 from nodeattrs.errors import BadArgument
-from nodeattrs.runs import Repository
-from nodeattrs.runs.facts import Facts, load_facts
-from nodeattrs.runs.facts.known import platform_file
-from nodeattrs.runs.lookups import READERS
-from nodeattrs.runs.platform_words import QUESTIONS, platform_words, questions
-from nodeattrs.runs.recipes import BOTH, FILES_ONLY, RECIPES_ONLY
-from nodeattrs.runs.run import run_node
 from tests.on_disk import repository as written
 
 KEPT = json.loads((Path(__file__).parent / "chef_words.json").read_text(encoding="utf-8"))

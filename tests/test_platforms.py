@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from nodeattrs.chef import Repository
 from nodeattrs.cli import main
+from nodeattrs.dialects.chef.facts import load_facts
+from nodeattrs.dialects.chef.facts.known import platform_file, platforms
 from nodeattrs.errors import NotFound
-from nodeattrs.runs import Repository
-from nodeattrs.runs.facts import load_facts
-from nodeattrs.runs.facts.known import platform_file, platforms
 from tests.platform_facts import STAND_INS
 
 

@@ -8,6 +8,10 @@ import pytest
 
 from nodeattrs.cli import main
 from nodeattrs.core.claim import Origin
+from nodeattrs.dialects.chef.causes import causes
+from nodeattrs.dialects.chef.facts import Facts
+from nodeattrs.dialects.chef.repository.roles import Asked, Policy
+from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.errors import (
     BadArgument,
     BadName,
@@ -17,11 +21,7 @@ from nodeattrs.errors import (
     NotFound,
     PolicyNotFound,
 )
-from nodeattrs.runs.causes import causes
-from nodeattrs.runs.facts import Facts
-from nodeattrs.runs.roles import Asked, Policy
-from nodeattrs.runs.run import Run, run_node
-from nodeattrs.texts.documents import parse
+from nodeattrs.formats.documents import parse
 from tests.on_disk import repository
 
 FACTS = {"platform": "ubuntu", "fqdn": "web1.example.com"}

@@ -20,17 +20,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodeattrs import Node, NodeattrsError, Sensitive, Symbol, lazy
+from nodeattrs.chef import consume_external, consume_facts
 from nodeattrs.core.claim import Origin, Verb
 from nodeattrs.core.origins import At
 from nodeattrs.core.tree import ABSENT
+from nodeattrs.formats.documents import parse
 from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.maps import setters_in, whose_at
 from nodeattrs.node.running import origin_here, setting_as
 from nodeattrs.node.worked_lists import continued
-from nodeattrs.runs import consume_external, consume_facts
 from nodeattrs.testing import programs
-from nodeattrs.texts.documents import parse
 from tests.edits import leaves
 from tests.effort import examples
 

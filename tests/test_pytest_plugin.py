@@ -171,7 +171,7 @@ def test_the_injector_is_each_test_s_own_and_closed_after_it(theirs: Theirs):
     """
     (theirs.folder / "wiring.py").write_text(
         """
-from nodeattrs.adapters.bindings import Bindings, Injector
+from nodeattrs.bindings import Bindings, Injector
 
 def made():
     yield ["new"]

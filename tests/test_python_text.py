@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nodeattrs.formats.python import PythonText
 from nodeattrs.testing import values
-from nodeattrs.texts.python import PythonText
 from tests.edits import changed, leaves
 
 # No spaces: the pretty printer would break such a text over several lines.

@@ -11,6 +11,11 @@ import pytest
 import nodeattrs.recipe
 from nodeattrs import Sensitive
 from nodeattrs.core.claim import Origin
+from nodeattrs.dialects.chef.checks.checking import faults_of
+from nodeattrs.dialects.chef.facts import Facts
+from nodeattrs.dialects.chef.run.platform_words import QUESTIONS
+from nodeattrs.dialects.chef.run.recipes import words_now
+from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.errors import (
     AttributeFileNotFound,
     CookbookNotFound,
@@ -23,11 +28,6 @@ from nodeattrs.errors import (
     TypeConflict,
     UnknownName,
 )
-from nodeattrs.runs.checking import faults_of
-from nodeattrs.runs.facts import Facts
-from nodeattrs.runs.platform_words import QUESTIONS
-from nodeattrs.runs.recipes import words_now
-from nodeattrs.runs.run import Run, run_node
 from tests.on_disk import repository
 
 FACTS = Facts({"platform": "pottery"}, Origin("facts", "of the test"))

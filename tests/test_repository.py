@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from nodeattrs.dialects.chef.checks.checking import faults_of
+from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.errors import (
     BadName,
     CookbookNotFound,
@@ -12,8 +14,6 @@ from nodeattrs.errors import (
     NotFound,
     UnknownField,
 )
-from nodeattrs.runs.checking import faults_of
-from nodeattrs.runs.repository import Repository
 from tests.on_disk import repository
 
 SITE = {

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nodeattrs.dialects.chef.repository.roles import read_environment, read_role
 from nodeattrs.errors import BadName, DocumentError, EnvironmentNotFound, RoleNotFound, UnknownField
-from nodeattrs.runs.fields import Fields
-from nodeattrs.runs.roles import read_environment, read_role
-from nodeattrs.texts.documents import parse
+from nodeattrs.formats.documents import parse
+from nodeattrs.project.fields import Fields
 from tests.on_disk import repository
 
 WEB_JSON = """\

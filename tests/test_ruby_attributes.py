@@ -17,18 +17,18 @@ from pathlib import Path
 import pytest
 
 from nodeattrs import Node, Sensitive
-from nodeattrs.adapters.chef.ruby.helper import Helper
-from nodeattrs.adapters.chef.ruby.session import Asked, RubySession
 from nodeattrs.cli import main
 from nodeattrs.core.budget import limited
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import held_back
+from nodeattrs.dialects.chef.facts import Facts
+from nodeattrs.dialects.chef.fleet import Fleet, resolve
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.repository.roles import Asked as AskedOfARun
+from nodeattrs.dialects.chef.ruby.helper import Helper
+from nodeattrs.dialects.chef.ruby.session import Asked, RubySession
+from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.errors import DocumentError, NodeattrsError, NotFound, RecipeFailed, TooMuch
-from nodeattrs.runs.facts import Facts
-from nodeattrs.runs.fleet import Fleet, resolve
-from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.roles import Asked as AskedOfARun
-from nodeattrs.runs.run import Run, run_node
 from tests.on_disk import repository
 from tests.ruby_programs import Programs, judged
 from tests.vectors.cases import HERE, cases_of

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from nodeattrs.adapters.chef import ruby_document
 from nodeattrs.errors import DocumentError, MissingExtra, TooMuch
-from nodeattrs.texts.documents import Document
+from nodeattrs.formats.documents import Document
 from tests.effort import examples
 
 

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from nodeattrs import ACROSS, INSIDE, Fold, Layer, Node, Origin, fold
 from nodeattrs.cli import main
 from nodeattrs.core.rules import WORDS, PathRule, read_rules, ruled
+from nodeattrs.dialects.chef.facts import Facts
+from nodeattrs.dialects.chef.run.run import run_node
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.keep import open_store
-from nodeattrs.keep.search import indexed, parse_query, read_tree
 from nodeattrs.node.documents import json_ready
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.running import plan_of, setting_as
 from nodeattrs.node.slot_names import CHEF_RULES
-from nodeattrs.runs.facts import Facts
-from nodeattrs.runs.run import run_node
+from nodeattrs.store import open_store
+from nodeattrs.store.search import indexed, parse_query, read_tree
 from nodeattrs.testing import layers, trees
 from tests.on_disk import repository
 

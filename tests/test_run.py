@@ -8,6 +8,9 @@ import pytest
 
 from nodeattrs import Node
 from nodeattrs.core.claim import Origin
+from nodeattrs.dialects.chef.facts import Facts, load_facts
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.errors import (
     AmbiguousRunList,
     BadArgument,
@@ -20,10 +23,7 @@ from nodeattrs.errors import (
     RecipeNotFound,
     RoleNotFound,
 )
-from nodeattrs.runs.facts import Facts, load_facts
-from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.run import Run, run_node
-from nodeattrs.texts.documents import Document, parse
+from nodeattrs.formats.documents import Document, parse
 from tests.on_disk import repository
 
 FACTS = Facts({"platform": "pottery", "fqdn": "n1.example.com"}, Origin("facts", "of the test"))

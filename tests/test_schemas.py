@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nodeattrs.cli import main
-from nodeattrs.texts.documents import read
+from nodeattrs.formats.documents import read
 from tests import schemas
 
 jsonschema = pytest.importorskip("jsonschema")

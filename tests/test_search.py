@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from nodeattrs import Node
 from nodeattrs.errors import BadArgument
-from nodeattrs.keep import Saved, open_store, saved_document
-from nodeattrs.keep.search import (
+from nodeattrs.store import Saved, open_store, saved_document
+from nodeattrs.store.engines import index
+from nodeattrs.store.engines.index import names_found
+from nodeattrs.store.search import (
     QueryNotSupported,
     QueryNotUnderstood,
     fields_of,
@@ -23,11 +25,9 @@ from nodeattrs.keep.search import (
     parse_query,
     read_tree,
 )
-from nodeattrs.keep.search.doubts import doubts, no_such_path
-from nodeattrs.keep.search.fields import CHEF, NO_NUL, OWN, Entry, index_parts, scalar_text, whole, within
-from nodeattrs.keep.search.query import All
-from nodeattrs.keep.stores import index
-from nodeattrs.keep.stores.index import names_found
+from nodeattrs.store.search.doubts import doubts, no_such_path
+from nodeattrs.store.search.fields import CHEF, NO_NUL, OWN, Entry, index_parts, scalar_text, whole, within
+from nodeattrs.store.search.query import All
 from tests import postgresql_server
 from tests.effort import examples
 from tests.oracles import search_language
@@ -616,7 +616,7 @@ def test_looking_back_needs_memory_for_some_nodes_and_not_for_all(monkeypatch):
 
 
 def test_importing_the_package_does_not_import_the_search():
-    code = "import sys, nodeattrs.keep; sys.exit('lark' in sys.modules)"
+    code = "import sys, nodeattrs.store; sys.exit('lark' in sys.modules)"
 
     assert 0 == subprocess.run([sys.executable, "-c", code]).returncode
 

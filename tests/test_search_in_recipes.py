@@ -3,11 +3,11 @@
 import pytest
 
 from nodeattrs.core.claim import Origin
+from nodeattrs.dialects.chef.facts import Facts
+from nodeattrs.dialects.chef.run.run import run_node
+from nodeattrs.dialects.chef.run.session import Wanted
 from nodeattrs.errors import NotFound, RecipeFailed
-from nodeattrs.keep import open_store
-from nodeattrs.runs.facts import Facts
-from nodeattrs.runs.run import run_node
-from nodeattrs.runs.session import Wanted
+from nodeattrs.store import open_store
 from tests.on_disk import perform, repository
 
 FACTS = Facts({"platform": "kilnos", "fqdn": "kiln1.example"}, Origin("facts", "test"))

@@ -11,9 +11,9 @@ import pytest
 from nodeattrs.cli import main
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.errors import NotFound
-from nodeattrs.keep import Saved, Store, open_store
-from nodeattrs.keep.search import parse_query
 from nodeattrs.reports.search import ALL, Page, search
+from nodeattrs.store import Saved, Store, open_store
+from nodeattrs.store.search import parse_query
 
 NODES = {
     "web1": {"run_list": ["role[web]"], "default": {"port": 80, "values": "mine", "node": "a"}},

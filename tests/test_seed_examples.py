@@ -8,10 +8,10 @@ from __future__ import annotations
 import pytest
 
 from nodeattrs import Node
+from nodeattrs.chef import Environment, Role, expand_node, reset_defaults_and_overrides
 from nodeattrs.errors import AttributeIsReadOnly, UnknownName
-from nodeattrs.keep import saved_document
 from nodeattrs.node.running import setting_as
-from nodeattrs.runs import Environment, Role, expand_node, reset_defaults_and_overrides
+from nodeattrs.store import saved_document
 
 KILN = {"firing": {"celsius": 980, "glaze": "ash"}, "shelf": {"heights": [12, 18]}}
 SHELVES = {"shelf": {"/top/left": {"cm": 40}, "by the door": {"cm": 30}}, "air": {"vents": {"v0": {}, "v1": {}}}}

@@ -11,6 +11,7 @@ import traceback
 import pytest
 
 from nodeattrs import Node, NodeattrsError, Origin, Sensitive, fold, lazy
+from nodeattrs.chef import apply_expansion, consume_external, consume_facts
 from nodeattrs.core.policy import ANY, MAP, MEET, PRESENT, TAKE, Line, Policy
 from nodeattrs.errors import (
     AttributeIsReadOnly,
@@ -22,10 +23,9 @@ from nodeattrs.errors import (
     TypeConflict,
     ValueWithheld,
 )
-from nodeattrs.keep import saved_document
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.running import plan_of, setting_as, walk
-from nodeattrs.runs import apply_expansion, consume_external, consume_facts
+from nodeattrs.store import saved_document
 
 SECRET = "hunter2"
 _NOBODY = Origin("role", "db")

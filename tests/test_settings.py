@@ -9,10 +9,10 @@ import pytest
 
 from nodeattrs.cli import main
 from nodeattrs.errors import UnknownField
-from nodeattrs.keep import open_store
-from nodeattrs.runs.config import SETTINGS
-from nodeattrs.runs.settings import Settings
-from nodeattrs.texts import nearest as finding
+from nodeattrs.formats import nearest as finding
+from nodeattrs.project.config import SETTINGS
+from nodeattrs.project.settings import Settings
+from nodeattrs.store import open_store
 from tests.on_disk import repository
 
 STORE = 'environment = "production"\nstore = "kept.db"\n'

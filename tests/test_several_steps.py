@@ -17,12 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodeattrs import Node
+from nodeattrs.causes.writes import writes_of
 from nodeattrs.errors import AttributeIsReadOnly, BadArgument, BadKey, NoSuchAttribute, NullInTheWay, TypeConflict
 from nodeattrs.node.node import words_of
 from nodeattrs.node.running import setting_as
 from nodeattrs.node.values import Deferred
 from nodeattrs.testing import paths, values
-from nodeattrs.texts.writes import writes_of
 
 Spelling = Callable[[tuple[Any, ...]], str]
 

@@ -10,13 +10,13 @@ import pytest
 
 from nodeattrs import Node, lazy
 from nodeattrs.core.claim import Origin
+from nodeattrs.dialects.chef.facts import Facts, load_facts
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.errors import BadArgument
-from nodeattrs.keep import filtered_snapshot, saved_document
 from nodeattrs.node.intake import Intake, facts_of
 from nodeattrs.node.running import merged_shared
-from nodeattrs.runs.facts import Facts, load_facts
-from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.run import Run, run_node
+from nodeattrs.store import filtered_snapshot, saved_document
 from tests.edits import leaves
 from tests.on_disk import repository
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from nodeattrs.errors import FleetError
-from nodeattrs.runs import shipping
-from nodeattrs.runs.shipping import FACTS, REPOSITORY, Packed, digest_of, held, hold, packed
+from nodeattrs.workers import shipping
+from nodeattrs.workers.shipping import FACTS, REPOSITORY, Packed, digest_of, held, hold, packed
 from tests.on_disk import repository
 
 FILES = {"roles/web.json": {"name": "web"}, "cookbooks/app/recipes/default.py": "pass\n", "empty.txt": ""}

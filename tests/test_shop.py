@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from nodeattrs.keep import open_store
+from nodeattrs.chef import Repository
+from nodeattrs.dialects.chef.facts import load_facts
+from nodeattrs.dialects.chef.run.run import Run, run_node
+from nodeattrs.dialects.chef.run.session import Wanted
 from nodeattrs.reports.explain import explained
-from nodeattrs.runs import Repository
-from nodeattrs.runs.facts import load_facts
-from nodeattrs.runs.run import Run, run_node
-from nodeattrs.runs.session import Wanted
+from nodeattrs.store import open_store
 from tests.on_disk import perform
 
 ROOT = Path(__file__).parents[1]

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 
 import nodeattrs
 from nodeattrs import Node, NodeattrsError, Sensitive, Symbol, lazy
+from nodeattrs.chef import consume_external, consume_facts
 from nodeattrs.errors import BadArgument, DocumentError, RunListError
+from nodeattrs.formats.documents import parse
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.running import setting_as
 from nodeattrs.node.snapshots import snapshot_ledger
-from nodeattrs.runs import consume_external, consume_facts
-from nodeattrs.runs.remembered import RepositoryVersions
+from nodeattrs.store.remembered import RepositoryVersions
 from nodeattrs.testing import KEYS, paths, programs, values
-from nodeattrs.texts.documents import parse
 from tests.edits import changed, leaves
 from tests.effort import examples
 from tests.vectors.chef_program import Program

@@ -119,7 +119,11 @@ def test_a_command_loads_no_dialect_and_no_optional_library_that_it_does_not_use
 def test_a_look_at_a_store_reads_the_settings_of_a_repository_and_loads_no_repository(command: str, place: Path):
     code, loaded, errors = counted(LINES[command].replace("nodes.db", "../nodes.db"), place / "repository")
 
-    assert (code, "nodeattrs.runs.config" in loaded, "nodeattrs.runs.repository" in loaded) == (0, True, False), errors
+    assert (code, "nodeattrs.project.config" in loaded, "nodeattrs.dialects.chef.repository.repository" in loaded) == (
+        0,
+        True,
+        False,
+    ), errors
 
 
 def test_the_help_of_the_program_opens_no_command(place: Path):

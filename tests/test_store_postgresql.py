@@ -6,8 +6,8 @@ import uuid
 import pytest
 
 from nodeattrs.errors import StoreError
-from nodeattrs.keep import Saved, open_store
-from nodeattrs.keep.search import parse_query
+from nodeattrs.store import Saved, open_store
+from nodeattrs.store.search import parse_query
 from tests import postgresql_server
 from tests.store_exam import DatabaseExam, StoreExam, TwoAtOnceExam, mark_of, pair
 

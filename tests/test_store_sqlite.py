@@ -14,9 +14,9 @@ import pytest
 
 from nodeattrs import Node
 from nodeattrs.errors import StoreError
-from nodeattrs.keep import Saved, open_store
-from nodeattrs.keep.stores import sqlite
-from nodeattrs.keep.stores.store import tried
+from nodeattrs.store import Saved, open_store
+from nodeattrs.store.engines import sqlite
+from nodeattrs.store.engines.store import tried
 from tests.store_exam import DatabaseExam, StoreExam, TwoAtOnceExam, mark_of, other_process, pair
 
 

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from nodeattrs.keep import open_store
+from nodeattrs.store import open_store
 from tests.strain import carry, flips, kill, writers
 from tests.strain.__main__ import COUNTS, main, strained
 

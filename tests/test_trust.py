@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nodeattrs.cli import main
-from nodeattrs.runs.config import FREE, INSIDE, RIGHTS, SETTINGS, TIGHTER, ChefConfig
+from nodeattrs.project.config import FREE, INSIDE, RIGHTS, SETTINGS, TIGHTER, ChefConfig
 from nodeattrs.trust import is_trusted, trust
 from tests.on_disk import repository
 

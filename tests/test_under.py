@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.hiera.strategies import HASH, UNIQUE, strategy_of
 from nodeattrs.core import folding
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.part import Part, unite
@@ -27,6 +26,7 @@ from nodeattrs.core.policy import (
     Line,
     Policy,
 )
+from nodeattrs.dialects.hiera.strategies import HASH, UNIQUE, strategy_of
 from nodeattrs.errors import MergeConflict
 from tests.effort import examples
 

@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodeattrs import Node, Origin, fold
+from nodeattrs.chef import reset_defaults_and_overrides
 from nodeattrs.cli import main
 from nodeattrs.core.fold import Fold
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, UnknownLayer, UnknownName
-from nodeattrs.keep import Noted, Saved, open_store
-from nodeattrs.keep.filters import filtered_snapshot
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.running import plan_of, setting_as
 from nodeattrs.node.slots import PAIR, SLOTS
-from nodeattrs.runs import reset_defaults_and_overrides
+from nodeattrs.store import Noted, Saved, open_store
+from nodeattrs.store.filters import filtered_snapshot
 from nodeattrs.testing import layers, trees
 
 RUBY = Origin("role", "base", "roles/base.rb", 1)

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from nodeattrs.adapters.chef.unrun import unrun_code
 from nodeattrs.cache import CACHE
 from nodeattrs.cli import main
 from nodeattrs.core.tree import Path, dig, spell
+from nodeattrs.dialects.chef.repository.roles import Asked as AskedOfARun
+from nodeattrs.dialects.chef.ruby.unrun import unrun_code
 from nodeattrs.node.node import Node
-from nodeattrs.runs.roles import Asked as AskedOfARun
 from tests.ruby_programs import PRELUDE, printed
 from tests.test_chef_repository import FACTS, ran, repository
 from tests.vectors.cases import HERE as VECTORS

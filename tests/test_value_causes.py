@@ -13,17 +13,17 @@ from typing import Any, ClassVar
 import pytest
 
 from nodeattrs import Node, Sensitive
+from nodeattrs.causes.flow import Code, Flow
+from nodeattrs.causes.following import written_out
 from nodeattrs.cli import main
 from nodeattrs.core.claim import CALLED, READ, UNAVAILABLE, WRITTEN, Origin
 from nodeattrs.core.tree import ABSENT
+from nodeattrs.dialects.chef.facts import Facts
+from nodeattrs.dialects.chef.run.run import run_node
 from nodeattrs.errors import RecipeFailed
+from nodeattrs.formats.python import PythonText
 from nodeattrs.node.running import setting_as
-from nodeattrs.runs.facts import Facts
-from nodeattrs.runs.remembered import RepositoryVersions
-from nodeattrs.runs.run import run_node
-from nodeattrs.texts.flow import Code, Flow
-from nodeattrs.texts.following import written_out
-from nodeattrs.texts.python import PythonText
+from nodeattrs.store.remembered import RepositoryVersions
 from tests.causality.causes import examined, made
 from tests.causality.written import FIRST, SECOND, THIRD
 from tests.on_disk import repository

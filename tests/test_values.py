@@ -14,8 +14,8 @@ import pickle
 import pytest
 
 from nodeattrs import Node, NodeattrsError, Symbol, lazy
+from nodeattrs.chef import apply_expansion, consume_facts
 from nodeattrs.errors import BadKey, BadValue, DeferredCycle, NoSuchAttribute, TooDeep
-from nodeattrs.runs import apply_expansion, consume_facts
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodeattrs.errors import BadArgument
-from nodeattrs.runs.versions import Constraint, Version
+from nodeattrs.project.versions import Constraint, Version
 
 numbers = st.integers(0, 2)
 # Few numbers: equal versions and neighbours are the rule, not the accident.

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from nodeattrs import Node, Sensitive, Symbol, json_default, lazy
+from nodeattrs.chef import apply_expansion, reset_defaults_and_overrides
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, ValueWithheld
 from nodeattrs.node import joined
 from nodeattrs.node.running import walk
-from nodeattrs.runs import apply_expansion, reset_defaults_and_overrides
 from nodeattrs.testing import values
 
 WHOLE = {

@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from nodeattrs.cli import main
-from nodeattrs.keep import Noted, Saved, open_store
+from nodeattrs.store import Noted, Saved, open_store
 from tests import test_web_site as example
 from tests.benchmarks import fleet
 from tests.effort import EFFORT, examples
@@ -180,8 +180,8 @@ def many(tmp_path_factory) -> Path:
     """A fleet of twelve nodes in six roles and two environments, with all facts."""
     place = fleet.example(tmp_path_factory.mktemp("fleet"))
     facts = fleet.write_facts(place / "facts", 0, NODES)
-    from nodeattrs.runs import Repository
-    from nodeattrs.runs.facts import load_facts
+    from nodeattrs.chef import Repository
+    from nodeattrs.dialects.chef.facts import load_facts
 
     repository, store = Repository(place), open_store(str(place / "nodes.db"))
     for number in range(NODES):

@@ -16,11 +16,11 @@ import pytest
 
 from nodeattrs import Node
 from nodeattrs.cli import main
-from nodeattrs.keep import open_store
-from nodeattrs.keep.filters import saved_document
-from nodeattrs.keep.revisions import Saved
 from nodeattrs.reports.attributes import attributes
-from nodeattrs.runs.remembered import required
+from nodeattrs.store import open_store
+from nodeattrs.store.filters import saved_document
+from nodeattrs.store.remembered import required
+from nodeattrs.store.revisions import Saved
 from nodeattrs.web.rendering import Source, bare, layers, tree_rows, value_text
 
 pytest.importorskip("jinja2")

@@ -25,7 +25,7 @@ import pytest
 from nodeattrs import Node
 from nodeattrs.cli import history, impact, main
 from nodeattrs.cli.asked import Asked
-from nodeattrs.keep import Saved, open_store, saved_document
+from nodeattrs.store import Saved, open_store, saved_document
 from nodeattrs.web.asking import QUESTIONS, Site, words_of
 from nodeattrs.web.drawing import drawn
 from nodeattrs.web.rendering import Source

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.bindings import Inventory, layer_references
-from nodeattrs.adapters.hiera.keys import _Pattern
+from nodeattrs.bindings import Inventory, layer_references
+from nodeattrs.dialects.hiera.keys import _Pattern
+from nodeattrs.formats.patterns import BadPattern
 from nodeattrs.puppet.regex import translated
-from nodeattrs.texts.patterns import BadPattern
 from tests.effort import examples
 
 SIGNS = ["a", "b", "::", ".*", "(.*)", "(", "|", ")", "?", "+", "$", "[ab]", "\\w", "^", "."]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from nodeattrs import Node, Symbol, lazy
+from nodeattrs.chef import Environment, apply_expansion, consume_external, reset_defaults_and_overrides
 from nodeattrs.errors import (
     BadArgument,
     BadValue,
@@ -16,7 +17,6 @@ from nodeattrs.errors import (
     UnknownName,
 )
 from nodeattrs.node.running import setting_as, walk
-from nodeattrs.runs import Environment, apply_expansion, consume_external, reset_defaults_and_overrides
 from nodeattrs.testing import COMPONENTS
 
 SINGLE = tuple(name for name in COMPONENTS if name.startswith(("env_", "role_")) or name == "automatic")

@@ -11,14 +11,14 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.hiera import ruby_yaml
 from nodeattrs.cloudinit import load_config
 from nodeattrs.core.budget import limited
+from nodeattrs.dialects.hiera import ruby_yaml
 from nodeattrs.errors import BadValue, DocumentError
-from nodeattrs.texts import yaml_text
-from nodeattrs.texts.places import Mark, Text
-from nodeattrs.texts.yaml_events import tag_of
-from nodeattrs.texts.yaml_writing import written
+from nodeattrs.formats import yaml_text
+from nodeattrs.formats.places import Mark, Text
+from nodeattrs.formats.yaml_events import tag_of
+from nodeattrs.formats.yaml_writing import written
 from tests.effort import examples
 
 pytestmark = pytest.mark.skipif(not hasattr(yaml, "CSafeLoader"), reason="PyYAML is built without libyaml here")

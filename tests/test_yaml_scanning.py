@@ -5,7 +5,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nodeattrs.texts.yaml_scanning import Loader
+from nodeattrs.formats.yaml_scanning import Loader
 
 
 def said(text: str, loader: type[yaml.SafeLoader]) -> list[str]:

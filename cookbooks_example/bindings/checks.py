@@ -2,7 +2,7 @@
 
 from typing import Annotated, Protocol
 
-from nodeattrs.adapters.bindings import named
+from nodeattrs.bindings import named
 
 
 class Check(Protocol):

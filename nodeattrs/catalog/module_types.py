@@ -15,9 +15,9 @@ from typing import Any
 
 from nodeattrs.catalog.errors import MoreRelations
 from nodeattrs.errors import DocumentError
-from nodeattrs.texts.documents import text_of
-from nodeattrs.texts.places import Mark, Text
-from nodeattrs.texts.ruby_text import Call, Literal, Ruby
+from nodeattrs.formats.documents import text_of
+from nodeattrs.formats.places import Mark, Text
+from nodeattrs.formats.ruby_text import Call, Literal, Ruby
 
 _RELATIONS = {f"auto{relation}": relation for relation in ("require", "subscribe", "before", "notify")}
 _FIELDS = ("newparam", "newproperty")

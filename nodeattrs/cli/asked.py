@@ -95,7 +95,7 @@ class Asked:
         return Answer(terminal.data, None, terminal.warnings, code)
 
     def _perform(self, words: tuple[str, ...], terminal: _Collecting) -> int:
-        from nodeattrs.runs.settings import Settings
+        from nodeattrs.project.settings import Settings
 
         options = argparse.Namespace(words=words, given=self._given, settings=Settings(self._given, os.environ))
         with self._parsing:

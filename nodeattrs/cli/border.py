@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.border import Border
-from nodeattrs.texts.nearest import SETTINGS_FILE, nearest, work_tree_of
+from nodeattrs.formats.nearest import SETTINGS_FILE, nearest, work_tree_of
 from nodeattrs.trust import is_trusted
 
 OPENING = (

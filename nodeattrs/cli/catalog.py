@@ -16,8 +16,8 @@ from nodeattrs.contract.command import Checked
 
 if TYPE_CHECKING:
     from nodeattrs.catalog import Catalog, Outcome, Plan
-    from nodeattrs.reports.catalog import AppliedCatalog
-    from nodeattrs.runs.run import Run
+    from nodeattrs.dialects.chef.reports.catalog import AppliedCatalog
+    from nodeattrs.dialects.chef.run.run import Run
 
 DESCRIPTION = """\
 What the recipes of a node declare: check it and ask about it without touching anything, or apply it.
@@ -114,8 +114,8 @@ def applied(catalog: Catalog, name: str, options: argparse.Namespace, terminal: 
     raises: ReferenceNotFound, DependencyCycle, StoreError: nothing was touched then
     """
     from nodeattrs.catalog.types import Site
-    from nodeattrs.reports.catalog import AppliedCatalog
-    from nodeattrs.runs.applying import apply_catalog, report_place
+    from nodeattrs.dialects.chef.reports.catalog import AppliedCatalog
+    from nodeattrs.dialects.chef.run.applying import apply_catalog, report_place
 
     catalog.noop = catalog.noop or options.noop
     kept = Path(options.report) if options.report else report_place(name) if name else None
@@ -145,7 +145,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _check(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.reports.catalog import findings_of, looked_at
+    from nodeattrs.dialects.chef.reports.catalog import findings_of, looked_at
 
     plan = _plan(options, terminal)
     repository = settings_of(options).repository
@@ -153,7 +153,7 @@ def _check(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _order(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.reports.catalog import CatalogOrder
+    from nodeattrs.dialects.chef.reports.catalog import CatalogOrder
 
     terminal.report(CatalogOrder(_plan(options, terminal), str(options.node or options.source), options.shuffle))
     return 0
@@ -161,7 +161,7 @@ def _order(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _graph(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.catalog.questions import mermaid
-    from nodeattrs.reports.catalog import CatalogGraph
+    from nodeattrs.dialects.chef.reports.catalog import CatalogGraph
 
     plan = _plan(options, terminal)
     terminal.warn(plan.faults())
@@ -174,7 +174,7 @@ def _graph(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _why(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.catalog.questions import known_ref, why_before
-    from nodeattrs.reports.catalog import WhyReport
+    from nodeattrs.dialects.chef.reports.catalog import WhyReport
 
     plan = _plan(options, terminal)
     first, then = known_ref(plan, options.first), known_ref(plan, options.then)
@@ -189,9 +189,9 @@ def _why(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.catalog.questions import known_ref
-    from nodeattrs.reports.catalog import ResourceExplained
-    from nodeattrs.runs import Repository
-    from nodeattrs.runs.lookups import readings
+    from nodeattrs.dialects.chef.reports.catalog import ResourceExplained
+    from nodeattrs.dialects.chef.repository.repository import Repository
+    from nodeattrs.dialects.chef.run.lookups import readings
 
     if options.source is not None:
         plan = _plan(options, terminal)
@@ -208,7 +208,7 @@ def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _impact(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.catalog.questions import impact_of, known_ref
-    from nodeattrs.reports.catalog import ImpactReport
+    from nodeattrs.dialects.chef.reports.catalog import ImpactReport
 
     plan = _plan(options, terminal)
     terminal.report(ImpactReport(impact_of(plan, known_ref(plan, options.resource))))
@@ -252,7 +252,7 @@ def _catalog(options: argparse.Namespace, terminal: Terminal) -> Catalog:
 def _from_file(file: str, terminal: Terminal, is_puppets: bool, modulepath: Sequence[str] = ()) -> Catalog:
     from nodeattrs.catalog import catalog_from
     from nodeattrs.catalog.compiled import compiled_catalog, is_compiled, without_notices
-    from nodeattrs.texts.documents import parse, read, text_of
+    from nodeattrs.formats.documents import parse, read, text_of
 
     path = Path(file)
     document = parse(without_notices(text_of(path, file)), file, "json") if is_puppets else read(path, by_caller=True)
@@ -285,8 +285,8 @@ def _subject(terminal: Terminal, entry: Any) -> Any:
 
 def _run(options: argparse.Namespace, terminal: Terminal) -> Run:
     from nodeattrs.cli.options import facts_from, json_attributes, override_run_list, run_list
-    from nodeattrs.runs import Repository
-    from nodeattrs.runs.run import run_node
+    from nodeattrs.dialects.chef.repository.repository import Repository
+    from nodeattrs.dialects.chef.run.run import run_node
 
     if not options.repo or not options.node:
         options.refuse("which catalog? --repo DIR and --node NAME, --from FILE, or --puppet FILE")

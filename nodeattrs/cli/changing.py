@@ -121,7 +121,7 @@ def request_of(options: argparse.Namespace, home: str, run_code: bool | None = N
 
 def _sensitive(side: Side) -> tuple[TreePath, ...]:
     """The sensitive paths of a side; a change that takes one away shows no secret."""
-    from nodeattrs.runs import Repository
+    from nodeattrs.dialects.chef.repository.repository import Repository
 
     with suppress(NodeattrsError):  # settings that cannot be read are reported when they are asked
         return Repository(side.root).config.sensitive

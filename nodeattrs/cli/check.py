@@ -15,9 +15,9 @@ from nodeattrs.contract.command import Checked
 from nodeattrs.errors import NodeattrsError
 
 if TYPE_CHECKING:
+    from nodeattrs.dialects.chef.repository.repository import Repository
+    from nodeattrs.project.config import RepositorySettings
     from nodeattrs.reports.findings import Finding
-    from nodeattrs.runs import Repository
-    from nodeattrs.runs.config import RepositorySettings
 
 _NAMED = 4
 _OF_PUPPET = ("environment.conf", "Puppetfile", "hieradata")
@@ -63,7 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Look at all of it."""
-    from nodeattrs.runs import Repository
+    from nodeattrs.dialects.chef.repository.repository import Repository
 
     repository = Repository(options.repo)
     with terminal.counting(what="file") as count:
@@ -110,10 +110,10 @@ def look(repository: Repository, run_code: bool, count: Callable[[str], object] 
     count: called with the name of each file where there may be thousands
     """
     from nodeattrs.dialects import every, foreign
+    from nodeattrs.dialects.chef.checks.checking import NOTES, checked
     from nodeattrs.errors import MissingExtra
     from nodeattrs.kinds import NOT_RUN
     from nodeattrs.reports.findings import finding_of
-    from nodeattrs.runs.checking import NOTES, checked
 
     came = checked(repository, run_code)
     found = [finding_of(one, "note" if one.kind in NOTES else "warning") for one in came.warnings]
@@ -139,8 +139,8 @@ def _mended(
     judge: RepositorySettings | None,
 ) -> set[Finding]:
     """Show what can be mended, and with --fix mend it; which findings are gone then."""
+    from nodeattrs.dialects.chef.checks.fixes import SAFE, apply, fixes
     from nodeattrs.reports.findings import finding_of
-    from nodeattrs.runs.checks.fixes import SAFE, apply, fixes
 
     selection, _ = selection_of(options, judge, options.repo)
     wanted = [one for one in found if one.kind in SAFE and selection.of([finding_of(one, "warning")])[0]]

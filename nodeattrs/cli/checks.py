@@ -18,8 +18,8 @@ from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from nodeattrs.contract.command import Checked
+    from nodeattrs.project.config import RepositorySettings
     from nodeattrs.reports.findings import Finding, Selection
-    from nodeattrs.runs.config import RepositorySettings
 
 _FORMS = ("sarif", "github", "gitlab", "junit")
 _BASELINE = "nodeattrs-baseline.json"
@@ -50,8 +50,8 @@ def selection_of(
     options: argparse.Namespace, repository: RepositorySettings | None, root: str
 ) -> tuple[Selection, str | None]:
     """Which findings count, and the file of the baseline, if one is named. raises: BadUsage, DocumentError"""
+    from nodeattrs.project.config import Config, listed_codes
     from nodeattrs.reports.findings import Selection
-    from nodeattrs.runs.config import Config, listed_codes
 
     settings = repository.config if repository else Config()
     place = options.baseline
@@ -104,7 +104,7 @@ def _write(place: str, found: list[Finding], terminal: Terminal) -> int:
 
 def _known(place: str) -> dict[str, int]:
     """Fingerprint -> how often, of a baseline. raises: DocumentError"""
-    from nodeattrs.texts.documents import read
+    from nodeattrs.formats.documents import read
 
     document = read(pathlib.Path(place))
     try:

@@ -127,7 +127,7 @@ class _Asked:
 
     def _paths(self, word: str) -> Iterator[str]:
         """The next step of the paths that begin so, with a dot where more lies below."""
-        from nodeattrs.runs.remembered import required
+        from nodeattrs.store.remembered import required
 
         above = word.rpartition(".")[0]
         node = getattr(self.options, "node", None) or getattr(self.options, "before", None)

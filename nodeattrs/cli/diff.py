@@ -11,8 +11,8 @@ from nodeattrs.errors import NodeNotFound
 from nodeattrs.kinds import SAVED_NOTE
 
 if TYPE_CHECKING:
-    from nodeattrs.keep import Store
     from nodeattrs.reports.diff import Side
+    from nodeattrs.store import Store
 
 DESCRIPTION = """\
 Compare two kept nodes, or two revisions of one: NODE is its latest revision, NODE@3 the third,
@@ -72,7 +72,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _side(options: argparse.Namespace, store: Store, sensitive: Any, text: str, terminal: Terminal) -> Side:
     from nodeattrs.reports.diff import Side
-    from nodeattrs.runs.remembered import required
+    from nodeattrs.store.remembered import required
 
     name, mark, when = text.partition("@")
     found = required(store, name, sensitive, moment(when) if mark else None, root_of(options))

@@ -11,7 +11,7 @@ from nodeattrs.kinds import LAYER_IS_UNKNOWN, OUTSIDE
 
 if TYPE_CHECKING:
     from nodeattrs.cli.terminal import Terminal
-    from nodeattrs.reports.catalog import AppliedCatalog
+    from nodeattrs.dialects.chef.reports.catalog import AppliedCatalog
 
 EXITS = {
     0: ("done", "what was asked for is done; a check found nothing"),

@@ -21,9 +21,9 @@ from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
+    from nodeattrs.dialects.chef.causes import Elsewhere
+    from nodeattrs.dialects.chef.repository.repository import Repository
     from nodeattrs.node.node import Node
-    from nodeattrs.runs import Repository
-    from nodeattrs.runs.causes import Elsewhere
 
 DESCRIPTION = """\
 Name who set a value and where, what it overrode and by which rule, which element of a list came
@@ -75,12 +75,12 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     node, revision, run = named_node(options, terminal)
     because = None
     if options.because and repository is not None and run is not None:
-        from nodeattrs.runs.causes import of_trace
+        from nodeattrs.dialects.chef.causes import of_trace
 
         because = of_trace(repository, run)
     changes = None
     if options.git and repository is not None:
-        from nodeattrs.runs.blame import of_trace as changes_of
+        from nodeattrs.dialects.chef.blame import of_trace as changes_of
 
         changes = changes_of(repository)
     search = None if run is None else run.search
@@ -100,7 +100,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _elsewhere(options: argparse.Namespace, node: Node, path: Path, repository: Repository | None) -> list[Elsewhere]:
     """Who sets a path on other nodes that were saved; else in the repository, where one was named."""
-    from nodeattrs.runs.causes import setters_in, setters_on
+    from nodeattrs.dialects.chef.causes import setters_in, setters_on
 
     store, sensitive = kept_in(options)
     found = setters_on(store, node, path, sensitive)

@@ -37,9 +37,9 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import FleetError, NotFound
 
 if TYPE_CHECKING:
-    from nodeattrs.keep import Store
-    from nodeattrs.runs import Repository
-    from nodeattrs.runs.fleet import Fleet, Outcome
+    from nodeattrs.dialects.chef.fleet import Fleet, Outcome
+    from nodeattrs.dialects.chef.repository.repository import Repository
+    from nodeattrs.store import Store
 
 DESCRIPTION = """\
 Run every node that nodes/ describes or the store keeps, several at a time, and save the result of
@@ -90,8 +90,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Run the nodes, and report what failed."""
-    from nodeattrs.keep import open_store
-    from nodeattrs.runs.fleet import still_to_do
+    from nodeattrs.dialects.chef.fleet import still_to_do
+    from nodeattrs.store import open_store
 
     since = since_of(options)
     judge_export(options, saves=not options.why_run)
@@ -121,7 +121,7 @@ class _Resolving:
 
     def perform(self, skipped: int) -> int:
         """Run the nodes and report; the exit code. raises: FleetError, after the report"""
-        from nodeattrs.reports.fleet import FleetReport
+        from nodeattrs.dialects.chef.reports.fleet import FleetReport
 
         options, terminal = self._options, self._terminal
         began, start = began_now(), time.perf_counter()
@@ -139,8 +139,8 @@ class _Resolving:
 
     def _done(self) -> int:
         """Run the nodes; how many are done."""
-        from nodeattrs.runs.batches import opened
-        from nodeattrs.runs.fleet import compared, resolve, shipped
+        from nodeattrs.dialects.chef.fleet import compared, resolve, shipped
+        from nodeattrs.workers.batches import opened
 
         options, fleet, pack = self._options, self._fleet, None
         with opened(options.executor, options.jobs) as workers:
@@ -168,7 +168,7 @@ class _Resolving:
 
 
 def _fleet(options: argparse.Namespace, repository: Repository) -> Fleet:
-    from nodeattrs.runs.fleet import Fleet
+    from nodeattrs.dialects.chef.fleet import Fleet
 
     return Fleet(
         os.path.abspath(options.repo),
@@ -185,7 +185,7 @@ def _fleet(options: argparse.Namespace, repository: Repository) -> Fleet:
 def _names(options: argparse.Namespace, repository: Repository, store: Store) -> list[str]:
     """Which nodes are meant. raises: NotFound, where there is none"""
     if options.query is not None:
-        from nodeattrs.keep.search import parse_query
+        from nodeattrs.store.search import parse_query
 
         names = store.search(parse_query(options.query))
     else:

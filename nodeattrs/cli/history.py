@@ -38,7 +38,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     store, sensitive = kept_in(options)
     revisions = store.history(options.node)
     if not revisions:
-        from nodeattrs.runs.remembered import required
+        from nodeattrs.store.remembered import required
 
         terminal.warn(filter(None, [required(store, options.node, sensitive).note]), SAVED_NOTE.entry)
     terminal.report(History(options.node, revisions[: options.limit]))

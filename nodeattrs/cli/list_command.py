@@ -12,7 +12,7 @@ from nodeattrs.cli.options import REPO_HELP, add_output, add_store, repository_o
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from nodeattrs.runs import Repository
+    from nodeattrs.dialects.chef.repository.repository import Repository
 
 DESCRIPTION = """\
 List what a repository has, a name a line: what could be asked for. Nodes are those that nodes/ describes and
@@ -55,7 +55,7 @@ def _names(options: argparse.Namespace, repository: Repository) -> Iterable[str]
             name for name, _ in groupby(merge(sorted(repository.nodes()), store.names() if store.is_there() else ()))
         )
     if options.kind == "fields":
-        from nodeattrs.keep.search.doubts import known_paths
+        from nodeattrs.store.search.doubts import known_paths
 
         return sorted({*_FIELDS, *known_paths(saved_in(options)[0])})
     found: list[str] = getattr(repository, options.kind.replace("-", "_"))()

@@ -178,10 +178,10 @@ class _Service:
 
     def _findings(self) -> Iterator[Finding]:
         from nodeattrs.cli.check import look
+        from nodeattrs.dialects.chef.repository.repository import Repository
         from nodeattrs.errors import NodeattrsError
+        from nodeattrs.project.config import Config
         from nodeattrs.reports.findings import Selection, finding_of
-        from nodeattrs.runs import Repository
-        from nodeattrs.runs.config import Config
 
         repository = Repository(self._root)
         try:

@@ -19,7 +19,7 @@ from nodeattrs.cli.options import moment
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from nodeattrs.runs.fleet import Outcome
+    from nodeattrs.dialects.chef.fleet import Outcome
 
 
 def add_going_on(parser: argparse.ArgumentParser, *, jobs: str = "", since: str = "") -> None:
@@ -61,7 +61,7 @@ def judge_export(options: argparse.Namespace, *, saves: bool) -> None:
         return
     if not saves:
         options.refuse("--export writes nodes that were saved, and this command saves nothing")
-    from nodeattrs.keep.folders import make_folder
+    from nodeattrs.store.folders import make_folder
 
     make_folder(options.export)
 
@@ -70,7 +70,7 @@ def export_saved(options: argparse.Namespace, terminal: Terminal, place: str, na
     """Write the files of nodes that were saved in the store at *place*, if --export asks for it."""
     if options.export is None or not names:
         return
-    from nodeattrs.keep import export_nodes, open_store
+    from nodeattrs.store import export_nodes, open_store
 
     done = export_nodes(open_store(place), options.export, names)
     terminal.remark([f"{done.written} file{'' if done.written == 1 else 's'} written to {options.export}"])
@@ -143,7 +143,7 @@ def go_through(
 
 def _warn_without_processes(terminal: Terminal, count: int, jobs: int | None) -> None:
     """Say so where several processes are wanted and this one does all the work."""
-    from nodeattrs.runs.batches import jobs_for, without_processes
+    from nodeattrs.workers.batches import jobs_for, without_processes
 
     wanted = jobs_for(count) if jobs is None else jobs
     if wanted > 1 and (why := without_processes()):
@@ -159,7 +159,7 @@ def hint_to_resume(options: argparse.Namespace, terminal: Terminal, began: str, 
 
 
 def _this_command(options: argparse.Namespace, began: str) -> str:
-    from nodeattrs.runs.settings import without_password
+    from nodeattrs.project.settings import without_password
 
     words = [without_password(word) for word in getattr(options, "words", None) or sys.argv[1:]]
     # What an earlier part of the fleet has done is still to be skipped.

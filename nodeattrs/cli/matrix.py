@@ -31,11 +31,11 @@ from nodeattrs.node.running import merged_shared
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
-    from nodeattrs.keep import Store
+    from nodeattrs.dialects.chef.repository.repository import Repository
+    from nodeattrs.dialects.chef.run.session import Session
     from nodeattrs.node.node import Node
     from nodeattrs.reports.matrix import Cell
-    from nodeattrs.runs import Repository
-    from nodeattrs.runs.session import Session
+    from nodeattrs.store import Store
 
 DESCRIPTION = """\
 Group nodes by the value that they read at a path, the largest group first, with the lines that set it.
@@ -103,7 +103,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _kept(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]:
     from nodeattrs.reports.matrix import Cell
-    from nodeattrs.runs.remembered import required
+    from nodeattrs.store.remembered import required
 
     store, sensitive = saved_in(options)
 
@@ -127,8 +127,8 @@ _ALONE = 8
 def _counted(store: Store, path: Path, names: list[str], cell: Callable[[str], Cell]) -> Iterator[tuple[str, Cell]]:
     """The cells, one of each group looked at: of the others the index knows that they read the same."""
     from nodeattrs.core.tree import ABSENT
-    from nodeattrs.keep.search.doubts import Alike
     from nodeattrs.reports.matrix import Cell
+    from nodeattrs.store.search.doubts import Alike
 
     alike, looked, alone = Alike(store, path), 0, 0
     left = dict.fromkeys(sorted(names, key=lambda name: crc32(name.encode())))  # in no order that names have
@@ -152,18 +152,18 @@ def _counted(store: Store, path: Path, names: list[str], cell: Callable[[str], C
 def _names(options: argparse.Namespace, repository: Repository | None) -> list[str]:
     if options.node:
         return list(dict.fromkeys(options.node))
-    from nodeattrs.keep import open_store
+    from nodeattrs.store import open_store
 
     if options.query is None:
         return repository.nodes() if repository is not None else open_store(settings_of(options).store).names()
-    from nodeattrs.keep.search import parse_query
+    from nodeattrs.store.search import parse_query
 
     return open_store(settings_of(options).store).search(parse_query(options.query))
 
 
 def _run(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]:
+    from nodeattrs.dialects.chef.fleet import Fleet, resolve
     from nodeattrs.reports.matrix import Cell
-    from nodeattrs.runs.fleet import Fleet, resolve
 
     if options.facts is not None:
         check_facts(options.facts)

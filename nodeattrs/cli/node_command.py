@@ -42,9 +42,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Change it."""
-    from nodeattrs.keep.nodes import remove_normal, restore, set_normal
     from nodeattrs.reports.history import ChangedNode
-    from nodeattrs.runs.remembered import required
+    from nodeattrs.store.nodes import remove_normal, restore, set_normal
+    from nodeattrs.store.remembered import required
 
     wanted = {"set": 2, "rm": 1, "restore": 1, "delete": 0}[options.task]
     given = sum(word is not None for word in (options.what, options.value))

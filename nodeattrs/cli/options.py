@@ -1,7 +1,7 @@
 """Words that several commands share, and what they come to.
 
 Nothing is decided here: which store is meant and what a machine is called is known to
-`runs.session`.
+`dialects.chef.run.session`.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
 from nodeattrs.errors import BadArgument, MissingExtra, NodeattrsError, NotFound
+from nodeattrs.formats.nearest import SETTINGS_FILE, is_ours, nearest
 from nodeattrs.kinds import SAVED_NOTE
-from nodeattrs.texts.nearest import SETTINGS_FILE, is_ours, nearest
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
-    from nodeattrs.keep import Store
+    from nodeattrs.dialects.chef.facts import Facts
+    from nodeattrs.dialects.chef.repository.repository import Repository
+    from nodeattrs.dialects.chef.repository.roles import Asked
+    from nodeattrs.dialects.chef.run.run import Run
+    from nodeattrs.formats.documents import Document
     from nodeattrs.node.node import Node
-    from nodeattrs.runs import Repository
-    from nodeattrs.runs.facts import Facts
-    from nodeattrs.runs.roles import Asked
-    from nodeattrs.runs.run import Run
-    from nodeattrs.runs.settings import Settings
-    from nodeattrs.texts.documents import Document
+    from nodeattrs.project.settings import Settings
+    from nodeattrs.store import Store
 
 _NUMBER = re.compile(r"(?a)\d{1,18}(?:\.\d{1,9})?")
 _STORE_HELP = (
@@ -211,7 +211,7 @@ def add_ruby(parser: argparse.ArgumentParser) -> None:
 
 def asked_of(options: argparse.Namespace) -> Asked:
     """What a run is asked besides its node."""
-    from nodeattrs.runs.roles import Asked
+    from nodeattrs.dialects.chef.repository.roles import Asked
 
     given = {name: getattr(options, name, None) for name in Asked._fields}
     return Asked(**{name: value for name, value in given.items() if value is not None})
@@ -305,7 +305,7 @@ def add_settings_from(parser: argparse.ArgumentParser) -> None:
 
 def settings_of(options: argparse.Namespace) -> Settings:
     """The settings of this call: found once, and judged whole. raises: NotFound, DocumentError"""
-    from nodeattrs.runs.settings import Settings
+    from nodeattrs.project.settings import Settings
 
     if not isinstance(found := getattr(options, "settings", None), Settings):
         found = options.settings = Settings(vars(options), os.environ)
@@ -363,7 +363,7 @@ def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float
     raises: NotFound, DocumentError
     """
     if options.command == "check":
-        from nodeattrs.runs.config import RepositorySettings
+        from nodeattrs.project.config import RepositorySettings
 
         with contextlib.suppress(NodeattrsError):
             return RepositorySettings(options.repo).config.limits
@@ -378,7 +378,7 @@ def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float
     file = os.path.join(folder or "", SETTINGS_FILE)
     if folder is None or not hasattr(options, "budget") or not os.path.lexists(file) or not (named or is_ours(file)):
         return {}
-    from nodeattrs.runs.settings import settings_in
+    from nodeattrs.project.settings import settings_in
 
     config, warnings = settings_in(file, SETTINGS_FILE)
     terminal.warn(warnings)
@@ -387,14 +387,14 @@ def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float
 
 def sensitive_paths(options: argparse.Namespace, *places: str | None) -> list[Path]:
     """As `sensitive_beside`, for the repository that the options or the environment name. raises: DocumentError"""
-    from nodeattrs.runs.settings import sensitive_beside
+    from nodeattrs.project.settings import sensitive_beside
 
     return sensitive_beside(getattr(options, "repo", None), *places)
 
 
 def repository_of(options: argparse.Namespace) -> Repository:
     """The repository that a command runs: the one whose settings count, else the current directory."""
-    from nodeattrs.runs import Repository
+    from nodeattrs.dialects.chef.repository.repository import Repository
 
     repository = found_repository(options) or Repository(os.curdir)
     repository.asked = asked_of(options)
@@ -404,7 +404,7 @@ def repository_of(options: argparse.Namespace) -> Repository:
 
 def found_repository(options: argparse.Namespace) -> Repository | None:
     """The repository whose settings count; None where there is none. raises: NotFound"""
-    from nodeattrs.runs import Repository
+    from nodeattrs.dialects.chef.repository.repository import Repository
 
     settings = settings_of(options).repository
     return None if settings is None else Repository(settings.root, settings=settings)
@@ -436,7 +436,7 @@ def root_of(options: argparse.Namespace) -> pathlib.Path | None:
 
 def store_of(options: argparse.Namespace) -> Store:
     """The store that is meant. raises: StoreError, DocumentError"""
-    from nodeattrs.keep import open_store
+    from nodeattrs.store import open_store
 
     return open_store(settings_of(options).store)
 
@@ -445,7 +445,7 @@ def json_attributes(options: argparse.Namespace, repository: Repository) -> Docu
     """The document of -j. raises: DocumentError"""
     if options.json_attributes is None:
         return None
-    from nodeattrs.texts.documents import read
+    from nodeattrs.formats.documents import read
 
     path = pathlib.Path(options.json_attributes)
     return read(path, repository.shown(path), by_caller=True)
@@ -480,7 +480,7 @@ def facts_place(options: argparse.Namespace, repository: Repository | None) -> s
     if options.platform is None:
         place: str | None = options.facts
         return place
-    from nodeattrs.runs.facts.known import platform_file
+    from nodeattrs.dialects.chef.facts.known import platform_file
 
     return str(platform_file(options.platform, repository.platforms if repository is not None else None))
 
@@ -509,7 +509,7 @@ def facts_from(options: argparse.Namespace, node: str | None = None, repository:
     raises:     NotFound, DocumentError, MissingExtra, BadArgument, BadName
     """
     from nodeattrs.core.tree import checked_name
-    from nodeattrs.runs.facts import gather, load_facts
+    from nodeattrs.dialects.chef.facts import gather, load_facts
 
     place = facts_place(options, repository)
     if place is None and node is not None and repository is not None:
@@ -540,7 +540,7 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
     from nodeattrs.node.json_keys import double_keys
 
     if options.repo is None:
-        from nodeattrs.runs.remembered import required
+        from nodeattrs.store.remembered import required
 
         of_runs = ("run_list", "override_run_list", "environment", "facts", "platform", "json_attributes", *_ASKED)
         for word in of_runs:
@@ -554,7 +554,7 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
     for word in ("at", "sources"):
         if getattr(options, word, None) is not None:
             options.refuse(f"--{word} is about what was saved, and --repo about a run made now")
-    from nodeattrs.runs.session import Wanted, last_of, run
+    from nodeattrs.dialects.chef.run.session import Wanted, last_of, run
 
     repository, store = repository_of(options), store_of(options)
     last = last_of(repository, store, options.node)

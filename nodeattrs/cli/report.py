@@ -23,7 +23,7 @@ from nodeattrs.kinds import SAVED_NOTE
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
-    from nodeattrs.keep import Store
+    from nodeattrs.store import Store
     from nodeattrs.web.rendering import Source
     from nodeattrs.web.report import Page
 
@@ -71,7 +71,7 @@ def _page(options: argparse.Namespace, store: Store, sensitive: Iterable[Path], 
     from nodeattrs.reports.explain import explained
     from nodeattrs.reports.history import History
     from nodeattrs.reports.values import unread_at
-    from nodeattrs.runs.remembered import required
+    from nodeattrs.store.remembered import required
     from nodeattrs.web.report import Page
 
     found = required(store, name, sensitive, moment(options.at), root_of(options))
@@ -109,7 +109,7 @@ def source_of(options: argparse.Namespace) -> Source:
 def _changed(store: Store, sensitive: Iterable[Path], name: str, number: int | None) -> list[str]:
     """The paths that differ from the revision before; none where there is none."""
     from nodeattrs.reports.diff import Difference, Side
-    from nodeattrs.runs.remembered import required
+    from nodeattrs.store.remembered import required
 
     numbers = [one.number for one in store.history(name)]
     earlier = [one for one in numbers if number is not None and one < number]

@@ -83,9 +83,9 @@ def perform_on(options: argparse.Namespace, terminal: Terminal, fields: tuple[st
 
 
 def _wins(options: argparse.Namespace, terminal: Terminal, fields: dict[str, Any], locator: Any, field: str) -> int:
-    from nodeattrs.keep.search.query import Pattern, Query, Term
     from nodeattrs.reports.standing import ShownStandings, standings
-    from nodeattrs.runs.remembered import required
+    from nodeattrs.store.remembered import required
+    from nodeattrs.store.search.query import Pattern, Query, Term
 
     store, sensitive = saved_in(options)
     having = store.search(Query("", Term(Pattern((field,)), Pattern((options.name,)))))

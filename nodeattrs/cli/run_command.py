@@ -46,14 +46,14 @@ from nodeattrs.kinds import SAVED_NOTE
 
 if TYPE_CHECKING:
     from nodeattrs.catalog import Catalog, Report
+    from nodeattrs.dialects.chef.facts import Facts
+    from nodeattrs.dialects.chef.fleet import Fleet, Outcome
+    from nodeattrs.dialects.chef.reports.catalog import AppliedCatalog
+    from nodeattrs.dialects.chef.reports.run import RunReport
+    from nodeattrs.dialects.chef.repository.repository import Repository
+    from nodeattrs.dialects.chef.run.recipes import LogLine
+    from nodeattrs.dialects.chef.run.session import Session
     from nodeattrs.reports import Screen
-    from nodeattrs.reports.catalog import AppliedCatalog
-    from nodeattrs.reports.run import RunReport
-    from nodeattrs.runs import Repository
-    from nodeattrs.runs.facts import Facts
-    from nodeattrs.runs.fleet import Fleet, Outcome
-    from nodeattrs.runs.recipes import LogLine
-    from nodeattrs.runs.session import Session
 
 DESCRIPTION = """\
 Run nodes: facts, roles and environment, attribute files, recipes, in Chef's order. Normal
@@ -98,8 +98,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Run them, and show each as it comes, in the order of their names."""
-    from nodeattrs.runs.fleet import still_to_do
-    from nodeattrs.runs.session import name_in
+    from nodeattrs.dialects.chef.fleet import still_to_do
+    from nodeattrs.dialects.chef.run.session import name_in
 
     since = since_of(options)
     if since is not None and not options.all:
@@ -149,8 +149,8 @@ class _Runs:
 
     def perform(self, repository: Repository, shared: Facts | None) -> int:
         """Run them; the exit code."""
-        from nodeattrs.runs.batches import jobs_for
-        from nodeattrs.runs.fleet import resolve
+        from nodeattrs.dialects.chef.fleet import resolve
+        from nodeattrs.workers.batches import jobs_for
 
         options, terminal, names = self._options, self._terminal, self._names
         applying = options.apply or options.noop
@@ -192,7 +192,7 @@ class _Runs:
         return code
 
     def _fleet(self, repository: Repository, shared: Facts | None, jobs: int) -> Fleet:
-        from nodeattrs.runs.fleet import Fleet
+        from nodeattrs.dialects.chef.fleet import Fleet
 
         options = self._options
         given, items, override = json_attributes(options, repository), run_list(options), override_run_list(options)
@@ -224,7 +224,7 @@ class _Runs:
         return any(one.report.interrupted for one in self._catalogs.values())
 
     def _take(self, outcome: Outcome) -> None:
-        from nodeattrs.reports.run import RunReport
+        from nodeattrs.dialects.chef.reports.run import RunReport
 
         report = outcome.collected
         if outcome.revision is not None:
@@ -247,7 +247,7 @@ class _Runs:
 
     def _text(self, report: RunReport | AppliedCatalog) -> None:
         # Each is shown as soon as it is there, and then forgotten.
-        from nodeattrs.reports.run import RunReport
+        from nodeattrs.dialects.chef.reports.run import RunReport
 
         if self._options.quiet and isinstance(report, RunReport):
             self._terminal.text(f"{report.brief()}\n")
@@ -259,8 +259,8 @@ class _Runs:
 
     def _end(self) -> None:
         if self._options.format != "text":
-            from nodeattrs.reports.catalog import AppliedRuns
-            from nodeattrs.reports.run import RunReports
+            from nodeattrs.dialects.chef.reports.catalog import AppliedRuns
+            from nodeattrs.dialects.chef.reports.run import RunReports
 
             runs = RunReports(self._reports, self._failed)
             self._terminal.report(AppliedRuns(runs, list(self._catalogs.values())) if self._catalogs else runs)
@@ -278,7 +278,7 @@ def _report(
 ) -> RunReport | list[str]:
     """What is shown of a node, made where it ran: its report, or the lines about what went wrong."""
     if not isinstance(came, NodeattrsError):
-        from nodeattrs.reports.run import RunReport
+        from nodeattrs.dialects.chef.reports.run import RunReport
 
         return RunReport.of(came)
     from nodeattrs.reports.failure import failure_lines, traceback_lines

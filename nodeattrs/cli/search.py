@@ -48,8 +48,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Search, and print the page."""
-    from nodeattrs.keep.search import parse_query
     from nodeattrs.reports.search import search
+    from nodeattrs.store.search import parse_query
 
     at, attributes, page = _time(options), _attributes(options), _page(options)
     query = parse_query(options.query)

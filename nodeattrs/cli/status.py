@@ -29,8 +29,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """List them."""
-    from nodeattrs.keep.stores.store import last_runs
     from nodeattrs.reports.status import NodeStatus, Status
+    from nodeattrs.store.engines.store import last_runs
 
     store, _ = saved_in(options)
     nodes = (one for one in map(NodeStatus._make, last_runs(store)) if one.failed or not options.failed)

@@ -16,8 +16,8 @@ from nodeattrs.contract.command import Checked
 from nodeattrs.kinds import DAMAGED, SAVED_NOTE
 
 if TYPE_CHECKING:
-    from nodeattrs.keep import Store
     from nodeattrs.reports.store import TendedStore
+    from nodeattrs.store import Store
 
 DESCRIPTION = """\
 check:    read everything, and say what is damaged
@@ -147,9 +147,9 @@ def _tended(store: Store, options: argparse.Namespace, sensitive: Any, terminal:
 
 def _copied(store: Store, place: str, compression: str | None, terminal: Terminal) -> TendedStore:
     from nodeattrs.errors import BadArgument
-    from nodeattrs.keep import open_store
-    from nodeattrs.keep.carrying import copy
     from nodeattrs.reports.store import TendedStore
+    from nodeattrs.store import open_store
+    from nodeattrs.store.carrying import copy
 
     target = open_store(place)
     if target.describe() == store.describe():
@@ -162,7 +162,7 @@ def _copied(store: Store, place: str, compression: str | None, terminal: Termina
 
 
 def _export(store: Store, options: argparse.Namespace, terminal: Terminal) -> None:
-    from nodeattrs.keep.carrying import exported
+    from nodeattrs.store.carrying import exported
 
     at = moment(options.at)
     if at is not None and not isinstance(at, datetime) and len(options.node or ()) != 1:
@@ -177,8 +177,8 @@ def _export(store: Store, options: argparse.Namespace, terminal: Terminal) -> No
 
 
 def _exported(store: Store, options: argparse.Namespace, terminal: Terminal) -> TendedStore:
-    from nodeattrs.keep.folders import export_nodes
     from nodeattrs.reports.store import TendedStore
+    from nodeattrs.store.folders import export_nodes
 
     with terminal.counting(len(options.node or store.names())) as tick:
         done = export_nodes(store, options.to, options.node, history=options.history, on_node=tick)
@@ -187,7 +187,7 @@ def _exported(store: Store, options: argparse.Namespace, terminal: Terminal) -> 
 
 def _lines(stream: TextIO, file: str) -> Iterator[str]:
     """The lines of a file, each within the limit for a text of a store. raises: TooMuch"""
-    from nodeattrs.keep.stores.texts import text_budget
+    from nodeattrs.store.engines.texts import text_budget
 
     while line := stream.readline(text_budget().left("bytes") + 1):
         text_budget(file).bytes(len(line))
@@ -197,8 +197,8 @@ def _lines(stream: TextIO, file: str) -> Iterator[str]:
 def _import(store: Store, file: str, sensitive: Any, terminal: Terminal) -> tuple[list[str], int]:
     """The names of the nodes, and how many revisions of them were saved."""
     from nodeattrs.errors import DocumentError
-    from nodeattrs.keep.carrying import read_nodes, save_nodes
-    from nodeattrs.keep.folders import read_folder
+    from nodeattrs.store.carrying import read_nodes, save_nodes
+    from nodeattrs.store.folders import read_folder
 
     try:
         if os.path.isdir(file):

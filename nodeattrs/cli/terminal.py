@@ -69,7 +69,7 @@ class Terminal:
         if self._form == "json":
             self._pieces(_json(data))
         else:
-            from nodeattrs.texts.yaml_writing import pieces, written
+            from nodeattrs.formats.yaml_writing import pieces, written
 
             self._pieces(pieces(data) if isinstance(report, Long) else [written(data)])
 
@@ -96,7 +96,7 @@ class Terminal:
     def text(self, text: str) -> None:
         """Write *text* to stdout as it is."""
         if sys.stdout.isatty():
-            from nodeattrs.texts.hidden import ESCAPES
+            from nodeattrs.formats.hidden import ESCAPES
 
             self._clear()
             text = text.translate(ESCAPES)
@@ -269,7 +269,7 @@ class _Rows(list[Any]):
 
 def _json(data: dict[str, Any]) -> Iterator[str]:
     """As `json.dumps` writes it, in pieces of some hundred signs."""
-    from nodeattrs.texts.hidden import ESCAPES
+    from nodeattrs.formats.hidden import ESCAPES
 
     rows = {key: _Rows(value) if isinstance(value, Iterator) else value for key, value in data.items()}
     signs = json.JSONEncoder(indent=2, ensure_ascii=False, allow_nan=False).iterencode(rows)

@@ -77,7 +77,7 @@ class Opened(ABC):
         """
         if not file.endswith(_DATA):
             return
-        from nodeattrs.texts.documents import read  # parsers, which a list of dialects does not need
+        from nodeattrs.formats.documents import read  # parsers, which a list of dialects does not need
 
         try:
             document = read(self.side.top / file, file)

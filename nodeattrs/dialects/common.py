@@ -15,13 +15,13 @@ from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import ABSENT, checked_name, under
 from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.errors import NotFound
-from nodeattrs.keep import Store, open_store
-from nodeattrs.keep.stores.store import last_runs
+from nodeattrs.formats.documents import read
+from nodeattrs.project.settings import Settings
 from nodeattrs.puppet.facts import facts_at
-from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.settings import Settings
-from nodeattrs.texts.documents import read
+from nodeattrs.store import Store, open_store
+from nodeattrs.store.engines.store import last_runs
 
 _DATA = (".json", ".yaml", ".yml")
 

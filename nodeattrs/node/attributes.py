@@ -36,8 +36,8 @@ _INSTEAD = {
     "set": "write node.normal[...] = ...",
     "set_unless": "write node.normal_unless[...] = ...",
     "default!": "write node.default_full[...] = ...",
-    "setting_as": "write with setting_as(node, ...): of nodeattrs.runs",
-    "walk": "write walk(node, ...) of nodeattrs.runs",
+    "setting_as": "write with setting_as(node, ...): of nodeattrs.chef",
+    "walk": "write walk(node, ...) of nodeattrs.chef",
 }
 """What to write for names that a node does not have: Ruby's, and those that became functions of runs."""
 

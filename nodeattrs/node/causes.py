@@ -1,6 +1,6 @@
 """Where a value that code set comes from: the calls that led there, the literals, what was read.
 
-It brings together what a source says (`texts.flow`), what a node noted while it ran (which calls
+It brings together what a source says (`causes.flow`), what a node noted while it ran (which calls
 led to a line, which documents a call read) and the traces of attributes that were read.
 """
 
@@ -15,21 +15,22 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Any, NamedTuple, Protocol
 
+from nodeattrs.causes import flow
+from nodeattrs.causes.file_names import file_of
+from nodeattrs.causes.flow import Flow, Found, Frame
+from nodeattrs.causes.following import written_out
+from nodeattrs.causes.scopes import EACH, SOME
 from nodeattrs.core.claim import CALLED, READ, UNAVAILABLE, WRITTEN, Cause, Locator, Origin
 from nodeattrs.core.origins import At
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, Path, dig, under
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.formats import documents
+from nodeattrs.formats.python import PythonText
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.sites import Site, is_inside, text_of
 from nodeattrs.node.slots import PLAN
 from nodeattrs.node.values import Deferred, Withheld
-from nodeattrs.texts import documents, flow
-from nodeattrs.texts.file_names import file_of
-from nodeattrs.texts.flow import Flow, Found, Frame
-from nodeattrs.texts.following import written_out
-from nodeattrs.texts.python import PythonText
-from nodeattrs.texts.scopes import EACH, SOME
 
 _MOST = 12
 

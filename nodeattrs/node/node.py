@@ -2,7 +2,7 @@
 
 Attributes with a name, a run-list and tags; documents of it are made and read back. It keeps
 nothing else, decides nothing, and knows no files: a repository, a store or a run hands in plain
-data and who set it. What a run does to it is no member of it: `node.intake`, and `runs.expansion`.
+data and who set it. What a run does to it is no member of it: `node.intake`, and `dialects.chef.run.expansion`.
 """
 
 from __future__ import annotations

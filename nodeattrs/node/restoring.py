@@ -15,6 +15,7 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.core.origins import At, Patched
 from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import DocumentError, ValueWithheld
+from nodeattrs.formats.python import PythonText
 from nodeattrs.node.documents import FORMAT, LEVELS, VERSION
 from nodeattrs.node.history import EVENTS, Chronicle, Event
 from nodeattrs.node.ledger import Ledger
@@ -25,7 +26,6 @@ from nodeattrs.node.setters import Mark
 from nodeattrs.node.sites import Lines, relative
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, SLOTS
 from nodeattrs.node.values import MARKER, Deferred, Symbol, Withheld
-from nodeattrs.texts.python import PythonText
 
 
 class Named(NamedTuple):

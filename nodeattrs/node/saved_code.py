@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, Protocol
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import Path, dig
 from nodeattrs.errors import DocumentError
+from nodeattrs.formats import documents
+from nodeattrs.formats.python import PythonText
 from nodeattrs.node.sites import Site
-from nodeattrs.texts import documents
-from nodeattrs.texts.python import PythonText
 
 
 class Versions(Protocol):

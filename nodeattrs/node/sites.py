@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
-from nodeattrs.texts.python import PythonText, Span
+from nodeattrs.formats.python import PythonText, Span
 
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 _MOST_SITES, _MOST_PLACES, _MOST_SPANS = 20_000, 1_000, 256

@@ -11,6 +11,7 @@ from typing import Any
 from nodeattrs.core.claim import UNKNOWN, Below, Cause, Origin
 from nodeattrs.core.origins import At, Patched
 from nodeattrs.core.tree import SCALARS, Path, copied, is_json
+from nodeattrs.formats.documents import DocumentLocator
 from nodeattrs.node.causes import imported_by
 from nodeattrs.node.documents import FAILED, FORMAT, VERSION, computed, json_ready
 from nodeattrs.node.history import Chronicle
@@ -24,7 +25,6 @@ from nodeattrs.node.sites import CodeLocator, Site, is_inside, relative, site_of
 from nodeattrs.node.slot_names import FACTS
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.values import Deferred, Sensitive, Symbol, Withheld
-from nodeattrs.texts.documents import DocumentLocator
 
 NOTHING: Mapping[Any, Any] = {}
 _FACTS = next(slot.number for slot in SLOTS if slot.source == FACTS)

@@ -87,7 +87,7 @@ def known_policies(name: str) -> str:
 
 
 def _hiera_deep() -> NamedPolicy:
-    from nodeattrs.adapters.hiera.strategies import strategy_of
+    from nodeattrs.dialects.hiera.strategies import strategy_of
     from nodeattrs.policies.named import NamedPolicy
 
     key = Policy(

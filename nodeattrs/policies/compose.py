@@ -32,8 +32,8 @@ from nodeattrs.core.policy import (
 from nodeattrs.core.rules import Table
 from nodeattrs.core.tree import ABSENT, Path, strict_key
 from nodeattrs.errors import MergeConflict
+from nodeattrs.formats.tags import Tagged
 from nodeattrs.policies.named import NamedPolicy
-from nodeattrs.texts.tags import Tagged
 
 # --- tags
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.errors import DocumentError
-from nodeattrs.texts.documents import content_of, decoded, parse, standard_input
+from nodeattrs.formats.documents import content_of, decoded, parse, standard_input
 
 _OF_A_SERVER = "--- !ruby/object:Puppet::Node::Facts"
 """The first line of a file in which a Puppet server keeps the facts of a node."""

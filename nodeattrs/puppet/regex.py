@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from nodeattrs.texts.patterns import BadPattern, Expression, expression, regex_expression
+from nodeattrs.formats.patterns import BadPattern, Expression, expression, regex_expression
 
 _FLAGS = int(re.MULTILINE | re.ASCII)
 _POSIX = {

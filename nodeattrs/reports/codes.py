@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import Any
 
 from nodeattrs.codes import Code, codes
+from nodeattrs.project.config import known_code
 from nodeattrs.reports.screen import Screen, in_columns
-from nodeattrs.runs.config import known_code
 
 _HEAD = """\
 # Codes

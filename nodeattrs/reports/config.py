@@ -8,9 +8,9 @@ from typing import Any
 
 from nodeattrs.core.trace import Trace, TraceClaim
 from nodeattrs.core.tree import spell
+from nodeattrs.project.settings import without_password
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import on_one_line
-from nodeattrs.runs.settings import without_password
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,11 +25,11 @@ from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import claimed, on_one_line
 
 if TYPE_CHECKING:
+    from nodeattrs.dialects.chef.blame import Change
+    from nodeattrs.dialects.chef.causes import Elsewhere
+    from nodeattrs.dialects.chef.repository.repository import Repository
+    from nodeattrs.dialects.chef.run.lookups import Reading
     from nodeattrs.node.node import Node
-    from nodeattrs.runs.blame import Change
-    from nodeattrs.runs.causes import Elsewhere
-    from nodeattrs.runs.lookups import Reading
-    from nodeattrs.runs.repository import Repository
 
 _HEAD_LINES = 4
 _VALUE_LINES = 3
@@ -164,7 +164,7 @@ def explained(
     hint = way_to(node.to_dict(False), path) if silent else None
     read: tuple[Reading, ...] = ()
     if repository is not None and trace.winner is not None:
-        from nodeattrs.runs.lookups import readings
+        from nodeattrs.dialects.chef.run.lookups import readings
 
         claim = trace.winner.claim
         read = tuple(readings(repository, node, claim.origin, claim.then, search))

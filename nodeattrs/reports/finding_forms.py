@@ -13,9 +13,9 @@ from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
 from nodeattrs.codes import entry_of
+from nodeattrs.formats.hidden import ESCAPES
 from nodeattrs.reports.findings import Finding, Findings
 from nodeattrs.reports.screen import printable
-from nodeattrs.texts.hidden import ESCAPES
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _GITHUB = {"error": "error", "warning": "warning", "note": "notice"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from nodeattrs.keep import Revision
 from nodeattrs.reports.screen import Screen, in_columns, printable
+from nodeattrs.store import Revision
 
 
 def revision_dict(revision: Revision | None) -> dict[str, Any] | None:

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 from nodeattrs.core.tree import ABSENT, NO_ENTRIES, Path, dig
 from nodeattrs.core.unread import Unread, unread_layer
 from nodeattrs.errors import NotFound
-from nodeattrs.keep import Store
-from nodeattrs.keep.search import Query, read_tree
-from nodeattrs.keep.search.doubts import asked_of, doubts, no_such_path
+from nodeattrs.formats.hidden import ESCAPES
 from nodeattrs.node.node import Node
 from nodeattrs.reports import Long
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import on_one_line, unread_at
-from nodeattrs.texts.hidden import ESCAPES
+from nodeattrs.store import Store
+from nodeattrs.store.search import Query, read_tree
+from nodeattrs.store.search.doubts import asked_of, doubts, no_such_path
 
 _WIDEST = 60
 _LOOKED_AT = 100

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from nodeattrs.keep import Revision
 from nodeattrs.reports import Long
 from nodeattrs.reports.history import revision_dict, went
 from nodeattrs.reports.screen import Screen, in_columns, printable
+from nodeattrs.store import Revision
 
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 

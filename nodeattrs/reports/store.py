@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from nodeattrs.keep.folders import Exported
 from nodeattrs.reports.screen import Screen, printable
+from nodeattrs.store.folders import Exported
 
 
 @dataclass(frozen=True, slots=True)

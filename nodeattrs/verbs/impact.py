@@ -27,7 +27,6 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import spell, strict_key
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import NodeattrsError, NotFound
-from nodeattrs.runs.batches import each
 from nodeattrs.verbs.because import Because
 from nodeattrs.verbs.comparing import (
     NO_ANSWER,
@@ -43,6 +42,7 @@ from nodeattrs.verbs.comparing import (
 )
 from nodeattrs.verbs.hunks import Hunks, Line
 from nodeattrs.verbs.kept import Read, Reads
+from nodeattrs.workers.batches import each
 
 NOT_READ = "is read by no dialect"
 """The outcome of a changed file that no dialect reads."""

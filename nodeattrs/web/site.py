@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from nodeattrs.errors import InternalError, NotFound, missing_extra
-from nodeattrs.texts.hidden import ESCAPES
+from nodeattrs.formats.hidden import ESCAPES
 from nodeattrs.web.asking import QUESTIONS, Answer, Site, answer
 from nodeattrs.web.pages import PAGES, Page, failed
 from nodeattrs.web.rendering import page, static

@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from nodeattrs.adapters.bindings import Bindings, Injector, Layer, State
+from nodeattrs.bindings import Bindings, Injector, Layer, State
 from tests.benchmarks.clock import once, seconds_each
 from tests.benchmarks.figures import Figure
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from nodeattrs.runs.batches import Workers, opened
-from nodeattrs.runs.fleet import Fleet, compared, resolve
+from nodeattrs.dialects.chef.fleet import Fleet, compared, resolve
+from nodeattrs.workers.batches import Workers, opened
 from tests import postgresql_server
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.fleet import describe, example, write_facts

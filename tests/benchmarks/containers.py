@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Annotated, Any, NewType
 
-from nodeattrs.adapters.bindings import BindingError, Bindings, Injector, named
+from nodeattrs.bindings import BindingError, Bindings, Injector, named
 
 
 class Db:

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.chef import Repository
+from nodeattrs.dialects.chef.facts import load_facts
+from nodeattrs.dialects.chef.run.run import Run
 from nodeattrs.node.running import merged_shared
-from nodeattrs.runs import Repository
-from nodeattrs.runs.facts import load_facts
-from nodeattrs.runs.run import Run
 from tests.benchmarks.clock import once, seconds_each
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.fleet import ENVIRONMENTS, ROLES, example, run_of, what_of, write_facts

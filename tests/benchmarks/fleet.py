@@ -21,16 +21,16 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from nodeattrs.keep import Saved, filtered_snapshot, saved_document
+from nodeattrs.chef import Repository
+from nodeattrs.dialects.chef.checks.stacks import leaves_of
+from nodeattrs.dialects.chef.facts import Facts, load_facts
+from nodeattrs.dialects.chef.fleet import Fleet, resolve
+from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
+from nodeattrs.dialects.chef.repository.cookbooks import Cookbook, attribute_files
+from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.node.running import merged_shared
-from nodeattrs.runs import Repository
-from nodeattrs.runs.attribute_data import SUFFIXES as DATA
-from nodeattrs.runs.batches import opened
-from nodeattrs.runs.checks.stacks import leaves_of
-from nodeattrs.runs.cookbooks import Cookbook, attribute_files
-from nodeattrs.runs.facts import Facts, load_facts
-from nodeattrs.runs.fleet import Fleet, resolve
-from nodeattrs.runs.run import Run, run_node
+from nodeattrs.store import Saved, filtered_snapshot, saved_document
+from nodeattrs.workers.batches import opened
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.plain import Plain
 

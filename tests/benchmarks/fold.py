@@ -13,9 +13,9 @@ import yaml
 from nodeattrs.core.fold import Folded, Layer
 from nodeattrs.dialects.files.folds import folded
 from nodeattrs.dialects.files.reports import Blamed
+from nodeattrs.formats.layers import LayerReader
 from nodeattrs.policies import policy_named
 from nodeattrs.reports.screen import Screen
-from nodeattrs.texts.layers import LayerReader
 from tests.benchmarks.clock import once, seconds_each, seconds_of_python
 from tests.benchmarks.figures import Figure
 

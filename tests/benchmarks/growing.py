@@ -102,7 +102,7 @@ def many_roles(folder: Path, count: int) -> None:
 def _kept(known: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """What is saved of a node: its document and its snapshot."""
     from nodeattrs import Node
-    from nodeattrs.keep import saved_document
+    from nodeattrs.store import saved_document
 
     node = Node(known.get("name", _OTHER), known.get("environment", "_default"))
     node.default = known["default"]
@@ -116,7 +116,7 @@ _OTHER = "another"
 
 def _store(folder: Path, known: Sequence[dict[str, Any]], count: int) -> None:
     """A store of so many nodes, in turns like these, many in one transaction."""
-    from nodeattrs.keep import Saved, open_store
+    from nodeattrs.store import Saved, open_store
 
     texts, store = [json.dumps(_kept(one)) for one in known], open_store(str(folder / "s.db"))
     for first in range(0, count, 500):
@@ -188,7 +188,7 @@ def revisions(folder: Path, count: int) -> None:
 
 
 def _history(folder: Path, kept: Iterable[Sequence[Any]]) -> None:
-    from nodeattrs.keep import Revision, Saved, open_store
+    from nodeattrs.store import Revision, Saved, open_store
 
     repository(folder)
     store, when = open_store(str(folder / "s.db")), datetime(2030, 1, 1, tzinfo=UTC)

@@ -18,7 +18,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.hiera import Hiera
+from nodeattrs.hiera import Hiera
 from tests.benchmarks.clock import once, seconds_each
 from tests.benchmarks.figures import Figure
 

@@ -25,10 +25,10 @@ from unittest.mock import patch
 import orjson
 import zstandard
 
-from nodeattrs.keep import Saved, Store, open_store
-from nodeattrs.keep.stores import store as stores
-from nodeattrs.runs import Repository
-from nodeattrs.runs.facts import load_facts
+from nodeattrs.chef import Repository
+from nodeattrs.dialects.chef.facts import load_facts
+from nodeattrs.store import Saved, Store, open_store
+from nodeattrs.store.engines import store as stores
 from tests.benchmarks import plain
 from tests.benchmarks.clock import once, seconds_each
 from tests.benchmarks.figures import Figure
@@ -41,7 +41,7 @@ OLD = os.environ.get("NODEATTRS_OLD", "")
 _RUN = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from nodeattrs.runs.fleet import Fleet, resolve
+from nodeattrs.dialects.chef.fleet import Fleet, resolve
 if __name__ == "__main__":
     fleet = Fleet(*sys.argv[2:5])
     names = [f"n{number}" for number in range(int(sys.argv[5]))]

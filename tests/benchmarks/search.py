@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.chef import Repository
 from nodeattrs.core.claim import Origin
-from nodeattrs.keep import Saved, Store, open_store
-from nodeattrs.keep.search import parse_query
-from nodeattrs.keep.search.query import Query
-from nodeattrs.runs import Repository
-from nodeattrs.runs.facts import Facts
+from nodeattrs.dialects.chef.facts import Facts
+from nodeattrs.store import Saved, Store, open_store
+from nodeattrs.store.search import parse_query
+from nodeattrs.store.search.query import Query
 from tests import postgresql_server
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.fleet import SIZE, example, facts_of, fleet_figures, resolved, what_of

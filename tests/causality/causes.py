@@ -20,9 +20,9 @@ from typing import Any
 
 from nodeattrs import Node
 from nodeattrs.core.claim import CALLED, Claim, Origin
-from nodeattrs.runs.facts import Facts
-from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.run import run_node
+from nodeattrs.dialects.chef.facts import Facts
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.run.run import run_node
 from tests.causality.system import Files
 from tests.causality.values import Path
 from tests.causality.written import FIRST, FORMS, SECOND, THIRD

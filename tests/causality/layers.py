@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.bindings import BindingError, BindingErrors, Composition, Injector
+from nodeattrs.bindings import BindingError, BindingErrors, Composition, Injector
 from nodeattrs.core.claim import Words
 from nodeattrs.core.trace import Trace, TraceClaim
 from tests.causality.systems.bindings import FACTS, BindingSites

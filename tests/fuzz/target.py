@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.errors import InternalError, NodeattrsError
-from nodeattrs.texts.documents import parse
+from nodeattrs.formats.documents import parse
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.mutation import mutated
 from tests.fuzz.shapes import as_json, grown, spoiled

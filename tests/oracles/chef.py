@@ -31,11 +31,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nodeattrs import Node, Origin, Symbol
-from nodeattrs.adapters.chef.ruby.helper import Helper
-from nodeattrs.adapters.chef.ruby.session import Asked, RubySession
+from nodeattrs.dialects.chef.facts.known import platforms
+from nodeattrs.dialects.chef.repository.cookbooks import Cookbook, attribute_files, cookbook_order
+from nodeattrs.dialects.chef.ruby.helper import Helper
+from nodeattrs.dialects.chef.ruby.session import Asked, RubySession
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.runs.cookbooks import Cookbook, attribute_files, cookbook_order
-from nodeattrs.runs.facts.known import platforms
 from tests.oracles import chef_read
 from tests.oracles.chef_programs import COMPONENTS, program
 

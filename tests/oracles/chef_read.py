@@ -16,7 +16,7 @@ from typing import Any
 
 from nodeattrs.adapters.chef import ruby_document
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.texts.documents import Document
+from nodeattrs.formats.documents import Document
 
 FOLDERS = {"roles": "role", "environments": "environment"}
 

@@ -21,15 +21,15 @@ from typing import Any
 
 import yaml
 
-from nodeattrs.adapters.hiera import Hiera
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import strict_key
+from nodeattrs.dialects.chef.checks.checking import checked
+from nodeattrs.dialects.chef.checks.fixes import apply, fixes
+from nodeattrs.dialects.chef.facts import Facts
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.run.run import run_node
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.runs.checking import checked
-from nodeattrs.runs.checks.fixes import apply, fixes
-from nodeattrs.runs.facts import Facts
-from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.run import run_node
+from nodeattrs.hiera import Hiera
 
 KEYS = ("a", "b", "c")
 LEVELS = ("default", "force_default", "normal", "override", "force_override")

@@ -23,15 +23,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters import hiera
+from nodeattrs import hiera
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.fold import Layer
 from nodeattrs.dialects.files.folds import folded
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.formats.documents import parse, parse_all
+from nodeattrs.formats.yaml_writing import written
 from nodeattrs.policies import policy_named
 from nodeattrs.policies.compose import port_key
-from nodeattrs.texts.documents import parse, parse_all
-from nodeattrs.texts.yaml_writing import written
 from tests import model
 from tests.vectors.cases import HERE, cases_of
 from tests.vectors.values import spelled

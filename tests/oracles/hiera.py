@@ -21,8 +21,8 @@ import yaml
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.hiera import Hiera
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.hiera import Hiera
 from tests.oracles import hiera_control
 from tests.oracles.hiera_control import encoded
 from tests.oracles.hiera_eyaml import eyaml

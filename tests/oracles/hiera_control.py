@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.hiera import Hiera, Scope, as_asked, encrypted_in, needed
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.hiera import Hiera, Scope, as_asked, encrypted_in, needed
 from tests.vectors.values import spelled
 
 DEEP = {"strategy": "deep", "knockout_prefix": "--"}

@@ -15,8 +15,8 @@ from typing import Any
 
 import yaml
 
-from nodeattrs.adapters.hiera import Hiera
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.hiera import Hiera
 from tests.oracles.hiera_control import MERGES, Peer, encoded
 from tests.vectors.values import spelled
 

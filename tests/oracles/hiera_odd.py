@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nodeattrs.adapters.hiera import Hiera
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.hiera import Hiera
 from tests.oracles.hiera_control import Peer, encoded
 from tests.oracles.hiera_odd_trees import FACTS, NODE, ROOT, OddTree, Tree
 from tests.vectors.values import spelled

@@ -11,8 +11,8 @@ from typing import Any
 
 import lark
 
-from nodeattrs.keep.search import query
-from nodeattrs.keep.search.query import All, And, Asked, Not, Or, Own, Pattern, Range, Term
+from nodeattrs.store.search import query
+from nodeattrs.store.search.query import All, And, Asked, Not, Or, Own, Pattern, Range, Term
 
 __all__ = ["GRAMMAR", "asked", "spelled"]
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from nodeattrs.keep import Noted, Saved, Store, open_store
-from nodeattrs.keep.carrying import copy
+from nodeattrs.store import Noted, Saved, Store, open_store
+from nodeattrs.store.carrying import copy
 from tests.store_exam import settle
 from tests.strain.kill import pair
 

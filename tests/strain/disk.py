@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nodeattrs.errors import StoreError
-from nodeattrs.keep import open_store
+from nodeattrs.store import open_store
 from tests.strain.kill import pair
 
 ROOM = 600

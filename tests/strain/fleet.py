@@ -14,10 +14,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from nodeattrs.dialects.chef.fleet import Fleet, compared, resolve, shipped, still_to_do
 from nodeattrs.errors import FleetError, NodeattrsError
-from nodeattrs.keep import open_store
-from nodeattrs.runs.batches import opened
-from nodeattrs.runs.fleet import Fleet, compared, resolve, shipped, still_to_do
+from nodeattrs.store import open_store
+from nodeattrs.workers.batches import opened
 from tests import dask_programs, postgresql_server
 from tests.on_disk import repository
 

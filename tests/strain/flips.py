@@ -9,7 +9,7 @@ import shutil
 from typing import Any
 
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.keep import Saved, Store, open_store
+from nodeattrs.store import Saved, Store, open_store
 
 NAMES = ("web1", "db1")
 REVISIONS = 5

@@ -8,7 +8,7 @@ import signal
 import time
 from typing import Any
 
-from nodeattrs.keep import Saved, Store, open_store
+from nodeattrs.store import Saved, Store, open_store
 from tests.store_exam import settle
 
 NAMES = ("web1", "web2", "db1")

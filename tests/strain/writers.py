@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from nodeattrs.keep import Saved, open_store, retried
+from nodeattrs.store import Saved, open_store, retried
 
 READERS = 2
 

@@ -14,11 +14,11 @@ from types import FrameType
 from typing import Any
 
 import nodeattrs
-import nodeattrs.adapters.bindings.explain
-import nodeattrs.adapters.hiera.strategies
 import nodeattrs.core.folding
 import nodeattrs.core.part
+import nodeattrs.dialects.bindings.explain
 import nodeattrs.dialects.cloudinit.mergers
+import nodeattrs.dialects.hiera.strategies
 import nodeattrs.node.intake
 import nodeattrs.node.joined
 import nodeattrs.node.view

@@ -123,8 +123,8 @@ def cloud_config_way() -> Way:
 
 def lookup_way(*, parsed: bool = True) -> Way:
     """Two files, merge deep by lookup_options, by a new tree. parsed: whether the process has parsed the files."""
-    from nodeattrs.adapters.hiera import Hiera
     from nodeattrs.cache import CACHE
+    from nodeattrs.hiera import Hiera
 
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -146,7 +146,7 @@ def lookup_way(*, parsed: bool = True) -> Way:
 
 def save_way() -> Way:
     """A changed node into SQLite: its document, its snapshot, and what can be found of it."""
-    from nodeattrs.keep import Noted, Saved, open_store
+    from nodeattrs.store import Noted, Saved, open_store
 
     def saved(node: Node) -> Saved:
         return Saved("n", node.to_chef(), node.snapshot(), "", Noted())

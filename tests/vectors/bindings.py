@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from nodeattrs.adapters.bindings import (
+from nodeattrs.bindings import (
     BindingError,
     Classes,
     Injector,

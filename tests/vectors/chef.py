@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nodeattrs import Node
-from nodeattrs.errors import InvalidRunListItem, NodeattrsError, RoleNotFound
-from nodeattrs.keep import saved_document
-from nodeattrs.runs import (
+from nodeattrs.chef import (
     AttributeFileOrder,
     Cookbook,
     Environment,
@@ -18,6 +16,8 @@ from nodeattrs.runs import (
     expand_node,
     expand_run_list,
 )
+from nodeattrs.errors import InvalidRunListItem, NodeattrsError, RoleNotFound
+from nodeattrs.store import saved_document
 from tests.vectors.cases import Case, Judge
 from tests.vectors.chef_program import Program, error_class, plain
 from tests.vectors.values import difference

@@ -13,6 +13,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nodeattrs import Node, Symbol, lazy
+from nodeattrs.chef import (
+    Environment,
+    Role,
+    apply_expansion,
+    consume_external,
+    consume_facts,
+    expand_node,
+    reset_defaults_and_overrides,
+    setting_as,
+    walk,
+)
 from nodeattrs.errors import (
     AmbiguousRunList,
     AttributeFileNotFound,
@@ -28,18 +39,7 @@ from nodeattrs.errors import (
     TypeConflict,
     UnknownName,
 )
-from nodeattrs.keep import saved_document
-from nodeattrs.runs import (
-    Environment,
-    Role,
-    apply_expansion,
-    consume_external,
-    consume_facts,
-    expand_node,
-    reset_defaults_and_overrides,
-    setting_as,
-    walk,
-)
+from nodeattrs.store import saved_document
 from tests.vectors.values import decoded, encoded
 
 COMPONENTS = (

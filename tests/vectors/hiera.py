@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.hiera import ABSENT, REQUIRED, Explanation, Hiera, Scope, Sensitive, merge
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.hiera import ABSENT, REQUIRED, Explanation, Hiera, Scope, Sensitive, merge
 from tests.vectors.cases import Case, Judge
 from tests.vectors.values import difference
 

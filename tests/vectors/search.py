@@ -14,8 +14,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.keep import Saved, Store, open_store
-from nodeattrs.keep.search import QueryNotSupported, QueryNotUnderstood, fields_of, parse_query
+from nodeattrs.store import Saved, Store, open_store
+from nodeattrs.store.search import QueryNotSupported, QueryNotUnderstood, fields_of, parse_query
 from tests import postgresql_server
 from tests.vectors.cases import HERE, Case, Judge
 from tests.vectors.values import difference

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from nodeattrs._lazy import imported
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.chef.dsl import ruby_document
-    from nodeattrs.adapters.chef.encrypted import decrypted, is_encrypted
+    from nodeattrs.dialects.chef.repository.encrypted import decrypted, is_encrypted
+    from nodeattrs.formats.chef_words import ruby_document
 
 __all__ = ["decrypted", "is_encrypted", "ruby_document"]
 

@@ -26,7 +26,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.disk import Entry, folder_below
 from nodeattrs.errors import BadArgument
-from nodeattrs.texts.jinja import module, rendering, sandboxed
+from nodeattrs.formats.jinja import module, rendering, sandboxed
 
 _MOST_DIFF_BYTES = 200_000
 

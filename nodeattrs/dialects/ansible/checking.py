@@ -8,9 +8,9 @@ from pathlib import Path
 from nodeattrs.contract.dialect import Looked
 from nodeattrs.dialects.ansible.inventory_report import doubtful_groups
 from nodeattrs.dialects.ansible.static import Static, is_repository
+from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
 from nodeattrs.reports.findings import Finding, finding_of
-from nodeattrs.runs.repository import Repository
 
 _UNREAD = "was not looked at: it is encrypted, and may set and mention any variable"
 

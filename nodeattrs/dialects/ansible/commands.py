@@ -29,9 +29,9 @@ from nodeattrs.dialects.ansible.reports import (
     unread,
 )
 from nodeattrs.errors import BadUsage
+from nodeattrs.project.settings import sensitive_beside
 from nodeattrs.reports.compared import Compared
 from nodeattrs.reports.screen import printable
-from nodeattrs.runs.settings import sensitive_beside
 
 _EXITS = {0: "done", 1: "failed", 2: "usage", 5: "unknown layer"}
 _MANY: Mapping[str, Any] = {"action": "append", "default": []}

@@ -18,7 +18,7 @@ from nodeattrs import border
 from nodeattrs.dialects.ansible.codes import SETTING
 from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.levels import PRECEDENCE
-from nodeattrs.texts.patterns import expression
+from nodeattrs.formats.patterns import expression
 
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 _IGNORED_TEXT = """.pyc .pyo .swp .bak ~ .rpm .md .txt .rst .orig .cfg .retry"""

@@ -26,7 +26,7 @@ from nodeattrs.dialects.ansible.groups import Group, Host, Tree
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.values import Unsafe, Vault, as_json, parsed, with_leaves
 from nodeattrs.errors import TooMuch
-from nodeattrs.texts.places import Text
+from nodeattrs.formats.places import Text
 
 _KEYS = {"hosts": list, "vars": dict, "children": list}
 _SECONDS = 600

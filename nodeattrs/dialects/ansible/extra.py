@@ -13,7 +13,7 @@ from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.files import Files
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.values import parsed
-from nodeattrs.texts.places import Text
+from nodeattrs.formats.places import Text
 
 COMMAND_LINE = Origin("-e")
 _WORD = re.compile(r"""(?:\{\{.*?\}\}|\{%.*?%\}|\{\#.*?\#\}|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s'"])+""", re.DOTALL)

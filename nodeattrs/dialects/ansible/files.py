@@ -22,8 +22,8 @@ from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.values import VAULT_HEADER, OpenedDocument, Vault, parsed
 from nodeattrs.dialects.ansible.vault import Passwords, decrypted, sealed
 from nodeattrs.errors import DocumentError
-from nodeattrs.texts.documents import Document, text_of
-from nodeattrs.texts.places import Text
+from nodeattrs.formats.documents import Document, text_of
+from nodeattrs.formats.places import Text
 
 Warn = Callable[[Kind, str, str | None, int | None], None]
 Plan = Layer | Fold

@@ -22,9 +22,9 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.dialects.ansible.printing import as_yaml_text
 from nodeattrs.dialects.ansible.values import as_json
 from nodeattrs.errors import TooMuch
-from nodeattrs.texts.patterns import Expression, expression
-from nodeattrs.texts.places import Text
-from nodeattrs.texts.yaml_events import Safe
+from nodeattrs.formats.patterns import Expression, expression
+from nodeattrs.formats.places import Text
+from nodeattrs.formats.yaml_events import Safe
 
 _PLAIN_TEXT = """abs batch capitalize center count dictsort first float format groupby indent int items join last length
     list lower map max min reject rejectattr replace reverse round select selectattr slice sort string sum title trim

@@ -20,7 +20,7 @@ from nodeattrs.dialects.ansible.groups import PRIORITY, Group, Host, Tree
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.values import Lines
 from nodeattrs.errors import TooMuch
-from nodeattrs.texts.places import Text
+from nodeattrs.formats.places import Text
 
 _HEADER = re.compile(r"\[([^:\]\s]+)(?::(\w+))?\]\s*(?:#.*)?")
 _LIKE_HEADER = re.compile(r"\[[^\]]*\]\s*(?:#.*)?$")

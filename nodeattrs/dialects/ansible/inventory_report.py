@@ -18,13 +18,13 @@ from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.codes import GROUP_NAME, GROUP_SEARCH, VARIABLE_NAME
 from nodeattrs.dialects.ansible.faults import AnsibleError, warned
 from nodeattrs.errors import BadArgument, ValueWithheld
-from nodeattrs.keep.search import indexed, parse_query
+from nodeattrs.formats.documents import read
 from nodeattrs.node.node import Node
 from nodeattrs.node.values import MARKER
 from nodeattrs.reports.screen import Screen
 from nodeattrs.reports.show import tree_lines
 from nodeattrs.reports.values import data_of
-from nodeattrs.texts.documents import read
+from nodeattrs.store.search import indexed, parse_query
 
 _TEMPLATE = re.compile(r"\{[{%#]")
 _UNSAFE = "__ansible_unsafe"

@@ -14,7 +14,7 @@ from nodeattrs.dialects.ansible.files import plain_of
 from nodeattrs.dialects.ansible.groups import Tree, Warn
 from nodeattrs.dialects.ansible.ini import hosts_of
 from nodeattrs.dialects.ansible.levels import title
-from nodeattrs.texts.documents import Document
+from nodeattrs.formats.documents import Document
 
 _SECTIONS = ("hosts", "vars", "children")
 

@@ -12,7 +12,7 @@ from nodeattrs.core.budget import MAX_DIGITS
 from nodeattrs.dialects.ansible.codes import INVENTORY, NO_MATCH
 from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.groups import Group, Warn
-from nodeattrs.texts.patterns import BadPattern, expression
+from nodeattrs.formats.patterns import BadPattern, expression
 
 
 class Known(NamedTuple):

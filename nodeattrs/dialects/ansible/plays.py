@@ -35,7 +35,7 @@ from nodeattrs.dialects.ansible.roles import variables_of
 from nodeattrs.dialects.ansible.templates import filled, is_template
 from nodeattrs.dialects.ansible.values import MaySet
 from nodeattrs.dialects.ansible.words import PLAY
-from nodeattrs.texts.documents import Document
+from nodeattrs.formats.documents import Document
 
 LookUp = Callable[[str], Any]
 

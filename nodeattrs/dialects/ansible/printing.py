@@ -18,9 +18,9 @@ from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.levels import MAGIC, SHOWN
 from nodeattrs.dialects.ansible.values import Decrypted, Unsafe, Vault, as_json, with_leaves
 from nodeattrs.errors import BadValue
-from nodeattrs.texts.hidden import ESCAPES
-from nodeattrs.texts.plain_writing import as_toml
-from nodeattrs.texts.yaml_writing import style_of, text
+from nodeattrs.formats.hidden import ESCAPES
+from nodeattrs.formats.plain_writing import as_toml
+from nodeattrs.formats.yaml_writing import style_of, text
 
 _HIDDEN = MAGIC - SHOWN
 PROFILE = "inventory_legacy"

@@ -21,8 +21,8 @@ from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.files import Files
 from nodeattrs.dialects.ansible.levels import MAGIC
 from nodeattrs.dialects.ansible.words import PLAY, ROLE, TASK
-from nodeattrs.texts.documents import Document
-from nodeattrs.texts.jinja import module
+from nodeattrs.formats.documents import Document
+from nodeattrs.formats.jinja import module
 
 _PASSED = frozenset(("venv", "node_modules", "__pycache__"))
 _YAML = (".yml", ".yaml", ".json")

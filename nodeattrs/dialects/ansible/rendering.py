@@ -21,7 +21,7 @@ from nodeattrs.dialects.ansible.templates import is_template
 from nodeattrs.dialects.ansible.values import Unsafe, Vault, with_leaves
 from nodeattrs.dialects.ansible.words import conditions, is_true
 from nodeattrs.errors import MissingExtra, TooMuch
-from nodeattrs.texts.jinja import module, rendering, sandboxed
+from nodeattrs.formats.jinja import module, rendering, sandboxed
 
 MOST_NESTED = 40
 """How many variables may need one another in a row."""

@@ -21,7 +21,7 @@ from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.files import Files, Plan, nested, plain_of
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.words import ROLE, never_runs, tags_of
-from nodeattrs.texts.documents import Document
+from nodeattrs.formats.documents import Document
 
 _SUFFIXES = (".yml", ".yaml", ".json", "")
 MOST_INSIDE = 20

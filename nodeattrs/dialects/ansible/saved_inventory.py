@@ -9,12 +9,12 @@ from nodeattrs.core.unread import Unread, sentences
 from nodeattrs.dialects.ansible.inventory_report import DynamicInventory, ansible_name
 from nodeattrs.dialects.common import saved_nodes_of
 from nodeattrs.errors import BadArgument, BadUsage
-from nodeattrs.keep import Store
-from nodeattrs.keep.search import parse_query
 from nodeattrs.kinds import LAYER_IS_UNKNOWN, SAVED_NOTE
+from nodeattrs.project.settings import Settings
 from nodeattrs.reports.values import unread_at
-from nodeattrs.runs.remembered import required
-from nodeattrs.runs.settings import Settings
+from nodeattrs.store import Store
+from nodeattrs.store.remembered import required
+from nodeattrs.store.search import parse_query
 
 ARGUMENTS = (
     Argument(

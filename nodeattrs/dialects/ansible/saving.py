@@ -14,12 +14,12 @@ from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.reports import unread
 from nodeattrs.dialects.ansible.values import as_attribute
 from nodeattrs.dialects.common import store_of
-from nodeattrs.keep import Saved
-from nodeattrs.keep.filters import saved_document
-from nodeattrs.keep.revisions import Noted
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.node import Node
-from nodeattrs.runs.settings import Settings
+from nodeattrs.project.settings import Settings
+from nodeattrs.store import Saved
+from nodeattrs.store.filters import saved_document
+from nodeattrs.store.revisions import Noted
 
 
 def save(question: Question, inventory: Inventory, hosts: Sequence[str]) -> Output:

@@ -23,9 +23,9 @@ from nodeattrs.dialects.ansible.files import Files, Warn
 from nodeattrs.dialects.ansible.groups import Tree
 from nodeattrs.dialects.ansible.values import VAULT_HEADER, unsafe
 from nodeattrs.errors import DocumentError
-from nodeattrs.texts import toml_text
-from nodeattrs.texts.documents import Document
-from nodeattrs.texts.patterns import expression
+from nodeattrs.formats import toml_text
+from nodeattrs.formats.documents import Document
+from nodeattrs.formats.patterns import expression
 
 _HINT = "--run-inventory runs it"
 _LISTS = ("host_list", "advanced_host_list")

@@ -17,10 +17,10 @@ from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.dialects.ansible.codes import DUPLICATE_KEY, YAML
 from nodeattrs.dialects.ansible.faults import AnsibleError, warned
 from nodeattrs.errors import DocumentError, TooMuch
-from nodeattrs.texts import json_text
-from nodeattrs.texts.documents import Document
-from nodeattrs.texts.places import Mark, Reading, Text
-from nodeattrs.texts.yaml_events import Frame, Safe
+from nodeattrs.formats import json_text
+from nodeattrs.formats.documents import Document
+from nodeattrs.formats.places import Mark, Reading, Text
+from nodeattrs.formats.yaml_events import Frame, Safe
 
 VAULT_HEADER = "$ANSIBLE_VAULT"
 """What the first line of an encrypted file begins with."""

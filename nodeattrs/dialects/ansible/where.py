@@ -21,7 +21,7 @@ from nodeattrs.dialects.ansible.rendering import evaluated
 from nodeattrs.dialects.ansible.roles import Role
 from nodeattrs.dialects.ansible.templates import filled, is_template
 from nodeattrs.dialects.ansible.words import conditions, is_sure, is_true, tags_of
-from nodeattrs.texts.documents import Document
+from nodeattrs.formats.documents import Document
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from nodeattrs.contract.dialect import Looked
 from nodeattrs.dialects.bindings.reports import findings_of
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.run.bindings import site_of
 from nodeattrs.reports.findings import Finding
-from nodeattrs.runs.bindings import site_of
-from nodeattrs.runs.repository import Repository
 
 
 def looked(root: Path) -> Iterator[Looked]:

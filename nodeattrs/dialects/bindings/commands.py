@@ -8,14 +8,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.bindings import Asked, Composition, Injector, NotBound, parse_type
-from nodeattrs.adapters.bindings.codes import MISSING
-from nodeattrs.adapters.bindings.combinations import MOST, count_of, states_of, title_of
 from nodeattrs.contract.command import Argument, Checked, Command, Output, Question
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.tree import parse
 from nodeattrs.core.unread import Unread, unread_in
+from nodeattrs.dialects.bindings.codes import MISSING
+from nodeattrs.dialects.bindings.combinations import MOST, count_of, states_of, title_of
+from nodeattrs.dialects.bindings.composition import Composition
+from nodeattrs.dialects.bindings.injector import Injector
+from nodeattrs.dialects.bindings.model.faults import NotBound
+from nodeattrs.dialects.bindings.model.types import Asked, parse_type
 from nodeattrs.dialects.bindings.opened import BindingKeys
 from nodeattrs.dialects.bindings.reports import (
     BindingGraph,
@@ -24,14 +27,14 @@ from nodeattrs.dialects.bindings.reports import (
     explained_binding,
     findings_of,
 )
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.run.bindings import site_of
+from nodeattrs.dialects.chef.run.session import search_word
 from nodeattrs.errors import BadUsage, DocumentError, NodeattrsError, NotFound
-from nodeattrs.keep import open_store
+from nodeattrs.formats.documents import read
+from nodeattrs.project.settings import Settings
 from nodeattrs.reports.matrix import Cell, Matrix
-from nodeattrs.runs.bindings import site_of
-from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.session import search_word
-from nodeattrs.runs.settings import Settings
-from nodeattrs.texts.documents import read
+from nodeattrs.store import open_store
 
 _EXITS = {0: "done", 1: "failed", 2: "usage", 5: "unknown layer"}
 _NO_SUCH_KEY = "no_such_key"

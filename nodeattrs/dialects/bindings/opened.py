@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.bindings import BindingError, Composition
-from nodeattrs.adapters.bindings.tracing import plain
 from nodeattrs.contract.answers import Answered
+from nodeattrs.dialects.bindings.composition import Composition
+from nodeattrs.dialects.bindings.model.faults import BindingError
+from nodeattrs.dialects.bindings.tracing import plain
+from nodeattrs.dialects.chef.run.bindings import site_of
+from nodeattrs.dialects.chef.run.session import search_word
 from nodeattrs.dialects.common import WithFacts, part_of_keys
-from nodeattrs.runs.bindings import site_of
-from nodeattrs.runs.remembered import remembered
-from nodeattrs.runs.session import search_word
+from nodeattrs.store.remembered import remembered
 
 
 class BindingKeys(WithFacts):

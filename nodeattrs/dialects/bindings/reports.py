@@ -9,13 +9,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nodeattrs.adapters.bindings import Explanation, Graph, Injector
-from nodeattrs.adapters.bindings.combinations import wrongs_of
-from nodeattrs.adapters.bindings.model.producers import Constant
-from nodeattrs.adapters.bindings.model.values import texts_of
-from nodeattrs.adapters.bindings.resolution import Declaration
 from nodeattrs.core.trace import Trace, shown
 from nodeattrs.core.tree import ABSENT, Path, copied, spell
+from nodeattrs.dialects.bindings.combinations import wrongs_of
+from nodeattrs.dialects.bindings.edges import Graph
+from nodeattrs.dialects.bindings.explain import Explanation
+from nodeattrs.dialects.bindings.injector import Injector
+from nodeattrs.dialects.bindings.model.producers import Constant
+from nodeattrs.dialects.bindings.model.values import texts_of
+from nodeattrs.dialects.bindings.resolution import Declaration
 from nodeattrs.errors import BadKey, BadValue, NoSuchAttribute
 from nodeattrs.reports.explain import Explanation as Explained
 from nodeattrs.reports.explain import because, way_to

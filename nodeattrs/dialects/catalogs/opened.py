@@ -9,7 +9,7 @@ from nodeattrs.catalog.compiled import compiled_catalog, without_notices
 from nodeattrs.contract.answers import Answered
 from nodeattrs.dialects.common import InRepository
 from nodeattrs.dialects.resources import part_of_resources
-from nodeattrs.texts.documents import parse, text_of
+from nodeattrs.formats.documents import parse, text_of
 
 
 class Catalogs(InRepository):

@@ -17,16 +17,16 @@ from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import under
 from nodeattrs.core.unread import unread_layer
+from nodeattrs.dialects.chef.causes import causes
+from nodeattrs.dialects.chef.facts import Facts, load_facts
+from nodeattrs.dialects.chef.repository.roles import Asked
+from nodeattrs.dialects.chef.run.run import Run, run_node
+from nodeattrs.dialects.chef.run.session import search_word
 from nodeattrs.dialects.common import WithFacts
 from nodeattrs.dialects.resources import part_of_resources
+from nodeattrs.formats.documents import parse
 from nodeattrs.node.running import merged_shared
-from nodeattrs.runs.causes import causes
-from nodeattrs.runs.facts import Facts, load_facts
-from nodeattrs.runs.remembered import remembered
-from nodeattrs.runs.roles import Asked
-from nodeattrs.runs.run import Run, run_node
-from nodeattrs.runs.session import search_word
-from nodeattrs.texts.documents import parse
+from nodeattrs.store.remembered import remembered
 
 NO_FACTS = {"platform": "unknown", "platform_family": "unknown", "platform_version": "0"}
 """The facts of a node without facts: a run needs a platform."""

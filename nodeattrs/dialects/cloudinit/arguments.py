@@ -18,7 +18,7 @@ from nodeattrs.dialects.cloudinit.templates import InstanceData
 from nodeattrs.dialects.cloudinit.unpacking import Blob, blob_of, unpack
 from nodeattrs.dialects.cloudinit.userdata import Merged, merge
 from nodeattrs.errors import BadArgument
-from nodeattrs.texts.documents import standard_input
+from nodeattrs.formats.documents import standard_input
 
 FILES = Argument(
     ("files",),

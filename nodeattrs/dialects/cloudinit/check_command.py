@@ -20,8 +20,8 @@ from nodeattrs.dialects.cloudinit.reports import (
 )
 from nodeattrs.dialects.cloudinit.schema import Schema, schema_file
 from nodeattrs.dialects.cloudinit.templates import InstanceData
+from nodeattrs.project.settings import sensitive_beside
 from nodeattrs.reports.findings import Finding
-from nodeattrs.runs.settings import sensitive_beside
 
 _WHAT = "what is checked"
 ARGUMENTS = (

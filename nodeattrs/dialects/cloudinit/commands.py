@@ -35,10 +35,10 @@ from nodeattrs.dialects.cloudinit.reports import explained_config, faults_of, fi
 from nodeattrs.dialects.cloudinit.secrets import veiled
 from nodeattrs.dialects.cloudinit.userdata import Merged
 from nodeattrs.errors import BadArgument, BadUsage
+from nodeattrs.formats.hidden import ESCAPES
+from nodeattrs.project.config import listed_codes
+from nodeattrs.project.settings import sensitive_beside
 from nodeattrs.reports.findings import Finding, Selection
-from nodeattrs.runs.config import listed_codes
-from nodeattrs.runs.settings import sensitive_beside
-from nodeattrs.texts.hidden import ESCAPES
 
 _MANY: Mapping[str, Any] = {"action": "append", "default": []}
 _FLAG: Mapping[str, Any] = {"action": "store_true"}

@@ -7,7 +7,7 @@ import math
 from datetime import date
 from typing import Any
 
-from nodeattrs.texts.yaml_writing import written
+from nodeattrs.formats.yaml_writing import written
 
 
 def json_tree(value: Any) -> Any:

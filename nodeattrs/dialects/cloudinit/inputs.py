@@ -25,7 +25,7 @@ from nodeattrs.dialects.cloudinit.packing import pack
 from nodeattrs.dialects.cloudinit.parts import CloudPart
 from nodeattrs.dialects.cloudinit.unpacking import Blob, blob_of, type_of_text
 from nodeattrs.errors import DocumentError, TooMuch
-from nodeattrs.texts.documents import parse
+from nodeattrs.formats.documents import parse
 
 _USER_DATA: tuple[TreePath, ...] = (
     ("custom_data",), ("user_data",), ("user_data_base64",), ("metadata", "user-data"), ("metadata", "user_data"),

@@ -30,7 +30,7 @@ from nodeattrs.dialects.cloudinit.templates import InstanceData
 from nodeattrs.dialects.cloudinit.unpacking import blob_of, read_bytes
 from nodeattrs.dialects.cloudinit.userdata import Merged, merge
 from nodeattrs.errors import DocumentError
-from nodeattrs.texts.documents import Document, parse
+from nodeattrs.formats.documents import Document, parse
 
 _RUN = "run/cloud-init"
 _FILES = {

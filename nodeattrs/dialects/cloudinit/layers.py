@@ -34,7 +34,7 @@ from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, Status,
 from nodeattrs.dialects.cloudinit.templates import InstanceData, no_data, template_in
 from nodeattrs.dialects.cloudinit.unpacking import read_bytes
 from nodeattrs.dialects.cloudinit.userdata import Merged, without
-from nodeattrs.texts.yaml_events import Repeated
+from nodeattrs.formats.yaml_events import Repeated
 
 Source = str | Mapping[Any, Any] | Merged | CloudPart | Layer
 """A YAML text, a loaded config, a merged one, a text that knows its file; or an unknown layer (`Layer.unknown`)."""

@@ -16,7 +16,7 @@ from nodeattrs.dialects.cloudinit.mergers import HEADERS, Definition, take_defin
 from nodeattrs.dialects.cloudinit.parts import CLOUD_CONFIG, CloudPart, load_config
 from nodeattrs.dialects.cloudinit.unpacking import type_of_text
 from nodeattrs.errors import BadArgument
-from nodeattrs.texts.places import HALF_PAIR
+from nodeattrs.formats.places import HALF_PAIR
 
 
 @taking(parts=Listed)

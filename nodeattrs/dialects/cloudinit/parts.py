@@ -25,10 +25,10 @@ from nodeattrs.dialects.cloudinit.codes import EMPTY, TOO_DEEP, VALUE
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.dialects.cloudinit.releases import Release
 from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
-from nodeattrs.texts.places import Mark, Text
-from nodeattrs.texts.yaml_events import PYTHON2, Repeated, Safe
-from nodeattrs.texts.yaml_scanning import Loader
-from nodeattrs.texts.yaml_writing import written
+from nodeattrs.formats.places import Mark, Text
+from nodeattrs.formats.yaml_events import PYTHON2, Repeated, Safe
+from nodeattrs.formats.yaml_scanning import Loader
+from nodeattrs.formats.yaml_writing import written
 
 CLOUD_CONFIG = "text/cloud-config"
 JSONP = "text/cloud-config-jsonp"

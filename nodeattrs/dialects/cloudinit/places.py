@@ -18,7 +18,7 @@ from nodeattrs.core.policy import ANY, ANY_KEY, LIST, MAP, MEET, PRESENT, TAKE, 
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.cloudinit.parts import marked
 from nodeattrs.errors import DocumentError
-from nodeattrs.texts.places import Mark, Text
+from nodeattrs.formats.places import Mark, Text
 
 
 class Earlier(NamedTuple):

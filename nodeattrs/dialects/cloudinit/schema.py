@@ -25,7 +25,7 @@ from nodeattrs.dialects.cloudinit.lints.warned import Severity, Warned
 from nodeattrs.dialects.cloudinit.parts import measured
 from nodeattrs.dialects.cloudinit.secrets import WITHHELD, guarded
 from nodeattrs.errors import BadArgument, missing_extra
-from nodeattrs.texts.documents import read
+from nodeattrs.formats.documents import read
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError

@@ -23,7 +23,7 @@ from nodeattrs.dialects.cloudinit.faults import REJECTED, kind_of
 from nodeattrs.dialects.cloudinit.mergers import Definition
 from nodeattrs.dialects.cloudinit.parts import HANDLED_ELSEWHERE, CloudPart, same
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.texts.yaml_events import Repeated
+from nodeattrs.formats.yaml_events import Repeated
 
 _NUMBERED = re.compile(r"part-\d{3,}")
 

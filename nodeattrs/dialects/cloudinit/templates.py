@@ -20,8 +20,8 @@ from nodeattrs.dialects.cloudinit.codes import INSTANCE_DATA, TEMPLATE
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
 from nodeattrs.dialects.cloudinit.unpacking import read_bytes
 from nodeattrs.errors import DocumentError, TooMuch
-from nodeattrs.texts.documents import decoded, parse
-from nodeattrs.texts.jinja import line_of, module, rendering, sandboxed
+from nodeattrs.formats.documents import decoded, parse
+from nodeattrs.formats.jinja import line_of, module, rendering, sandboxed
 
 MISSING = "CI_MISSING_JINJA_VAR/"
 """What cloud-init puts before the name of a variable that is not there."""

@@ -40,7 +40,7 @@ from nodeattrs.dialects.cloudinit.parts import (
     load_yaml,
 )
 from nodeattrs.errors import BadArgument, DocumentError, TooMuch, wrong_argument
-from nodeattrs.texts.documents import content_of
+from nodeattrs.formats.documents import content_of
 
 _NOT_MULTIPART = "text/x-not-multipart"
 _TYPED_BY_TEXT = ("text/plain", _NOT_MULTIPART, "text/x-shellscript")

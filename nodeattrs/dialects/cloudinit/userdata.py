@@ -54,7 +54,7 @@ from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, Status,
 from nodeattrs.dialects.cloudinit.templates import REDACTED, InstanceData, no_data, template_in
 from nodeattrs.dialects.cloudinit.unpacking import type_of_text, unpacked
 from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch, wrong_argument
-from nodeattrs.texts.yaml_events import Repeated
+from nodeattrs.formats.yaml_events import Repeated
 
 _WRITTEN = re.compile(r"(?m)^(merge_how|merge_type)\s*:")
 

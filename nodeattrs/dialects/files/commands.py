@@ -14,19 +14,19 @@ from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import json_or_text, parse, under
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.core.unread import unread_layer
+from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.files.folds import check_policy, fold_named, folded, layers_of, named_layers
 from nodeattrs.dialects.files.reports import Blamed, LastChanges, ShownPolicies, encrypted_in, traced
 from nodeattrs.dialects.files.text import holds_encrypted, text_of
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, FoldNotFound
+from nodeattrs.formats.documents import read, standard_input
+from nodeattrs.formats.layers import LayerReader
 from nodeattrs.kinds import ENCRYPTED
 from nodeattrs.policies import DEFAULT_POLICY, NAMES, policy_named
+from nodeattrs.project.config import PlainFold, read_fold
+from nodeattrs.project.fields import Fields
+from nodeattrs.project.settings import Settings
 from nodeattrs.reports import Report
-from nodeattrs.runs.config import PlainFold, read_fold
-from nodeattrs.runs.fields import Fields
-from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.settings import Settings
-from nodeattrs.texts.documents import read, standard_input
-from nodeattrs.texts.layers import LayerReader
 
 _FLAG: Mapping[str, Any] = {"action": "store_true"}
 _SHOWN = "what to print instead of the merged tree"

@@ -24,15 +24,15 @@ from nodeattrs import border
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
+from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.errors import FoldNotFound, NoFileFits
+from nodeattrs.formats.documents import Document, Syntax, syntax_of
+from nodeattrs.formats.layers import LayerReader
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.policies import NAMES, known_policies, policy_named
 from nodeattrs.policies.named import NamedPolicy
-from nodeattrs.runs.config import PlainFold
-from nodeattrs.runs.fields import known_or_near
-from nodeattrs.runs.repository import Repository
-from nodeattrs.texts.documents import Document, Syntax, syntax_of
-from nodeattrs.texts.layers import LayerReader
+from nodeattrs.project.config import PlainFold
+from nodeattrs.project.fields import known_or_near
 
 _NUMBERED = re.compile(r"(.+)#(\d{1,9})")
 

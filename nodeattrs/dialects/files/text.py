@@ -7,11 +7,11 @@ from typing import Any
 
 from nodeattrs.core.sensitive import Encrypted, Sensitive
 from nodeattrs.errors import BadValue
+from nodeattrs.formats import plain_writing
+from nodeattrs.formats.hidden import ESCAPES
+from nodeattrs.formats.tags import Tagged
+from nodeattrs.formats.yaml_writing import written
 from nodeattrs.node.values import MARKER
-from nodeattrs.texts import plain_writing
-from nodeattrs.texts.hidden import ESCAPES
-from nodeattrs.texts.tags import Tagged
-from nodeattrs.texts.yaml_writing import written
 
 
 def data(value: Any) -> Any:

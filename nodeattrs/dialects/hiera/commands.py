@@ -9,26 +9,29 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.hiera import Explanation, Hiera, Pkcs7, Scope, UnknownLevel, has_environments
-from nodeattrs.adapters.hiera.census import across, as_asked, differences, still_encrypted, undecided, unused, view
-from nodeattrs.adapters.hiera.codes import UNSET_VARIABLE
-from nodeattrs.adapters.hiera.keys import NAME, split_key
-from nodeattrs.adapters.hiera.open_paths import open_paths
-from nodeattrs.adapters.hiera.values import written as as_ruby
-from nodeattrs.adapters.hiera.variables import needed
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.sensitive import plain
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unread import Unread
+from nodeattrs.dialects.hiera.census import across, as_asked, differences, still_encrypted, undecided, unused, view
+from nodeattrs.dialects.hiera.codes import UNSET_VARIABLE
+from nodeattrs.dialects.hiera.explain import Explanation, UnknownLevel
+from nodeattrs.dialects.hiera.eyaml import Pkcs7
+from nodeattrs.dialects.hiera.hierarchies import has_environments
+from nodeattrs.dialects.hiera.keys import NAME, split_key
+from nodeattrs.dialects.hiera.open_paths import open_paths
 from nodeattrs.dialects.hiera.reports import Explained, Found, LookedUp, Variables, places_of, unused_report
+from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, scopes_of
+from nodeattrs.dialects.hiera.values import written as as_ruby
+from nodeattrs.dialects.hiera.variables import needed
 from nodeattrs.errors import BadUsage, BadValue, NodeattrsError
+from nodeattrs.formats.hidden import ESCAPES
+from nodeattrs.formats.yaml_writing import written
 from nodeattrs.kinds import ENCRYPTED
+from nodeattrs.project.settings import sensitive_beside
 from nodeattrs.reports.compared import Compared
 from nodeattrs.reports.matrix import Cell, Matrix
-from nodeattrs.runs.settings import sensitive_beside
-from nodeattrs.texts.hidden import ESCAPES
-from nodeattrs.texts.yaml_writing import written
 
 _NO_SUCH_KEY, _UNKNOWN_LAYER = 3, 5
 _CODES = {"not_found": _NO_SUCH_KEY, "value_type_mismatch": 4}

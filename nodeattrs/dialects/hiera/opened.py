@@ -9,13 +9,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.hiera import Hiera, as_asked, view
-from nodeattrs.adapters.hiera.config import Config
-from nodeattrs.adapters.hiera.open_paths import open_paths
-from nodeattrs.adapters.hiera.variables import NAMES
 from nodeattrs.contract.answers import Answered
 from nodeattrs.dialects.common import WithFacts, part_of_keys
+from nodeattrs.dialects.hiera.census import as_asked, view
+from nodeattrs.dialects.hiera.config import Config
+from nodeattrs.dialects.hiera.open_paths import open_paths
+from nodeattrs.dialects.hiera.scope import Hiera
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, scope_of
+from nodeattrs.dialects.hiera.variables import NAMES
 from nodeattrs.errors import NotFound
 
 _VARIABLE = re.compile(r"%\{(?:::)?([\w.]+)\}")

@@ -7,18 +7,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from nodeattrs.adapters.hiera.census import Kept, Unused
-from nodeattrs.adapters.hiera.explain import Explanation, UnknownLevel
-from nodeattrs.adapters.hiera.recorder import Searched
-from nodeattrs.adapters.hiera.variables import Needed
 from nodeattrs.contract.command import PlainReport
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.sensitive import plain
 from nodeattrs.core.trace import rows, shown
 from nodeattrs.core.tree import NO_ENTRIES, spell
+from nodeattrs.dialects.hiera.census import Kept, Unused
+from nodeattrs.dialects.hiera.explain import Explanation, UnknownLevel
+from nodeattrs.dialects.hiera.recorder import Searched
+from nodeattrs.dialects.hiera.variables import Needed
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.formats.yaml_writing import written
 from nodeattrs.reports.screen import Screen, cut, first_of, in_columns, printable
-from nodeattrs.texts.yaml_writing import written
 
 _MOST_LEAVES = 12
 

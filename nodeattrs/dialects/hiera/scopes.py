@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs import children
-from nodeattrs.adapters.hiera import Hiera, Scope, trusted_facts
 from nodeattrs.core.budget import in_force
 from nodeattrs.core.code import require_may_run
 from nodeattrs.core.tree import json_or_text
+from nodeattrs.dialects.hiera.answers import trusted_facts
+from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, TooMuch
 from nodeattrs.puppet.facts import facts_at, map_at, map_in
 

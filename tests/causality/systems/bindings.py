@@ -9,8 +9,8 @@ from pathlib import Path as Folder
 from typing import Any, NamedTuple
 
 from nodeattrs import NodeattrsError
-from nodeattrs.adapters.bindings import Composition, Injector, NotBound
-from nodeattrs.texts.documents import read
+from nodeattrs.bindings import Composition, Injector, NotBound
+from nodeattrs.formats.documents import read
 from tests.causality.maker import Maker, Raw
 from tests.causality.scanning import scanned
 from tests.causality.system import Answer, Input, Refused

@@ -10,7 +10,7 @@ from pathlib import Path as Folder
 from typing import Any
 
 from nodeattrs import NodeattrsError
-from nodeattrs.adapters.hiera import Hiera, Scope, view
+from nodeattrs.hiera import Hiera, Scope, view
 from tests.causality.maker import Maker, Raw
 from tests.causality.notations import json_text, shared_text, yaml_text
 from tests.causality.scanning import scanned

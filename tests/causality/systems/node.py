@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path as Folder
 
 from nodeattrs import NodeattrsError
+from nodeattrs.dialects.chef.facts import Facts, load_facts
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.run.run import run_node
+from nodeattrs.formats import documents
 from nodeattrs.reports.explain import explained
-from nodeattrs.runs.facts import Facts, load_facts
-from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.run import run_node
-from nodeattrs.texts import documents
 from tests.causality.maker import Maker, Tree
 from tests.causality.notations import json_text, python_text, ruby_text, toml_text, yaml_text
 from tests.causality.scanning import scanned

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path as Folder
 
-from nodeattrs.adapters.chef.ruby.helper import Helper
-from nodeattrs.runs import ruby
-from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.roles import Asked
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.repository.roles import Asked
+from nodeattrs.dialects.chef.ruby.helper import Helper
+from nodeattrs.dialects.chef.run import ruby_files as ruby
 from tests.causality.system import Input
 from tests.causality.systems.node import Making, NodeRuns
 

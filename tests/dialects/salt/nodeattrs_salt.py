@@ -27,9 +27,9 @@ from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.tree import under
 from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.formats.documents import parse, text_of
+from nodeattrs.formats.layers import LayerReader
 from nodeattrs.reports.findings import finding_of
-from nodeattrs.texts.documents import parse, text_of
-from nodeattrs.texts.layers import LayerReader
 
 _JINJA = re.compile(r"\{\{|\{%|^#!(?!\s*yaml\s*$)", re.MULTILINE)
 _NOT_RENDERED = "is a template, which was not rendered"

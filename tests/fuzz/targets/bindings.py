@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.bindings import (
+from nodeattrs.bindings import (
     BindingSet,
     Composition,
     Injector,
@@ -29,10 +29,10 @@ from nodeattrs.adapters.bindings import (
     site_from_document,
     to_data,
 )
-from nodeattrs.adapters.bindings.model.expressions import variables_of
-from nodeattrs.adapters.bindings.model.values import FUNCTIONS
+from nodeattrs.dialects.bindings.model.expressions import variables_of
+from nodeattrs.dialects.bindings.model.values import FUNCTIONS
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.texts.documents import parse
+from nodeattrs.formats.documents import parse
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.shapes import TREE, as_json, spoiled
 from tests.fuzz.target import Refused, Target, from_grammar, from_shape, json_of, seeds_in, texts_of, tried
@@ -40,7 +40,7 @@ from tests.fuzz.targets.runs import written
 
 __all__ = ["TARGETS"]
 
-_RULES = files("nodeattrs.adapters.bindings.forms.language").joinpath("grammar.lark").read_text("utf-8")
+_RULES = files("nodeattrs.dialects.bindings.forms.language").joinpath("grammar.lark").read_text("utf-8")
 _WORDS = {
     "SET": ("a", "x", "ssh", "MySpecial", "X::resolutions", "::a::b"),
     "NAME": (

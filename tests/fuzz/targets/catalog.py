@@ -14,11 +14,11 @@ from nodeattrs.catalog.documents import catalog_from
 from nodeattrs.catalog.module_types import ModuleTypes
 from nodeattrs.catalog.plan import Plan
 from nodeattrs.catalog.questions import impact_of, known_ref, why_before
+from nodeattrs.formats.documents import parse
 from nodeattrs.puppet.chains import parsed_chain, parsed_query
 from nodeattrs.puppet.references import Ref, ref_of, spelled
 from nodeattrs.reports import Screen
 from nodeattrs.reports.catalog_diff import ComparedCatalogs
-from nodeattrs.texts.documents import parse
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.target import Target, from_grammar, from_shape, tried, vectors
 from tests.fuzz.targets.runs import written

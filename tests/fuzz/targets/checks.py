@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.core.tree import left_without, strict_key
+from nodeattrs.dialects.chef.checks.checking import checked
+from nodeattrs.dialects.chef.checks.fixes import fixes
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.formats.documents import parse
+from nodeattrs.formats.patterns import fits
+from nodeattrs.formats.removing import without
 from nodeattrs.puppet.manifests import classes_in, computed_in, lookups_in
-from nodeattrs.runs.checking import checked
-from nodeattrs.runs.checks.fixes import fixes
-from nodeattrs.runs.repository import Repository
-from nodeattrs.texts.documents import parse
-from nodeattrs.texts.patterns import fits
-from nodeattrs.texts.removing import without
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.shapes import TREE
 from tests.fuzz.target import Target, from_grammar, from_shape, json_of, texts_of

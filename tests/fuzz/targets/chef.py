@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any
 
 from nodeattrs.adapters.chef import decrypted, is_encrypted, ruby_document
-from nodeattrs.runs.fields import Fields
-from nodeattrs.runs.roles import read_policy, read_role
-from nodeattrs.texts.documents import Document, parse
+from nodeattrs.dialects.chef.repository.roles import read_policy, read_role
+from nodeattrs.formats.documents import Document, parse
+from nodeattrs.project.fields import Fields
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.shapes import TREE
 from tests.fuzz.target import Target, from_grammar, from_shape

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs import Node
-from nodeattrs.adapters.chef.ruby.helper import Helper
-from nodeattrs.adapters.chef.ruby.session import Asked, RubySession
+from nodeattrs.dialects.chef.ruby.helper import Helper
+from nodeattrs.dialects.chef.ruby.session import Asked, RubySession
 from tests.fuzz.mutation import mutated
 from tests.fuzz.shapes import TREE, grown, spoiled
 from tests.fuzz.target import Target, tried

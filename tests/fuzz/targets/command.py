@@ -16,7 +16,7 @@ from unittest.mock import patch
 from nodeattrs.cli import main, program
 from nodeattrs.cli.complete import answers
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.keep import Saved, open_store
+from nodeattrs.store import Saved, open_store
 from tests.fuzz.mutation import mutated
 from tests.fuzz.target import Refused, Target
 from tests.fuzz.targets.runs import written

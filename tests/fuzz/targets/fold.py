@@ -10,10 +10,10 @@ from nodeattrs.core.fold import Folded, Layer
 from nodeattrs.dialects.files.folds import folded
 from nodeattrs.dialects.files.reports import Blamed, LastChanges, traced
 from nodeattrs.dialects.files.text import text_of
+from nodeattrs.formats.documents import Syntax, parse
+from nodeattrs.formats.layers import LayerReader
 from nodeattrs.policies import NAMES, policy_named
 from nodeattrs.reports.screen import Screen
-from nodeattrs.texts.documents import Syntax, parse
-from nodeattrs.texts.layers import LayerReader
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.shapes import as_yaml
 from tests.fuzz.target import Target, from_grammar, from_shape, texts_of, tried

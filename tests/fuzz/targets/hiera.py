@@ -10,13 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.hiera import BadData, Hiera, control, merge
-from nodeattrs.adapters.hiera.config import read_config
-from nodeattrs.adapters.hiera.conversions import convert
-from nodeattrs.adapters.hiera.data import read_document
-from nodeattrs.adapters.hiera.keys import split_key
-from nodeattrs.adapters.hiera.strategies import strategy_of
-from nodeattrs.adapters.hiera.types import parse_type
+from nodeattrs.dialects.hiera import control
+from nodeattrs.dialects.hiera.config import read_config
+from nodeattrs.dialects.hiera.conversions import convert
+from nodeattrs.dialects.hiera.data import read_document
+from nodeattrs.dialects.hiera.keys import split_key
+from nodeattrs.dialects.hiera.strategies import strategy_of
+from nodeattrs.dialects.hiera.types import parse_type
+from nodeattrs.hiera import BadData, Hiera, merge
 from nodeattrs.puppet.regex import translated
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.mutation import mutated

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs import Node
-from nodeattrs.keep import Saved, Store, filtered_snapshot, open_store, saved_document
-from nodeattrs.keep.carrying import read_nodes, save_nodes
-from nodeattrs.keep.search import Query, parse_query
-from nodeattrs.keep.stores.index import names_found
 from nodeattrs.node.running import setting_as
+from nodeattrs.store import Saved, Store, filtered_snapshot, open_store, saved_document
+from nodeattrs.store.carrying import read_nodes, save_nodes
+from nodeattrs.store.engines.index import names_found
+from nodeattrs.store.search import Query, parse_query
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.shapes import TREE, as_json, spoiled
 from tests.fuzz.target import Target, from_grammar, from_shape, json_of, seeds_in, tried, vectors

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs import Node
+from nodeattrs.chef import Repository, Role, expand_run_list
 from nodeattrs.cli.options import moment
 from nodeattrs.core.rules import WORDS
-from nodeattrs.keep import saved_document
-from nodeattrs.runs import Repository, Role, expand_run_list
-from nodeattrs.runs.attribute_data import AttributeData, set_data
-from nodeattrs.runs.checking import checked
-from nodeattrs.runs.cookbooks import Cookbook, check_versions, cookbook_order
-from nodeattrs.runs.facts import Facts, load_facts
-from nodeattrs.runs.versions import Constraint, Version
+from nodeattrs.dialects.chef.checks.checking import checked
+from nodeattrs.dialects.chef.facts import Facts, load_facts
+from nodeattrs.dialects.chef.repository.attribute_data import AttributeData, set_data
+from nodeattrs.dialects.chef.repository.cookbooks import Cookbook, check_versions, cookbook_order
+from nodeattrs.project.versions import Constraint, Version
+from nodeattrs.store import saved_document
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.shapes import TREE, as_json, as_yaml
 from tests.fuzz.target import Refused, Target, from_grammar, from_shape, json_of, texts_of, tried, vectors

@@ -13,10 +13,10 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.core.rules import read_rules
 from nodeattrs.core.tree import parse as parse_path
 from nodeattrs.core.tree import spell
+from nodeattrs.dialects.chef.repository.programs import compiled
+from nodeattrs.formats.documents import Document, Syntax, parse
+from nodeattrs.formats.python import PythonText
 from nodeattrs.policies import fold
-from nodeattrs.runs.programs import compiled
-from nodeattrs.texts.documents import Document, Syntax, parse
-from nodeattrs.texts.python import PythonText
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.shapes import TREE, as_yaml
 from tests.fuzz.target import Target, from_grammar, from_shape, json_of, texts_of, tried

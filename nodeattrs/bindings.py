@@ -1,0 +1,146 @@
+"""Bindings and injection: values that are declared, layered, demanded and explained.
+
+    >>> from nodeattrs.bindings import Bindings, Injector, Layer, State
+    >>> ssh = Bindings("ssh::default")
+    >>> _ = ssh.bind("ssh::port", int).to(22)
+    >>> site = Bindings("default")
+    >>> _ = site.when(node="kermit").bind("ssh::port").override().to(2222)
+    >>> injector = Injector([Layer("site", [site]), Layer("modules", [ssh])], State([("node", "kermit")]))
+    >>> injector.inject("ssh::port", int)
+    2222
+
+Sets are written as Python, as JSON or YAML, or in a text language; docs/bindings.md
+specifies all three, who wins, and what is refused.
+"""
+
+from typing import TYPE_CHECKING
+
+from nodeattrs._lazy import imported
+from nodeattrs.puppet.references import Reference
+
+if TYPE_CHECKING:
+    from nodeattrs.dialects.bindings.composition import Composition, Provider, Request, read_sets
+    from nodeattrs.dialects.bindings.edges import Edge, Graph, graph
+    from nodeattrs.dialects.bindings.explain import Explanation
+    from nodeattrs.dialects.bindings.forms.builder import Bindings, Block
+    from nodeattrs.dialects.bindings.forms.data import (
+        VERSION,
+        schema,
+        sets_from_data,
+        sets_from_document,
+        site_from_document,
+        to_data,
+    )
+    from nodeattrs.dialects.bindings.forms.language import (
+        parse_expression,
+        parse_inject_call,
+        parse_items,
+        parse_sets,
+        parse_site,
+    )
+    from nodeattrs.dialects.bindings.injector import Handle, Injector
+    from nodeattrs.dialects.bindings.model.faults import (
+        BindingError,
+        BindingErrors,
+        LookupLoop,
+        NotBound,
+        TypeMismatch,
+        kinds_of,
+    )
+    from nodeattrs.dialects.bindings.model.items import BindingSet
+    from nodeattrs.dialects.bindings.model.producers import Producer
+    from nodeattrs.dialects.bindings.model.sites import Environment, Site, environment_of
+    from nodeattrs.dialects.bindings.model.state import Objects, State, effective_categories
+    from nodeattrs.dialects.bindings.model.types import (
+        Asked,
+        Classes,
+        Type,
+        map_key,
+        parameter_key,
+        parse_type,
+        variable_key,
+    )
+    from nodeattrs.dialects.bindings.parameters import Filled, extended_run_list, fill_parameters
+    from nodeattrs.dialects.bindings.production.filling import named
+    from nodeattrs.dialects.bindings.references import Inventory, layer_references
+    from nodeattrs.dialects.bindings.resolution import Layer
+    from nodeattrs.dialects.bindings.site_files import PROVIDERS
+
+__all__ = [
+    "PROVIDERS",
+    "VERSION",
+    "Asked",
+    "BindingError",
+    "BindingErrors",
+    "BindingSet",
+    "Bindings",
+    "Block",
+    "Classes",
+    "Composition",
+    "Edge",
+    "Environment",
+    "Explanation",
+    "Filled",
+    "Graph",
+    "Handle",
+    "Injector",
+    "Inventory",
+    "Layer",
+    "LookupLoop",
+    "NotBound",
+    "Objects",
+    "Producer",
+    "Provider",
+    "Reference",
+    "Request",
+    "Site",
+    "State",
+    "Type",
+    "TypeMismatch",
+    "effective_categories",
+    "environment_of",
+    "extended_run_list",
+    "fill_parameters",
+    "graph",
+    "kinds_of",
+    "layer_references",
+    "map_key",
+    "named",
+    "parameter_key",
+    "parse_expression",
+    "parse_inject_call",
+    "parse_items",
+    "parse_sets",
+    "parse_site",
+    "parse_type",
+    "read_sets",
+    "schema",
+    "sets_from_data",
+    "sets_from_document",
+    "site_from_document",
+    "to_data",
+    "variable_key",
+]
+
+_HOMES = {
+    "composition": "Composition Provider Request read_sets",
+    "edges": "Edge Graph graph",
+    "explain": "Explanation",
+    "forms.builder": "Bindings Block",
+    "forms.data": "VERSION schema sets_from_data sets_from_document site_from_document to_data",
+    "forms.language": "parse_expression parse_inject_call parse_items parse_sets parse_site",
+    "injector": "Handle Injector",
+    "model.faults": "BindingError BindingErrors LookupLoop NotBound TypeMismatch kinds_of",
+    "model.items": "BindingSet",
+    "model.producers": "Producer",
+    "model.sites": "Environment Site environment_of",
+    "model.state": "Objects State effective_categories",
+    "model.types": "Asked Classes Type map_key parameter_key parse_type variable_key",
+    "parameters": "Filled extended_run_list fill_parameters",
+    "production.filling": "named",
+    "references": "Inventory layer_references",
+    "resolution": "Layer",
+    "site_files": "PROVIDERS",
+}
+
+__getattr__ = imported(__name__, {name: home for home, names in _HOMES.items() for name in names.split()})

@@ -1,0 +1,420 @@
+"""Where a value in a Python source comes from: its names followed back to what is written out, or read.
+
+Runs nothing. A name is followed to what it was bound to, through loops, arguments, results of
+functions and what was put into a list or map, along the path that is asked for. What comes of it
+are expressions: a literal, the path of an attribute, a call that reads a document. Where a name may
+mean several things the value decides: only a literal that is that value can be where it comes from.
+
+It knows attributes by the name `node` and documents by the names of their readers, and neither
+nodes nor files.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from nodeattrs.causes.following import MOST_DEPTH, MOST_FRAMES, Code, Context, Following, Found, Frame
+from nodeattrs.causes.scopes import EACH, SOME, Addition, Binding, anywhere, fits, joined, name_of
+
+__all__ = ["Code", "Flow", "Found", "Frame"]
+
+_MOST_UNKNOWN = 3
+"""The computed steps that the path of an attribute may have: all that it may mean is looked at."""
+
+_LEVELS = frozenset({"default", "force_default", "normal", "override", "force_override", "automatic"})
+_STEPPERS = frozenset({"read", "read_strict", "dig", "walk", "fetch"})
+_SAME = frozenset({"copy", "deepcopy", "dict", "list", "tuple", "Sensitive", "OrderedDict", "MappingProxyType", "str",
+                   "int", "float", "strip", "iter", "next", "lazy", "to_dict", "to_list", "to_plain", "unwrap",
+                   "asdict", "vars", "_asdict", "run", "result", "cast", "freeze", "Symbol", "Path"})  # fmt: skip
+"""What gives its last argument, or what it is called on, on its paths."""
+_SHUFFLED = frozenset({"sorted", "reversed", "set", "frozenset", "filter", "islice", "deque", "chain", "max", "min"})
+"""What gives the elements of its arguments, in whatever order."""
+_DOCUMENTS = frozenset({"read_json", "read_yaml", "read_toml", "data_bag_item", "load", "loads", "safe_load"})
+_LOOKUPS = frozenset({"lookup", "inject", "parameters", "search"})
+
+
+class Flow(Following):
+    """One question: where does this value come from?"""
+
+    # Names
+
+    def _Name(self, node: ast.Name, path: tuple[Any, ...]) -> Iterator[Found]:
+        scope = self._code.scopes.of(node).holding(node.id)
+        bound = scope.names[node.id] if scope is not None else ()
+        if _reads(node.id, bound):
+            if path and path.count(SOME) + path.count(EACH) <= _MOST_UNKNOWN:
+                yield self._found("attribute", node, path)
+        elif scope is not None:
+            yield from self._meant(self._code, _near(bound, node), self._code.scopes.additions(node.id, scope), path)
+
+    def _meant(
+        self, code: Code, bound: Iterable[Binding], added: Iterable[Addition], path: tuple[Any, ...]
+    ) -> Iterator[Found]:
+        """What a name may mean: what it was bound to, and what was put into that since."""
+        added = list(added)
+        for binding in bound:
+            yield from self._bound(binding, anywhere(path) if added else path)
+        for one in added:
+            yield from self._added(one.into, one.value, path)
+
+    def _added(self, into: tuple[object, ...], value: Binding, path: tuple[Any, ...]) -> Iterator[Found]:
+        if not path and not self._exact:
+            yield from self._of(value.value, value.steps)
+        if len(path) < len(into) or not all(map(fits, into, path)) or (not path and self._exact):
+            return
+        rest = path[len(into) :]
+        yield from self._bound(value, rest if into else anywhere(rest))
+
+    def _bound(self, binding: Binding, path: tuple[Any, ...]) -> Iterator[Found]:
+        match binding.value:
+            case ast.arg():
+                yield from self._parameter(binding.value, path)
+            case ast.ImportFrom():
+                yield from self._imported(binding.value, binding.steps[0], path)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() as definition:
+                yield from self._defined(definition, path)
+            case ast.expr() as value:
+                yield from self._of(value, joined(binding.steps, path))
+
+    def _defined(self, definition: ast.AST, path: tuple[Any, ...]) -> Iterator[Found]:
+        """A function or class as a value; what a property gives."""
+        if self._functions:
+            yield self._found("function", definition)
+        elif any("property" in name_of(one) for one in getattr(definition, "decorator_list", ())):
+            yield from self._result(self._code, definition, None, path)
+
+    def _Lambda(self, node: ast.Lambda, path: tuple[Any, ...]) -> Iterator[Found]:
+        yield from self._defined(node, path)
+
+    def _imported(self, node: ast.ImportFrom, alias: Any, path: tuple[Any, ...]) -> Iterator[Found]:
+        code = self._module_at("." * node.level + (node.module or ""))
+        if code is not None:
+            yield from self._global(code, alias.name, path)
+
+    def _global(self, code: Code, name: str, path: tuple[Any, ...]) -> Iterator[Found]:
+        """What a name of another source means."""
+        scope = code.scopes.of(code.text.tree)
+        meant = self._meant(code, scope.names.get(name, ()), code.scopes.additions(name, scope), path)
+        yield from self._in(code, (), meant)
+
+    def _module_at(self, name: str) -> Code | None:
+        code = self._imports(name, self._code.file)
+        if code is not None:
+            self._codes[code.file] = code
+        return code
+
+    def _Attribute(self, node: ast.Attribute, path: tuple[Any, ...]) -> Iterator[Found]:
+        if isinstance(node.value, ast.Name) and node.value.id == "node" and node.attr in _LEVELS:
+            yield from self._of(node.value, path)
+            return
+        if node.attr in ("value", "name") and not self._code.scopes.attributes.get(node.attr):
+            yield from self._of(node.value, path)  # of an enumeration
+        module = self._module(node.value)
+        if module is not None:
+            yield from self._global(module, node.attr, path)
+            return
+        for code, definition in self._classes(node.value):
+            bound = code.scopes.attributes.get(node.attr, ())
+            its = [one for one in bound if definition is None or self._is_in(code, one.value, definition)]
+            added = code.scopes.additions(f".{node.attr}", None)
+            yield from self._in(code, self._context, self._meant(code, its, added, path))
+            yield from self._built(code, definition, node.attr, path)
+
+    def _module(self, node: ast.expr) -> Code | None:
+        """The module that an expression names."""
+        if not isinstance(node, ast.Name) or (scope := self._code.scopes.of(node).holding(node.id)) is None:
+            return None
+        for value, steps in scope.names[node.id]:
+            alias: Any = steps[0] if steps else None
+            if isinstance(value, ast.Import):
+                return self._module_at(alias.name)
+            if isinstance(value, ast.ImportFrom):
+                return self._module_at("." * value.level + f"{value.module or ''}.{alias.name}".strip("."))
+        return None
+
+    def _classes(self, node: ast.expr) -> list[tuple[Code, ast.AST | None]]:
+        """Whose attribute it may be: of the classes that the expression names or makes; else of any here."""
+        if isinstance(node, ast.Name) and (its := self._own_class(node)) is not None:
+            return [(self._code, its)]
+        made = node.func if isinstance(node, ast.Call) else node
+        found: list[tuple[Code, ast.AST | None]] = [
+            (code, one) for code, one in self._definitions(made, True) if isinstance(one, ast.ClassDef)
+        ]
+        return found or [(self._code, None)]
+
+    def _own_class(self, node: ast.Name) -> ast.AST | None:
+        """The class of `self`, or of what stands first in a method."""
+        scope = self._code.scopes.of(node).holding(node.id)
+        arguments = getattr(scope.node, "args", None) if scope is not None else None
+        above = scope.above if scope is not None else None
+        is_first = arguments is not None and arguments.args[:1] and arguments.args[0].arg == node.id
+        return above.node if is_first and above is not None and above.is_class else None
+
+    def _definitions(self, node: ast.AST, made: bool = False) -> list[tuple[Code, ast.AST]]:
+        """The functions and classes that an expression may be. made: or be made by calling
+
+        cost: once for each expression under the same calls; one that needs itself on the way is nothing there
+        """
+        key = (id(node), made, *(id(frame.call) for frame in self._context))
+        if key not in self._defined_by and self._depth <= MOST_DEPTH:
+            self._defined_by[key] = []
+            self._defined_by[key] = self._sought(node, made)
+        return self._defined_by.get(key, [])
+
+    def _sought(self, node: ast.AST, made: bool) -> list[tuple[Code, ast.AST]]:
+        if isinstance(node, ast.Attribute) and self._module(node.value) is None:
+            return [
+                (code, one.value)
+                for code, definition in self._classes(node.value)
+                for one in code.scopes.attributes.get(node.attr, ())
+                if _defines(one.value) and (definition is None or self._is_in(code, one.value, definition))
+            ]
+        asked = self._further()
+        asked._functions = True
+        found = [one for one in asked.sources(self._code, node, (), self._context) if one.what == "function"]
+        if made and not found and isinstance(node, ast.Name):
+            scope = self._code.scopes.of(node).holding(node.id)
+            calls = [one.value for one in scope.names[node.id]] if scope is not None else []
+            return [each for one in calls if isinstance(one, ast.Call) for each in (self._definitions(one.func, True))]
+        return [(one.code, one.node) for one in found]
+
+    def _is_in(self, code: Code, node: ast.AST, definition: ast.AST) -> bool:
+        """Whether something stands in a class, or in a base of it that is written in the same file."""
+        bases = {name_of(one) for one in getattr(definition, "bases", ())}
+        here = code.scopes.of(node)
+        while here.above is not None:
+            if here.node is definition or getattr(here.node, "name", None) in bases:
+                return True
+            here = here.above
+        return False
+
+    def _built(self, code: Code, definition: ast.AST | None, name: str, path: tuple[Any, ...]) -> Iterator[Found]:
+        """What instances were made with: `Point(x=1).x`, the fields of a class in their order."""
+        made = getattr(definition, "name", None)
+        declared = [each for one in self._codes.values() for each in one.scopes.fields.items()]
+        places = {each: its.index(name) for each, its in declared if name in its and made in (None, each)}
+        for site in list(self._codes.values()):
+            for call in site.scopes.calls.get(made, ()) if made is not None else _all_calls(site):
+                at = places.get(name_of(call.func), len(call.args))
+                for one in [*(one.value for one in call.keywords if one.arg == name), *call.args[at : at + 1]]:
+                    yield from self._in(site, self._context, self._of(one, path))
+
+    # Calls
+
+    def _Call(self, node: ast.Call, path: tuple[Any, ...]) -> Iterator[Found]:
+        name, on = name_of(node.func), node.func.value if isinstance(node.func, ast.Attribute) else None
+        defined = self._definitions(node.func)
+        functions = [(code, one) for code, one in defined if not isinstance(one, ast.ClassDef)]
+        if self._functions and not functions:
+            return
+        if functions:
+            for code, function in functions:
+                yield from self._result(code, function, node, path)
+        elif defined:
+            yield from self._instance(node, path)
+        elif name in _DOCUMENTS:
+            yield self._found("document", node, path)
+        elif name in _LOOKUPS and on is None:
+            yield self._found("lookup", node, path)
+        else:
+            yield from self._known(node, name, on, path)
+
+    def _instance(self, node: ast.Call, path: tuple[Any, ...]) -> Iterator[Found]:
+        """The parts of an object, where it is turned into a map or a list."""
+        fields = [each for one in self._codes.values() for each in one.scopes.fields.get(name_of(node.func), ())]
+        for name in path[:1]:
+            field = fields[name] if isinstance(name, int) and name < len(fields) else name
+            if isinstance(field, str):
+                yield from self._Attribute(ast.Attribute(node, field, ast.Load()), path[1:])
+
+    def _known(self, node: ast.Call, name: str, on: ast.expr | None, path: tuple[Any, ...]) -> Iterator[Found]:
+        """What the common functions and methods give of their arguments."""
+        args = node.args
+        if name in ("items", "enumerate", "zip", "values", "keys", "fromkeys", "map"):
+            yield from self._pairs(node, name, on, path)
+        elif on is not None and name in ("get", "pop", "setdefault", "getattr") and args:
+            yield from self._of(on, (self._step(args[0]), *path))
+            for one in args[1:]:
+                yield from self._of(one, path)
+        elif on is not None and name in _STEPPERS:
+            yield from self._of(on, (*map(self._step, args), *path))
+        elif name in _SHUFFLED:
+            for one in args:
+                yield from self._of(one, anywhere(path) or (EACH,) if name in ("max", "min") else anywhere(path))
+        elif name in _SAME or name in ("ChainMap", "SimpleNamespace", "namedtuple", "replace"):
+            yield from self._copied(node, name, on, path)
+        else:
+            given = [*args, *(one.value for one in node.keywords)]
+            for code, function in [
+                each for one in given if isinstance(one, (ast.Lambda, ast.Name)) for each in self._definitions(one)
+            ]:
+                yield from self._result(code, function, None, path)
+            yield from self._computed([*given, *([on] if on is not None else ())])
+
+    def _copied(self, node: ast.Call, name: str, on: ast.expr | None, path: tuple[Any, ...]) -> Iterator[Found]:
+        """What gives its arguments back: a copy, a map made of keywords, the result of a function that waits."""
+        for keyword in node.keywords:
+            if path and keyword.arg in (None, path[0]):
+                yield from self._of(keyword.value, path[1:] if keyword.arg else path)
+        path = (EACH, *path) if name == "next" else path
+        for code, function in self._definitions(node.args[0]) if name == "lazy" and node.args else ():
+            yield from self._result(code, function, None, path)
+        for one in node.args or ([on] if on is not None else ()):
+            yield from self._of(one.body if isinstance(one, ast.Lambda) else one, path)
+
+    def _pairs(self, node: ast.Call, name: str, on: ast.expr | None, path: tuple[Any, ...]) -> Iterator[Found]:
+        """What gives elements made of others: pairs, keys, values."""
+        args, which, rest = node.args, path[1:2], path[2:]
+        if name == "fromkeys":
+            for one in args[1:]:
+                yield from self._of(one, path[1:])
+        elif name == "map":
+            for code, function in self._definitions(args[0]) if args else ():
+                yield from self._result(
+                    code, function, ast.Call(args[0], [_element_of(one) for one in args[1:]], []), path[1:]
+                )
+        elif name == "zip" and which and args and isinstance(args[0], ast.Starred):
+            yield from self._of(args[0].value, (SOME, EACH, *rest))
+        elif name == "zip" and which and isinstance(which[0], int) and which[0] < len(args):
+            yield from self._of(args[which[0]], (EACH, *rest))
+        elif name == "enumerate" and which == (1,) and args:
+            yield from self._of(args[0], (EACH, *rest))
+        elif on is not None and name == "values":
+            yield from self._of(on, (SOME, *path[1:]))
+        elif on is not None and name in ("items", "keys"):
+            is_value = which == (1,)
+            yield from self._of(on, (SOME, *rest) if name == "items" and is_value else (EACH,))
+
+    def _result(self, code: Code, function: ast.AST, call: ast.Call | None, path: tuple[Any, ...]) -> Iterator[Found]:
+        """What a function gives for a call."""
+        if len(self._context) >= MOST_FRAMES:
+            return
+        frame = Frame(function, self._code, call)  # type: ignore[arg-type]  # classes are left out by the callers
+        given = [function.body] if isinstance(function, ast.Lambda) else code.scopes.results.get(function, ())
+        rest = path[1:] if function in code.scopes.generators else path
+        for one in given:
+            yield from self._in(code, (frame, *self._context), self._of(one, rest))
+
+    def _parameter(self, argument: ast.arg, path: tuple[Any, ...]) -> Iterator[Found]:
+        """What a parameter was given: by the call that led here, or, where that is not known, by any."""
+        function: Any = self._code.scopes.of(argument).node
+        passed = self._code.scopes.passed.get(getattr(function, "name", function), ())
+        for depth, frame in enumerate(self._context):
+            if frame.function is function and not passed:
+                if frame.call is not None:
+                    yield from self._given(frame, argument, path, self._context[depth + 1 :])
+                break
+        else:
+            for code in list(self._codes.values()):
+                for call in self._calls_of(code, function):
+                    yield from self._given(Frame(function, code, call), argument, path, ())
+        for call in passed:
+            for one in call.args:
+                yield from self._of(one, (EACH, *path))
+        if self._functions:
+            names = {getattr(function, "name", ""), getattr(self._code.scopes.of(function).node, "name", "")}
+            for name in names:
+                for decorated in self._code.scopes.decorated.get(name, ()):
+                    yield from self._defined(decorated, path)
+
+    def _calls_of(self, code: Code, function: ast.AST) -> Iterator[ast.Call]:
+        """The calls in a source that may be of a function; of a class those that make an object."""
+        name = getattr(function, "name", "")
+        names = [name]
+        if name == "__init__":
+            its: Any = self._code.scopes.of(function).node
+            names = [name, getattr(its, "name", ""), *self._code.scopes.heirs(getattr(its, "name", ""))]
+        for one in names:
+            yield from code.scopes.calls.get(one, ())
+
+    def _given(self, frame: Frame, argument: ast.arg, path: tuple[Any, ...], context: Context) -> Iterator[Found]:
+        function, call = frame.function, frame.call
+        assert function is not None
+        assert call is not None
+        its = function.args
+        named = [*its.posonlyargs, *its.args]
+        at = named.index(argument) - self._is_method(frame) if argument in named else None
+        found = list(self._in(frame.code, context, self._passed(call, its, argument, at, path)))
+        yield from found
+        default = _default(its, argument)
+        if not found and default is not None:
+            yield from self._of(default, path)
+
+    def _is_method(self, frame: Frame) -> bool:
+        scopes = self._code.scopes
+        function: Any = frame.function
+        is_static = any(name_of(one) == "staticmethod" for one in getattr(function, "decorator_list", ()))
+        return scopes.of(function).is_class and not is_static
+
+    def _passed(
+        self, call: ast.Call, its: ast.arguments, argument: ast.arg, at: int | None, path: tuple[Any, ...]
+    ) -> Iterator[Found]:
+        """What a call passes for an argument; *at* is its place, None for one that has none."""
+        if argument is its.vararg and path:
+            first = len(its.posonlyargs) + len(its.args)
+            for index, one in enumerate(call.args[first:]):
+                if fits(path[0], index):
+                    yield from self._of(one, path[1:])
+            return
+        for keyword in call.keywords:
+            if keyword.arg is None:
+                yield from self._of(keyword.value, path if argument is its.kwarg else (argument.arg, *path))
+            elif argument is its.kwarg and path[:1] == (EACH,):
+                yield from self._of(ast.copy_location(ast.Constant(keyword.arg), keyword), path[1:])
+            elif argument is its.kwarg and path and fits(path[0], keyword.arg):
+                yield from self._of(keyword.value, path[1:])
+            elif keyword.arg == argument.arg:
+                yield from self._of(keyword.value, path)
+        for index, one in enumerate(call.args):
+            if isinstance(one, ast.Starred) and at is not None and index <= at:
+                yield from self._of(one.value, (SOME if index else at, *path))
+            elif index == at:
+                yield from self._of(one, path)
+        yield from self._partial(call, its, argument, at, path)
+
+    def _partial(
+        self, call: ast.Call, its: ast.arguments, argument: ast.arg, at: int | None, path: tuple[Any, ...]
+    ) -> Iterator[Found]:
+        """What `partial` has passed before, to the name that is called."""
+        scope = self._code.scopes.of(call.func).holding(call.func.id) if isinstance(call.func, ast.Name) else None
+        for binding in scope.names[name_of(call.func)] if scope is not None else ():
+            made = binding.value
+            if isinstance(made, ast.Call) and name_of(made.func) == "partial":
+                yield from self._passed(made, its, argument, None if at is None else at + 1, path)
+
+
+def _reads(name: str, bound: Iterable[Binding]) -> bool:
+    """Whether a name is the node, or one of its levels: a word of the file, or what is passed on under that name."""
+    words = (isinstance(one.value, ast.ImportFrom) and one.value.module == "nodeattrs.recipe" for one in bound)
+    if name == "node":
+        return any(words) or all(isinstance(one.value, ast.arg) for one in bound)
+    return name in _LEVELS and (any(words) or not bound)
+
+
+def _defines(node: ast.AST) -> bool:
+    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda))
+
+
+def _near(bindings: Iterable[Binding], node: ast.expr) -> list[Binding]:
+    """The bindings in the order in which they may count: the last one before the name first, then all others."""
+    before = [one for one in bindings if getattr(one.value, "lineno", 0) <= node.lineno]
+    return [*reversed(before), *(one for one in bindings if one not in before)]
+
+
+def _all_calls(code: Code) -> Iterator[ast.Call]:
+    for calls in code.scopes.calls.values():
+        yield from calls
+
+
+def _element_of(node: ast.expr) -> ast.expr:
+    return ast.Subscript(node, ast.UnaryOp(ast.USub(), ast.Constant(1)), ast.Load())
+
+
+def _default(its: ast.arguments, argument: ast.arg) -> ast.expr | None:
+    if argument in its.kwonlyargs:
+        return its.kw_defaults[its.kwonlyargs.index(argument)]
+    named = [*its.posonlyargs, *its.args]
+    index = named.index(argument) - len(named) + len(its.defaults) if argument in named else -1
+    return its.defaults[index] if index >= 0 else None

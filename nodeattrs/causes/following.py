@@ -1,0 +1,296 @@
+"""The expressions of a Python source, each with the parts that its value comes from.
+
+What names mean and what calls give is `causes.flow`. Nothing is run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from itertools import product
+from typing import Any, NamedTuple
+
+from nodeattrs.causes.scopes import (
+    EACH,
+    SOME,
+    Function,
+    Scopes,
+    anywhere,
+    fits,
+    slices_of,
+    step_of,
+)
+from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.formats.python import PythonText
+
+MOST_FRAMES, MOST_DEPTH = 30, 2
+_MOST_VISITS, _MOST_FOUND, _MOST_KEYS, _MOST_STEPS = 4_000, 40, 12, 24
+
+
+class Code:
+    """A Python source, and the scopes in it.
+
+    file: its name, as code objects have it
+    """
+
+    def __init__(self, text: PythonText) -> None:
+        self.file = text.file
+        self.text = text
+
+    @cached_property
+    def scopes(self) -> Scopes:
+        """Who binds which name. raises: nothing; a text that is no Python has no names"""
+        return Scopes(self.text.tree)
+
+
+class Frame(NamedTuple):
+    """One call of a function: what its parameters are.
+
+    function: None where that is not known
+    call:     None where something else than a call in a source made it
+    """
+
+    function: Function | None
+    code: Code
+    call: ast.Call | None
+
+
+Context = tuple[Frame, ...]
+
+
+class Found(NamedTuple):
+    """Something that a value comes from.
+
+    what:  "literal", "attribute", "document", "lookup", or "function" where one was asked for
+    node:  the literal, the expression that reads, or the call that reads
+    path:  of the attribute, or in the document; with SOME where a step is computed
+    exact: whether the value is what stands there, and not computed from it
+    context: the calls around it
+    """
+
+    what: str
+    code: Code
+    node: ast.expr
+    path: tuple[Any, ...]
+    exact: bool
+    context: Context
+
+
+class Following:
+    """One question: where does this value come from?
+
+    value:   what was found at the path; ABSENT where that is not known, and every meaning counts
+    imports: module as it is imported, and the file that does -> its source; None where it is not ours
+    """
+
+    def __init__(
+        self, value: Any, imports: Callable[[str, str], Code | None] = lambda name, file: None, depth: int = 0
+    ) -> None:
+        self._value = value
+        self._imports = imports
+        self._depth = depth
+        self._functions = False
+        self._codes: dict[str, Code] = {}
+        self._defined_by: dict[tuple[Any, ...], list[tuple[Code, ast.AST]]] = {}
+        self._left = [_MOST_VISITS]
+        self._been: dict[tuple[Any, ...], ast.AST] = {}  # nodes are kept, so that no other one gets their identity
+        self._code: Code
+        self._context: Context
+        self._exact = True
+
+    def _further(self) -> Following:
+        """A question on the way to the answer of this one, which it makes no longer."""
+        asked = type(self)(ABSENT, self._imports, self._depth + 1)
+        asked._left, asked._codes, asked._defined_by = self._left, self._codes, self._defined_by
+        return asked
+
+    def sources(
+        self, code: Code, start: ast.AST, path: Path, context: Context = (), stores: bool = False
+    ) -> list[Found]:
+        """What the part of an expression at *path* comes from; what is certain excludes what is only possible.
+
+        context: the calls that led there, innermost first
+        stores:  it is a call that stores its arguments
+        """
+        self._codes |= {one.file: one for one in (code, *(frame.code for frame in context))}
+        asked = self._stored(start, path) if stores and isinstance(start, ast.Call) else self._of(start, path)
+        try:
+            found = list(self._in(code, context, asked))[:_MOST_FOUND]
+        except RecursionError:  # expressions nested so deeply that nobody edits them
+            return []
+        certain = [one for one in found if one.exact]
+        return list(dict.fromkeys(certain or found))
+
+    def _in(self, code: Code, context: Context, found: Iterable[Found], exact: bool = True) -> Iterator[Found]:
+        """The same, asked in another source, under other calls."""
+        after = iter(found)
+        while True:
+            before = getattr(self, "_code", code), getattr(self, "_context", context), self._exact
+            self._code, self._context, self._exact = code, context, before[2] and exact
+            try:
+                one = next(after, None)
+            finally:
+                self._code, self._context, self._exact = before
+            if one is None:
+                return
+            yield one
+
+    def _stored(self, node: ast.Call, path: tuple[Any, ...]) -> Iterator[Found]:
+        for keyword in node.keywords:
+            if keyword.arg is None or (path and keyword.arg == path[0]):
+                yield from self._of(keyword.value, path if keyword.arg is None else path[1:])
+        for argument in reversed(node.args):
+            found = list(self._of(argument, path))
+            yield from found
+            if any(one.exact for one in found):
+                return
+
+    def _of(self, node: ast.AST, path: tuple[Any, ...]) -> Iterator[Found]:
+        key = (id(node), path, tuple(map(id, (one.call for one in self._context))), self._exact)
+        if key in self._been or not self._left[0] or len(path) > _MOST_STEPS:
+            return
+        self._left[0] -= 1
+        self._been[key] = node
+        yield from getattr(self, f"_{type(node).__name__}", self._other)(node, path)
+
+    def _found(self, what: str, node: Any, path: tuple[Any, ...] = ()) -> Found:
+        return Found(what, self._code, node, path, self._exact, self._context)
+
+    def _computed(self, nodes: Iterable[ast.AST]) -> Iterator[Found]:
+        for node in nodes:
+            yield from self._in(self._code, self._context, self._of(node, ()), exact=False)
+
+    def _other(self, node: ast.AST, path: tuple[Any, ...]) -> Iterator[Found]:
+        """What computes a value of its parts."""
+        if isinstance(node, ast.expr):
+            yield from self._computed(one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
+
+    # Literals
+
+    def _Constant(self, node: ast.Constant, path: tuple[Any, ...]) -> Iterator[Found]:
+        same = self._value is ABSENT or not self._exact or str(node.value) == str(self._value)
+        if not path and same:
+            yield self._found("literal", node)
+
+    def _JoinedStr(self, node: ast.JoinedStr, path: tuple[Any, ...]) -> Iterator[Found]:
+        yield from self._computed(one.value for one in node.values if isinstance(one, ast.FormattedValue))
+
+    def _Dict(self, node: ast.Dict, path: tuple[Any, ...]) -> Iterator[Found]:
+        if not path:
+            yield from self._whole(node, [*node.keys, *node.values])
+            return
+        for key, value in reversed(list(zip(node.keys, node.values, strict=True))):
+            if key is None:
+                yield from self._of(value, path)
+            elif path[0] is EACH:
+                yield from self._of(key, path[1:])
+            elif fits(step_of(key), path[0]):
+                found = list(self._of(value, path[1:]))
+                yield from found
+                if found and step_of(key) == path[0]:
+                    return  # the last one counts
+
+    def _elements(self, node: ast.List | ast.Tuple | ast.Set, path: tuple[Any, ...]) -> Iterator[Found]:
+        if not path:
+            yield from self._whole(node, node.elts)
+            return
+        starred = any(isinstance(one, ast.Starred) for one in node.elts)
+        for index, one in enumerate(node.elts):
+            if isinstance(one, ast.Starred):
+                yield from self._of(one.value, (EACH, *path[1:]))
+            elif isinstance(path[0], str):
+                yield from self._of(one, (1, *path[1:]))  # pairs of which a map is made
+            elif starred or path[0] in (EACH, SOME, index) or index == len(node.elts):
+                yield from self._of(one, path[1:])
+
+    _List = _Tuple = _Set = _elements
+
+    def _whole(self, node: ast.expr, parts: Iterable[ast.AST | None]) -> Iterator[Found]:
+        """A map or list as it is; where something is computed of it, its parts."""
+        if not self._exact:
+            yield from self._computed(one for one in parts if one is not None)
+        elif self._value is ABSENT or isinstance(self._value, (dict, list)):
+            yield self._found("literal", node)
+
+    # Forms that give what stands in them
+
+    def _Starred(self, node: ast.Starred | ast.NamedExpr | ast.Await, path: tuple[Any, ...]) -> Iterator[Found]:
+        yield from self._of(node.value, path)
+
+    _NamedExpr = _Await = _Starred
+
+    def _IfExp(self, node: ast.IfExp, path: tuple[Any, ...]) -> Iterator[Found]:
+        yield from self._of(node.body, path)
+        yield from self._of(node.orelse, path)
+
+    def _BoolOp(self, node: ast.BoolOp, path: tuple[Any, ...]) -> Iterator[Found]:
+        for one in node.values:
+            yield from self._of(one, path)
+
+    def _BinOp(self, node: ast.BinOp, path: tuple[Any, ...]) -> Iterator[Found]:
+        if not path and not isinstance(self._value, (dict, list)):
+            yield from self._computed((node.left, node.right))
+            return
+        for one in (node.right, node.left):
+            yield from self._of(one, anywhere(path))
+
+    def _ListComp(self, node: ast.ListComp, path: tuple[Any, ...]) -> Iterator[Found]:
+        yield from self._of(node.elt, path[1:])
+
+    _SetComp = _GeneratorExp = _ListComp
+
+    def _DictComp(self, node: ast.DictComp, path: tuple[Any, ...]) -> Iterator[Found]:
+        yield from self._of(node.key if path[:1] == (EACH,) else node.value, path[1:])
+
+    def _Subscript(self, node: ast.Subscript, path: tuple[Any, ...]) -> Iterator[Found]:
+        if isinstance(node.slice, ast.Slice):
+            yield from self._of(node.value, anywhere(path))
+            return
+        for steps in product(*map(self._keys, slices_of(node))):
+            yield from self._of(node.value, (*steps, *path))
+
+    def _step(self, node: ast.expr) -> Any:
+        """A key, where it can only be one; else SOME."""
+        keys = self._keys(node)
+        return keys[0] if len(keys) == 1 else SOME
+
+    def _keys(self, node: ast.expr) -> list[Any]:
+        """A key as it is written out, or the constants that it may come from; SOME where these are none, or many."""
+        step = step_of(node)
+        if step is not SOME or isinstance(node, ast.UnaryOp) or self._depth >= MOST_DEPTH:
+            return [step]
+        asked = self._further()
+        found = {
+            one.node.value
+            for one in asked.sources(self._code, node, (), self._context)
+            if one.exact and isinstance(one.node, ast.Constant) and isinstance(one.node.value, (str, int))
+        }
+        return sorted(found, key=str) if 0 < len(found) <= _MOST_KEYS else [SOME]
+
+
+def written_out(node: ast.AST, path: Path, value: Any) -> ast.expr | None:
+    """The literal that `sources` finds for a value, where nothing but literals leads there: most of what is set is so.
+
+    None where it takes more than this look to know.
+    """
+    for step in path:
+        if type(node) is ast.Dict:
+            keys = [one.value if type(one) is ast.Constant else SOME for one in node.keys]
+            if not {*map(type, keys)} <= _PLAIN or type(step) not in _PLAIN or step not in keys:
+                return None
+            node = next(inner for key, inner in zip(reversed(keys), reversed(node.values), strict=True) if key == step)
+        elif type(node) is ast.List or type(node) is ast.Tuple:
+            if type(step) is not int or not 0 <= step < len(node.elts) or ast.Starred in map(type, node.elts):
+                return None
+            node = node.elts[step]
+        else:
+            return None
+    if type(node) is ast.Constant:
+        return node if value is ABSENT or str(node.value) == str(value) else None
+    is_whole = value is ABSENT or isinstance(value, (dict, list))
+    return node if is_whole and isinstance(node, (ast.Dict, ast.List, ast.Tuple)) else None
+
+
+_PLAIN = {str, int}
+"""Of these keys that differ never mean the same."""

@@ -1,0 +1,79 @@
+"""Which attributes a Python source sets, as far as its text says, and what has to hold for that.
+
+It parses and never runs: a step that is computed may be any.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from nodeattrs.causes.scopes import SOME, fits, name_of, slices_of, step_of
+from nodeattrs.core.tree import Path
+
+_LEVELS = ("default", "force_default", "normal", "override", "force_override")
+_WORDS = frozenset(f"{level}{form}" for level in _LEVELS for form in ("", "_unless", "_full"))
+_DECIDE = (ast.If, ast.For, ast.While, ast.Try, ast.Match, ast.FunctionDef, ast.IfExp)
+
+
+class Write(NamedTuple):
+    """A line that sets a path. under: the line of what decides whether it runs; None where nothing does"""
+
+    line: int
+    under: int | None
+
+
+def writes_of(text: str, path: Path) -> Iterator[Write]:
+    """The lines of a source that set *path*, or a map in which it is written out.
+
+    >>> list(writes_of("if x:\\n    default['a'] = {'b': 1}\\n", ("a", "b")))
+    [Write(line=2, under=1)]
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    yield from _in(tree, path, None)
+
+
+def _in(node: ast.AST, path: Path, under: int | None) -> Iterator[Write]:
+    for child in ast.iter_child_nodes(node):
+        inside = getattr(child, "lineno", under) if isinstance(child, _DECIDE) else under
+        for target, value in _stored(child):
+            steps = _steps(target)
+            if steps and all(map(fits, steps, path)) and _sets(value, path[len(steps) :], len(steps) <= len(path)):
+                yield Write(target.lineno, under)
+        yield from _in(child, path, inside)
+
+
+def _stored(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    if isinstance(node, ast.Assign):
+        yield from ((target, node.value) for target in node.targets)
+    elif isinstance(node, ast.Call) and name_of(node.func) == "update" and isinstance(node.func, ast.Attribute):
+        yield from ((node.func.value, argument) for argument in node.args)
+    elif isinstance(node, ast.Call) and len(node.args) > 1 and name_of(node.func) in _WORDS:
+        target: ast.expr = node.func
+        for step in node.args[:-1]:
+            target = ast.copy_location(ast.Subscript(target, step, ast.Load()), node)
+        yield target, node.args[-1]
+
+
+def _steps(target: ast.expr) -> tuple[Any, ...]:
+    """The path that is written; () for what is no attribute."""
+    steps: tuple[Any, ...] = ()
+    while isinstance(target, ast.Subscript):
+        steps, target = (*map(step_of, slices_of(target)), *steps), target.value
+    return steps if name_of(target) in _WORDS else ()
+
+
+def _sets(value: ast.expr, rest: Path, reaches: bool) -> bool:
+    """Whether a value that is written has the rest of the path; a computed one may."""
+    for step in rest:
+        if not isinstance(value, ast.Dict):
+            return not isinstance(value, (ast.Constant, ast.List))
+        keys = [None if key is None else step_of(key) for key in value.keys]
+        if step not in keys:
+            return SOME in keys or None in keys
+        value = value.values[len(keys) - 1 - keys[::-1].index(step)]
+    return reaches

@@ -1,0 +1,471 @@
+"""Composition: the layers of a site, read by reference from a directory, a classifier and providers.
+
+    <root>/environments.pp              which environments there are (may be absent)
+    <envdir>/manifests/site.pp          categories and layers (may be absent)
+    <envdir>/bindings/windows/x.pp      the set windows::x, `confdir:/windows::x`
+    <modulepath>/ssh/bindings/default.pp the set ssh::default, `module:/ssh::default`
+
+Each file may be text (.pp, .bindings) or data (.yaml, .yml, .json). Files are found by
+walking the directories; no name from outside ever becomes a path.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, zip_longest
+from typing import Any, NamedTuple
+
+from nodeattrs import children
+from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.budget import in_force
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.code import NOT_RUN, may_run
+from nodeattrs.core.tree import meant
+from nodeattrs.dialects.bindings.codes import (
+    BAD_PATH,
+    CLASSIFIER_FAILED,
+    FORMAT,
+    NO_SUCH_DIRECTORY,
+    NO_SUCH_SET,
+    PROVIDER_FAILED,
+    SET_NAME,
+    TWO_FILES,
+)
+from nodeattrs.dialects.bindings.forms.builder import Bindings
+from nodeattrs.dialects.bindings.forms.data import sets_from_document, site_from_document
+from nodeattrs.dialects.bindings.forms.language import parse_sets, parse_site
+from nodeattrs.dialects.bindings.injector import Injector
+from nodeattrs.dialects.bindings.model.faults import BindingError, BindingErrors
+from nodeattrs.dialects.bindings.model.items import BindingSet, Inclusion, Item, Parameters, Variables, When
+from nodeattrs.dialects.bindings.model.producers import Constant, Producing
+from nodeattrs.dialects.bindings.model.sites import DEFAULT_LAYERS, Environment, Site, environment_of
+from nodeattrs.dialects.bindings.model.state import Objects, State, effective_categories
+from nodeattrs.dialects.bindings.model.types import Classes, target_of
+from nodeattrs.dialects.bindings.model.values import taken_in
+from nodeattrs.dialects.bindings.references import Inventory, layer_references, parse_reference
+from nodeattrs.dialects.bindings.resolution import BOUND_PROVIDERS, Layer
+from nodeattrs.dialects.bindings.site_files import ENDINGS, TEXTS, SiteFiles, directories, sets_below
+from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.formats.documents import Document, parse, read, text_of
+
+_CLASSIFIER_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Request:
+    """What providers know of the request: the node, its environment, its categories and facts."""
+
+    node: str
+    environment: str
+    categories: tuple[tuple[str, str | None], ...]
+    facts: Mapping[str, Any]
+
+
+Provider = Callable[[list[str], Request], Iterable["BindingSet | Bindings"]]
+"""Gives the sets for the references of one layer; called once a layer."""
+
+Classifier = Mapping[str, Any] | str | os.PathLike[str] | Sequence[str] | Callable[[str], Any]
+"""An external node classifier: its data, a YAML file of it, a command that is given the node, or a callable."""
+
+
+@taking(path=A_PATH)
+def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[BindingSet]:
+    """The sets of one file, text or data. raises: BindingError, DocumentError
+
+    file: its name in messages
+    """
+    where = pathlib.Path(path)
+    name = where.as_posix() if file is None else file
+    if where.suffix in TEXTS:
+        return parse_sets(text_of(where, name), name)
+    return sets_from_document(read(where, name))
+
+
+class Composition:
+    """What one node gets: environment, categories and layers, read from disk.
+
+    facts:      of the node; who is given some of them has a copy
+    shown_from: the folder from which files are named in messages and origins; the root unless given
+    classes:    those that `Type[X]` may name
+    objects:    the instances that parameters and queries read
+    without:    names of layers to leave out
+    known:      what other compositions of the site have read, for this one and those to come
+    layers:     highest first
+    faults:     everything that could not be read; the injector reports it with the rest
+    """
+
+    @taking(root=A_PATH)
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        *,
+        node: str = "",
+        facts: Mapping[str, Any] | None = None,
+        environment: str | None = None,
+        layers: Iterable[Mapping[str, Any]] | None = None,
+        classifier: Classifier | None = None,
+        providers: Mapping[str, Provider] | None = None,
+        mode: str = "tuple",
+        shown_from: str | os.PathLike[str] | None = None,
+        classes: Classes | Mapping[str, type] | None = None,
+        objects: Objects | None = None,
+        without: Iterable[str] = (),
+        known: SiteFiles | None = None,
+    ) -> None:
+        self.root = pathlib.Path(root)
+        self._shown_from = self.root if shown_from is None else pathlib.Path(shown_from)
+        self.facts = dict(facts or {})
+        self.node = node or str(self.facts.get("fqdn", ""))
+        self._wanted = environment
+        self._layers = None if layers is None else [dict(layer) for layer in layers]
+        self._classifier = classifier
+        self._providers = dict(providers or {})
+        self._mode = mode
+        self._classes = classes if isinstance(classes, Classes) else Classes(classes)
+        self._objects = objects
+        self._without = frozenset(without)
+        self._known, self._is_alone = (SiteFiles(), True) if known is None else (known, False)
+        self._read_files: set[pathlib.Path] = set()
+        self.layers: tuple[Layer, ...] = ()
+        self.faults: list[BindingError] = []
+        self.environment: Environment | None = None
+        self.state = State(mode=mode)
+        self.refresh()
+
+    def refresh(self) -> bool:
+        """Read again what has changed on disk; whether anything has. An injector that was built stays as it is."""
+        before = (self.layers, [str(fault) for fault in self.faults], self.state.categories)
+        self.faults = []
+        self.layers = ()
+        if self._is_alone:
+            self._known.folders.clear()
+        try:
+            self._compose()
+        except (BindingError, DocumentError) as error:
+            self._note(error)
+        return before != (self.layers, [str(fault) for fault in self.faults], self.state.categories)
+
+    @property
+    def files(self) -> int:
+        """How many files were read."""
+        return len(self._read_files)
+
+    def injector(self, **options: Any) -> Injector:
+        """An injector over the layers; options as of `Injector`. raises: BindingErrors, with all faults together"""
+        options = {"classes": self._classes, "objects": self._objects, "faults": self.faults, **options}
+        return Injector(self.layers, self.state, **options)
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    def _compose(self) -> None:
+        if not self.root.is_dir():
+            raise BindingError(NO_SUCH_DIRECTORY, f"{self.root.name or self.root} is not a directory")
+        classified = self._classified()
+        variables = {**self.facts, **classified.variables, "confdir": "/"}
+        variables.setdefault("fqdn", self.node)
+        asked = self.facts.get("environment")
+        variables["agent_environment"] = asked
+        variables.pop("environment", None)
+        if classified.environment:
+            variables["environment"] = classified.environment
+        site, selected = self._site(self.root, "environments").evaluated(variables)
+        # Paths of a site are seen from its root: nothing outside of it is read.
+        self.environment = environment_of(
+            site, self._wanted or selected, confdir="/", directories=lambda path: self._inside(path).is_dir()
+        )
+        name = self.environment.name
+        manifest = self._inside(self.environment.manifest)
+        described = self._site(manifest.parent, manifest.stem)
+        listed = described.listed_categories({**variables, "environment": name})
+        categories = effective_categories(listed, fqdn=self.node, environment=name)
+        bound = {key: value for key, value in variables.items() if key not in ("confdir", "agent_environment")}
+        bound["environment"] = name
+        self.state = State(categories, bound, mode=self._mode, listed_at=described.listed_at)
+        request = Request(self.node, name, self.state.categories, self.facts)
+        if self._layers is not None:
+            self._read_layers(self._layers, classified, request)
+            return
+        listed = described.listed("layers")
+        pairs = zip_longest(DEFAULT_LAYERS if listed is None else listed, described.layers_at)
+        kept = [(layer, at) for layer, at in pairs if layer["name"] not in self._without]
+        self._read_layers([layer for layer, _ in kept], classified, request)
+        self.layers = tuple(replace(one, origin=at) for one, (_, at) in zip(self.layers, kept, strict=True))
+
+    def _inside(self, path: str) -> pathlib.Path:
+        inner = self.root / path.lstrip("/")
+        if ".." in pathlib.PurePosixPath(path).parts:
+            raise BindingError(BAD_PATH, f"the path {path!r} leaves the site", hint="write paths without ..")
+        return inner
+
+    def _read_layers(
+        self, layers: Iterable[Mapping[str, Any]], classified: _ClassifierAnswer, request: Request
+    ) -> None:
+        assert self.environment is not None
+        confdir = self._files(self._inside(self.environment.bindingsdir), "")
+        modules: dict[str, dict[str, pathlib.Path]] = {}
+        for directory in self.environment.modulepath:
+            for name in directories(self._inside(directory)):
+                modules.setdefault(name, self._files(self._inside(directory) / name / "bindings", name))
+        bound = [text.partition(":")[0] for layer in layers for text in _references_in(layer)]
+        inventory = Inventory({name: list(files) for name, files in modules.items()}, list(confdir), bound)
+        reading = _ReferenceSources(
+            {"confdir": confdir, "module": {name: file for files in modules.values() for name, file in files.items()}},
+            classified, request,
+        )  # fmt: skip
+        listed = layer_references(layers, inventory)
+        parts = [
+            (number, scheme, list(several))
+            for number, (_, references) in enumerate(listed)
+            for scheme, several in groupby(references, lambda one: one.partition(":")[0])
+        ]
+        read = [self._of_scheme(reading, scheme, several) for _, scheme, several in parts]
+        self.layers = _layers(listed, parts, read)
+        if None in read:
+            providers = self._bound_providers(reading)
+            late = [
+                providers(scheme, several) if sets is None else sets
+                for (_, scheme, several), sets in zip(parts, read, strict=True)
+            ]
+            self.layers = _layers(listed, parts, late)
+
+    def _of_scheme(self, reading: _ReferenceSources, scheme: str, several: list[str]) -> list[BindingSet] | None:
+        """The sets that references of one scheme name; None where who provides it may be bound itself."""
+        if scheme in reading.found:
+            return list(self._named_sets(several, reading.found[scheme]))
+        if scheme == "enc":
+            return reading.classified.sets(several, self.state.value("node"))
+        if scheme not in self._providers and scheme not in self._known.offered:
+            return None
+        if scheme not in self._providers and not may_run():
+            return [BindingSet.unknown(scheme, Origin("provider", scheme), f"its provider {NOT_RUN}")]
+        provider = self._providers.get(scheme) or self._known.offered[scheme].load()
+        return self._provided(scheme, provider, several, reading.request)
+
+    def _bound_providers(self, reading: _ReferenceSources) -> Callable[[str, list[str]], list[BindingSet]]:
+        """Who is bound as a fragment of `bindings_providers`, in what was read so far."""
+        injector = Injector(self.layers, self.state, classes=self._classes, objects=self._objects, lenient=True)
+        try:
+            bound = injector.collected_by_name(BOUND_PROVIDERS)
+        except BindingError as error:
+            self._note(error)
+            return lambda scheme, references: []
+
+        def provided(scheme: str, references: list[str]) -> list[BindingSet]:
+            if callable(bound.get(scheme)):
+                return self._provided(scheme, bound[scheme], references, reading.request)
+            try:
+                parse_reference(references[0], ["enc", *self._providers, *self._known.offered, *bound])
+                raise BindingError(PROVIDER_FAILED, f"what is bound as the provider of {scheme}: is no function")
+            except BindingError as error:
+                self._note(error)
+            return []
+
+        return provided
+
+    def _files(self, directory: pathlib.Path, module: str) -> dict[str, pathlib.Path]:
+        files: dict[str, pathlib.Path] = {}
+        known = self._known.folders
+        if directory not in known:
+            known[directory] = [*sets_below(directory, module)]
+        for called, path in known[directory]:
+            if called in files:
+                message = f"the set {called} has two files: {files[called].name} and {path.name}"
+                self._note(BindingError(TWO_FILES, message, origins=(Origin("bindings", "", self._shown(path)),)))
+            files.setdefault(called, path)
+        return files
+
+    def _named_sets(self, references: list[str], files: Mapping[str, pathlib.Path]) -> Iterator[BindingSet]:
+        for reference in references:
+            name = reference.partition(":/")[2]
+            if name not in files:
+                hint = meant(name, files) or "?optional allows that it is not there"
+                self._note(BindingError(NO_SUCH_SET, f"{reference}: there is no such set", hint=hint))
+                yield BindingSet.unknown(name, Origin("bindings", reference), "there is no such set")
+                continue
+            sets = self._read(files[name], lambda path, shown: read_sets(path, shown))
+            if sets is None:
+                place = Origin("bindings", name, self._shown(files[name]))
+                sets = [BindingSet.unknown(name, place, "cannot be read")]
+            for one in sets:
+                if one.name.removeprefix("::") == name:
+                    yield one
+                else:
+                    message = f"the set {one.name} is in the file of {name}: nobody would find it there"
+                    self._note(BindingError(SET_NAME, message, origins=(one.origin,), details=(f"at {one.origin}",)))
+
+    def _provided(self, scheme: str, provider: Provider, references: list[str], request: Request) -> list[BindingSet]:
+        try:
+            given = list(provider(references, replace(request, facts=taken_in(request.facts))))
+        except BindingError as error:
+            self._note(error)
+            return []
+        except Exception as error:
+            message = f"the provider of {scheme}: has failed: {type(error).__name__}: {error}"
+            self._note(BindingError(PROVIDER_FAILED, str(error) if isinstance(error, NodeattrsError) else message))
+            return []
+        return [one.to_set() if hasattr(one, "to_set") else one for one in given]
+
+    def _site(self, directory: pathlib.Path, stem: str) -> Site:
+        for ending in ENDINGS:
+            path = directory / f"{stem}{ending}"
+            if path.is_file():
+                return self._read(path, _read_site) or Site()
+        return Site()
+
+    def _read(self, path: pathlib.Path, reader: Callable[[pathlib.Path, str], Any]) -> Any:
+        """What a file says, read again only when it has changed; its faults are noted each time."""
+        try:
+            status = path.stat()
+            stamp = (status.st_mtime_ns, status.st_size)
+        except OSError:
+            stamp = (0, 0)
+        self._read_files.add(path)
+        files, key = self._known.files, (path, self._shown_from)
+        known = files.get(key)
+        if known is None or known[0] != stamp:
+            try:
+                found: Any = reader(path, self._shown(path))
+            except (BindingError, DocumentError) as error:
+                found = error
+            known = files[key] = (stamp, found)
+        if isinstance(known[1], (BindingError, DocumentError)):
+            self._note(known[1])
+            return None
+        return known[1]
+
+    def _classified(self) -> _ClassifierAnswer:
+        given = self._classifier
+        if given is None:
+            return _ClassifierAnswer({}, None)
+        if callable(given):
+            try:
+                given = given(self.node)
+            except Exception as error:
+                message = f"the classifier has failed: {type(error).__name__}: {error}"
+                raise BindingError(CLASSIFIER_FAILED, message) from error
+            return _ClassifierAnswer(given, None)
+        if isinstance(given, Mapping):
+            return _ClassifierAnswer(dict(given), None)
+        if isinstance(given, (str, os.PathLike)):
+            document = read(pathlib.Path(given), pathlib.Path(given).name)
+        else:
+            document = _asked_command(list(given), self.node)
+        return _ClassifierAnswer(document.tree or {}, document)
+
+    def _note(self, error: BindingError | DocumentError) -> None:
+        """Keep what is wrong for the injector, which reports it with the rest."""
+        if isinstance(error, DocumentError):
+            origin = Origin("bindings", "", error.file, error.line, error.column)
+            error = BindingError(FORMAT, error.message, origins=(origin,), details=error.details, hint=error.hint)
+        self.faults.extend(error.errors if isinstance(error, BindingErrors) else [error])
+
+    def _shown(self, path: pathlib.Path) -> str:
+        return pathlib.Path(os.path.relpath(path, self._shown_from)).as_posix()
+
+
+def _references_in(layer: Any) -> Iterator[str]:
+    """All references of a layer as data."""
+    for word in ("include", "exclude") if isinstance(layer, Mapping) else ():
+        given = layer.get(word)
+        yield from (one for one in (given if isinstance(given, (list, tuple)) else [given]) if isinstance(one, str))
+
+
+def _layers(
+    listed: Sequence[tuple[str, list[str]]],
+    parts: Iterable[tuple[int, str, list[str]]],
+    read: Iterable[Iterable[BindingSet] | None],
+) -> tuple[Layer, ...]:
+    """The sets of each layer, from the parts of it that were read."""
+    found: list[list[BindingSet]] = [[] for _ in listed]
+    for (number, *_), sets in zip(parts, read, strict=True):
+        found[number].extend(sets or ())
+    return tuple(Layer(name, tuple(sets)) for (name, _), sets in zip(listed, found, strict=True))
+
+
+class _ReferenceSources(NamedTuple):
+    """What the references of a site are read from.
+
+    found: scheme -> set -> its file
+    """
+
+    found: Mapping[str, Mapping[str, pathlib.Path]]
+    classified: _ClassifierAnswer
+    request: Request
+
+
+def _read_site(path: pathlib.Path, name: str) -> Site:
+    if path.suffix in TEXTS:
+        return parse_site(text_of(path, name), name)
+    return site_from_document(read(path, name))
+
+
+def _asked_command(command: list[str], node: str) -> Document:
+    if not command or node.startswith("-"):
+        raise BindingError(CLASSIFIER_FAILED, "the classifier is no command, or the node's name is no word")
+    name = os.path.basename(command[0])
+    env, most = children.callers_environment(), in_force().bytes
+    try:
+        done = children.run([*command, node], env=env, seconds=_CLASSIFIER_SECONDS, most_bytes=most)
+    except (OSError, ValueError) as error:
+        raise BindingError(CLASSIFIER_FAILED, f"the classifier {name} cannot be asked: {error}") from error
+    if done.code:
+        last = done.errors.strip().splitlines()[-1:] or [""]
+        raise BindingError(CLASSIFIER_FAILED, f"the classifier {name} ended with {done.code}: {last[0]}")
+    return parse(done.output.decode("utf-8", "replace"), name, "yaml")
+
+
+class _ClassifierAnswer:
+    """What a classifier gives for the node: classes with their parameters, and top scope variables.
+
+    variables: the top scope variables
+    """
+
+    def __init__(self, data: Any, document: Document | None) -> None:
+        self._document = document
+        if not isinstance(data, dict):
+            raise BindingError(CLASSIFIER_FAILED, "what the classifier gave is no map")
+        self._classes = data.get("classes") or {}
+        # What a classifier calls parameters are top scope variables; those of classes stand below the classes.
+        self._given: dict[str, dict[Any, Any]] = {word: data.get(word) or {} for word in ("parameters", "variables")}
+        for word, given in self._given.items():
+            if not isinstance(given, dict):
+                raise BindingError(CLASSIFIER_FAILED, f"the {word} of the classifier are no map")
+        self.variables = {str(name): value for given in self._given.values() for name, value in given.items()}
+        self.environment = data.get("environment")
+        if not isinstance(self._classes, (dict, list)):
+            raise BindingError(CLASSIFIER_FAILED, "the classes of the classifier are neither a list nor a map")
+
+    def sets(self, references: list[str], node: str | None) -> list[BindingSet]:
+        """A set with the parts that are referred to, in the category of the node."""
+        parts = {reference.partition(":/")[2] for reference in references}
+        items: list[Item] = []
+        names = [str(name) for name in self._classes]
+        if parts & {"*", "classes"} and names:
+            items.append(Inclusion(origin=self._at("classes"), names=tuple(names)))
+        if parts & {"*", "parameters"} and isinstance(self._classes, dict):
+            for name, values in self._classes.items():
+                if isinstance(values, dict) and values:
+                    at, to = self._at("classes", name), Constant(values, places=self._locator("classes", name))
+                    items.append(Parameters(origin=at, target=target_of(str(name).lower()), to=to))
+        if parts & {"*", "variables"} and self.variables:
+            variables: dict[str, Producing | None] = {
+                str(name): Constant(value, places=self._locator(word, name))
+                for word, given in self._given.items()
+                for name, value in given.items()
+            }
+            items.append(Variables(origin=self._at("parameters"), values=variables))
+        if node is None or not items:
+            return []
+        when = When(origin=self._at(), alternatives=((("node", node),),), items=tuple(items))
+        return [BindingSet("enc", (when,), self._at())]
+
+    def _at(self, *path: str) -> Origin:
+        return self._locator(*path).at(())
+
+    def _locator(self, *path: str) -> Locator:
+        if self._document is None:
+            return Origin("classifier", "enc")
+        return self._document.locator("classifier", "enc", path)

@@ -1,0 +1,358 @@
+"""Why a key has its value: who declared it, whom that overrides and by which rule, fragments, look-ups.
+
+An explanation is data, and an answer as the core has it; `nodeattrs.dialects.bindings.reports` lays it
+out. Who set what says a folding of the declarations (`tracing`); here are the rest of the
+questions, why a class is included among them, and none of it is kept while values are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nodeattrs.core.claim import Cause, Claim, Origin, Words
+from nodeattrs.core.trace import Element, Outcome, Trace, TraceClaim
+from nodeattrs.core.tree import ABSENT, Path, as_path, dig
+from nodeattrs.dialects.bindings.model.faults import BindingError
+from nodeattrs.dialects.bindings.model.types import CLASSES, Asked, spelled_key
+from nodeattrs.dialects.bindings.production.maker import ValueMaker, decided
+from nodeattrs.dialects.bindings.resolution import Declaration, Position, UnknownSet, why_above
+from nodeattrs.dialects.bindings.tracing import Account, SetBy, account_of, label_of, plain, title_of
+
+
+@dataclass(frozen=True, slots=True)
+class ClassInclusion:
+    """An include or exclude of one class.
+
+    counts: whether it is what decides about the class
+    """
+
+    rank: int
+    excluded: bool
+    name: str
+    at: Declaration
+    counts: bool
+    title: str
+
+    @property
+    def words(self) -> str:
+        """What it says."""
+        return f"{'exclude' if self.excluded else 'include'} {self.name}"
+
+    def claim(self, path: Path) -> Claim:
+        """It as a claim about a path."""
+        return Claim((CLASSES, *path), Words(self.words), self.rank, self.at.origin)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassAccount:
+    """Every include and exclude that applies, in the order in which they are written; the strongest has the best rank.
+
+    unknown: the sets that cannot be read: they may hold further ones
+    """
+
+    inclusions: tuple[ClassInclusion, ...]
+    unknown: tuple[UnknownSet, ...] = ()
+    ties: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+
+    @property
+    def innermost(self) -> ClassAccount:
+        """Itself: it hands nothing on."""
+        return self
+
+    def trace(self, path: Path, value: object) -> Trace:
+        """Who includes the classes, or the one at a path; and who is overridden."""
+        titles = {one.rank: one.title for one in self.inclusions}
+        titles |= {self.rank_of(one): one.place.layer for one in self.unknown}
+        about = [one for one in self.inclusions if not path or one.name == value]
+        order = sorted(about, key=lambda one: (one.counts, one.rank), reverse=True)
+        outcome = Outcome.WINS if sum(one.counts for one in about) == 1 else Outcome.JOINS
+        claims = tuple(
+            TraceClaim(one.claim(path), outcome)
+            if one.counts
+            else TraceClaim(one.claim(path), Outcome.LOSES, *self._overridden(one))
+            for one in order
+        )
+        elements = tuple(self._elements(value)) if isinstance(value, list) else ()
+        return Trace((CLASSES, *path), value, claims, elements, titles=titles)
+
+    def rank_of(self, unknown: UnknownSet) -> int:
+        """The number of a set that cannot be read: behind all others."""
+        return len(self.inclusions) + 1 + self.unknown.index(unknown)
+
+    def causes_of(self, rank: int) -> tuple[Cause, ...]:
+        """The lines because of which an include or exclude is in effect."""
+        places = {one.rank: one.at.place for one in self.inclusions} | {
+            self.rank_of(one): one.place for one in self.unknown
+        }
+        return places[rank].causes
+
+    def _elements(self, names: list[object]) -> Iterator[Element]:
+        for index, name in enumerate(names):
+            by = [one for one in self.inclusions if one.counts and one.name == name]
+            yield Element(name, tuple(one.rank for one in by), tuple(one.claim((index,)) for one in by))
+
+    def _overridden(self, one: ClassInclusion) -> tuple[str, tuple[int, ...]]:
+        """Why it does not count, and who decides instead."""
+        by = [other for other in self.inclusions if other.name == one.name and other.counts]
+        if not by:
+            return "nothing includes the class (bindings)", ()
+        same = by[0].at.position == one.at.position
+        why = "an exclude at the same position wins" if same else why_above(by[0].at, one.at).value
+        return f"{why} (bindings)", tuple(sorted((other.rank for other in by), reverse=True))
+
+    def set_by(self) -> Iterator[SetBy]:
+        """What each says, and whether it counts."""
+        for one in self.inclusions:
+            yield SetBy(one.words, f"{one.at.origin}; layer {one.title}", one.counts)
+
+
+def inclusions_of(maker: ValueMaker) -> ClassAccount:
+    """The account of the key `/classes`. raises: as a fragment's producer"""
+    inclusions = list(maker.inclusions())
+    deciding: Mapping[str, tuple[bool, Position]] = decided(inclusions)
+    order = sorted(
+        range(len(inclusions)), key=lambda index: (inclusions[index][2].position, inclusions[index][0], -index)
+    )
+    ranks = {index: rank for rank, index in enumerate(order, 1)}
+    return ClassAccount(
+        tuple(
+            ClassInclusion(
+                ranks[index], excluded, name, at, deciding.get(name) == (excluded, at.position), title_of(maker, at)
+            )
+            for index, (excluded, name, at) in enumerate(inclusions)
+        ),
+        tuple(maker.resolution.unknown),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A key that is looked up on the way; depth 1 is asked by the key itself."""
+
+    depth: int
+    asked: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The answer to "why is this the value of the key?".
+
+    key:     as messages show it
+    value:   what is injected; ABSENT where `problem` says why there is none
+    looked:  the keys that were looked up for it
+    account: who set what; None where nothing is declared
+    label:   the first step of all paths
+    beside:  the sets that cannot be read and might decide what the value is made of: (the key, the set)
+    """
+
+    key: str
+    value: Any
+    problem: str | None
+    looked: tuple[Looked, ...] = ()
+    account: Account | ClassAccount | None = field(default=None, repr=False)
+    label: str = ""
+    beside: tuple[tuple[str, UnknownSet], ...] = field(default=(), repr=False)
+
+    @property
+    def ties(self) -> Mapping[int, tuple[int, ...]]:
+        """Rank -> the ranks that would be in conflict with it if nothing stood above."""
+        return {} if self.account is None else self.account.ties
+
+    def origins(self, path: str | Path = ()) -> tuple[Origin, ...]:
+        """Everyone who set what stands at a path of the value; nobody where nothing stands."""
+        steps = as_path(path)
+        value = dig(plain(self.value), steps)
+        if self.account is None or value is ABSENT:
+            return ()
+        return self.account.innermost.trace(steps, value).origins
+
+    def trace(self, path: str | Path = ()) -> Trace:
+        """Everyone who set a path of the value, the winner first, with the rule that overrode each other one.
+
+        At the root the ranks count the declarations of the key, weakest first, behind those of its
+        fragments; below it they are those who set what stands there.
+        cost: the declarations and fragments of the key
+        """
+        steps = as_path(path)
+        value = dig(plain(self.value), steps)
+        if self.account is None:
+            return Trace((self.label, *steps), value, ())
+        found = self.account.trace(steps, value)
+        known = {stated.rank for stated in found.unknown}
+        more = [stated for stated in map(self._unknown_claim, self.beside) if stated.rank not in known]
+        titles = {**(found.titles or {}), **{stated.rank: stated.value.name for stated in more}}
+        return found._replace(claims=(*found.standing, *found.unknown, *more, *found.losers), titles=titles)
+
+    def causes(self, path: str | Path = ()) -> tuple[Cause, ...]:
+        """The lines because of which those who set a path are in effect: conditions, and the lists of layers."""
+        found: dict[Cause, None] = {}
+        if self.account is not None:
+            for stated in self.trace(path).claims:
+                found.update(dict.fromkeys(self.account.causes_of(stated.rank)))
+        return tuple(found)
+
+    @property
+    def unknown(self) -> tuple[TraceClaim, ...]:
+        """The layers that cannot be read and might decide the value, as rows of its trace."""
+        return self.trace().unknown
+
+    def _unknown_claim(self, beside: tuple[str, UnknownSet]) -> TraceClaim:
+        label, one = beside
+        assert self.account is not None
+        claim = Claim((label,), one.value, self.account.rank_of(one), one.origin)
+        return TraceClaim(claim, Outcome.UNKNOWN, one.value.reason)
+
+    @property
+    def set_by(self) -> tuple[SetBy, ...]:
+        """What fragments say, by element or name, then those that do not count; of classes who includes what."""
+        if isinstance(self.account, ClassAccount):
+            return tuple(self.account.set_by())
+        innermost = None if self.account is None else self.account.innermost
+        return tuple(_set_by(innermost, self.value)) if innermost is not None and innermost.is_collection else ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as data for JSON; a value that is no plain data is shown as text."""
+        trace = self.trace().to_dict()
+        return {
+            "version": 1,
+            "key": self.key,
+            "value": trace["value"],
+            "problem": self.problem,
+            "declarations": [
+                {**claim, "ties_with": list(self.ties.get(claim["rank"], ()))} for claim in trace["claims"]
+            ],
+            "elements": trace["elements"],
+            "set_by": [
+                {"value": _data(one.value), "place": one.place, "counts": one.counts, "step": _data(one.step)}
+                for one in self.set_by
+            ],
+            "looked_up": [{"depth": one.depth, "asked": one.asked, "by": one.by} for one in self.looked],
+        }
+
+    def __str__(self) -> str:
+        text = str(self.trace())
+        return text if self.problem is None else f"{text}\n{self.problem}"
+
+
+def _data(value: Any) -> Any:
+    found = plain(value)
+    return str(found) if isinstance(found, Words) else found
+
+
+def explain(maker: ValueMaker, wanted: Asked) -> Explanation:
+    """Explain one key. It is injected for that, so its producers run.
+
+    cost: the declarations of the key, and what its producers cost
+    """
+    value, problem = ABSENT, None
+    try:
+        value = maker.value_of(wanted)
+    except BindingError as error:
+        problem = error.message
+    return explained(maker, wanted, value, problem)
+
+
+def explained(maker: ValueMaker, wanted: Asked, value: Any, problem: str | None = None) -> Explanation:
+    """The explanation of a key that was injected; nothing is produced for it."""
+    key, label = spelled_key(wanted.key), label_of(wanted.key)
+    if wanted.key == ("Data", CLASSES):
+        unknown = tuple((label, one) for one in maker.resolution.unknown)
+        return Explanation(key, value, problem, (), None if problem else inclusions_of(maker), label, unknown)
+    account = account_of(maker, wanted, value)
+    beside = tuple(_beside(maker, wanted)) if maker.resolution.unknown else ()
+    return Explanation(key, value, problem, tuple(_all_looks(maker, wanted)), account, label, beside)
+
+
+def _beside(maker: ValueMaker, wanted: Asked) -> Iterator[tuple[str, UnknownSet]]:
+    """What cannot be read and might decide a key that is looked up on the way."""
+    for needed in _needed(maker, wanted):
+        account = account_of(maker, needed, ABSENT)
+        for one in account.unknown() if account is not None else ():
+            yield label_of(needed.key), one
+
+
+def _needed(maker: ValueMaker, wanted: Asked) -> Iterator[Asked]:
+    """Every key that is looked up for one, each once."""
+    waiting, seen = [wanted], {wanted.key}
+    while waiting:
+        for one in _locators(maker, waiting.pop()):
+            for source in maker.fragments_of(one) if one.is_multibind else (one,):
+                for needed in maker.needs(source):
+                    if needed.key not in seen:
+                        seen.add(needed.key)
+                        waiting.append(needed)
+                        yield needed
+
+
+# --- what the fragments say ----------------------------------------------------------------------
+
+
+def _set_by(account: Account, value: Any) -> Iterator[SetBy]:
+    """An entry for each element or name that is read, then the fragments of which nothing is."""
+    whole, counted = account.trace((), value), set()
+    for step, entry, claims in account.contributed():
+        counted |= {claim.rank for claim in claims}
+        yield SetBy(entry, ", ".join(_place(claim, whole) for claim in claims), True, step)
+    for stated in whole.claims:
+        if stated.rank not in counted:
+            yield _silent(stated.claim, whole)
+
+
+def _silent(claim: Claim, trace: Trace) -> SetBy:
+    name, own = None, claim.value
+    if isinstance(own, dict) and isinstance(trace.value, dict) and len(own) == 1:
+        ((name, own),) = own.items()
+    return SetBy(own, _place(claim, trace), False, name)
+
+
+def _place(claim: Claim, trace: Trace) -> str:
+    return f"{claim.origin}; layer {trace.title(claim.rank).partition(' ')[2]}"
+
+
+# --- look-ups ------------------------------------------------------------------------------------
+
+_DEEPEST = 20
+
+
+def _all_looks(maker: ValueMaker, wanted: Asked) -> Iterator[Looked]:
+    """What is looked up for a key: by its producer, or by each of its fragments."""
+    for one in _locators(maker, wanted):
+        if one.key is not None and one.key != wanted.key:
+            yield Looked(1, one.words, _given_by(maker, one))
+        for source in maker.fragments_of(one) if one.is_multibind else (one,):
+            yield from _looks(maker, source, 1, frozenset())
+
+
+def _locators(maker: ValueMaker, wanted: Asked) -> list[Declaration]:
+    """Which declaration counts for a key: the winner, and the one in its place where it gave nothing."""
+    both = (maker.declaration(wanted), maker.giver(wanted))
+    return [one for one in dict.fromkeys(both) if one is not None]
+
+
+def _given_by(maker: ValueMaker, one: Declaration) -> str:
+    return f"{one.describe()}  {one.origin}; layer {title_of(maker, one)}"
+
+
+def _looks(maker: ValueMaker, one: Declaration, depth: int, seen: frozenset[int]) -> Iterator[Looked]:
+    if id(one) in seen or depth > _DEEPEST:
+        return
+    for asked, found in _sources(maker, one):
+        yield Looked(depth, asked, "nothing is bound" if found is None else _given_by(maker, found))
+        if found is not None:
+            yield from _looks(maker, found, depth + 1, seen | {id(one)})
+
+
+def _sources(maker: ValueMaker, one: Declaration) -> Iterator[tuple[str, Declaration | None]]:
+    """What a declaration has its value from: what it is an alias of, its fragments, or the keys it looks up."""
+    if one.source is not None:
+        yield one.source.words, one.source
+    elif one.is_multibind:
+        for fragment in maker.fragments_of(one):
+            yield f"a fragment of {one.id!r}", fragment
+    else:
+        for wanted in maker.needs(one):
+            for found in _locators(maker, wanted) or (None,):
+                yield str(wanted), found

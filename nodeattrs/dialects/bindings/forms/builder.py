@@ -1,0 +1,391 @@
+"""Bindings written as Python: a set is filled line by line, each line knows where it stands.
+
+What it makes is the same model as the data form and the text language make. It decides
+nothing: whether a set makes sense is found when an injector is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from nodeattrs.core.borders import taking
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.frames import frame_above, frame_outside
+from nodeattrs.dialects.bindings.codes import NO_PRODUCER, SYNTAX, TWO_PRODUCERS
+from nodeattrs.dialects.bindings.model.faults import BindingError
+from nodeattrs.dialects.bindings.model.items import (
+    Bind,
+    BindingSet,
+    Category,
+    Dependency,
+    Inclusion,
+    Item,
+    Multibind,
+    ParameterMap,
+    Parameters,
+    Rebinding,
+    Variables,
+    When,
+    asked,
+    category,
+    chain_of,
+)
+from nodeattrs.dialects.bindings.model.producers import (
+    Condition,
+    Constant,
+    Custom,
+    Factory,
+    FirstFound,
+    HashLookup,
+    Instance,
+    Lookup,
+    Named,
+    ProducerObject,
+    Producing,
+    Query,
+    Ref,
+)
+from nodeattrs.dialects.bindings.model.types import Classes, Type, parse_type, target_of, type_of_hint
+from nodeattrs.dialects.bindings.model.values import shown_file, taken_in
+
+
+def _here(name: str) -> Origin:
+    """Where the line outside of this module stands that is being run."""
+    frame = frame_outside(__file__, frame_above(1))
+    return Origin("bindings", name, shown_file(frame.f_code.co_filename), frame.f_lineno)
+
+
+class _Line:
+    """One line of a set while it is being written: the class of its item, and the fields that the item has so far."""
+
+    def __init__(self, item: type[Item], block: Block, **fields: Any) -> None:
+        self._item = item
+        self._block = block
+        self._origin = _here(block.name)
+        self._fields = fields
+
+    def item(self) -> Item:
+        """What the line says."""
+        return self._item(origin=self._origin, **self._fields)
+
+    def _with(self, **fields: Any) -> Self:
+        self._fields |= fields
+        return self
+
+    def abstract(self) -> Self:
+        """Somebody above must give the value."""
+        return self._with(abstract=True)
+
+    def override(self) -> Self:
+        """Something below must exist."""
+        return self._with(override=True)
+
+    def final(self) -> Self:
+        """No higher layer may bind it."""
+        return self._with(final=True)
+
+    def optional(self) -> Self:
+        """Where nothing is produced the next lower binding decides."""
+        return self._with(optional=True)
+
+
+class BindLine(_Line):
+    """A binding, a fragment, or parameters."""
+
+    def _to(self, producer: Producing) -> Self:
+        if "to" in self._fields:
+            raise BindingError(TWO_PRODUCERS, "this binding has a producer already", origins=(self._origin,))
+        return self._with(to=producer)
+
+    def _option(self, name: str, value: Any) -> Self:
+        return self._with(options={**self._fields.get("options", {}), name: value})
+
+    def to(self, value: Any) -> Self:
+        """The value itself. What is computed later comes `to_factory`, what is an object of a class `to_class`."""
+        return self._to(value if isinstance(value, Producing) else Constant(taken_in(value)))
+
+    def to_class(self, of: type | str, *args: Any, **named: Any) -> Self:
+        """An object of a class, whose constructor is filled by its annotations. args, named: those that are given"""
+        return self._to(Instance(self._class(of), args, named))
+
+    def to_factory(self, call: Callable[..., Any]) -> Self:
+        """What a callable gives when it is asked, its parameters filled by their annotations.
+
+        What a function yields is closed with its scope; one that is `async` is asked by `ainject`.
+        """
+        return self._to(Factory(call))
+
+    def to_producer(self, of: type | str, *args: Any, each: bool = False, **named: Any) -> Self:
+        """What a custom producer gives each time it is asked. each: a new producer for each injection"""
+        return self._to(Custom(self._class(of), args, named, each_time=each))
+
+    def to_producer_object(self, of: type | str, *args: Any, **named: Any) -> Self:
+        """A custom producer itself, for others to name."""
+        return self._to(ProducerObject(self._class(of), args, named))
+
+    def to_producer_named(self, name: str) -> Self:
+        """What the producer object gives that is bound under a name."""
+        return self._to(Named(name))
+
+    def to_instance(self, reference: Any, map: Mapping[str, str] | None = None) -> Self:
+        """An object as it is; of a text, the reference that it spells: "Sql[one]".
+
+        map: which of its parameters fills which
+        """
+        if not isinstance(reference, str):
+            return self.to(reference)
+        if map is not None:
+            self._option("map", dict(map))
+        return self._to(Ref(parse_type(reference)))
+
+    def to_query(self, type: str, *where: Condition, map: Mapping[str, str] | None = None, select: Any = None) -> Self:
+        """The instances of a type for which all conditions hold."""
+        if map is not None:
+            self._option("map", dict(map))
+        if select is not None:
+            self._option("select_result", select)
+        return self._to(Query(parse_type(type), tuple(map_condition(one) for one in where)))
+
+    def lookup(self, key: Any, type: Any = None) -> Self:
+        """The value of another key."""
+        return self._to(Lookup(asked(key, type, self._block.classes)))
+
+    def hash_lookup(self, name: str, key: Any, type: Any = None) -> Self:
+        """One entry of the hash of another key."""
+        return self._to(HashLookup(asked(name, type, self._block.classes), key))
+
+    def first_found(self, *keys: Any) -> Self:
+        """The value of the first of several keys that has one; a key is a name, a type, or (name, type)."""
+        return self._to(FirstFound(tuple(asked(key, None, self._block.classes) for key in keys)))
+
+    def each_time(self) -> Self:
+        """Never keep the product: each injection gets its own."""
+        producer = self._fields.get("to")
+        if producer is None:
+            raise BindingError(NO_PRODUCER, "each_time() comes behind the producer", origins=(self._origin,))
+        return self._with(to=replace(producer, each_time=True))
+
+    def transform(self, call: Callable[[Any], Any] | str) -> Self:
+        """A callable, or its name, that sees the product last."""
+        return self._option("transformer", call)
+
+    def scope(self, name: str) -> Self:
+        """How long the product is kept: "singleton", "none", or while a scope of that name is open.
+
+        `with injector.scope("request") as request: ...` opens one.
+        """
+        return self._option("scope", name)
+
+    def closing(self) -> Self:
+        """The product is a context manager: it is entered, and left when its scope is closed.
+
+        A factory that yields needs no word.
+        """
+        return self._option("closing", True)
+
+    def _class(self, of: type | str) -> str:
+        return of if isinstance(of, str) else self._block.classes.add(of)
+
+
+def map_condition(condition: Condition) -> Condition:
+    """A condition with its nested ones as tuples."""
+    return tuple(tuple(part) if isinstance(part, list) else part for part in condition)
+
+
+class MultibindLine(_Line):
+    """A multibind."""
+
+    def collect(self, *classes: type) -> Self:
+        """A fragment for each of these classes, beside those of other sets."""
+        for one in classes:
+            self._block.fragment(self._fields["id"]).to_class(one)
+        return self
+
+    def into(self, id: str) -> Self:
+        """Make it a fragment of another multibind too."""
+        return self._with(into=id)
+
+
+_AnyLine = TypeVar("_AnyLine", bound=_Line)
+
+
+class Block:
+    """Lines that are in effect together: a whole set, or what stands inside a `when`."""
+
+    def __init__(self, name: str, classes: Classes) -> None:
+        self.name = name
+        self.classes = classes
+        self._lines: list[_Line | _When | Item] = []
+
+    def bind(self, key: Any, type: Any = None) -> BindLine:
+        """Bind a name, a name with a type, or a type alone."""
+        wanted = asked(key, type, self.classes)
+        return self._bound(BindLine(Bind, self, type=wanted.type, name=wanted.name))
+
+    def fragment(self, id: Any, name: str | None = None, type: Any = None) -> BindLine:
+        """Contribute to the multibinds that have this id, or this type. name: the key in a hash"""
+        id = id if isinstance(id, str) else str(type_of_hint(id, self.classes))
+        return self._bound(BindLine(Bind, self, type=self._type(type), name=name, into=id))
+
+    def multibind(
+        self,
+        name: Any,
+        type: Any = None,
+        *,
+        id: str | bool | None = True,
+        combine: Any = None,
+        conflict: str | None = None,
+        flatten: bool | int | None = None,
+        uniq: bool | None = None,
+        transform: Any = None,
+    ) -> MultibindLine:
+        """Bind a name, or a type alone, to the collection of all fragments.
+
+        name:     or an array or hash type, such as list[Plugin]: then the type is its id, too
+        type:     an array or hash type; a list unless given
+        id:       what fragments name; the name itself unless given, None takes no fragments
+        combine:  a name (concat, append, flatten, uniq, sum, merge, ...), a callable or a policy of the core
+        conflict: for hashes: priority, error, ignore, append, merge
+        """
+        options = {
+            "combinator": combine, "conflict_resolution": conflict, "flatten": flatten, "uniq": uniq,
+            "transformer": transform,
+        }  # fmt: skip
+        given = {option: value for option, value in options.items() if value is not None}
+        if not isinstance(name, str):
+            name, type = None, name
+        of = type_of_hint(list if type is None else type, self.classes)
+        named = (name or str(of)) if id is True else (id or None)
+        return self._bound(MultibindLine(Multibind, self, name=name, type=of, id=named, options=given))
+
+    def alias(self, key: Any, *, as_: Any, abstract: bool = False) -> None:
+        """Give a key that is bound below a second name."""
+        self._rebinding("alias", key, as_, abstract)
+
+    def renamed(self, key: Any, *, as_: Any, abstract: bool = False) -> None:
+        """Move a key that is bound below to another name."""
+        self._rebinding("renamed", key, as_, abstract)
+
+    def rebind(self, key: Any) -> None:
+        """Bind a key that is bound below here again, with its producer."""
+        self._rebinding("rebind", key, key, False)
+
+    def _rebinding(self, verb: str, key: Any, target: Any, abstract: bool) -> None:
+        given, again = (asked(one, None, self.classes) for one in (key, target))
+        self.add(Rebinding(origin=_here(self.name), verb=verb, key=given, target=again, abstract=abstract))
+
+    def include(self, *names: str) -> None:
+        """Include classes."""
+        self.add(Inclusion(origin=_here(self.name), names=names))
+
+    def exclude(self, *names: str) -> None:
+        """Exclude classes."""
+        self.add(Inclusion(origin=_here(self.name), names=names, exclude=True))
+
+    def parameters(self, target: str) -> BindLine:
+        """Bind the parameters of a class ("ntp"), a type ("Web") or an instance ("Web[one]")."""
+        return self._bound(BindLine(Parameters, self, target=target_of(target)))
+
+    def parameter_map(self, lhs: str, rhs: str, map: Mapping[str, str]) -> None:
+        """Say which parameter of *rhs* fills which one of *lhs*."""
+        self.add(ParameterMap(origin=_here(self.name), lhs=target_of(lhs), rhs=target_of(rhs), map=dict(map)))
+
+    def variables(self, values: Mapping[str, Any] | None = None, type: Any = None, **more: Any) -> None:
+        """Bind top scope variables."""
+        given = {name: Constant(taken_in(value)) for name, value in {**(values or {}), **more}.items()}
+        self.add(Variables(origin=_here(self.name), type=self._type(type), values=given))
+
+    def abstract_variables(self, *names: str, type: Any = None) -> None:
+        """Demand that top scope variables are bound."""
+        demanded: dict[str, Producing | None] = dict.fromkeys(names)
+        self.add(Variables(origin=_here(self.name), type=self._type(type), values=demanded, abstract=True))
+
+    def dependency(self, *chain: str | Iterable[str]) -> None:
+        """References and arrows in turn: dependency("File[a]", "~>", "Service[b]")."""
+        self.add(Dependency(origin=_here(self.name), chain=chain_of(chain)))
+
+    def when(self, categories: Mapping[str, Any] | None = None, **more: Any) -> _When:
+        """A block for when all these categories have these values; `.or_(...)` adds an alternative."""
+        block = _When(self.name, self.classes, _here(self.name))
+        block.or_(categories, **more)
+        self._lines.append(block)
+        return block
+
+    def add(self, item: Item) -> None:
+        """Add an item of the model as it is."""
+        self._lines.append(item)
+
+    def _bound(self, line: _AnyLine) -> _AnyLine:
+        self._lines.append(line)
+        return line
+
+    def _type(self, given: Any) -> Type | None:
+        return None if given is None else type_of_hint(given, self.classes)
+
+    def _items(self) -> tuple[Item, ...]:
+        return tuple(line if isinstance(line, Item) else line.item() for line in self._lines)
+
+
+class _When(Block):
+    """A block with its conditions. It can be used with `with`, for the eye only."""
+
+    def __init__(self, name: str, classes: Classes, origin: Origin) -> None:
+        super().__init__(name, classes)
+        self._origin = origin
+        self._alternatives: list[tuple[Category, ...]] = []
+
+    def or_(self, categories: Mapping[str, Any] | None = None, **more: Any) -> _When:
+        """Another alternative: one of them must hold."""
+        given = {**(categories or {}), **more}
+        if not given:
+            raise BindingError(SYNTAX, "a block needs a category and its value", hint='when(node="kermit")')
+        self._alternatives.append(tuple(category(name, value) for name, value in given.items()))
+        return self
+
+    def item(self) -> Item:
+        """What the block says."""
+        return When(origin=self._origin, alternatives=tuple(self._alternatives), items=self._items())
+
+    def __enter__(self) -> _When:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        return None
+
+
+class Bindings(Block):
+    """A named set of bindings, written as Python.
+
+    name: "module::name", or a name alone for the site
+
+    >>> ssh = Bindings("ssh::default")
+    >>> _ = ssh.bind("ssh::port", int).to(22)
+    >>> ssh.to_set().items[0].name
+    'ssh::port'
+    """
+
+    @taking(name=str)
+    def __init__(self, name: str) -> None:
+        super().__init__(name, Classes())
+        self._origin = _here(name)
+
+    def to_set(self) -> BindingSet:
+        """The set as a value of the model: as it is now."""
+        return BindingSet(self.name, self._items(), self._origin)
+
+    @classmethod
+    def of_values(cls, name: str, values: Mapping[str, Any]) -> Bindings:
+        """A set that binds each name to a value: for providers that have plain data.
+
+        >>> len(Bindings.of_values("inventory", {"rack": "r1", "dc": "ber"}).to_set().items)
+        2
+        """
+        one = cls(name)
+        for key, value in values.items():
+            one.bind(key).to(value)
+        return one

@@ -1,0 +1,446 @@
+"""Values, conditions, producers and items in data: one table of each, from which they are read, written and described.
+
+A map with one of a few words (`interpolate`, `variable`, ...) is an expression; every expression
+knows itself how it is written: `Node.to_data`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from nodeattrs.core.tree import Path, near
+from nodeattrs.dialects.bindings.codes import FORMAT, NOT_DATA
+from nodeattrs.dialects.bindings.forms.data.shapes import (
+    CLASSES,
+    FLAG,
+    KEY,
+    TARGET,
+    TEXT,
+    TEXT_OR_NULL,
+    TYPE,
+    Field,
+    Reading,
+    Record,
+    Shape,
+    list_of,
+    map_of,
+    object_schema,
+)
+from nodeattrs.dialects.bindings.forms.language import parse_expression
+from nodeattrs.dialects.bindings.model.expressions import (
+    HashOf,
+    Interpolated,
+    ListOf,
+    Literal,
+    Node,
+    Variable,
+    plain,
+    producing,
+    settled,
+)
+from nodeattrs.dialects.bindings.model.faults import BindingError
+from nodeattrs.dialects.bindings.model.items import (
+    Bind,
+    Category,
+    Chain,
+    Dependency,
+    Inclusion,
+    Item,
+    Multibind,
+    ParameterMap,
+    Parameters,
+    Rebinding,
+    Variables,
+    When,
+    category,
+    chain_of,
+    is_parameter_map,
+)
+from nodeattrs.dialects.bindings.model.producers import (
+    Computed,
+    Condition,
+    Constant,
+    Custom,
+    FirstFound,
+    HashLookup,
+    Instance,
+    Lookup,
+    Named,
+    ProducerObject,
+    Producing,
+    Query,
+    Ref,
+    Written,
+    condition,
+)
+from nodeattrs.dialects.bindings.model.values import SIGNS, as_data, pattern_of, taken_in
+
+# --- values ------------------------------------------------------------------------------------
+
+
+def expression(reading: Reading, data: Any, path: Path) -> Node:
+    """The expression that some data stands for: a value alone is one too."""
+    if isinstance(data, dict):
+        special = _special(reading, data, path)
+        if special is not None:
+            return special
+        return HashOf(tuple((Literal(key), expression(reading, value, (*path, key))) for key, value in data.items()))
+    if isinstance(data, (list, tuple)):
+        return ListOf(tuple(expression(reading, value, (*path, index)) for index, value in enumerate(data)))
+    return Literal(data)
+
+
+def looks_special(value: Any) -> bool:
+    """Whether a plain value would be taken for an expression when it is read again."""
+    if isinstance(value, dict):
+        special = (len(value) == 1 and set(value) <= _WORDS.keys()) or set(value) == _LAMBDA
+        return special or any(map(looks_special, value.values()))
+    return isinstance(value, list) and any(map(looks_special, value))
+
+
+def _special(reading: Reading, data: dict[Any, Any], path: Path) -> Node | None:
+    if len(data) == 1:
+        ((word, value),) = data.items()
+        kind, read = _WORDS.get(word, (None, None))
+        if kind is not None and read is not None and isinstance(value, kind):
+            return read(reading, value, path)
+    if set(data) == _LAMBDA and isinstance(data["source"], str):
+        return _source(reading, data["source"], path)
+    return None
+
+
+def _regex(reading: Reading, text: str, path: Path) -> Node:
+    return Literal(reading.tried(pattern_of, path, text, kind=FORMAT))
+
+
+def _pairs(reading: Reading, data: list[Any], path: Path) -> Node | None:
+    if not all(isinstance(pair, list) and len(pair) == 2 for pair in data):
+        return None
+    pairs = []
+    for index, (key, value) in enumerate(data):
+        at = (*path, "hash", index)
+        pair = expression(reading, key, (*at, 0)), expression(reading, value, (*at, 1))
+        if isinstance(pair[0], (ListOf, HashOf)):
+            raise reading.stop(at, "the key of a hash is a text, a number or a boolean")
+        pairs.append(pair)
+    return HashOf(tuple(pairs))
+
+
+def _source(reading: Reading, text: str, path: Path) -> Node:
+    return reading.tried(parse_expression, path, text, kind=FORMAT, what="the expression cannot be read: ")
+
+
+_LAMBDA = {"lambda", "source"}
+_WORDS: dict[Any, tuple[type, Callable[[Reading, Any, Path], Node | None]]] = {
+    "interpolate": (str, lambda reading, text, path: Interpolated(text)),
+    "variable": (str, lambda reading, name, path: Variable(name)),
+    "regex": (str, _regex),
+    "hash": (list, _pairs),
+    "expression": (str, _source),
+}
+
+
+def _list(reading: Reading, data: Any, path: Path) -> tuple[Any, ...]:
+    return tuple(taken_in(reading.list(data, path, f"{path[-1]} is a list")))
+
+
+def _option(reading: Reading, data: Any, path: Path) -> Any:
+    return settled(expression(reading, data, path))
+
+
+_SPECIAL_WORDS = (
+    "{interpolate: text}, {variable: name}, {regex: text}, {hash: [[key, value], ...]}, {expression: source}"
+)
+VALUE = Shape(
+    expression, as_data,
+    {"description": f"a value; {_SPECIAL_WORDS} and {{lambda: [...], source: text}} are worked out"},
+)  # fmt: skip
+LITERAL = Shape(
+    lambda reading, data, path: taken_in(data), as_data, {"description": "a value, taken as it is"}
+)  # fmt: skip
+LIST = Shape(_list, as_data, {"type": "array"})
+MAP = map_of(LITERAL, "named is a map")
+OPTIONS = replace(map_of(Shape(_option, as_data, {}), "options is a map"), schema={"$ref": "#/$defs/options"})
+
+
+# --- conditions of queries ---------------------------------------------------------------------
+
+
+def _condition(reading: Reading, data: Any, path: Path) -> Condition:
+    if isinstance(data, dict) and set(data) == {"or"}:
+        return "or", *_SIDES_OF_OR.read(reading, data["or"], (*path, "or"))
+    if isinstance(data, dict) and set(data) == {"not"}:
+        return "not", CONDITIONS.read(reading, data["not"], (*path, "not"))
+    if not isinstance(data, list) or len(data) != 3 or not isinstance(data[0], str) or data[1] not in SIGNS:
+        raise reading.stop(path, f"a condition is [attribute, operator, value], the operators are {' '.join(SIGNS)}")
+    wanted = plain(expression(reading, data[2], path)) if isinstance(data[2], dict) else data[2]
+    return reading.tried(condition, path, data[0], data[1], wanted, kind=FORMAT)
+
+
+def _condition_data(one: Condition) -> Any:
+    if one[0] == "or" and not isinstance(one[1], str):
+        return {"or": _SIDES_OF_OR.write(one[1:])}
+    if one[0] == "not" and not isinstance(one[1], str):
+        return {"not": CONDITIONS.write(one[1])}
+    return as_data(one)
+
+
+CONDITIONS = list_of(Shape(_condition, _condition_data, {"$ref": "#/$defs/condition"}), "conditions are a list")
+_SIDES_OF_OR = list_of(CONDITIONS, "or takes a list of lists of conditions")
+
+
+# --- producers ---------------------------------------------------------------------------------
+
+
+def _read_producer(reading: Reading, data: Any, path: Path) -> Producing:
+    whole = reading.map(data, path, 'a producer is a map, such as {"value": 1}')
+    words = [word for word in PRODUCERS if word in whole]
+    if len(words) != 1:
+        raise reading.stop(path, "a producer has one of these: " + ", ".join(PRODUCERS))
+    made: Producing = PRODUCERS[words[0]].read(reading, whole, path)
+    if isinstance(made, Written) and made.places is None:
+        return replace(made, places=reading.locator((*path, words[0])))
+    return made
+
+
+def _write_producer(of: Producing) -> dict[str, Any]:
+    if of.each_time and not isinstance(of, Custom):
+        return {"series_of": _write_producer(replace(of, each_time=False))}
+    if isinstance(of, Constant):
+        return {"literal" if looks_special(of.value) else "value": VALUE.write(of.value)}
+    for record in PRODUCERS.values():
+        if record.is_of(of):
+            return record.write(of)
+    raise BindingError(NOT_DATA, f"{of.describe()} has no data form", hint="bind a class or a producer by name")
+
+
+PRODUCER = Shape(_read_producer, _write_producer, {"$ref": "#/$defs/producer"})
+
+
+class _Inner(Field):
+    """A word whose map holds fields of the same model."""
+
+    def take(self, reading: Reading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
+        taken.update(self.shape.read(reading, whole[self.word], (*path, self.word)))
+
+    def give(self, model: Any, data: dict[str, Any]) -> None:
+        data[self.word] = self.shape.write(model)
+
+
+def _hash_entry(reading: Reading, data: Any, path: Path) -> dict[str, Any]:
+    whole = reading.map(data, path, "a hash look-up is a map")
+    if "key" not in whole:
+        raise reading.stop(path, "a hash look-up needs a key")
+    asked = {word: entry for word, entry in whole.items() if word != "key"}
+    return {"asked": KEY.read(reading, asked, path), "key": whole["key"]}
+
+
+_HASH_ENTRY = Shape(
+    _hash_entry,
+    lambda of: {**KEY.write(of.asked), "key": of.key},
+    object_schema(
+        {"type": TYPE.schema, "name": TEXT.schema, "key": {"type": ["string", "number", "boolean"]}}, ["key"]
+    ),
+)
+
+
+def _class_name(reading: Reading, data: Any, path: Path) -> str:
+    text: str = TEXT.read(reading, data, path)
+    return text.removeprefix("Type[").removesuffix("]") if text.startswith("Type[") else text
+
+
+_CLASS = Shape(_class_name, str, TEXT.schema)
+_CLASS_AS_TYPE = Shape(_class_name, lambda name: f"Type[{name}]", TEXT.schema)
+
+
+def _of_class(word: str, model: type, shape: Shape = _CLASS, **fixed: Any) -> Record:
+    arguments = (Field("args", LIST, default=()), Field("named", MAP, default={}))
+    return Record(f"a {word} producer", model, (Field(word, shape, "of", needed=True), *arguments), fixed)
+
+
+def _simple(word: str, model: type, shape: Shape, attribute: str, **more: Any) -> Record:
+    return Record(f"a {word} producer", model, (Field(word, shape, attribute, needed=True),), **more)
+
+
+def _each_time(of: Producing) -> Producing:
+    return replace(of, each_time=True)
+
+
+_KEYS = list_of(KEY, "first_found is a list of keys")
+_WHERE = Field("where", CONDITIONS, default=(), written=True)
+_QUERY = Record("a query", Query, (Field("type", TYPE, needed=True), _WHERE), make=dict)
+
+PRODUCERS: dict[str, Record] = {
+    "value": _simple("value", Computed, VALUE, "expression", make=producing),
+    "literal": _simple("literal", Constant, LITERAL, "value"),
+    "lookup": _simple("lookup", Lookup, KEY, "asked"),
+    "hash_lookup": Record("a hash_lookup producer", HashLookup, (_Inner("hash_lookup", _HASH_ENTRY, needed=True),)),
+    "first_found": _simple("first_found", FirstFound, _KEYS, "candidates"),
+    "instance": _of_class("instance", Instance),
+    "series_of": _simple("series_of", Producing, PRODUCER, "of", make=_each_time),
+    "producer": _of_class("producer", Custom, _CLASS_AS_TYPE, each_time=False),
+    "producer_series": _of_class("producer_series", Custom, _CLASS_AS_TYPE, each_time=True),
+    "producer_object": _of_class("producer_object", ProducerObject),
+    "producer_named": _simple("producer_named", Named, TEXT, "name"),
+    "ref": _simple("ref", Ref, TYPE, "type"),
+    "query": Record("a query producer", Query, (_Inner("query", _QUERY.shape(), needed=True),)),
+}
+"""The word that says which producer it is, and what its map holds."""
+
+
+# --- items -------------------------------------------------------------------------------------
+
+
+def _read_items(reading: Reading, data: Any, path: Path) -> tuple[Item, ...]:
+    listed = reading.list(data, path, "items is a list")
+    return tuple(reading.each(lambda one, at: _read_item(reading, one, at), listed, path))
+
+
+def _read_item(reading: Reading, data: Any, path: Path) -> Item:
+    whole = reading.map(data, path, "an item is a map")
+    kind = whole.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        close = near(kind, KINDS) or list(KINDS)
+        raise reading.stop(path, f"an item has the kind {kind!r}", f"did you mean {', '.join(close)}?")
+    fields = {word: entry for word, entry in whole.items() if word != "kind"}
+    item: Item = KINDS[kind].read(reading, fields, path, origin=reading.origin(path))
+    return item
+
+
+def _write_item(item: Item) -> dict[str, Any]:
+    for kind, record in KINDS.items():
+        if record.is_of(item):
+            return {"kind": kind, **record.write(item)}
+    raise BindingError(NOT_DATA, f"{item!r} has no data form")
+
+
+ITEMS = Shape(_read_items, lambda items: [_write_item(item) for item in items], {"$ref": "#/$defs/items"})
+
+
+# --- what single items hold --------------------------------------------------------------------
+
+_ALTERNATIVES = 'a condition is a list of alternatives, each a list of [category, value]: [[["node", "web1"]]]'
+
+
+def _category(reading: Reading, data: Any, path: Path) -> Category:
+    if not isinstance(data, list) or len(data) != 2 or not all(isinstance(one, (str, int, float)) for one in data):
+        raise reading.stop(path, _ALTERNATIVES)
+    return category(*data)
+
+
+_CATEGORY = Shape(
+    _category, as_data,
+    {
+        "type": "array", "minItems": 2, "maxItems": 2, "description": "[category, value]",
+        "items": {"type": ["string", "number", "boolean"]},
+    },
+)  # fmt: skip
+_CONDITION = list_of(list_of(_CATEGORY, _ALTERNATIVES, least=1), _ALTERNATIVES, least=1)
+
+
+def _read_map(reading: Reading, data: Any, path: Path) -> dict[str, str]:
+    if not isinstance(data, dict) or not is_parameter_map(data):
+        raise reading.stop(path, "map is a map of parameter names")
+    return dict(data)
+
+
+_MAP = Shape(_read_map, dict, {"type": "object", "additionalProperties": {"type": "string"}})
+
+
+def _read_chain(reading: Reading, data: Any, path: Path) -> Chain:
+    links = reading.list(data, path, "chain is a list of references and arrows in turn")
+    return reading.tried(chain_of, path, links, kind=FORMAT)
+
+
+_CHAIN = Shape(
+    _read_chain,
+    as_data,
+    {
+        "type": "array",
+        "minItems": 3,
+        "description": "references and arrows in turn",
+        "items": {"anyOf": [TEXT.schema, {"type": "array", "items": TEXT.schema}]},
+    },
+)
+
+_BOUND_TO_A_HASH = "variables are bound to a hash of values"
+
+
+class _Values(Field):
+    """What variables are bound to: a hash of values, or the names that somebody has to bind."""
+
+    def take(self, reading: Reading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
+        at = (*path, "to")
+        to = reading.map(whole.get("to"), at, 'variables are bound with "to": {"value": {...}}')
+        if set(to) - {"value", "literal"} or len(to) != 1:
+            raise reading.stop(at, _BOUND_TO_A_HASH)
+        ((word, given),) = to.items()
+        at = (*at, word)
+        if taken["abstract"]:
+            taken["values"] = dict.fromkeys(CLASSES.read(reading, given, at))
+            taken["single"] = isinstance(given, str)
+            return
+        taken["values"] = values = {}
+        for name, value in reading.map(given, at, _BOUND_TO_A_HASH).items():
+            node = Literal(taken_in(value)) if word == "literal" else expression(reading, value, (*at, name))
+            values[str(name)] = producing(node, reading.locator((*at, name)))
+
+    def give(self, model: Any, data: dict[str, Any]) -> None:
+        names = list(model.values)
+        if model.abstract:
+            data["to"] = {"value": names[0] if model.single else names}
+        else:
+            data["to"] = {"value": {name: PRODUCER.write(of).popitem()[1] for name, of in model.values.items()}}
+
+
+_VALUES = _Values(
+    "to",
+    Shape(
+        LITERAL.read,
+        LITERAL.write,
+        object_schema(
+            {"value": {"anyOf": [{"type": "object"}, CLASSES.schema]}, "literal": {"type": "object"}},
+            minProperties=1,
+            maxProperties=1,
+        ),
+    ),
+    needed=True,
+)
+_FLAGS = tuple(Field(flag, FLAG, default=False) for flag in ("abstract", "override", "final", "optional"))
+_TYPE = Field("type", TYPE)
+_NAME = Field("name", TEXT)
+_TO = Field("to", PRODUCER)
+_REFUSED_TO = Field("to", PRODUCER, refused=True)
+_INTO = Field("in", TEXT, "into")
+_OPTIONS = Field("options", OPTIONS, default={})
+_ID = Field("as", TEXT_OR_NULL, "id", same_as="name", null=True)
+_KEY = Field("key", KEY, needed=True)
+_AS_KEY = Field("as", KEY, "target", needed=True)
+_NAMES = Field("names", CLASSES, needed=True)
+_IF = Field("if", _CONDITION, "alternatives", needed=True)
+_ITEMS = Field("items", ITEMS, default=(), written=True)
+_TARGET = Field("target", TARGET, needed=True)
+_SIDES = (Field("lhs", TARGET, needed=True), Field("rhs", TARGET, needed=True))
+
+
+def _record(kind: str, model: type, *fields: Field, copies: Mapping[str, str] | None = None, **fixed: Any) -> Record:
+    return Record(f"a {kind} item", model, fields, fixed, copies or {})
+
+
+KINDS: dict[str, Record] = {
+    "bind": _record("bind", Bind, _TYPE, _NAME, *_FLAGS, _TO, _INTO, _OPTIONS),
+    "multibind": _record("multibind", Multibind, _TYPE, _NAME, *_FLAGS, _ID, _TO, _INTO, _OPTIONS),
+    "when": _record("when", When, _IF, _ITEMS),
+    "alias": _record("alias", Rebinding, _KEY, _AS_KEY, *_FLAGS, _REFUSED_TO, verb="alias"),
+    "renamed": _record("renamed", Rebinding, _KEY, _AS_KEY, *_FLAGS, _REFUSED_TO, verb="renamed"),
+    "rebind": _record("rebind", Rebinding, _KEY, *_FLAGS, _REFUSED_TO, copies={"target": "key"}, verb="rebind"),
+    "include": _record("include", Inclusion, _NAMES, exclude=False),
+    "exclude": _record("exclude", Inclusion, _NAMES, exclude=True),
+    "parameters": _record("parameters", Parameters, _TARGET, *_FLAGS, _TO, _OPTIONS),
+    "map": _record("map", ParameterMap, *_SIDES, *_FLAGS, Field("map", _MAP, needed=True)),
+    "variables": _record("variables", Variables, _TYPE, *_FLAGS, _VALUES),
+    "dependency": _record("dependency", Dependency, Field("chain", _CHAIN, needed=True)),
+}
+"""What an item calls itself, and what its map holds."""

@@ -1,0 +1,337 @@
+"""Shapes: how one sort of value is written as data, in one place for reading, writing and the schema.
+
+A `Reading` is a document while it is read: its faults, each with its place, all of them together.
+
+A `Shape` is a value alone, a `Field` one word of a map, a `Record` a map that stands for one
+class of the model. The tables of items and producers are made of them; they know no item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+from nodeattrs.codes import Kind
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.tree import Path, meant
+from nodeattrs.dialects.bindings.codes import FORMAT
+from nodeattrs.dialects.bindings.model.faults import BindingError, BindingErrors
+from nodeattrs.dialects.bindings.model.items import NOWHERE
+from nodeattrs.dialects.bindings.model.types import Asked, parse_type, target_of
+
+_Found = TypeVar("_Found")
+
+
+class Malformed(Exception):
+    """Leaves what is being read; the fault was noted."""
+
+
+class Reading:
+    """One document.
+
+    locate: (the name of a set, a path in the document) -> a locator for that path
+    set:    the name of the set that is being read
+    """
+
+    def __init__(self, locate: Callable[[str, Path], Locator]) -> None:
+        self._locate = locate
+        self.set = ""
+        self._faults: list[BindingError] = []
+
+    def guarded(self, read: Callable[[], _Found]) -> _Found | None:
+        """What *read* gives. raises: BindingErrors, with everything that was noted on the way"""
+        found = None
+        try:
+            found = read()
+        except Malformed:
+            pass
+        except RecursionError:
+            self.set = ""
+            self.fault((), "the data is nested too deep")
+        if self._faults:
+            raise BindingErrors(self._faults)
+        return found
+
+    def each(self, read: Callable[[Any, Path], _Found], data: Iterable[Any], path: Path) -> list[_Found]:
+        """What *read* gives for each entry; those that cannot be understood are left out, and noted."""
+        found = []
+        for index, entry in enumerate(data):
+            try:
+                found.append(read(entry, (*path, index)))
+            except Malformed:
+                continue
+        return found
+
+    def origin(self, path: Path) -> Origin:
+        """Where a path of the document stands."""
+        return self.locator(path).at(())
+
+    def locator(self, path: Path) -> Locator:
+        """Someone who knows where each entry of what stands at a path stands; nothing is looked up before."""
+        return self._locate(self.set, path)
+
+    def map(self, data: Any, path: Path, what: str) -> dict[Any, Any]:
+        """The data, which has to be a map."""
+        if not isinstance(data, dict):
+            raise self.stop(path, f"{what}, and this is {kind_in_words(data)}")
+        return data
+
+    def list(self, data: Any, path: Path, what: str) -> list[Any]:
+        """The data, which has to be a list."""
+        if not isinstance(data, (list, tuple)):
+            raise self.stop(path, f"{what}, and this is {kind_in_words(data)}")
+        return list(data)
+
+    def known(self, whole: Mapping[Any, Any], words: Collection[str], path: Path, what: str) -> None:
+        """Note each field that is none of these words."""
+        for name in whole:
+            if name not in words:
+                hint = meant(name, words) or f"it knows {', '.join(words)}"
+                self.fault((*path, name), f"{what} has no field {name!r}", hint)
+
+    def fault(self, path: Path, message: str, hint: str | None = None, kind: Kind = FORMAT) -> None:
+        """Note something that is wrong."""
+        origin = self.origin(path)
+        details = () if origin is NOWHERE else (f"at {origin}",)
+        self._faults.append(BindingError(kind, message, origins=(origin,), details=details, hint=hint))
+
+    def stop(self, path: Path, message: str, hint: str | None = None, kind: Kind = FORMAT) -> Malformed:
+        """Note something that is wrong; what it gives is to be raised."""
+        self.fault(path, message, hint, kind)
+        return Malformed()
+
+    def tried(
+        self, read: Callable[..., _Found], path: Path, *given: Any, kind: Kind | None = None, what: str = ""
+    ) -> _Found:
+        """What *read* makes of what is given to it; its error is noted at this place.
+
+        kind: of the fault; the kind of the error unless given
+        what: what could not be done, before the error's own words
+        """
+        try:
+            return read(*given)
+        except BindingError as error:
+            raise self.stop(path, f"{what}{error.message}", error.hint, kind or error.kind) from None
+
+
+def kind_in_words(value: Any) -> str:
+    """What a value is: "a map", "nothing", "a number"."""
+    if value is None:
+        return "nothing"
+    words = {dict: "a map", list: "a list", str: "text", bool: "true or false", int: "a number", float: "a number"}
+    return words.get(type(value), f"a {type(value).__name__}")
+
+
+Schema = Any
+"""A JSON Schema: a map, or true."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How one sort of value is written as data.
+
+    read:   (the reading, the data, its path) -> the value; the last step of the path is the field's word
+    write:  the value -> data
+    schema: what the data looks like, for other languages
+    """
+
+    read: Callable[[Reading, Any, Path], Any]
+    write: Callable[[Any], Any]
+    schema: Schema
+
+
+@dataclass(frozen=True)
+class Field:
+    """One word of a map, and the attribute of the model that it holds.
+
+    attribute: the word itself unless given
+    needed:    it must be there, and is always written
+    default:   what the attribute is without the word; then the word is not written
+    written:   it is always written, though it need not be there
+    same_as:   the attribute whose value is the default
+    null:      null is a value; else it is as if the word were not there, unless that is needed
+    refused:   read, so that the fault can be named when all are reported; no schema has it
+    """
+
+    word: str
+    shape: Shape
+    attribute: str = ""
+    needed: bool = False
+    default: Any = None
+    written: bool = False
+    same_as: str = ""
+    null: bool = False
+    refused: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attribute", self.attribute or self.word)
+
+    def take(self, reading: Reading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
+        """Read it into the attributes that were taken so far."""
+        data = whole.get(self.word)
+        if data is not None or (self.word in whole and (self.needed or self.null)):
+            taken[self.attribute] = self.shape.read(reading, data, (*path, self.word))
+        elif self.needed:
+            raise reading.stop(path, f"{self.word!r} is missing")
+        else:
+            taken[self.attribute] = taken[self.same_as] if self.same_as else self.default
+
+    def give(self, model: Any, data: dict[str, Any]) -> None:
+        """Write it into the data, unless that says nothing new."""
+        value = getattr(model, self.attribute)
+        usual = getattr(model, self.same_as) if self.same_as else self.default
+        if self.needed or self.written or value != usual:
+            data[self.word] = self.shape.write(value)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A map that stands for one class of the model.
+
+    what:   what messages call it
+    fixed:  attributes that this map always means
+    copies: attributes that are the same as another one
+    make:   makes the model of its attributes; the class itself unless given
+    """
+
+    what: str
+    model: type
+    fields: tuple[Field, ...]
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    copies: Mapping[str, str] = field(default_factory=dict)
+    make: Callable[..., Any] | None = None
+
+    def read(self, reading: Reading, data: Any, path: Path, **more: Any) -> Any:
+        """The model of a map. more: attributes that no word gives"""
+        whole = reading.map(data, path, f"{self.what} is a map")
+        reading.known(whole, self.words, path, self.what)
+        taken: dict[str, Any] = {}
+        for one in self.fields:
+            one.take(reading, whole, path, taken)
+        copied = {name: taken[other] for name, other in self.copies.items()}
+        return (self.make or self.model)(**more, **taken, **copied, **self.fixed)
+
+    def write(self, model: Any) -> dict[str, Any]:
+        """The map of a model."""
+        data: dict[str, Any] = {}
+        for one in self.fields:
+            one.give(model, data)
+        return data
+
+    def is_of(self, model: Any) -> bool:
+        """Whether this is the map of that model."""
+        return type(model) is self.model and all(getattr(model, name) == value for name, value in self.fixed.items())
+
+    @cached_property
+    def words(self) -> dict[str, Field]:
+        """Its fields by their words."""
+        return {one.word: one for one in self.fields}
+
+    def shape(self) -> Shape:
+        """The shape of a field whose value is such a map."""
+        return Shape(self.read, self.write, self.schema())
+
+    def schema(self, **more: Schema) -> Schema:
+        """Its schema. more: words that are no fields of it, and always there"""
+        properties = {**more, **{one.word: one.shape.schema for one in self.fields if not one.refused}}
+        return object_schema(properties, [*more, *(one.word for one in self.fields if one.needed)])
+
+
+def object_schema(properties: Mapping[str, Schema], required: Iterable[str] = (), **more: Any) -> Schema:
+    """The schema of a map that has these fields and no other."""
+    needed = {"required": list(required)} if required else {}
+    return {"type": "object", "additionalProperties": False, **needed, **more, "properties": dict(properties)}
+
+
+# --- shapes that need no other module ----------------------------------------------------------
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _text(reading: Reading, data: Any, path: Path) -> str:
+    if not isinstance(data, str):
+        raise reading.stop(path, f"{path[-1]} is {kind_in_words(data)}, not text")
+    return data
+
+
+def _text_or_null(reading: Reading, data: Any, path: Path) -> str | None:
+    return None if data is None else _text(reading, data, path)
+
+
+def _flag(reading: Reading, data: Any, path: Path) -> bool:
+    if not isinstance(data, bool):
+        raise reading.stop(path, f"{path[-1]} is true or false, and this is {kind_in_words(data)}")
+    return data
+
+
+def _spelled(parse: Callable[[str], Any], schema: Schema) -> Shape:
+    return Shape(lambda reading, data, path: reading.tried(parse, path, _text(reading, data, path)), str, schema)
+
+
+TEXT = Shape(_text, _same, {"type": "string"})
+TEXT_OR_NULL = Shape(_text_or_null, _same, {"type": ["string", "null"]})
+FLAG = Shape(_flag, _same, {"type": "boolean"})
+TYPE = _spelled(parse_type, {"$ref": "#/$defs/type"})
+TARGET = _spelled(target_of, {"type": "string"})
+
+
+def list_of(shape: Shape, what: str, least: int = 0) -> Shape:
+    """A list of values of one shape; a tuple in the model.
+
+    what:  what a message says that the list is
+    least: the smallest number of values
+    """
+
+    def read(reading: Reading, data: Any, path: Path) -> tuple[Any, ...]:
+        listed = reading.list(data, path, what)
+        if len(listed) < least:
+            raise reading.stop(path, what)
+        return tuple(shape.read(reading, entry, (*path, index)) for index, entry in enumerate(listed))
+
+    def write(value: Iterable[Any]) -> list[Any]:
+        return [shape.write(entry) for entry in value]
+
+    fewest = {"minItems": least} if least else {}
+    return Shape(read, write, {"type": "array", **fewest, "items": shape.schema})
+
+
+def map_of(shape: Shape, what: str) -> Shape:
+    """A map of names to values of one shape; null is a map without any."""
+
+    def read(reading: Reading, data: Any, path: Path) -> dict[str, Any]:
+        named = reading.map({} if data is None else data, path, what)
+        return {str(name): shape.read(reading, entry, (*path, name)) for name, entry in named.items()}
+
+    def write(value: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: shape.write(entry) for name, entry in value.items()}
+
+    return Shape(read, write, {"type": "object", "additionalProperties": shape.schema})
+
+
+def _class_names(reading: Reading, data: Any, path: Path) -> tuple[str, ...]:
+    what = "names is a list of class names"
+    listed = [data] if isinstance(data, str) else reading.list(data, path, what)
+    if not listed or not all(isinstance(name, str) and name for name in listed):
+        raise reading.stop(path, what)
+    return tuple(listed)
+
+
+CLASSES = Shape(_class_names, list, {"$ref": "#/$defs/names"})
+
+
+def _key(reading: Reading, data: Any, path: Path) -> Asked:
+    if isinstance(data, str):
+        return Asked(None, data)
+    whole = reading.map(data, path, 'a key is a name, or a map such as {"type": "Integer", "name": "x"}')
+    asked: Asked = _KEY.read(reading, whole, path)
+    if asked.type is None and asked.name is None:
+        raise reading.stop(path, "a key needs a type or a name")
+    return asked
+
+
+_KEY = Record("a key", Asked, (Field("type", TYPE), Field("name", TEXT)))
+KEY = Shape(_key, _KEY.write, {"$ref": "#/$defs/key"})

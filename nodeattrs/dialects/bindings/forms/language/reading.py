@@ -1,0 +1,447 @@
+"""Sets and sites of a text: branches of its tree become items of the model, each with its line and column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import Path
+from nodeattrs.dialects.bindings.codes import CATEGORIES_TWICE, ENVIRONMENT_TWICE
+from nodeattrs.dialects.bindings.forms.language.text import Text, Tree
+from nodeattrs.dialects.bindings.model.expressions import (
+    Assign,
+    Blocked,
+    Branch,
+    Call,
+    HashOf,
+    Index,
+    Interpolated,
+    Lambda,
+    ListOf,
+    Literal,
+    Node,
+    Not,
+    Operation,
+    Variable,
+    is_constant,
+    plain,
+    producing,
+    settled,
+)
+from nodeattrs.dialects.bindings.model.faults import BindingError
+from nodeattrs.dialects.bindings.model.items import (
+    Bind,
+    BindingSet,
+    Dependency,
+    Inclusion,
+    Item,
+    Multibind,
+    ParameterMap,
+    Parameters,
+    Rebinding,
+    Variables,
+    When,
+    category,
+    is_parameter_map,
+)
+from nodeattrs.dialects.bindings.model.producers import Condition, Custom, Named, Producing, Query, Ref, condition
+from nodeattrs.dialects.bindings.model.sites import Site
+from nodeattrs.dialects.bindings.model.types import Asked, target_of
+from nodeattrs.dialects.bindings.model.values import pattern_of
+
+_ESCAPED, _DIGITS = re.compile(r"\\(['\\])"), re.compile(r"\d+")
+
+_CONSTANTS: dict[str, Any] = {"true": True, "false": False, "undef": None, "default": "default"}
+_MOST_DIGITS = 4000
+
+
+class ExpressionReader:
+    """Reads the expressions of one text. Each method below `node` reads the branch of its name."""
+
+    def __init__(self, text: Text) -> None:
+        self._text = text
+
+    def node(self, tree: Tree) -> Node:
+        """The expression of a branch. raises: BindingError"""
+        if tree.data in _CONSTANTS:
+            return Literal(_CONSTANTS[tree.data])
+        read: Callable[[Tree], Node] = getattr(self, f"_{tree.data}")
+        return read(tree)
+
+    def name(self, tree: Tree) -> str:
+        """A name: the text of a string, where `$` means itself."""
+        node = self.node(tree)
+        return node.text if isinstance(node, Interpolated) else str(plain(node))
+
+    # --- values ------------------------------------------------------------------------------
+
+    def _string(self, tree: Tree) -> Node:
+        token = str(tree.children[0])
+        inner = token[1:-1]
+        if token[0] == "'":
+            return Literal(_ESCAPED.sub(itemgetter(1), inner))
+        return Interpolated(inner) if "$" in inner else Literal(Interpolated(inner).evaluate(str, {}))
+
+    def _number(self, tree: Tree) -> Node:
+        *sign, token = map(str, tree.children)
+        number: int | float
+        if len(token) > _MOST_DIGITS:
+            raise self._text.error(tree, f"a number with more than {_MOST_DIGITS} digits")
+        if token.lower().startswith("0x"):
+            number = int(token, 16)
+        elif _DIGITS.fullmatch(token):
+            number = int(token)
+        else:
+            number = float(token)
+            if number in (float("inf"), float("-inf")):
+                raise self._text.error(tree, f"{token} is too large a number")
+        return Literal(-number if sign else number)
+
+    def _word(self, tree: Tree) -> Node:
+        return Literal(str(tree.children[0]))
+
+    def _variable(self, tree: Tree) -> Node:
+        return Variable(str(tree.children[0])[1:])
+
+    def _regex(self, tree: Tree) -> Node:
+        return Literal(self._text.tried(pattern_of, tree, str(tree.children[0])[1:-1].replace("\\/", "/")))
+
+    def _reference(self, tree: Tree) -> Node:
+        return Literal(Ref(self._text.type(tree.children[0])).reference)
+
+    def _list(self, tree: Tree) -> Node:
+        return ListOf(tuple(map(self.node, tree.children)))
+
+    def _hash(self, tree: Tree) -> Node:
+        pairs = [(self.node(pair.children[0]), self.node(pair.children[1])) for pair in tree.children]
+        for (key, _), pair in zip(pairs, tree.children, strict=True):
+            if isinstance(key, (ListOf, HashOf)):
+                raise self._text.error(pair, "the key of a hash is a text, a number or a boolean")
+        return HashOf(tuple(pairs))
+
+    # --- operations ----------------------------------------------------------------------------
+
+    def _sum(self, tree: Tree) -> Node:
+        left, *rest = tree.children
+        result = self.node(left)
+        for sign, right in zip(rest[::2], rest[1::2], strict=True):
+            result = Operation(self._text.source(tree), str(sign), result, self.node(right))
+        return result
+
+    _term = _comparison = _sum
+
+    def _chained(self, tree: Tree, sign: str) -> Node:
+        first, *rest = map(self.node, tree.children)
+        for right in rest:
+            first = Operation(self._text.source(tree), sign, first, right)
+        return first
+
+    def _any_(self, tree: Tree) -> Node:
+        return self._chained(tree, "or")
+
+    def _all_(self, tree: Tree) -> Node:
+        return self._chained(tree, "and")
+
+    def _not_(self, tree: Tree) -> Node:
+        return Not(self._text.source(tree), self.node(tree.children[0]))
+
+    def _index(self, tree: Tree) -> Node:
+        return Index(self._text.source(tree), self.node(tree.children[0]), self.node(tree.children[1]))
+
+    def _call(self, tree: Tree) -> Node:
+        name, *args = tree.children
+        return Call(self._text.source(tree), str(name), tuple(map(self.node, args)))
+
+    # --- statements ------------------------------------------------------------------------------
+
+    def _lambda_(self, tree: Tree) -> Node:
+        *parameters, body = tree.children
+        return Lambda(self._text.source(tree), tuple(str(one)[1:] for one in parameters), self.node(body))
+
+    def _block(self, tree: Tree) -> Node:
+        return Blocked(self._text.source(tree), tuple(map(self.node, tree.children)))
+
+    def _assign(self, tree: Tree) -> Node:
+        name, value = tree.children
+        return Assign(self._text.source(tree), str(name)[1:], self.node(value))
+
+    def _if_(self, tree: Tree) -> Node:
+        condition, then, *otherwise = map(self.node, tree.children)
+        return Branch(self._text.source(tree), condition, then, otherwise[0] if otherwise else None)
+
+    def _unless_(self, tree: Tree) -> Node:
+        condition, then, *otherwise = map(self.node, tree.children)
+        negated = Not(self._text.source(tree.children[0]), condition)
+        return Branch(self._text.source(tree), negated, then, otherwise[0] if otherwise else None)
+
+
+@dataclass(frozen=True)
+class WrittenValue:
+    """A value of a text as a locator: it looks for an entry when it is asked.
+
+    origin: where the value begins
+    """
+
+    text: Text
+    tree: Tree
+    origin: Origin
+
+    def at(self, path: Path) -> Origin:
+        """Where an entry is written, or what holds it."""
+        here = self.tree
+        for step in path:
+            below = _entry(ExpressionReader(self.text), here, step)
+            if below is None:
+                break
+            here = below
+        begin = self.text.origin(here)
+        return self.origin.moved(begin.line, begin.column)
+
+
+def written(text: Text, tree: Tree) -> WrittenValue:
+    """The locator of the value of a branch."""
+    return WrittenValue(text, tree, text.origin(tree))
+
+
+def _entry(expressions: ExpressionReader, tree: Tree, step: object) -> Tree | None:
+    if tree.data == "list" and isinstance(step, int) and step < len(tree.children):
+        return tree.children[step]
+    found = None
+    for pair in tree.children if tree.data == "hash" else ():
+        if _is_key(expressions, pair.children[0], step):
+            found = pair.children[1]  # of one key twice the last one holds
+    return found
+
+
+def _is_key(expressions: ExpressionReader, tree: Tree, step: object) -> bool:
+    try:
+        key = plain(expressions.node(tree))
+    except BindingError:  # worked out later
+        return False
+    return type(key) is type(step) and key == step
+
+
+class SetReader(ExpressionReader):
+    """Reads the sets of one text. Each method with an origin reads the item of its name."""
+
+    def set(self, tree: Tree) -> BindingSet:
+        """A set with its name. raises: BindingError"""
+        name, *items = tree.children
+        self._text.name = str(name)
+        return BindingSet(self._text.name, tuple(map(self.item, items)), self._text.origin(tree))
+
+    def item(self, tree: Tree) -> Item:
+        """One item. raises: BindingError"""
+        read: Callable[[Tree, Origin], Item] = getattr(self, f"_{tree.data}")
+        return read(tree, self._text.origin(tree))
+
+    def asked(self, tree: Tree) -> Asked:
+        """A key: a type and a name, or one of the two."""
+        typed = name = None
+        for child in tree.children:
+            if child.data == "type":
+                typed = self._text.type(child)
+            else:
+                name = self.name(child)
+        return Asked(typed, name)
+
+    # --- one method an item ------------------------------------------------------------------
+
+    def _when(self, tree: Tree, origin: Origin) -> Item:
+        alternatives = []
+        items = []
+        for child in tree.children:
+            if child.data == "alternative":
+                alternatives.append(tuple(self._predicate(one) for one in child.children))
+            else:
+                items.append(self.item(child))
+        return When(origin=origin, alternatives=tuple(alternatives), items=tuple(items))
+
+    def _bind(self, tree: Tree, origin: Origin) -> Item:
+        return Bind(origin=origin, **self._fields(tree.children))
+
+    def _multibind(self, tree: Tree, origin: Origin) -> Item:
+        fields = self._fields(tree.children)
+        return Multibind(origin=origin, **{"id": fields["name"], **fields})
+
+    def _alias(self, tree: Tree, origin: Origin) -> Item:
+        flags: dict[str, Any] = {str(child.data): True for child in tree.children if child.data != "key"}
+        keys = [self.asked(child) for child in tree.children if child.data == "key"]
+        return Rebinding(origin=origin, verb=str(tree.data), key=keys[0], target=keys[-1], **flags)
+
+    _renamed = _rebind = _alias
+
+    def _parameters(self, tree: Tree, origin: Origin) -> Item:
+        return Parameters(origin=origin, **self._fields(tree.children))
+
+    def _param_map(self, tree: Tree, origin: Origin) -> Item:
+        *flags, left, right, pairs = tree.children
+        given = plain(self.node(pairs))
+        if isinstance(given, dict) and set(given) == {"map"} and isinstance(given["map"], (list, dict)):
+            given = given["map"]  # { map => [a, b] }, the unit map that the document proposes
+        named = {name: name for name in given} if isinstance(given, list) else given
+        if not is_parameter_map(named):
+            raise self._text.error(pairs, "a map says which parameter fills which: { left => right }")
+        return ParameterMap(
+            origin=origin, lhs=self._text.type(left), rhs=self._text.type(right), map=named,
+            **{str(flag.data): True for flag in flags},
+        )  # fmt: skip
+
+    def _variables(self, tree: Tree, origin: Origin) -> Item:
+        (at,) = (child for child in tree.children if child.data == "to")
+        others = self._fields(child for child in tree.children if child is not at)
+        *optional, producer = at.children
+        node = self.node(producer) if producer.data not in ("producer", "type_or_query") else None
+        values = (self._demanded if others.get("abstract") else self._given)(node, at)
+        return Variables(origin=origin, **others, **values, optional=bool(optional))
+
+    def _demanded(self, node: Node | None, at: Tree) -> dict[str, Any]:
+        given = plain(node) if node is not None and is_constant(node) else None
+        names = [given] if isinstance(given, str) else given
+        if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+            raise self._text.error(at, "abstract variables are a name, or a list of names")
+        return {"values": dict.fromkeys(names), "single": isinstance(given, str)}
+
+    def _given(self, node: Node | None, at: Tree) -> dict[str, Any]:
+        if not isinstance(node, HashOf):
+            raise self._text.error(at, "variables are bound to a hash: { name => value }")
+        trees = (pair.children[1] for pair in at.children[-1].children)
+        named = {str(plain(key)): (value, tree) for (key, value), tree in zip(node.pairs, trees, strict=True)}
+        return {"values": {name: producing(value, written(self._text, tree)) for name, (value, tree) in named.items()}}
+
+    def _inclusion(self, tree: Tree, origin: Origin) -> Item:
+        names = tuple(str(child) for child in tree.children if not hasattr(child, "data"))
+        return Inclusion(origin=origin, names=names, exclude=len(names) < len(tree.children))
+
+    def _dependency(self, tree: Tree, origin: Origin) -> Item:
+        chain = [
+            tuple(str(self._text.type(one)) for one in child.children) if hasattr(child, "data") else str(child)
+            for child in tree.children
+        ]
+        return Dependency(origin=origin, chain=tuple(chain))
+
+    # --- their parts ---------------------------------------------------------------------------
+
+    def _fields(self, children: Iterable[Tree]) -> dict[str, Any]:
+        """What the parts of an item say; a part that is none of these is a flag."""
+        fields: dict[str, Any] = {}
+        for child in children:
+            match child.data:
+                case "key":
+                    asked = self.asked(child)
+                    fields["type"], fields["name"] = asked.type, asked.name
+                case "type":
+                    fields["type"] = self._text.type(child)
+                case "target":
+                    fields["target"] = self._text.type(child, target_of)
+                case "to":
+                    *optional, producer = child.children
+                    fields |= {"to": self._producer(producer), **({"optional": True} if optional else {})}
+                case "into":
+                    fields["into"] = self.name(child.children[0])
+                case "options":
+                    fields["options"] = dict(map(self._option, child.children))
+                case "string":
+                    fields["id"] = self.name(child)
+                case flag:
+                    fields[str(flag)] = True
+        return fields
+
+    def _option(self, tree: Tree) -> tuple[str, Any]:
+        name, value = tree.children
+        known = self.name(name) if hasattr(name, "data") else str(name)
+        return known, settled(self.node(value))
+
+    def _predicate(self, tree: Tree) -> tuple[str, str]:
+        name, value = tree.children
+        node = self.node(value)
+        if isinstance(node, Interpolated):
+            return str(name), node.text
+        return category(name, plain(node))
+
+    def _producer(self, tree: Tree) -> Producing:
+        if tree.data == "producer":
+            (of,) = tree.children
+            if of.data == "string":
+                return Named(self.name(of))
+            found = self._text.type(of)
+            return Custom(found.title if found.name == "Type" else str(found))
+        if tree.data == "type_or_query":
+            (inner,) = tree.children
+            return self._query(inner) if inner.data == "query" else Ref(self._text.type(inner))
+        return producing(self.node(tree), written(self._text, tree))
+
+    def _query(self, tree: Tree) -> Query:
+        of, *where = tree.children
+        return Query(self._text.type(of), tuple(self._conditions(where[0])) if where else ())
+
+    def _conditions(self, tree: Tree) -> Iterator[Condition]:
+        match tree.data:
+            case "all_":
+                for child in tree.children:
+                    yield from self._conditions(child)
+            case "any_":
+                yield ("or", *(tuple(self._conditions(child)) for child in tree.children))
+            case "not_":
+                yield "not", tuple(self._conditions(tree.children[0]))
+            case "comparison":
+                yield self._compared(*tree.children)
+            case _:
+                raise self._text.error(tree, "a condition compares an attribute: name == 'one'")
+
+    def _compared(self, left: Tree, sign: Tree, right: Tree) -> Condition:
+        attribute, wanted = str(plain(self.node(left))), plain(self.node(right))
+        return self._text.tried(condition, right, attribute, str(sign), wanted)
+
+
+class SiteReader(ExpressionReader):
+    """Reads the site that one text describes."""
+
+    def site(self, tree: Tree) -> Site:
+        """The site of a whole text, and the statements beside it."""
+        found = Site()
+        for child in tree.children:
+            if child.data != "site":
+                found.statements.append(self.node(child))
+                continue
+            found.parts = found.parts or {}
+            for part in child.children:
+                self._part(part, found, found.parts)
+        return found
+
+    def _part(self, tree: Tree, site: Site, parts: dict[str, Any]) -> None:
+        match tree.data:
+            case "defaults":
+                parts["defaults"] = self._attributes(tree.children[0])
+            case "environment":
+                name, named = self.name(tree.children[0]), parts.setdefault("environments", {})
+                if name in named:
+                    raise self._text.error(tree, f"the environment {name!r} is declared twice", ENVIRONMENT_TWICE)
+                named[name] = self._attributes(tree.children[1])
+            case "dynamic":
+                parts["dynamic"] = {"dir": self.node(tree.children[0]), "attrs": self._attributes(tree.children[1])}
+            case "categories":
+                if "categories" in parts:
+                    raise self._text.error(tree, "there is a second categories expression", CATEGORIES_TWICE)
+                listed = tree.children[0].children
+                parts["categories"] = [[str(one.children[0]), self.node(one.children[1])] for one in listed]
+                site.listed_at = {str(one.children[0]): self._text.origin(one) for one in listed}
+            case "layers":
+                parts["layers"] = [*parts.get("layers", ()), *map(self._layer, tree.children)]
+                site.layers_at += map(self._text.origin, tree.children)
+
+    def _attributes(self, tree: Tree) -> dict[str, Node]:
+        return {str(one.children[0]): self.node(one.children[1]) for one in tree.children}
+
+    def _layer(self, tree: Tree) -> dict[str, Any]:
+        name, *lists = tree.children
+        layer: dict[str, Any] = {"name": self.name(name)}
+        for one in lists:
+            strings = [child for child in one.children if child.data == "string"]
+            side = "exclude" if len(strings) < len(one.children) else "include"
+            layer[side] = [*layer.get(side, ()), *map(self.name, strings)]
+        return layer

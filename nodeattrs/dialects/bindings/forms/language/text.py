@@ -1,0 +1,164 @@
+"""One text of the language while it is read: its tree, its places, and errors that show the line.
+
+What the branches of the tree mean is for the modules beside this one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from nodeattrs.codes import Kind
+from nodeattrs.core.borders import taking
+from nodeattrs.core.budget import Budget
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import near
+from nodeattrs.dialects.bindings.codes import SYNTAX
+from nodeattrs.dialects.bindings.forms.language.grammar import parser
+from nodeattrs.dialects.bindings.model.faults import BindingError
+from nodeattrs.dialects.bindings.model.types import Type, parse_type
+
+_KEYWORDS = (
+    "abstract", "alias", "and", "bind", "bindings", "categories", "class", "dependency", "dynamic_environments",
+    "environment", "exclude", "final", "include", "layer", "map", "multibind", "optional", "override", "parameters",
+    "producer", "rebind", "renamed", "site", "to", "variables", "when",
+)  # fmt: skip
+_SIGNS = {
+    "LBRACE": "{", "RBRACE": "}", "LSQB": "[", "RSQB": "]", "LPAR": "(", "RPAR": ")", "COMMA": ",", "COLON": ":",
+    "$END": "the end", "SINGLE": "a quoted text", "DOUBLE": "a quoted text", "NAME": "a name",
+    "CLASSREF": "a type", "NUMBER": "a number", "ARROW": "-> or ~>", "VARIABLE": "a variable",
+}  # fmt: skip
+_MOST = 8
+_WORD, _LETTER, _REMARK = re.compile(r"\w+"), re.compile(r"[A-Za-z_]"), re.compile(r"#[^\n]*\n")
+
+
+def caret(text: str, line: int | None, column: int | None) -> tuple[str, ...]:
+    """The line, and below it a caret: two lines for the middle of a message.
+
+    >>> caret("bind x", 1, 6)
+    ('bind x', '     ^')
+    """
+    lines = text.split("\n")
+    if line is None or column is None or not 1 <= line <= len(lines):
+        return ()
+    shown, start = lines[line - 1].replace("\t", " ").rstrip("\r"), 0
+    if len(shown) > 100:
+        start = max(0, column - 60)
+        shown = shown[start : start + 100]
+    return shown, " " * (column - 1 - start) + "^"
+
+
+def _word_at(text: str, line: int, column: int) -> str:
+    rest = text.split("\n")[line - 1][column - 1 :]
+    word = _WORD.match(rest)
+    return word[0] if word else rest[:1]
+
+
+def _hint(found: str, expected: set[str], behind: str) -> str | None:
+    """What may have been meant. found: a word or a sign; behind: the rest of the line behind it"""
+    is_word = bool(_LETTER.match(found))
+    wanted = {name.strip("_").lower() for name in expected}
+    close = [word for word in near(found, _KEYWORDS) if word != found]
+    close = [word for word in close if word in wanted] or close
+    if is_word and close:
+        return f"did you mean {', '.join(close)}?"
+    if is_word and {"SINGLE", "DOUBLE"} & expected:
+        is_call = behind.lstrip().startswith("(")
+        return f"a call stands inside of a list or hash: [{found}(...)]" if is_call else f"a text is quoted: '{found}'"
+    if found[:1] in ("'", '"'):
+        return "is a quote still open?"
+    words = sorted({_word(name) for name in expected} - {""})
+    if not words:
+        return None
+    more = ", ..." if len(words) > _MOST else ""
+    return f"expected here: {', '.join(words[:_MOST])}{more}"
+
+
+def _word(name: str) -> str:
+    """A word of the grammar as messages show it; "" for what no message names."""
+    plain = name.strip("_").lower()
+    return _SIGNS.get(name) or (plain if plain in (*_KEYWORDS, "to", "in", "as", "or", "if", "unless") else "")
+
+
+_Found = TypeVar("_Found")
+Tree = Any
+"""A branch of a tree, or one of its words."""
+
+
+_PER_SIGN = 50
+"""How many steps it takes to read a sign, as near as one can say."""
+
+
+class Text:
+    """A text and its file. name: the set that is being read, for origins"""
+
+    @taking(text=str)
+    def __init__(self, text: str, file: str | None = None, name: str = "") -> None:
+        self.text = text.removeprefix("\ufeff")
+        self.file = file
+        self.name = name
+
+    def parsed(self, start: str) -> Tree:
+        """The tree of the whole text, from the rule *start*. raises: BindingError ("syntax"), MissingExtra"""
+        Budget(self.file or "the text").steps(_PER_SIGN * len(self.text))
+        known = parser()
+        from lark.exceptions import UnexpectedInput
+
+        try:
+            return known.parse(self.text, start=start)
+        except UnexpectedInput as error:
+            raise self._not_expected(error) from None
+
+    def _not_expected(self, error: Any) -> BindingError:
+        """The error for what lark could not read."""
+        token, line, column = getattr(error, "token", None), error.line, error.column
+        at_end = token is not None and token.type == "$END"
+        if at_end or not isinstance(line, int) or line < 1:
+            line, column = self.text.count("\n") + 1, len(self.text) - (self.text.rfind("\n") + 1) + 1
+        expected = set(getattr(error, "expected", None) or getattr(error, "allowed", None) or ())
+        found = str(token) if token is not None else _word_at(self.text, line, column)
+        shown = repr(found if len(found) <= 30 else f"{found[:30]}…")
+        what = "the text ends too early" if at_end else f"{shown} is not expected here"
+        behind = self.text.split("\n")[line - 1][column - 1 + len(found) :]
+        origin = Origin("bindings", "", self.file, line, column)
+        return self._error_at(origin, what, SYNTAX, _hint(found, expected, behind))
+
+    def _error_at(self, origin: Origin, message: str, kind: Kind, hint: str | None = None) -> BindingError:
+        """An error with its place, its line and a caret."""
+        known = [str(part) for part in (self.file, origin.line, origin.column) if part is not None]
+        where = f"{':'.join(known)}: " if known else ""
+        details = caret(self.text, origin.line, origin.column)
+        return BindingError(kind, f"{where}{message}", origins=(origin,), details=details, hint=hint)
+
+    def guarded(self, read: Callable[[], _Found]) -> _Found:
+        """What *read* gives. raises: BindingError, also for what is nested too deep"""
+        try:
+            return read()
+        except RecursionError:
+            raise BindingError(SYNTAX, f"{self.file or 'the text'} is nested too deep") from None
+
+    def origin(self, tree: Tree) -> Origin:
+        """Where a branch begins."""
+        meta = getattr(tree, "meta", tree)
+        return Origin("bindings", self.name, self.file, getattr(meta, "line", None), getattr(meta, "column", None))
+
+    def source(self, tree: Tree) -> str:
+        """A branch as it was written."""
+        meta = getattr(tree, "meta", tree)
+        return self.text[getattr(meta, "start_pos", 0) : getattr(meta, "end_pos", 0)]
+
+    def error(self, tree: Tree, message: str, kind: Kind = SYNTAX) -> BindingError:
+        """An error about a branch, with its line and a caret."""
+        return self._error_at(self.origin(tree), message, kind)
+
+    def tried(self, read: Callable[..., _Found], tree: Tree, *given: Any) -> _Found:
+        """What *read* makes of what is given to it; its error is about a branch."""
+        try:
+            return read(*given)
+        except BindingError as error:
+            raise self.error(tree, error.message, error.kind) from None
+
+    def type(self, tree: Tree, read: Callable[[str], Type] = parse_type) -> Type:
+        """The type that a branch spells."""
+        return self.tried(read, tree, _REMARK.sub(" ", self.source(tree)))

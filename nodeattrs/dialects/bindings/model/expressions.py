@@ -1,0 +1,363 @@
+"""Expressions of the text language: the subset that the document's examples need.
+
+Small immutable nodes that work themselves out when asked. They are made by the language
+and by the data form; variables and functions come from whoever evaluates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from nodeattrs.core.claim import Locator
+from nodeattrs.dialects.bindings.codes import EXPRESSION
+from nodeattrs.dialects.bindings.model.faults import BindingError
+from nodeattrs.dialects.bindings.model.producers import Computed, Constant, Producing
+from nodeattrs.dialects.bindings.model.values import as_data, compared, hash_as_data
+from nodeattrs.errors import NodeattrsError
+
+Variables = Callable[[str], Any]
+Functions = Mapping[str, Callable[..., Any]]
+
+_VARIABLE = re.compile(
+    r"\\(?P<escaped>.)|\$(?:\{\s*((?:::)?\w+(?:::\w+)*)\s*\}|((?:::)?[A-Za-z_]\w*(?:::\w+)*))", re.DOTALL
+)
+
+
+@dataclass(frozen=True)
+class Node:
+    """An expression."""
+
+    def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        """Its value. raises: BindingError"""
+        raise NotImplementedError
+
+    def to_data(self) -> Any:
+        """It as plain data; what has no form of its own is shown as it was written."""
+        return {"expression": str(self)}
+
+
+@dataclass(frozen=True)
+class Literal(Node):
+    """A value."""
+
+    value: Any
+
+    def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        return self.value
+
+    def to_data(self) -> Any:
+        return as_data(self.value)
+
+    def __str__(self) -> str:
+        return repr(self.value)
+
+
+@dataclass(frozen=True)
+class Interpolated(Node):
+    """A text with variables in it, as it is written: `"http://$host:${port}/"`; `\\$` is a dollar."""
+
+    text: str
+
+    def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        def replaced(found: re.Match[str]) -> str:
+            if found["escaped"]:
+                return {"n": "\n", "t": "\t"}.get(found["escaped"], found["escaped"])
+            return _text(variable(found[2] or found[3]))
+
+        return _VARIABLE.sub(replaced, self.text)
+
+    def to_data(self) -> Any:
+        return {"interpolate": self.text}
+
+    def __str__(self) -> str:
+        return f'"{self.text}"'
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
+
+
+@dataclass(frozen=True)
+class Variable(Node):
+    """A variable: `$::fqdn`."""
+
+    name: str
+
+    def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        return variable(self.name)
+
+    def to_data(self) -> Any:
+        return {"variable": self.name}
+
+    def __str__(self) -> str:
+        return f"${self.name}"
+
+
+@dataclass(frozen=True)
+class ListOf(Node):
+    """A list of expressions."""
+
+    items: tuple[Node, ...]
+
+    def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        return [item.evaluate(variable, functions) for item in self.items]
+
+    def to_data(self) -> Any:
+        return [item.to_data() for item in self.items]
+
+    def __str__(self) -> str:
+        return f"[{', '.join(map(str, self.items))}]"
+
+
+@dataclass(frozen=True)
+class HashOf(Node):
+    """A hash of expressions."""
+
+    pairs: tuple[tuple[Node, Node], ...]
+
+    def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        return {
+            _key(key.evaluate(variable, functions)): value.evaluate(variable, functions) for key, value in self.pairs
+        }
+
+    def to_data(self) -> Any:
+        return hash_as_data((key.to_data(), value.to_data()) for key, value in self.pairs)
+
+    def __str__(self) -> str:
+        return f"{{{', '.join(f'{key} => {value}' for key, value in self.pairs)}}}"
+
+
+def _key(key: Any) -> Any:
+    if isinstance(key, (list, dict)):
+        raise BindingError(EXPRESSION, f"{key!r} cannot be the key of a hash", hint="keys are no collections")
+    return key
+
+
+@dataclass(frozen=True)
+class _Written(Node):
+    """source: how it was written"""
+
+    source: str = field(compare=False)
+
+    def __str__(self) -> str:
+        return self.source
+
+
+@dataclass(frozen=True)
+class Call(_Written):
+    """A call of a function by name."""
+
+    name: str
+    args: tuple[Node, ...]
+
+    def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        found = functions.get(self.name)
+        if found is None:
+            raise BindingError(EXPRESSION, f"no function is called {self.name}", hint="pass functions={...}")
+        args = [arg.evaluate(variable, functions) for arg in self.args]
+        try:
+            return found(*args)
+        except NodeattrsError:
+            raise
+        except (TypeError, ValueError, AttributeError, LookupError) as error:
+            raise BindingError(EXPRESSION, f"{self.source}: {error}") from error
+
+
+@dataclass(frozen=True)
+class Operation(_Written):
+    """Two expressions and a sign between them."""
+
+    sign: str
+    left: Node
+    right: Node
+
+    def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        left = self.left.evaluate(variable, functions)
+        if self.sign == "and" and not left:
+            return False
+        if self.sign == "or" and left:
+            return True
+        right = self.right.evaluate(variable, functions)
+        if self.sign in ("and", "or"):
+            return bool(right)
+        if self.sign in _ARITHMETIC:
+            return self._sum(left, right)
+        return compared(left, self.sign, right)
+
+    def _sum(self, left: Any, right: Any) -> Any:
+        if self.sign == "+" and isinstance(left, list):
+            return [*left, *(right if isinstance(right, list) else [right])]
+        if self.sign == "+" and isinstance(left, dict) and isinstance(right, dict):
+            return {**left, **right}
+        if any(isinstance(side, bool) or not isinstance(side, (int, float)) for side in (left, right)):
+            raise BindingError(EXPRESSION, f"{self.source}: {left!r} {self.sign} {right!r} means nothing")
+        if self.sign in "/%" and not right:
+            raise BindingError(EXPRESSION, f"{self.source}: division by zero")
+        return _ARITHMETIC[self.sign](left, right)
+
+
+def _divided(left: Any, right: Any) -> Any:
+    return left // right if isinstance(left, int) and isinstance(right, int) else left / right
+
+
+_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "+": lambda left, right: left + right,
+    "-": lambda left, right: left - right,
+    "*": lambda left, right: left * right,
+    "/": _divided,
+    "%": lambda left, right: left % right,
+}
+
+
+@dataclass(frozen=True)
+class Not(_Written):
+    """The opposite."""
+
+    of: Node
+
+    def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        return not self.of.evaluate(variable, functions)
+
+
+@dataclass(frozen=True)
+class Index(_Written):
+    """An entry of a list or hash; nothing where there is none."""
+
+    of: Node
+    at: Node
+
+    def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        holder, step = self.of.evaluate(variable, functions), self.at.evaluate(variable, functions)
+        if isinstance(holder, dict):
+            return holder.get(step)
+        if isinstance(holder, list) and type(step) is int:
+            return holder[step] if -len(holder) <= step < len(holder) else None
+        raise BindingError(EXPRESSION, f"{self.source}: {holder!r} has no entry {step!r}")
+
+
+@dataclass(frozen=True)
+class Assign(_Written):
+    """A local variable of a block."""
+
+    name: str
+    value: Node
+
+    def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        return self.value.evaluate(variable, functions)
+
+
+@dataclass(frozen=True)
+class Blocked(_Written):
+    """Statements; the value is that of the last one."""
+
+    statements: tuple[Node, ...]
+
+    def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        local: dict[str, Any] = {}
+
+        def known(name: str) -> Any:
+            return local[name] if name in local else variable(name)
+
+        value = None
+        for statement in self.statements:
+            value = statement.evaluate(known, functions)
+            if isinstance(statement, Assign):
+                local[statement.name] = value
+        return value
+
+
+@dataclass(frozen=True)
+class Branch(_Written):
+    """`if` and `unless`."""
+
+    condition: Node
+    then: Node
+    otherwise: Node | None
+
+    def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        if self.condition.evaluate(variable, functions):
+            return self.then.evaluate(variable, functions)
+        return self.otherwise.evaluate(variable, functions) if self.otherwise else None
+
+
+@dataclass(frozen=True)
+class Lambda(_Written):
+    """A function: `|$memo, $x| { $memo + $x }`."""
+
+    parameters: tuple[str, ...]
+    body: Node
+
+    def evaluate(self, variable: Variables, functions: Functions) -> Any:
+        def call(*args: Any) -> Any:
+            if len(args) != len(self.parameters):
+                raise BindingError(
+                    EXPRESSION, f"{self.source}: takes {len(self.parameters)} arguments, and {len(args)} were given"
+                )
+            local = dict(zip(self.parameters, args, strict=True))
+            return self.body.evaluate(lambda name: local[name] if name in local else variable(name), functions)
+
+        return call
+
+    def to_data(self) -> Any:
+        return {"lambda": list(self.parameters), "source": self.source}
+
+
+def variables_of(node: Node) -> Iterator[str]:
+    """The variables that it mentions, those of its own lambdas and blocks too."""
+    for one in _every(node):
+        if isinstance(one, Variable):
+            yield one.name.removeprefix("::")
+        elif isinstance(one, Interpolated):
+            for found in _VARIABLE.finditer(one.text):
+                if not found["escaped"]:
+                    yield (found[2] or found[3]).removeprefix("::")
+
+
+def injected_by(node: Node) -> Iterator[str]:
+    """The names that it injects, as far as they are written out."""
+    for one in _every(node):
+        if isinstance(one, Call) and one.name == "inject":
+            last = next((arg for arg in reversed(one.args) if not isinstance(arg, HashOf)), None)
+            if isinstance(last, Literal) and type(last.value) is str:
+                yield last.value
+
+
+def _every(value: Any) -> Iterator[Node]:
+    if isinstance(value, Node):
+        yield value
+        value = tuple(getattr(value, one.name) for one in fields(value))
+    for entry in value if isinstance(value, tuple) else ():
+        yield from _every(entry)
+
+
+def is_constant(node: Node) -> bool:
+    """Whether its value is known now."""
+    if isinstance(node, ListOf):
+        return all(map(is_constant, node.items))
+    if isinstance(node, HashOf):
+        return all(is_constant(key) and is_constant(value) for key, value in node.pairs)
+    return isinstance(node, Literal)
+
+
+def _no_variable(name: str) -> Any:
+    raise BindingError(EXPRESSION, f"${name} is not known here")
+
+
+def plain(node: Node) -> Any:
+    """The value of a constant one. raises: BindingError, for any other"""
+    return node.evaluate(_no_variable, {})
+
+
+def settled(node: Node) -> Any:
+    """The value of a constant one; any other stays as it is."""
+    return plain(node) if is_constant(node) else node
+
+
+def producing(expression: Node, places: Locator | None = None) -> Producing:
+    """The producer of what an expression comes to. places: where its entries are written"""
+    if is_constant(expression):
+        return Constant(plain(expression), places=places)
+    return Computed(expression, places=places)

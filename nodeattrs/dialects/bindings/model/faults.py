@@ -1,0 +1,110 @@
+"""What can be wrong with bindings: one error, with a kind that programs can ask for.
+
+Building an injector reports all faults together; asking for one key reports its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from nodeattrs.codes import Kind, declared
+from nodeattrs.core.borders import taking
+from nodeattrs.core.claim import Origin
+from nodeattrs.dialects.bindings.codes import LOOKUP_LOOP, MISSING, SEVERAL, TYPE_MISMATCH
+from nodeattrs.errors import NodeattrsError, NotFound
+
+
+class BindingError(NodeattrsError, ValueError):
+    """One thing that is wrong with some bindings.
+
+    kind:    a word for programs: "conflict", "abstract-not-overridden", "override-without-base",
+             "final-overridden", "type-mismatch", "syntax", ... (docs/bindings.md lists them)
+    origins: the declarations it is about, the strongest first
+    key:     the key it is about, where it is about one
+    """
+
+    entry = declared(
+        "NA1201",
+        "BindingError",
+        cause="Something is wrong with bindings, and no more is known of it.",
+        example="nodeattrs bindings check",
+        way_out="The message says it.",
+    )
+
+    kind: Kind
+
+    def __init__(
+        self,
+        kind: Kind,
+        message: str,
+        *,
+        origins: Sequence[Origin] = (),
+        details: Iterable[str] = (),
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, origins=origins, details=details, hint=hint)
+        self.kind = kind
+        self.key: tuple[str, str] | None = None
+
+    @property
+    def place(self) -> str:
+        """Where the first declaration stands: "site.bindings:3", or ""."""
+        return next((origin.place for origin in self.origins if isinstance(origin, Origin) and origin.place), "")
+
+
+class TypeMismatch(BindingError, TypeError):
+    """A value that does not conform to the type that was declared or asked for."""
+
+    entry = TYPE_MISMATCH.entry
+
+
+class LookupLoop(BindingError, RecursionError):
+    """A key that needs itself; the message shows the chain."""
+
+    entry = LOOKUP_LOOP.entry
+
+
+class NotBound(BindingError, NotFound, KeyError):
+    """A key that nothing is bound to, or whose producer gave nothing."""
+
+    entry = MISSING.entry
+
+    __str__ = NodeattrsError.__str__
+
+
+class BindingErrors(BindingError):
+    """Everything that is wrong, in one report.
+
+    errors: in the order of their places, each once
+    """
+
+    entry = SEVERAL.entry
+
+    def __init__(self, errors: Iterable[BindingError]) -> None:
+        self.errors = tuple(sorted(errors, key=_by_place))
+        count = len(self.errors)
+        lines = "\n".join(str(error) for error in self.errors)
+        head = lines if count == 1 else f"{count} things are wrong with the bindings\n{lines}"
+        origins = [origin for error in self.errors for origin in error.origins if isinstance(origin, Origin)]
+        super().__init__(self.errors[0].kind if count == 1 else SEVERAL, head, origins=origins)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of all errors."""
+        return frozenset(error.kind for error in self.errors)
+
+
+@taking(error=BindingError)
+def kinds_of(error: BindingError) -> frozenset[str]:
+    """The kinds that an error reports, be it one or many.
+
+    >>> from nodeattrs.dialects.bindings.codes import CONFLICT, SYNTAX
+    >>> sorted(kinds_of(BindingErrors([BindingError(CONFLICT, "a"), BindingError(SYNTAX, "b")])))
+    ['conflict', 'syntax']
+    """
+    return error.kinds if isinstance(error, BindingErrors) else frozenset({error.kind})
+
+
+def _by_place(error: BindingError) -> tuple[str, int, int, str]:
+    first = next((origin for origin in error.origins if isinstance(origin, Origin)), Origin(""))
+    return first.file or "", first.line or 0, first.column or 0, error.message

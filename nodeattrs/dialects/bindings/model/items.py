@@ -1,0 +1,340 @@
+"""The model: sets of bindings, as plain immutable values.
+
+The Python builder, the data form and the text language all make these; two models are
+equal when they say the same, wherever they say it. What is wrong with an item on its own
+is found by `faults`; what is wrong among items is for the resolution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nodeattrs.codes import Kind
+from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.claim import Origin
+from nodeattrs.dialects.bindings.codes import (
+    ABSTRACT_NOT_OVERRIDDEN,
+    ABSTRACT_PARAMETERS,
+    ABSTRACT_WITH_PRODUCER,
+    BAD_OPTION,
+    INSTANCE_AS_KEY,
+    MULTIBIND_BAD_TYPE,
+    MULTIBIND_WITH_PRODUCER,
+    NO_KEY,
+    NO_PRODUCER,
+    OVERRIDE_WITHOUT_BASE,
+    REBIND_WITH_PRODUCER,
+    RESERVED_NAME,
+    SYNTAX,
+)
+from nodeattrs.dialects.bindings.model.faults import BindingError
+from nodeattrs.dialects.bindings.model.producers import Constant, Producing
+from nodeattrs.dialects.bindings.model.types import Asked, Classes, Type, parse_type, type_of_hint
+
+NOWHERE = Origin("caller")
+
+Category = tuple[str, str]
+"""A category and the value it must have."""
+
+BIND_OPTIONS = frozenset({"transformer", "producer_args", "singleton", "scope", "closing"})
+MULTIBIND_OPTIONS = frozenset({"combinator", "conflict_resolution", "flatten", "uniq", "transformer"})
+PARAMETER_OPTIONS = frozenset({"map", "select_result", "producer_args"})
+
+
+def category(name: Any, value: Any) -> Category:
+    """A category of a condition, with its value as text; true and false are written in lower case."""
+    return str(name), str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def asked(key: Any, type: Any, classes: Classes) -> Asked:
+    """The key that somebody asks for: a name and perhaps a type, a pair of both, or a type alone.
+
+    raises: BindingError
+    """
+    if isinstance(key, tuple) and len(key) == 2:
+        key, type = key
+    if isinstance(key, Asked):
+        return key
+    if isinstance(key, str):
+        return Asked(None if type is None else type_of_hint(type, classes), key)
+    if type is not None:
+        raise BindingError(NO_KEY, f"{key!r} is no name", hint="write (name, type), or a type alone")
+    return Asked(type_of_hint(key, classes), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """One thing that a set says. The origin is where; it does not count for equality."""
+
+    origin: Origin = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flagged(Item):
+    """An item that may be flagged.
+
+    abstract: somebody above must give the value
+    override: something below must exist
+    final:    no higher layer may bind it
+    optional: a producer that gives nothing lets the next lower binding decide
+    """
+
+    abstract: bool = False
+    override: bool = False
+    final: bool = False
+    optional: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bind(Flagged):
+    """Binds a key to a producer, or contributes a fragment to a multibind.
+
+    type: None is Data
+    into: the id of a multibind: then it is a fragment and has no key
+    """
+
+    type: Type | None = None
+    name: str | None = None
+    to: Producing | None = None
+    into: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Multibind(Bind):
+    """Binds a key to the collection of all fragments that name its id.
+
+    id: the id; `same as the name` unless given; None takes no fragments
+    """
+
+    id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class When(Item):
+    """Items that are in effect when one of the alternatives holds; each is a conjunction."""
+
+    alternatives: tuple[tuple[Category, ...], ...]
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rebinding(Flagged):
+    """A key bound again to what lies below: under another name, moved there, or lifted here.
+
+    verb:   "alias", "renamed" or "rebind"
+    to:     refused; kept so that the fault can be reported
+    """
+
+    verb: str
+    key: Asked
+    target: Asked
+    to: Producing | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inclusion(Item):
+    """Classes that are included, or excluded."""
+
+    names: tuple[str, ...]
+    exclude: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters(Flagged):
+    """Binds the parameters of a class, a type or an instance: from a hash, an instance or a query."""
+
+    target: Type
+    to: Producing | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParameterMap(Flagged):
+    """Says which parameter of the right type fills which one of the left type."""
+
+    lhs: Type
+    rhs: Type
+    map: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variables(Flagged):
+    """Binds top scope variables, or declares that they must be bound.
+
+    values: name -> producer; for abstract ones name -> None
+    single: whether one abstract name was written without a list
+    """
+
+    type: Type | None = None
+    values: Mapping[str, Producing | None]
+    single: bool = field(default=False, compare=False)
+
+
+Chain = tuple[tuple[str, ...] | str, ...]
+"""References and arrows in turn: `(("File[a]",), "~>", ("Service[b]",))`."""
+
+
+def chain_of(links: Iterable[Any]) -> Chain:
+    """The chain of a dependency: in turn a reference, or a list of them, and an arrow.
+
+    raises: BindingError ("syntax", "bad-type")
+    """
+    chain: list[tuple[str, ...] | str] = []
+    for index, link in enumerate(links):
+        if index % 2 == 0:
+            texts = link if isinstance(link, (list, tuple)) else [link]
+            chain.append(tuple(str(parse_type(str(text))) for text in texts))
+        elif link in ("->", "~>"):
+            chain.append(str(link))
+        else:
+            raise BindingError(SYNTAX, f"{link!r} is no arrow", hint="arrows are -> and ~>")
+    if len(chain) < 3 or not len(chain) % 2:
+        raise BindingError(SYNTAX, "a dependency needs a reference on both sides of each arrow")
+    return tuple(chain)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dependency(Item):
+    """What has to come before what. chain: made by `chain_of`"""
+
+    chain: Chain
+
+    def pairs(self) -> Iterator[tuple[str, str, str]]:
+        """(left, arrow, right) for each pair of references."""
+        for at in range(0, len(self.chain) - 2, 2):
+            left, arrow, right = self.chain[at : at + 3]
+            for one in left:
+                for other in right:
+                    yield one, str(arrow), other
+
+
+@taking(name=str, items=Listed)
+@dataclass(frozen=True)
+class BindingSet:
+    """A named set of bindings: `module::name`.
+
+    unread: why it cannot be read, in words; empty where it can
+    """
+
+    name: str
+    items: tuple[Item, ...]
+    origin: Origin = field(default=NOWHERE, compare=False)
+    unread: str = ""
+
+    @classmethod
+    def unknown(cls, name: str, origin: Origin, reason: str) -> BindingSet:
+        """A set that is there and cannot be read: it binds nothing, and might bind anything.
+
+        reason: why, in words: "is encrypted, and there is no key"
+        """
+        return cls(name, (), origin, reason)
+
+    def every(self) -> Iterator[Item]:
+        """All items, those inside `when` too."""
+        return _every(self.items)
+
+    def faults(self) -> Iterator[BindingError]:
+        """What is wrong with its items, each on its own."""
+        for item in self.every():
+            yield from faults(item)
+
+
+def _every(items: tuple[Item, ...]) -> Iterator[Item]:
+    waiting = list(reversed(items))
+    while waiting:
+        item = waiting.pop()
+        yield item
+        if isinstance(item, When):
+            waiting.extend(reversed(item.items))
+
+
+def faults(item: Item) -> Iterator[BindingError]:
+    """What is wrong with an item, whatever its neighbours say."""
+    if isinstance(item, Bind):
+        yield from _bind_faults(item)
+    elif isinstance(item, Rebinding):
+        if item.to is not None:
+            yield _fault(item, REBIND_WITH_PRODUCER, f"{item.verb} of {item.key} takes no producer: it keeps its own")
+        if (item.target.name or "").startswith("/"):
+            yield _reserved(item, str(item.target.name))
+    elif isinstance(item, Parameters):
+        if item.abstract:
+            yield _fault(
+                item, ABSTRACT_PARAMETERS, f"parameters of {item.target} cannot be abstract",
+                hint="a class that declares a parameter already says that it must be given",
+            )  # fmt: skip
+        elif item.to is None:
+            yield _fault(item, NO_PRODUCER, f"the parameters of {item.target} are bound to nothing")
+        yield from _options(item, item.options, PARAMETER_OPTIONS, "a parameter binding")
+        if not is_parameter_map(item.options.get("map", {})):
+            yield _fault(item, BAD_OPTION, "the option map is no map of parameter names", hint="{ map => { a => b } }")
+
+
+def _bind_faults(item: Bind) -> Iterator[BindingError]:
+    what = f"{item.name!r}" if item.name is not None else str(item.type or "a fragment")
+    if item.name is not None and item.into is None and item.name.startswith("/"):
+        yield _reserved(item, item.name)
+    if isinstance(item, Multibind):
+        if item.type is None or item.type.name not in ("Array", "Hash"):
+            yield _fault(
+                item, MULTIBIND_BAD_TYPE, f"multibind {what} has the type {item.type or 'Data'}",
+                hint="a multibind is an Array or a Hash: multibind Array[Data], 'name'",
+            )  # fmt: skip
+        if item.to is not None:
+            yield _fault(item, MULTIBIND_WITH_PRODUCER, f"multibind {what} takes no producer: its fragments do")
+        yield from _options(item, item.options, MULTIBIND_OPTIONS, "a multibind")
+        return
+    if item.abstract and item.to is not None:
+        yield _fault(
+            item, ABSTRACT_WITH_PRODUCER, f"{what} is abstract and has a producer",
+            hint="leave out `abstract`, or the producer",
+        )  # fmt: skip
+    if item.into is not None and item.abstract:
+        yield _fault(item, ABSTRACT_NOT_OVERRIDDEN, f"{what} is a fragment and abstract: nothing could override it")
+    if item.into is not None and item.override:
+        yield _fault(item, OVERRIDE_WITHOUT_BASE, f"{what} is a fragment and has no key that could be overridden")
+    if item.into is None and item.name is None and item.type is None:
+        yield _fault(item, NO_KEY, "a binding has neither type nor name", hint="or is `in 'id'` missing?")
+    if item.into is None and item.type is not None and item.name is None and item.type.is_instance:
+        yield _fault(item, INSTANCE_AS_KEY, f"{item.type} exists already; its type cannot be bound to another")
+    yield from _options(item, item.options, BIND_OPTIONS, "a binding")
+    if not isinstance(item.options.get("scope", ""), str):
+        yield _fault(item, BAD_OPTION, f"the scope of {what} is no name", hint="singleton, none, request, ...")
+
+
+def _options(item: Item, given: Mapping[str, Any], known: frozenset[str], what: str) -> Iterator[BindingError]:
+    for name in given:
+        if name not in known:
+            yield _fault(
+                item, BAD_OPTION, f"{what} has no option {name!r}", hint=f"it knows {', '.join(sorted(known))}"
+            )  # fmt: skip
+
+
+def _reserved(item: Item, name: str) -> BindingError:
+    return _fault(
+        item, RESERVED_NAME, f"the name {name!r} begins with a slash, as those of the library do",
+        hint="use `bind parameters`, `bind variables`, `include`, or another name",
+    )  # fmt: skip
+
+
+def _fault(item: Item, kind: Kind, message: str, hint: str | None = None) -> BindingError:
+    return BindingError(kind, message, origins=(item.origin,), details=_at(item.origin), hint=hint)
+
+
+def _at(origin: Origin) -> tuple[str, ...]:
+    return () if origin is NOWHERE else (f"at {origin}",)
+
+
+def is_parameter_map(given: Any) -> bool:
+    """Whether an option `map` says which parameter fills which: a map of names, or a list of those with one name."""
+    if isinstance(given, Mapping):
+        return all(isinstance(name, str) for pair in given.items() for name in pair)
+    return isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given)
+
+
+def hash_of(item: Parameters) -> Mapping[str, Any] | None:
+    """The hash that parameters are bound to, where it is one."""
+    return item.to.value if isinstance(item.to, Constant) and isinstance(item.to.value, dict) else None

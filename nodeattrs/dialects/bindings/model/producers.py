@@ -1,0 +1,535 @@
+"""Producers: how the value of a binding comes about, as plain immutable values.
+
+A producer never looks at layers or precedence: it asks its `Scope` for other keys, for
+classes and for the objects. None means that nothing was produced.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.tree import Path
+from nodeattrs.dialects.bindings.codes import (
+    BAD_OPTION,
+    FUNCTION_FAILED,
+    NOTHING_PRODUCED,
+    QUERY_RESULT_COUNT,
+    SYNTAX,
+    TYPE_MISMATCH,
+)
+from nodeattrs.dialects.bindings.model.faults import BindingError
+from nodeattrs.dialects.bindings.model.state import Objects, State
+from nodeattrs.dialects.bindings.model.types import HASH, Asked, Classes, Type
+from nodeattrs.dialects.bindings.model.values import PATTERN_SIGNS, compared, pattern_of, taken_in
+from nodeattrs.errors import NodeattrsError
+from nodeattrs.puppet.references import Reference
+
+
+class Producer(ABC):
+    """What custom producers are: objects that are asked for a value again and again."""
+
+    @abstractmethod
+    def produce(self) -> Any:
+        """The next value; None for nothing."""
+
+
+class ConstantProducer(Producer):
+    """Gives the value it was made with."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def produce(self) -> Any:
+        return self.value
+
+
+class Scope(Protocol):
+    """Whom a producer may ask."""
+
+    register: Classes
+    functions: Mapping[str, Callable[..., Any]]
+    objects: Objects
+    state: State
+
+    def ask(self, asked: Asked) -> Any:
+        """The value of another key, or None. raises: LookupLoop, TypeMismatch, BindingError"""
+        ...
+
+    def once(self, thing: object, make: Callable[[], Any]) -> Any:
+        """What *make* gives, made once for this thing."""
+        ...
+
+    def call(self, call: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        """What a callable gives, its further arguments filled by their annotations."""
+        ...
+
+    def construct(self, of: str | type, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        """A new object of a class, through its hook where it has one."""
+        ...
+
+    def variable(self, name: str) -> Any:
+        """The value of a variable of the text language."""
+        ...
+
+    def record(self, query: Producing, found: Iterable[Reference]) -> None:
+        """Note what a query has read."""
+        ...
+
+
+Calling = tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]
+"""A callable, and the arguments that are given."""
+
+
+@dataclass(frozen=True)
+class Producing:
+    """How a value comes about.
+
+    each_time: whether no product is ever kept: each injection gets its own
+    """
+
+    each_time: bool = field(default=False, kw_only=True)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the first product is handed out again."""
+        return not self.each_time
+
+    @property
+    def takes_arguments(self) -> bool:
+        """Whether who injects may give arguments for what is called."""
+        return False
+
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        """A product; None for nothing. given: arguments of the one who injects, where the producer takes some"""
+        raise NotImplementedError
+
+    def asks(self) -> Iterator[Asked]:
+        """The keys that it looks up, beside those of what it calls."""
+        return iter(())
+
+    def calls(self, classes: Classes) -> Calling | None:
+        """What is called for a product, with the arguments that the binding has for it."""
+        return None
+
+    def gives(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        """What returns the product: what is called for it, or its method."""
+        return call
+
+    def describe(self) -> str:
+        """What it does, in a few words."""
+        return f"each time {self.words()}" if self.each_time else self.words()
+
+    def words(self) -> str:
+        """What it does for one product, in a few words."""
+        raise NotImplementedError
+
+    def place(self, path: Path = ()) -> Origin | None:
+        """Where an entry of its product is written; None where nobody knows more than where it is bound."""
+        return None
+
+
+def called(given: Any, scope: Scope) -> Callable[..., Any] | None:
+    """The function that an option means: a callable, a name, or a lambda; None where nobody has it."""
+    if isinstance(given, str):
+        given = scope.functions.get(given)
+    if hasattr(given, "evaluate"):
+        given = given.evaluate(scope.variable, scope.functions)
+    return _guarded(given) if callable(given) else None
+
+
+def _guarded(call: Callable[..., Any]) -> Callable[..., Any]:
+    def guarded(*args: Any) -> Any:
+        try:
+            return call(*args)
+        except NodeattrsError:
+            raise
+        except Exception as error:
+            name = getattr(call, "__name__", "a function")
+            message = f"{name} has failed: {type(error).__name__}: {error}"
+            raise BindingError(FUNCTION_FAILED, message) from error
+
+    guarded.__name__ = getattr(call, "__name__", "combinator")
+    return guarded
+
+
+def with_options(of: Producing, options: Mapping[str, Any]) -> Producing:
+    """A producer with the options of its binding: `producer_args` for what it makes, `singleton` false for each time.
+
+    raises: BindingError ("bad-option")
+    """
+    args = options.get("producer_args")
+    if args is not None:
+        if not isinstance(args, Mapping) or not isinstance(of, (OfClass, Ref)):
+            raise BindingError(BAD_OPTION, f"{of.describe()} takes no producer_args")
+        of = replace(of, named={**of.named, **args})
+    return replace(of, each_time=True) if options.get("singleton") is False and of.keeps else of
+
+
+@dataclass(frozen=True)
+class Written(Producing):
+    """Something that stands in a file.
+
+    places: knows where each entry of it stands; None where that is the place of the binding
+    """
+
+    places: Locator | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def place(self, path: Path = ()) -> Origin | None:
+        return None if self.places is None else self.places.at(path)
+
+
+@dataclass(frozen=True)
+class Constant(Written):
+    """A value as it is; each injector has a copy of a list or a map, since others may have what it was read from."""
+
+    value: Any
+
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        if self.each_time and not isinstance(self.value, (list, dict)):
+            return copy.deepcopy(self.value)
+        return taken_in(self.value)
+
+    def words(self) -> str:
+        return repr(self.value)
+
+
+@dataclass(frozen=True)
+class Computed(Written):
+    """An expression of the text language: a text with variables, a list that holds one, ..."""
+
+    expression: Any
+
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        return self.expression.evaluate(scope.variable, scope.functions)
+
+    def words(self) -> str:
+        return str(self.expression)
+
+
+@dataclass(frozen=True)
+class Lookup(Producing):
+    """The value of another key."""
+
+    asked: Asked
+
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        return scope.ask(self.asked)
+
+    def asks(self) -> Iterator[Asked]:
+        yield self.asked
+
+    def words(self) -> str:
+        return f"look up {self.asked}"
+
+
+@dataclass(frozen=True)
+class HashLookup(Lookup):
+    """One entry of the hash that another key has."""
+
+    key: Any
+
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        found = scope.ask(self.asked if self.asked.type else Asked(HASH, self.asked.name))
+        return found.get(self.key) if isinstance(found, dict) and isinstance(self.key, Hashable) else None
+
+    def words(self) -> str:
+        return f"look up {self.asked} at {self.key!r}"
+
+
+@dataclass(frozen=True)
+class FirstFound(Producing):
+    """The value of the first of several keys that has one."""
+
+    candidates: tuple[Asked, ...]
+
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        return next((found for asked in self.candidates if (found := scope.ask(asked)) is not None), None)
+
+    def asks(self) -> Iterator[Asked]:
+        yield from self.candidates
+
+    def words(self) -> str:
+        return f"the first found of {'; '.join(map(str, self.candidates))}"
+
+
+@dataclass(frozen=True)
+class OfClass(Producing):
+    of: str
+    args: tuple[Any, ...] = ()
+    named: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def takes_arguments(self) -> bool:
+        return True
+
+    def made(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        return scope.construct(self.of, tuple(map(taken_in, self.args)), {**taken_in(dict(self.named)), **given})
+
+    def calls(self, classes: Classes) -> Calling | None:
+        known = classes.find(self.of)
+        return None if known is None else (known, self.args, self.named)
+
+    def _call(self) -> str:
+        arguments = [*map(repr, self.args), *(f"{name}={value!r}" for name, value in self.named.items())]
+        return f"{self.of}({', '.join(arguments)})"
+
+
+@dataclass(frozen=True)
+class Instance(OfClass):
+    """A new object of a class."""
+
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        return self.made(scope, given)
+
+    def words(self) -> str:
+        return f"new {self._call()}"
+
+
+@dataclass(frozen=True)
+class Factory(Producing):
+    """What a callable gives."""
+
+    call: Callable[..., Any]
+
+    @property
+    def takes_arguments(self) -> bool:
+        return True
+
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        return scope.call(self.call, (), given)
+
+    def calls(self, classes: Classes) -> Calling | None:
+        return self.call, (), {}
+
+    def words(self) -> str:
+        return f"{getattr(self.call, '__name__', 'a callable')}()"
+
+
+@dataclass(frozen=True)
+class Custom(OfClass):
+    """Asks a custom producer object, which is made once; where each time counts every injection makes a new one."""
+
+    @property
+    def keeps(self) -> bool:
+        return False
+
+    def producer(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        """The producer object."""
+        if self.each_time or given:
+            return _checked(self.made(scope, given), self.of)
+        return scope.once(self, lambda: _checked(self.made(scope, {}), self.of))
+
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        return self.producer(scope, given).produce()
+
+    def gives(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        return getattr(call, "produce", call)
+
+    def words(self) -> str:
+        return f"ask {self._call()}"
+
+
+@dataclass(frozen=True)
+class ProducerObject(OfClass):
+    """A producer object itself, to be asked by others under its name."""
+
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        return _checked(self.made(scope, given), self.of)
+
+    def words(self) -> str:
+        return f"the producer {self._call()}"
+
+
+PRODUCER = Type("Type", ("Producer",))
+
+
+@dataclass(frozen=True)
+class Named(Producing):
+    """Asks the producer object that is bound under a name."""
+
+    name: str
+
+    @property
+    def keeps(self) -> bool:
+        return False
+
+    def asks(self) -> Iterator[Asked]:
+        yield Asked(PRODUCER, self.name)
+
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        found = self.bound(scope)
+        return None if found is None else _checked(found, self.name).produce()
+
+    def bound(self, scope: Scope) -> Any:
+        """The producer object, or None."""
+        return scope.ask(next(self.asks()))
+
+    def words(self) -> str:
+        return f"ask the producer {self.name!r}"
+
+
+def _checked(found: Any, name: str) -> Any:
+    if not callable(getattr(found, "produce", None)):
+        raise BindingError(TYPE_MISMATCH, f"{name} is no producer: {type(found).__name__} has no produce()")
+    return found
+
+
+@dataclass(frozen=True)
+class Ref(Producing):
+    """A reference: an instance of the objects, a class, a type, a pattern; `Type[X]` makes an object.
+
+    args, named: for the constructor of `Type[X]`
+    """
+
+    type: Type
+    named: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def reference(self) -> Reference:
+        """The reference as text."""
+        return Reference(f"{self.type.name}[{self.type.title}]" if self.type.args else self.type.name)
+
+    @property
+    def takes_arguments(self) -> bool:
+        return self.type.name == "Type"
+
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        if self.type.name == "Type":
+            return scope.construct(self.type.title, (), {**taken_in(dict(self.named)), **given})
+        if self.type.name == "Pattern" and self.type.args:
+            return re.compile(self.type.title)
+        return self.reference
+
+    def calls(self, classes: Classes) -> Calling | None:
+        known = classes.find(self.type.title) if self.type.name == "Type" else None
+        return None if known is None else (known, (), self.named)
+
+    def words(self) -> str:
+        return f"new {self.type.title}()" if self.type.name == "Type" else str(self.type)
+
+
+Condition = tuple[Any, ...]
+"""(attribute, operator, value), ("or", conditions, conditions, ...) or ("not", conditions)."""
+
+
+def condition(attribute: str, sign: str, wanted: Any) -> Condition:
+    """A comparison of a query. raises: BindingError ("syntax"), where a pattern has to stand and none does"""
+    if sign in PATTERN_SIGNS and not isinstance(wanted, re.Pattern):
+        if not isinstance(wanted, str):
+            raise BindingError(SYNTAX, f"{wanted!r} is no pattern")
+        pattern_of(wanted)
+    return attribute, sign, wanted
+
+
+@dataclass(frozen=True)
+class Query(Producing):
+    """The instances of a type for which all conditions hold; the value is the list of their references."""
+
+    type: Type
+    where: tuple[Condition, ...] = ()
+
+    def found(self, scope: Scope) -> list[Reference]:
+        """The references that match, in the order of the objects; the reading is recorded."""
+        matches = [
+            Reference(reference)
+            for reference, parameters in scope.objects.of_type(self.type.name, self.where)
+            if self._holds(self.where, Reference(reference), parameters)
+        ]
+        scope.record(self, matches)
+        return matches
+
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        return self.found(scope) if scope.objects.is_there else None
+
+    def _holds(self, where: tuple[Condition, ...], reference: Reference, has: Mapping[str, Any]) -> bool:
+        return all(self._one(condition, reference, has) for condition in where)
+
+    def _one(self, condition: Condition, reference: Reference, has: Mapping[str, Any]) -> bool:
+        if condition[0] == "or" and not isinstance(condition[1], str):
+            return any(self._holds(side, reference, has) for side in condition[1:])
+        if condition[0] == "not" and not isinstance(condition[1], str):
+            return not self._holds(condition[1], reference, has)
+        attribute, sign, wanted = condition
+        actual = has.get(attribute, reference.id if attribute in ("name", "title") else None)
+        if isinstance(actual, (list, tuple)) and not isinstance(wanted, list):  # one of several, such as roles
+            within = (compared(one, sign, wanted) for one in actual)
+            return all(within) if sign in ("!=", "!~", "~!") else any(within)
+        return compared(actual, sign, wanted)
+
+    def words(self) -> str:
+        return f"query {self.type.name} where {' and '.join(map(_condition_text, self.where)) or 'anything'}"
+
+
+def _condition_text(condition: Condition) -> str:
+    return " ".join(str(part) for part in condition)
+
+
+@dataclass(frozen=True)
+class Attribute(Producing):
+    """One attribute of what another producer gives: how parameters come from an instance or a query.
+
+    select: picks one of several instances that a query found
+    """
+
+    of: Producing
+    name: str
+    select: Any = None
+    optional: bool = False
+
+    @property
+    def keeps(self) -> bool:
+        return self.of.keeps
+
+    def asks(self) -> Iterator[Asked]:
+        return self.of.asks()
+
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        holder = self._holder(scope)
+        if holder is None:
+            if self.optional:
+                return None
+            raise BindingError(NOTHING_PRODUCED, f"{self.of.describe()} does not exist", hint="is `optional` meant?")
+        value = holder.get(self.name) if isinstance(holder, Mapping) else getattr(holder, self.name, None)
+        if value is None and not self.optional:
+            raise BindingError(NOTHING_PRODUCED, f"{self.of.describe()} has no {self.name!r}")
+        return value
+
+    def _holder(self, scope: Scope) -> Any:
+        if isinstance(self.of, Query):
+            reference = self._selected(self.of.found(scope), scope)
+            return None if reference is None else scope.objects.instance(reference)
+        if isinstance(self.of, Ref) and self.of.type.name not in ("Type", "Pattern"):
+            found = scope.objects.instance(self.of.reference)
+            return found if found is not None or self.of.type.is_instance else scope.ask(Asked(self.of.type))
+        return self.of.produce(scope, {})
+
+    def _selected(self, found: list[Reference], scope: Scope) -> Reference | None:
+        if not found and self.optional:
+            return None
+        if len(found) > 1 and self.select is not None:
+            select = called(self.select, scope)
+            if select is None:
+                raise BindingError(BAD_OPTION, f"select_result names {self.select!r}, which nobody knows")
+            return _picked(select(found), found)
+        if len(found) != 1:
+            raise BindingError(
+                QUERY_RESULT_COUNT,
+                f"{self.of.describe()} found {', '.join(found) or 'nothing'}; it must find one",
+                hint="select_result can pick one of several; `optional` allows none",
+            )
+        return found[0]
+
+    def words(self) -> str:
+        return f"{self.name} of {self.of.describe()}"
+
+
+def _picked(picked: Any, found: list[Reference]) -> Reference:
+    if picked in found:
+        return Reference(picked)
+    raise BindingError(QUERY_RESULT_COUNT, f"select_result gave {picked!r}, which is none of {', '.join(found)}")

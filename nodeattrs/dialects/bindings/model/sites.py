@@ -1,0 +1,219 @@
+"""What a site says, before it is evaluated: environments, categories and layers.
+
+A site is written in the text language or as data; what comes of it for a request is
+worked out here, from variables. It reads no file.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nodeattrs.core.borders import taking
+from nodeattrs.core.claim import Origin
+from nodeattrs.dialects.bindings.codes import (
+    DYNAMIC_NOT_ABSOLUTE,
+    ENVDIR_NOT_ALLOWED,
+    ENVIRONMENT_ATTRIBUTE,
+    UNKNOWN_ENVIRONMENT,
+    UNKNOWN_VARIABLE,
+)
+from nodeattrs.dialects.bindings.model.expressions import Assign, Node
+from nodeattrs.dialects.bindings.model.faults import BindingError
+from nodeattrs.dialects.bindings.model.values import FUNCTIONS, as_data
+
+_ATTRIBUTES = ("envdir", "modulepath", "manifestdir", "manifest", "templatedir", "bindingsdir")
+_FACTORY = {
+    "modulepath": "modules", "manifestdir": "manifests", "manifest": "site.pp", "templatedir": "templates",
+    "bindingsdir": "bindings",
+}  # fmt: skip
+
+
+DEFAULT_LAYERS: list[Any] = [
+    {"name": "site", "include": ["confdir:/default?optional"]},
+    {"name": "modules", "include": ["module:/*::default"]},
+]
+"""Where a site lists no layers."""
+
+
+@dataclass
+class Site:
+    """What one site description says, nothing evaluated.
+
+    parts:      what `site { }` says, as data with expressions for its values: "defaults" (attribute -> value),
+                "environments" (name -> attributes), "dynamic" ("dir" and "attrs"), "categories" ([name, value], the
+                highest first), "layers" ("name", "include", "exclude"); None where no site is written
+    statements: what stands beside `site { }`; the value of `$environment` is picked from there
+    listed_at:  where each category is listed
+    layers_at:  where each layer is listed, in the order of the layers
+    """
+
+    parts: dict[str, Any] | None = None
+    statements: list[Node] = field(default_factory=list)
+    listed_at: dict[str, Origin] = field(default_factory=dict, compare=False)
+    layers_at: list[Origin] = field(default_factory=list, compare=False)
+
+    def listed(self, part: str) -> list[Any] | None:
+        """The entries of "categories" or "layers"; None where the site does not mention them."""
+        return None if self.parts is None else self.parts.get(part)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its data form, nothing evaluated."""
+        site = {} if self.parts is None else {"site": as_data(self.parts)}
+        assigned = {one.name: one.value.to_data() for one in self.statements if isinstance(one, Assign)}
+        return {**site, **({"assign": assigned} if assigned else {})}
+
+    def evaluated(self, variables: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str | None]:
+        """The environments as plain values for `environment_of`, and the environment that is selected.
+
+        variables: facts and settings such as `confdir`; a variable that is missing is an error
+        raises:    BindingError
+        """
+        known = dict(variables)
+        ask = _asker(known)
+        for statement in self.statements:
+            value = statement.evaluate(ask, FUNCTIONS)
+            if isinstance(statement, Assign):
+                known[statement.name.removeprefix("::")] = value
+        named = known.get("environment")
+        selected = None if named is None else str(named)
+        if self.parts is None:
+            return None, selected
+        environments = {name: part for name, part in self.parts.items() if name not in ("categories", "layers")}
+        return {"defaults": {}, "environments": {}, **_worked(environments, ask)}, selected
+
+    def listed_categories(self, variables: Mapping[str, Any]) -> list[tuple[str, Any]] | None:
+        """The categories that are listed, with their values for these variables; None where none is listed.
+
+        A variable that is not set is nothing: its category does not apply.
+        """
+        categories = self.listed("categories")
+        if categories is None:
+            return None
+        ask = _asker(variables, missing_is_nothing=True)
+        return [(name, value.evaluate(ask, FUNCTIONS)) for name, value in categories]
+
+
+def _asker(variables: Mapping[str, Any], missing_is_nothing: bool = False) -> Callable[[str], Any]:
+    def ask(name: str) -> Any:
+        plain = name.removeprefix("::")
+        if plain in variables or missing_is_nothing:
+            return variables.get(plain)
+        raise BindingError(UNKNOWN_VARIABLE, f"nobody knows the variable ${name}")
+
+    return ask
+
+
+def _worked(part: Any, ask: Callable[[str], Any]) -> Any:
+    """A part of a site with the values of its expressions."""
+    if isinstance(part, Node):
+        return part.evaluate(ask, FUNCTIONS)
+    if isinstance(part, dict):
+        return {name: _worked(entry, ask) for name, entry in part.items()}
+    return [_worked(entry, ask) for entry in part] if isinstance(part, (list, tuple)) else part
+
+
+@dataclass(frozen=True)
+class Environment:
+    """An environment with all its paths, absolute and without trailing slash."""
+
+    name: str
+    envdir: str
+    modulepath: tuple[str, ...]
+    manifestdir: str
+    manifest: str
+    templatedir: str
+    bindingsdir: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """It as data."""
+        return {
+            "name": self.name,
+            **{name: getattr(self, name) for name in _ATTRIBUTES},
+            "modulepath": list(self.modulepath),
+        }
+
+
+@taking(site=Mapping | None)
+def environment_of(
+    site: Mapping[str, Any] | None,
+    selected: str | None = None,
+    *,
+    confdir: str,
+    directories: Iterable[str] | Callable[[str], bool] = (),
+) -> Environment:
+    """The environment that is selected, with its paths.
+
+    site:        "defaults", "environments" (name -> attributes), "dynamic" ("dir", "attrs"); None without any
+    selected:    its name; production unless given
+    directories: those that exist, or a function that knows
+    raises:      BindingError: "unknown-environment", "envdir-not-allowed", "dynamic-not-absolute",
+                 "environment-attribute"
+
+    >>> environment_of(None, confdir="/etc/puppet").manifest
+    '/etc/puppet/manifests/site.pp'
+    """
+    given = site or {}
+    exists = directories if callable(directories) else _listed(directories)
+    name = selected or "production"
+    dynamic = given.get("dynamic")
+    if dynamic is not None:
+        _check_dynamic(dynamic)
+    declared = given.get("environments") or {}
+    if name in declared:
+        own, envdir = dict(declared[name] or {}), None
+    elif dynamic is not None and _is_name(name) and exists(posixpath.join(dynamic["dir"], name)):
+        own, envdir = dict(dynamic.get("attrs") or {}), posixpath.join(dynamic["dir"], name)
+    elif name == "production":
+        own, envdir = {}, None
+    else:
+        known = ", ".join([*declared, *(["production"] if "production" not in declared else [])])
+        raise BindingError(UNKNOWN_ENVIRONMENT, f"unknown environment {name!r}", hint=f"known are {known}")
+    defaults = dict(given.get("defaults") or {})
+    for attributes in (own, defaults):
+        for attribute, value in attributes.items():
+            if attribute not in _ATTRIBUTES or not isinstance(value, str):
+                raise BindingError(
+                    ENVIRONMENT_ATTRIBUTE, f"an environment has no attribute {attribute!r} of {value!r}",
+                    hint=f"attributes are {', '.join(_ATTRIBUTES)}; each is a text",
+                )  # fmt: skip
+    values = {**_FACTORY, **defaults, **own}
+    root = _tidy(posixpath.join(confdir, envdir or values.get("envdir", confdir)))
+    paths = {attribute: _tidy(posixpath.join(root, values[attribute])) for attribute in ("templatedir", "bindingsdir")}
+    manifestdir = _tidy(posixpath.join(root, values["manifestdir"]))
+    return Environment(
+        name=name,
+        envdir=root,
+        modulepath=tuple(_tidy(posixpath.join(root, one)) for one in values["modulepath"].split(":") if one),
+        manifestdir=manifestdir,
+        manifest=_tidy(posixpath.join(manifestdir, values["manifest"])),
+        **paths,
+    )
+
+
+def _check_dynamic(dynamic: Mapping[str, Any]) -> None:
+    if not isinstance(dynamic.get("dir"), str) or not posixpath.isabs(dynamic["dir"]):
+        raise BindingError(
+            DYNAMIC_NOT_ABSOLUTE,
+            f"dynamic environments live below an absolute directory, not {dynamic.get('dir')!r}",
+        )
+    if "envdir" in (dynamic.get("attrs") or {}):
+        raise BindingError(
+            ENVDIR_NOT_ALLOWED, "a dynamic environment has its own directory: envdir cannot be set",
+            hint="leave envdir out",
+        )  # fmt: skip
+
+
+def _is_name(name: str) -> bool:
+    return bool(name) and "/" not in name and "\0" not in name and name not in (".", "..")
+
+
+def _tidy(path: str) -> str:
+    return path.rstrip("/") or "/"
+
+
+def _listed(directories: Iterable[str]) -> Callable[[str], bool]:
+    known = {_tidy(one) for one in directories}
+    return lambda path: _tidy(path) in known

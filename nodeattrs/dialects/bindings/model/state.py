@@ -1,0 +1,196 @@
+"""The state of a request: categories with their values, highest first, variables, and objects of a catalog.
+
+Ranks fall from the front; `common` is below all and always holds. A set of categories is
+a number with a bit for each rank: greater numbers are exactly the greater tuples of ranks,
+and a longer tuple ranks above its own prefix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.claim import Origin
+from nodeattrs.dialects.bindings.codes import (
+    BAD_MODE,
+    CATEGORY_COMMON,
+    CATEGORY_ENVIRONMENT_VALUE,
+    CATEGORY_ORDER,
+    CATEGORY_TWICE,
+    CATEGORY_VALUE,
+)
+from nodeattrs.dialects.bindings.model.faults import BindingError
+
+Mode = str
+"""How a conjunction ranks: "tuple" (all its categories count) or "documented" (its highest alone)."""
+
+
+class State:
+    """What is true of a request.
+
+    categories: (name, value) pairs, the highest first; a value of None never holds
+    variables:  what `$name` means, such as facts
+    mode:       "tuple", or "documented" for the letter of the document: the highest category alone ranks
+    listed_at:  where a site lists a category, by its name
+    raises:     BindingError, where a category is listed twice
+
+    >>> State([("node", "Kermit"), ("environment", "production")]).mask([("node", "kermit")])
+    2
+    """
+
+    @taking(categories=Listed)
+    def __init__(
+        self,
+        categories: Iterable[Sequence[Any]] = (),
+        variables: Mapping[str, Any] | None = None,
+        *,
+        mode: Mode = "tuple",
+        listed_at: Mapping[str, Origin] | None = None,
+    ) -> None:
+        if mode not in ("tuple", "documented"):
+            raise BindingError(BAD_MODE, f"no mode {mode!r}", hint="modes are tuple and documented")
+        self.mode = mode
+        self.variables = dict(variables or {})
+        self.listed_at = dict(listed_at or {})
+        self._values = _listed(categories)
+        self.categories = tuple(self._values.items())
+        self._bits = {name: 1 << len(self._values) - 1 - index for index, name in enumerate(self._values)}
+
+    def mask(self, conjunction: Iterable[tuple[str, str]]) -> int | None:
+        """The categories of a conjunction as bits, 0 for common alone; None where it does not hold."""
+        mask = 0
+        for name, value in conjunction:
+            if name == "common":
+                continue
+            actual = self._values.get(name)
+            if actual is None or actual != str(value).lower():
+                return None
+            mask |= self._bits[name]
+        return mask
+
+    def ranked(self, mask: int) -> int:
+        """The rank of some categories, as this mode has it."""
+        return mask if self.mode == "tuple" or not mask else 1 << mask.bit_length() - 1
+
+    def title(self, mask: int) -> str:
+        """The categories of a mask in words: "node kermit + virtual true"."""
+        held = [f"{name} {value}" for name, value in self.categories if self._bits[name] & mask]
+        return " + ".join(held) or "common"
+
+    def value(self, name: str) -> str | None:
+        """The value of a category."""
+        return self._values.get(name)
+
+    def names(self) -> list[str]:
+        """The categories, the highest first."""
+        return [name for name, _ in self.categories]
+
+
+def _listed(pairs: Iterable[Sequence[Any]]) -> dict[str, str | None]:
+    """The categories and their values as text, the highest first, without common. raises: BindingError"""
+    found: dict[str, str | None] = {}
+    for pair in pairs:
+        if isinstance(pair, str) or len(pair) != 2:
+            raise BindingError(CATEGORY_VALUE, f"{pair!r} is no pair of a category and its value")
+        name, value = pair
+        if name == "common":
+            continue
+        if name in found:
+            raise BindingError(CATEGORY_TWICE, f"the category {name} is listed twice")
+        found[str(name)] = category_text(name, value)
+    return found
+
+
+def category_text(name: str, value: Any) -> str | None:
+    """A category's value as it is compared: text in lower case; None where it is null or empty.
+
+    raises: BindingError ("category-value"), for a list or hash
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if value is None or value == "":
+        return None
+    if not isinstance(value, (str, int, float)):
+        raise BindingError(CATEGORY_VALUE, f"the value of category {name} is a {type(value).__name__}")
+    return str(value).lower()
+
+
+@taking(listed=Listed | None)
+def effective_categories(
+    listed: Iterable[Sequence[Any]] | None, *, fqdn: str, environment: str
+) -> list[tuple[str, str | None]]:
+    """The categories that are in effect, given those that a site lists, without common.
+
+    listed: evaluated (category, value) pairs; None where the site lists none
+    raises: BindingError: "category-common", "category-environment-value", "category-order",
+            "category-value", "category-twice"
+
+    >>> effective_categories([("rack", 12)], fqdn="Kermit", environment="production")
+    [('node', 'kermit'), ('rack', '12'), ('environment', 'production')]
+    """
+    pairs = []
+    for name, value in listed or ():
+        if name == "common":
+            raise BindingError(
+                CATEGORY_COMMON, "the category common is always there, and last", hint="leave it out of the list"
+            )
+        if name == "environment" and value is not True:
+            raise BindingError(
+                CATEGORY_ENVIRONMENT_VALUE, f"the category environment has the value {value!r}",
+                hint="only its place can be chosen: write environment => true",
+            )  # fmt: skip
+        pairs.append((name, environment if name == "environment" else value))
+    effective = _listed(pairs)
+    if "node" not in effective:
+        effective = {"node": category_text("node", fqdn), **effective}
+    effective.setdefault("environment", category_text("environment", environment))
+    names = list(effective)
+    if names.index("node") > names.index("environment"):
+        raise BindingError(
+            CATEGORY_ORDER, "the category node stands below environment", hint="put node above environment"
+        )
+    return list(effective.items())
+
+
+class Objects:
+    """Instances and their types.
+
+    is_there:  whether anybody can be asked at all; where not, a query produces nothing
+    types:     the name of a type -> the names of its parameters
+    instances: a reference such as "Sql[one]" -> the parameters of that instance
+
+    >>> objects = Objects({"Sql": ["user"]}, {"Sql[one]": {"user": "app"}})
+    >>> objects.instance("Sql[one]"), objects.parameters("Sql"), objects.parameters("Web")
+    ({'user': 'app'}, ['user'], None)
+    """
+
+    is_there = True
+
+    def __init__(
+        self,
+        types: Mapping[str, list[str]] | None = None,
+        instances: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        self._types = {name: list(names) for name, names in (types or {}).items()}
+        self._instances = dict(instances or {})
+
+    def instance(self, reference: str) -> Mapping[str, Any] | None:
+        """The parameters of an instance, or None where there is none."""
+        return self._instances.get(reference)
+
+    def of_type(self, name: str, where: Iterable[Any] = ()) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """The instances of a type, in their order. where: conditions; who cannot use them gives all"""
+        for reference, parameters in self._instances.items():
+            if reference.partition("[")[0] == name:
+                yield reference, parameters
+
+    def parameters(self, name: str) -> list[str] | None:
+        """The parameter names of a type; of a type that is not listed, those that its instances have; None without any.
+
+        cost: one look, or one visit an instance
+        """
+        if name in self._types:
+            return self._types[name]
+        seen = dict.fromkeys(name for _, parameters in self.of_type(name) for name in parameters)
+        return list(seen) or None

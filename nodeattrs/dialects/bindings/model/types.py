@@ -1,0 +1,523 @@
+"""Types of values: what may be bound, and what may stand where.
+
+The type table of docs/bindings.md. A type is its canonical text cut into name and
+arguments; `Type[X]` names a class of Python, which a `Classes` register knows. With a name
+it is a `Key`; a reserved name begins with a slash. It knows no bindings.
+"""
+
+from __future__ import annotations
+
+import re
+import types as python_types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol, Union, get_args, get_origin
+from typing import Any as OurAny
+
+from nodeattrs.core.borders import taking
+from nodeattrs.core.code import may_run, require_may_run
+from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.dialects.bindings.codes import AMBIGUOUS_CLASS, BAD_TYPE
+from nodeattrs.dialects.bindings.model.faults import BindingError
+from nodeattrs.puppet.references import Reference, unquoted
+
+_SCALARS: dict[str, tuple[type, ...]] = {
+    "Integer": (int,), "Float": (float,), "Number": (int, float), "String": (str,), "Boolean": (bool,),
+    "Literal": (str, int, float, bool),
+}  # fmt: skip
+_PLAIN = {*_SCALARS, "Data", "Any", "Pattern"}
+_NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:(?:::|\.)\w+)*")
+_WORD = re.compile(r"[A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)*")
+
+_NARROWER: dict[str, frozenset[str]] = {
+    "Number": frozenset({"Integer", "Float"}),
+    "Literal": frozenset({"Integer", "Float", "Number", "String", "Boolean"}),
+    "Data": frozenset({"Integer", "Float", "Number", "String", "Boolean", "Literal"}),
+}
+
+
+@dataclass(frozen=True)
+class Type:
+    """A type. `args` are types, or the text of a title, a class or a pattern."""
+
+    name: str
+    args: tuple[Type | str, ...] = ()
+
+    @property
+    def element(self) -> Type:
+        """What an Array holds, or the values of a Hash."""
+        return self.args[-1] if self.args and isinstance(self.args[-1], Type) else DATA
+
+    @property
+    def key(self) -> Type:
+        """The keys of a Hash."""
+        return self.args[0] if len(self.args) == 2 and isinstance(self.args[0], Type) else LITERAL
+
+    @property
+    def title(self) -> str:
+        """The text in the brackets of `Type[X]`, `Class[x]` or a reference."""
+        return str(self.args[0]) if self.args else ""
+
+    @property
+    def is_instance(self) -> bool:
+        """Whether it names one instance of the objects: `Sql[one]`."""
+        return bool(self.args) and self.name not in ("Array", "Hash", "Type", "Class", "Pattern")
+
+    @property
+    def is_data(self) -> bool:
+        """Whether every value of it is data, so that its names share one space."""
+        if self.name in ("Array", "Hash"):
+            return self.element.is_data and (self.name == "Array" or self.key.is_data)
+        return self.name == "Data" or self.name in _SCALARS
+
+    @property
+    def kind(self) -> str:
+        """The first half of a key: "Data" for all data, else the type itself."""
+        if self.is_data:
+            return "Data"
+        if self.name == "Hash" and self.key == LITERAL:
+            return f"Hash[{self.element.kind}]"  # Hash[Literal,x] is written out Hash[x]
+        return str(self)
+
+    def accepts(self, other: Type, classes: Classes) -> bool:
+        """Whether *other* may stand where this type is declared."""
+        if self == other or self.name == "Any":
+            return True
+        if self.name in ("Array", "Hash"):
+            return (
+                other.name == self.name
+                and self.element.accepts(other.element, classes)
+                and (self.name == "Array" or self.key.accepts(other.key, classes))
+            )
+        if self.name == "Data" and other.name in ("Array", "Hash"):
+            return other.is_data
+        if self.name == "Type" and other.name == "Type":
+            return classes.is_subclass(other.title, self.title)
+        if self.name == "Pattern" and not self.args:
+            return other.name == "Pattern"
+        if self.name == "Class" and not self.args:
+            return other.name == "Class"
+        return other.name in _NARROWER.get(self.name, ())
+
+    def excludes(self, other: Type, classes: Classes) -> bool:
+        """Whether no value of *other* can stand where this type is declared."""
+        if self.accepts(other, classes) or other.accepts(self, classes):
+            return False
+        if self.name == other.name == "Type":
+            both = [classes.find(one.title) for one in (self, other)]
+            return not any(one is None or is_abstract(one) for one in both)
+        names = {self.name, other.name}
+        return (
+            len(names) == 2
+            and names <= {*_SCALARS, "Array", "Hash", "Data", "Type"}
+            and not ("Data" in names and names & {"Array", "Hash"})
+        )
+
+    def holds(self, value: Any, classes: Classes) -> bool:
+        """Whether *value* conforms. Null conforms to nothing but Any; inside a collection of data it is data.
+
+        A secret is data, and no text or number. cost: one visit a value, but for Any and Type[X]
+        """
+        name = self.name
+        if name == "Any":
+            return True
+        if value is None:
+            return False
+        if name == "Data":
+            return _is_data(value)
+        if name == "Array":
+            return isinstance(value, list) and all(_inside(self.element, entry, classes) for entry in value)
+        if name == "Hash":
+            return isinstance(value, dict) and all(
+                self.key.holds(key, classes) and _inside(self.element, entry, classes) for key, entry in value.items()
+            )
+        if name == "Type":
+            return classes.is_instance(value, self.title)
+        if name == "Pattern":
+            return isinstance(value, re.Pattern) and (not self.args or value.pattern == self.title)
+        return _holds_scalar(name, value) if name in _SCALARS else _holds_reference(self, value)
+
+    def __str__(self) -> str:
+        return f"{self.name}[{','.join(map(_spelled, self.args))}]" if self.args else self.name
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+
+def _spelled(argument: Type | str) -> str:
+    if isinstance(argument, Type) or _WORD.fullmatch(argument) or _NAME.fullmatch(argument):
+        return str(argument)
+    escaped = argument.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _inside(element: Type, value: Any, classes: Classes) -> bool:
+    return element.holds(value, classes) or (value is None and element.name == "Data")
+
+
+def _is_data(value: Any) -> bool:
+    waiting = [value]  # no recursion: a value may be as deep as a tree
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            if not all(map(_is_literal, one)):
+                return False
+            waiting.extend(entry for entry in one.values() if entry is not None)
+        elif isinstance(one, list):
+            waiting.extend(entry for entry in one if entry is not None)
+        elif not isinstance(one, Sensitive) and not _is_literal(one):
+            return False
+    return True
+
+
+def _is_literal(value: Any) -> bool:
+    return isinstance(value, (str, int, float, bool))
+
+
+def _holds_scalar(name: str, value: Any) -> bool:
+    if isinstance(value, bool):  # which is an int in Python
+        return bool in _SCALARS[name]
+    return isinstance(value, _SCALARS[name])
+
+
+def _holds_reference(declared: Type, value: Any) -> bool:
+    """Whether it names a class where a class is declared, else a resource; nobody knows sub classes of either."""
+    return isinstance(value, Reference) and (value.type == "Class") == (declared.name == "Class")
+
+
+def is_protocol(of: Any) -> bool:
+    """Whether a class is a Protocol: what has its members is one, whatever it inherits."""
+    return bool(getattr(of, "_is_protocol", False))
+
+
+def is_abstract(of: type) -> bool:
+    """Whether nothing can be made of a class by itself."""
+    return bool(getattr(of, "__abstractmethods__", ())) or is_protocol(of)
+
+
+def follows(kind: type, protocol: type) -> bool:
+    """Whether a class is what a Protocol asks for, by inheritance or by its members."""
+    return protocol in kind.__mro__ or all(hasattr(kind, name) for name in _members(protocol))
+
+
+@lru_cache(maxsize=1024)
+def _members(protocol: type) -> frozenset[str]:
+    """The methods of a Protocol; its plain attributes may be set by a constructor, and are not looked for."""
+    bases = [base for base in protocol.__mro__ if is_protocol(base) and base is not Protocol]
+    return frozenset(name for base in bases for name in vars(base)) - _OF_EVERY_PROTOCOL
+
+
+class _Empty(Protocol):
+    pass
+
+
+_OF_EVERY_PROTOCOL = frozenset(
+    {*vars(_Empty), "__annotations__", "__slots__", "__static_attributes__", "__firstlineno__"}
+)
+
+
+@taking(known=Mapping | None)
+class Classes:
+    """The classes of Python that `Type[X]` may name. Two classes of one name are an error.
+
+    Some may only be offered: they are loaded when a binding needs them, and where code may run.
+
+    >>> Classes({"Path": str}).find("Path")
+    <class 'str'>
+    """
+
+    def __init__(self, known: Mapping[str, type] | None = None) -> None:
+        self._known: dict[str, type] = {}
+        self._offered: dict[str, Callable[[], type]] = {}
+        self._sources: list[Callable[[], Mapping[str, Callable[[], type]]]] = []
+        for name, one in (known or {}).items():
+            self.add(one, name)
+
+    def add(self, one: type, name: str = "") -> str:
+        """Make a class known under its name; gives the name.
+
+        raises: BindingError, where another class has it
+        """
+        name = name or one.__name__
+        known = self._known.setdefault(name, one)
+        if known is not one:
+            raise BindingError(
+                AMBIGUOUS_CLASS,
+                f"two classes are called {name}: {known.__module__}.{name} and {one.__module__}.{one.__qualname__}",
+                hint="name one of them with classes={'OtherName': ...}",
+            )
+        return name
+
+    def find(self, name: str) -> type | None:
+        """The class of a name, or None."""
+        plain = name.removeprefix("::").partition("[")[0]
+        if plain not in self._known and may_run() and (load := self._offer(plain)):
+            self.add(load(), plain)
+        return self._known.get(plain)
+
+    def offer(self, name: str, load: Callable[[], type]) -> None:
+        """Make a class known that is not loaded yet."""
+        self._offered[name] = load
+
+    def offer_from(self, source: Callable[[], Mapping[str, Callable[[], type]]]) -> None:
+        """Who is asked for more of them, once, when a name is asked for that is not known."""
+        self._sources.append(source)
+
+    def _offer(self, name: str | None) -> Callable[[], type] | None:
+        while name not in self._offered and self._sources:
+            self._offered = {**self._sources.pop()(), **self._offered}
+        return self._offered.get(name or "")
+
+    def require(self, name: str) -> type | None:
+        """The same as `find`; a class that may not be loaded now raises. raises: UnknownLayer"""
+        plain = name.removeprefix("::").partition("[")[0]
+        if plain not in self._known and self._offer(plain):
+            require_may_run(f"the class {plain}")
+        return self.find(name)
+
+    def merged(self, other: Classes) -> Classes:
+        """Both registers in one. raises: BindingError"""
+        both = Classes(self._known)
+        both._offered = {**self._offered, **other._offered}
+        both._sources = [*self._sources, *other._sources]
+        for name, one in other._known.items():
+            both.add(one, name)
+        return both
+
+    def names(self) -> list[str]:
+        """All names."""
+        self._offer(None)
+        return sorted({*self._known, *self._offered})
+
+    def is_subclass(self, name: str, of: str) -> bool:
+        """Whether the class called *name* is a sub class of the one called *of*."""
+        one, base = self.find(name), self.find(of)
+        return name == of or (one is not None and base is not None and issubclass(one, base))
+
+    def is_instance(self, value: Any, name: str) -> bool:
+        """Whether *value* is an instance of the class of that name. A class nobody knows is taken by its name."""
+        known = self.find(name)
+        if known is not None:
+            return isinstance(value, known) if not is_protocol(known) else follows(type(value), known)
+        plain = name.partition("[")[0]
+        return any(base.__name__ == plain for base in type(value).__mro__)
+
+
+@lru_cache(maxsize=4096)
+@taking(text=str)
+def parse_type(text: str) -> Type:
+    """The type that a text spells: `Array[Integer]`, `class ntp`, `File['/etc/hosts']`, `Type[Logger]`.
+
+    cost:   one scan; equal texts once
+    raises: BindingError ("bad-type")
+
+    >>> str(parse_type("Hash[ String , Array[Integer] ]")), str(parse_type("class ntp")), str(parse_type("Web['one']"))
+    ('Hash[String,Array[Integer]]', 'Class[ntp]', 'Web[one]')
+    """
+    stripped = text.strip()
+    if stripped.startswith("class "):
+        return Type("Class", (stripped[6:].strip(),))
+    try:
+        found, rest = _parsed(stripped, stripped)
+    except RecursionError:
+        raise _bad(text[:40] + "…", "is nested too deep") from None
+    if rest.strip():
+        raise _bad(text, f"has {rest.strip()!r} after its end")
+    return found
+
+
+def _parsed(text: str, whole: str) -> tuple[Type, str]:
+    text = text.lstrip()
+    if text.startswith("class "):
+        named = _NAME.match(text, 6)
+        if named is None:
+            raise _bad(whole, "names no class")
+        return Type("Class", (named[0],)), text[named.end() :]
+    match = _NAME.match(text)
+    if match is None:
+        raise _bad(whole, "is no type" if text == whole else "lacks a type inside its brackets")
+    name, rest = match[0].removeprefix("::"), text[match.end() :].lstrip()
+    args: list[Type | str] = []
+    if rest.startswith("["):
+        rest = rest[1:]
+        while True:
+            argument, rest = _argument(name, rest.lstrip(), whole)
+            args.append(argument)
+            rest = rest.lstrip()
+            if rest.startswith(","):
+                rest = rest[1:]
+            elif rest.startswith("]"):
+                return _checked(name, tuple(args), whole), rest[1:]
+            else:
+                raise _bad(whole, "has a bracket that is not closed")
+    return _checked(name, (), whole), rest
+
+
+_TITLE = re.compile(r"[^\[\],'\"]+")
+_QUOTED = re.compile(r"'((?:\\.|[^'\\])*)'|\"((?:\\.|[^\"\\])*)\"|/((?:\\.|[^/\\\n])+)/", re.DOTALL)
+
+
+def _argument(name: str, text: str, whole: str) -> tuple[Type | str, str]:
+    if quoted := _QUOTED.match(text):
+        return unquoted(quoted[0]), text[quoted.end() :]
+    if name in ("Array", "Hash"):
+        return _parsed(text, whole)
+    if text[:1].isupper() and name == "Type":
+        inner, rest = _parsed(text, whole)
+        return inner if inner.args else inner.name, rest
+    title = _TITLE.match(text)
+    if title is None:
+        raise _bad(whole, "has an empty bracket")
+    return title[0].strip(), text[title.end() :]
+
+
+def _checked(name: str, args: tuple[Type | str, ...], whole: str) -> Type:
+    most = {"Array": 1, "Hash": 2}.get(name, 0 if name in _PLAIN - {"Pattern"} else 1)
+    if len(args) > most:
+        raise _bad(whole, f"gives {name} {len(args)} arguments; it takes {most or 'none'}")
+    if name in ("Array", "Hash") and not all(isinstance(argument, Type) for argument in args):
+        raise _bad(whole, f"gives {name} an argument that is no type")
+    if name == "Type" and not args:
+        raise _bad(whole, "names no class")
+    if not name[:1].isupper():
+        raise _bad(whole, "does not begin with a capital letter")
+    return Type(name, args)
+
+
+def _bad(text: str, what: str) -> BindingError:
+    return BindingError(BAD_TYPE, f"the type {text!r} {what}")
+
+
+DATA = Type("Data")
+LITERAL = Type("Literal")
+ANY = Type("Any")
+ARRAY = Type("Array")
+HASH = Type("Hash")
+
+_OF_HINT: dict[Any, Type] = {
+    int: Type("Integer"), float: Type("Float"), str: Type("String"), bool: Type("Boolean"), list: ARRAY,
+    dict: HASH, Any: ANY, OurAny: ANY, object: ANY, re.Pattern: Type("Pattern"),
+}  # fmt: skip
+_UNIONS: dict[frozenset[Any], Type] = {
+    frozenset({int, float}): Type("Number"),
+    frozenset({int, float, str, bool}): LITERAL,
+}
+
+
+def type_of_hint(hint: Any, classes: Classes) -> Type:
+    """The type that a type of Python, a text or a `Type` means; classes are made known.
+
+    >>> type_of_hint(dict[str, list[int]], Classes()), type_of_hint("Array", Classes())
+    (<Hash[String,Array[Integer]]>, <Array>)
+    """
+    if isinstance(hint, Type):
+        return hint
+    if isinstance(hint, str):
+        return parse_type(hint)
+    if hint in _OF_HINT:
+        return _OF_HINT[hint]
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is list:
+        return Type("Array", (type_of_hint(args[0], classes),))
+    if origin is dict:
+        return _checked("Hash", tuple(type_of_hint(one, classes) for one in args), str(hint))
+    if origin in (Union, python_types.UnionType) and frozenset(args) in _UNIONS:
+        return _UNIONS[frozenset(args)]
+    if isinstance(origin, type) and origin is not python_types.UnionType:
+        return type_of_hint(origin, classes)
+    if isinstance(hint, type):
+        return Type("Type", (classes.add(hint),))
+    way = (
+        "a function is filled when it is called: wire(f)()" if callable(hint) else "pass a class, or a text like 'Data'"
+    )
+    raise BindingError(BAD_TYPE, f"{hint!r} is no type that can be bound", hint=way)
+
+
+Key = tuple[str, str]
+"""The kind of a type ("Data" for all data), and a name."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A key as somebody asks for it. Without a type it is data; without a name the type alone."""
+
+    type: Type | None = None
+    name: str | None = None
+
+    @property
+    def key(self) -> Key:
+        """What it is found under."""
+        return (self.type.kind if self.type else "Data"), self.name or ""
+
+    @property
+    def label(self) -> str:
+        """It in one word: its name, or its class."""
+        if self.name or self.type is None:
+            return self.name or ""
+        return self.type.title if self.type.name == "Type" else str(self.type)
+
+    def __str__(self) -> str:
+        if self.type is None:
+            return repr(self.name or "")
+        return str(self.type) if self.name is None else f"{self.type}, {self.name!r}"
+
+
+def spelled_key(key: Key) -> str:
+    """A key as messages show it.
+
+    >>> spelled_key(("Data", "ssh::port")), spelled_key(("Type[Logger]", ""))
+    ("Data, 'ssh::port'", 'Type[Logger]')
+    """
+    kind, name = key
+    return f"{kind}, {name!r}" if name else kind
+
+
+CLASSES = "/classes"
+
+_ESCAPES = {"%": "%25", "/": "%2F", "[": "%5B", "]": "%5D"}
+
+
+def target_of(text: str) -> Type:
+    """The target of parameters: a bare lower-case name is a host class.
+
+    >>> target_of("ntp"), target_of("class ntp"), target_of("Web[one]")
+    (<Class[ntp]>, <Class[ntp]>, <Web[one]>)
+    """
+    stripped = text.strip()
+    bare = stripped.removeprefix("::")[:1]
+    if not stripped.startswith("class ") and (bare.islower() or bare == "_"):
+        return parse_type(f"class {stripped}")
+    return parse_type(stripped)
+
+
+def _target(of: Type) -> str:
+    escaped = "".join(_ESCAPES.get(sign, sign) for sign in of.title)
+    return f"{of.name}[{escaped}]" if of.args else of.name
+
+
+@taking(target=str | Type, name=str)
+def parameter_key(target: str | Type, name: str) -> str:
+    """The name under which a parameter is bound.
+
+    >>> parameter_key("File['foo/bar[x]']", "mode")
+    '/param/File[foo%2Fbar%5Bx%5D]/mode'
+    """
+    return f"/param/{_target(target_of(target) if isinstance(target, str) else target)}/{name}"
+
+
+@taking(lhs=str | Type, rhs=str | Type)
+def map_key(lhs: str | Type, rhs: str | Type) -> str:
+    """The name under which the map of a pair of types is bound.
+
+    >>> map_key("Web", "Sql")
+    '/map/Web/Sql'
+    """
+    sides = (target_of(side) if isinstance(side, str) else side for side in (lhs, rhs))
+    return f"/map/{'/'.join(map(_target, sides))}"
+
+
+@taking(name=str)
+def variable_key(name: str) -> str:
+    """The name under which a top scope variable is bound."""
+    return f"/var/{name.removeprefix('::')}"

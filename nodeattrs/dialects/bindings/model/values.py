@@ -1,0 +1,173 @@
+"""Values at the border: copied on the way in, so that nobody outside can change what is bound, and given as data.
+
+Callables that bindings name come in here, too.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from nodeattrs.core.tree import MAX_DEPTH, strict_key
+from nodeattrs.dialects.bindings.codes import NOT_DATA, SYNTAX
+from nodeattrs.dialects.bindings.model.faults import BindingError
+from nodeattrs.errors import TooDeep
+from nodeattrs.formats.patterns import BadPattern, expression
+from nodeattrs.puppet.references import Reference
+
+
+def taken_in(value: Any, room: int = MAX_DEPTH) -> Any:
+    """A value without its ties to the caller: lists and maps are copied. raises: TooDeep"""
+    if not isinstance(value, (list, tuple, dict)):
+        return value
+    if not room:
+        raise TooDeep(f"a value is nested deeper than {MAX_DEPTH} levels, or inside itself")
+    # Loops and no comprehensions: those would take a second frame a level.
+    if isinstance(value, dict):
+        copied = {}
+        for key, entry in value.items():
+            copied[key] = taken_in(entry, room - 1)
+        return copied
+    entries = []
+    for entry in value:
+        entries.append(taken_in(entry, room - 1))
+    return entries
+
+
+@lru_cache(maxsize=1024)
+def shown_file(file: str) -> str:
+    """A file of Python as messages show it: relative where it can be, never a path of this machine."""
+    relative = os.path.relpath(file) if os.path.isabs(file) and not file.startswith("<") else file
+    inside = not relative.startswith(os.pardir)
+    return (relative if inside else os.path.basename(file)).replace(os.sep, "/")
+
+
+def as_data(value: Any) -> Any:
+    """A value, or an expression in it, as plain data. raises: BindingError ("not-data")"""
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [as_data(entry) for entry in value]
+    if isinstance(value, dict):
+        return hash_as_data((key, as_data(entry)) for key, entry in value.items())
+    if isinstance(value, re.Pattern):
+        return {"regex": value.pattern}
+    if hasattr(value, "to_data"):
+        return value.to_data()
+    raise BindingError(NOT_DATA, f"{value!r} has no data form", hint="name it with functions={...} or classes={...}")
+
+
+def hash_as_data(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
+    """A map where all keys are texts; else pairs, since JSON would make one key of 1 and "1"."""
+    listed = list(pairs)
+    if all(isinstance(key, str) for key, _ in listed):
+        return dict(listed)
+    return {"hash": [list(pair) for pair in listed]}
+
+
+def texts_of(value: Any) -> Any:
+    """A reference as a plain text, and so the entries of a list or a hash of them: what queries and classes give."""
+    if isinstance(value, dict):
+        return {key: _text_of(entry) for key, entry in value.items()}
+    return [_text_of(entry) for entry in value] if isinstance(value, list) else _text_of(value)
+
+
+def _text_of(value: Any) -> Any:
+    return str(value) if isinstance(value, Reference) else value
+
+
+def flatten(value: Any) -> list[Any]:
+    """All levels of a list taken off; what is no list becomes one.
+
+    >>> flatten([1, [2, [3]]])
+    [1, 2, 3]
+    """
+    if not isinstance(value, list):
+        return [value]
+    return [inner for entry in value for inner in flatten(entry)]
+
+
+def uniq(value: list[Any]) -> list[Any]:
+    """A list without later duplicates; 1, 1.0, true and "1" are four values."""
+    first: dict[Any, Any] = {}
+    for entry in value:
+        first.setdefault(strict_key(entry), entry)
+    return list(first.values())
+
+
+def _joined(value: list[Any], between: str = "") -> str:
+    return between.join(str(entry) for entry in value)
+
+
+def _concat(*lists: Any) -> list[Any]:
+    return [entry for one in lists for entry in (one if isinstance(one, list) else [one])]
+
+
+def _merged(*maps: Mapping[Any, Any]) -> dict[Any, Any]:
+    return {key: value for one in maps for key, value in one.items()}
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "capitalize": lambda text: str(text).capitalize(),
+    "concat": _concat,
+    "downcase": lambda text: str(text).lower(),
+    "flatten": flatten,
+    "join": _joined,
+    "keys": lambda value: list(value),
+    "merge": _merged,
+    "size": lambda value: len(value),
+    "sort": lambda value: sorted(value),
+    "stringify": lambda value: str(value),
+    "strip": lambda text: str(text).strip(),
+    "unique": uniq,
+    "upcase": lambda text: str(text).upper(),
+    "values": lambda value: list(value.values()),
+}
+"""By name. `concat`, `flatten`, `uniq`, `merge` and `sum` of multibinds are options, not these."""
+
+
+# --- comparisons -----------------------------------------------------------------------------------
+
+PATTERN_SIGNS = ("=~", "!~", "~=", "~!")
+SIGNS = ("==", "!=", "<", "<=", ">", ">=", *PATTERN_SIGNS)
+"""The operators of comparisons; those with a pattern on the right are the last four."""
+
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+_ALIKE: tuple[tuple[type, ...], ...] = ((int, float), (str,))
+
+
+def pattern_of(text: str) -> re.Pattern[str]:
+    """A regular expression as it is written. raises: BindingError ("syntax")"""
+    try:
+        expression(text)
+        return re.compile(text)
+    except BadPattern as error:
+        raise BindingError(SYNTAX, f"the pattern {text!r} cannot be read: {error}") from None
+
+
+def compared(actual: Any, sign: str, wanted: Any) -> bool:
+    """Whether a comparison holds: texts with texts, numbers with numbers; others are never ordered.
+
+    >>> compared(5432, ">", 80), compared("5432", ">", 80), compared("db1", "=~", "^db")
+    (True, False, True)
+    """
+    if sign in ("==", "!="):
+        same = type(actual) is type(wanted) or _alike(actual, wanted)
+        return (same and actual == wanted) == (sign == "==")
+    if sign in PATTERN_SIGNS:
+        one, flags = (wanted.pattern, wanted.flags) if isinstance(wanted, re.Pattern) else (str(wanted), 0)
+        found = isinstance(actual, str) and expression(one, flags).search(actual)
+        return found == (sign in ("=~", "~="))
+    return _alike(actual, wanted) and _COMPARE[sign](actual, wanted)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    if isinstance(one, bool) or isinstance(other, bool):
+        return False
+    return any(isinstance(one, kinds) and isinstance(other, kinds) for kinds in _ALIKE)

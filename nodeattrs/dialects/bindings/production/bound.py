@@ -1,0 +1,309 @@
+"""What is bound for a state, what a key needs, what is missing, and what can never be made.
+
+It makes no value: the maker does, which is built on this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from threading import local
+from typing import Any
+
+from nodeattrs.codes import Kind
+from nodeattrs.core.tree import near
+from nodeattrs.dialects.bindings.codes import ABSTRACT_CLASS, LOOKUP_LOOP, MISSING, NO_PRODUCER, TYPE_MISMATCH, UNFILLED
+from nodeattrs.dialects.bindings.model.expressions import injected_by, variables_of
+from nodeattrs.dialects.bindings.model.faults import BindingError, LookupLoop, NotBound, TypeMismatch
+from nodeattrs.dialects.bindings.model.items import Bind
+from nodeattrs.dialects.bindings.model.producers import (
+    PRODUCER,
+    Calling,
+    Computed,
+    Constant,
+    Instance,
+    Named,
+    Producing,
+)
+from nodeattrs.dialects.bindings.model.state import Objects, State
+from nodeattrs.dialects.bindings.model.types import Asked, Classes, Key, Type, is_abstract, parse_type, variable_key
+from nodeattrs.dialects.bindings.production.filling import Slot, name_of, not_given, place_of, returned, slots_of
+from nodeattrs.dialects.bindings.resolution import At, Declaration, Layer, Place, Resolution, resolve
+
+_PRODUCERS = "Type[Producer["
+
+
+class Bound:
+    """The declarations that count, by key, and who is looking something up at this moment.
+
+    given: values that a scope was opened with
+    """
+
+    def __init__(
+        self,
+        layers: tuple[Layer, ...],
+        state: State,
+        register: Classes,
+        objects: Objects,
+    ) -> None:
+        self.layers = layers
+        self.state = state
+        self.register = register
+        self.objects = objects
+        self.resolution: Resolution = resolve(layers, state, objects)
+        self._making = local()
+        self._slots: dict[Any, tuple[Slot, ...]] = {}
+        self._unbound: dict[type, Declaration] = {}
+        self._given: dict[Key, Any] = {}
+
+    def declaration(self, wanted: Asked) -> Declaration | None:
+        """The declaration that counts for a key; None where there is none.
+
+        Whoever asks for a producer by its name takes one of any type: `Type[Producer[String]]`.
+        """
+        found = self.resolution.winners.get(wanted.key)
+        if found is None and wanted.type == PRODUCER:
+            named = (key for key in self.resolution.winners if key[1] == wanted.name and key[0].startswith(_PRODUCERS))
+            return self.resolution.winners.get(next(named, wanted.key))
+        return found
+
+    def counting(self, wanted: Asked) -> Declaration | None:
+        """The same; of a class that nobody binds, what makes it by its constructor."""
+        return self.declaration(wanted) or self._alone(wanted)
+
+    def is_given(self, wanted: Asked) -> bool:
+        """Whether the scope was opened with a value for a key."""
+        return wanted.key in self._given
+
+    def needs(self, one: Declaration) -> Iterator[Asked]:
+        """The keys that a declaration looks up, as far as it can be known without producing anything."""
+        producer = one.root.producer
+        if isinstance(producer, Computed):
+            for name in dict.fromkeys(variables_of(producer.expression)):
+                key = self._key_of_variable(name)
+                if key is not None:
+                    yield key
+            yield from (Asked(None, name) for name in injected_by(producer.expression))
+        elif producer is not None:
+            yield from producer.asks()
+            if (calling := producer.calls(self.register)) is not None:
+                call, args, named = calling
+                slots = not_given(self.slots(call), args, named)
+                yield from (slot.wanted for slot in slots if slot.wanted is not None and self.is_asked(slot))
+
+    def _key_of_variable(self, name: str) -> Asked | None:
+        if self.declaration(bound := Asked(None, variable_key(name))) is not None:
+            return bound
+        if name in self.state.variables or self.state.value(name) is not None:
+            return None
+        return Asked(None, name)
+
+    def slots(self, call: Callable[..., Any]) -> tuple[Slot, ...]:
+        """The parameters of a callable, read once. raises: BindingError ("bad-type", "ambiguous-class")"""
+        found = self._slots.get(call)
+        if found is None:
+            found = self._slots[call] = slots_of(call, self.register)
+        return found
+
+    def is_asked(self, slot: Slot) -> bool:
+        """Whether a parameter is looked up: one that can do without only where somebody binds it."""
+        wanted = slot.wanted
+        return wanted is not None and (
+            slot.is_required or self.is_given(wanted) or self.declaration(wanted) is not None
+        )
+
+    def _alone(self, wanted: Asked) -> Declaration | None:
+        """A class that is made without any binding: asked for by type alone, and its constructor can be filled."""
+        if wanted.type is None or wanted.name is not None or wanted.type.name != "Type":
+            return None
+        known = self.register.find(wanted.type.title)
+        if known is None or not self._is_fillable(known):
+            return None
+        found = self._unbound.get(known)
+        if found is None:
+            item = Bind(origin=place_of(known), type=wanted.type, to=Instance(wanted.type.title))
+            found = Declaration(item, At(NO_PLACE, 0, 0), wanted.key, wanted.type, item.to)
+            found = self._unbound.setdefault(known, found)
+        return found
+
+    def _is_fillable(self, known: type) -> bool:
+        """Whether every parameter of its constructor says a key, or can do without."""
+        if is_abstract(known) or known.__module__ == "builtins":
+            return False
+        if known in self._unbound or hasattr(known, "__inject__"):
+            return True
+        return not any(slot.is_required and slot.wanted is None for slot in self.slots(known))
+
+    def _chain(self) -> list[Declaration]:
+        chain: list[Declaration] | None = getattr(self._making, "chain", None)
+        if chain is None:
+            chain = self._making.chain = []
+        return chain
+
+    # --- saying what is wrong ------------------------------------------------------------------------
+
+    def _loop(self, chain: list[Declaration]) -> LookupLoop:
+        keys = [one.words for one in chain]
+        return LookupLoop(
+            LOOKUP_LOOP, f"{keys[0]} needs itself: {' -> '.join(keys)}", origins=[one.origin for one in chain],
+            details=[self._standing(one) for one in chain[:-1]],
+        )  # fmt: skip
+
+    def _standing(self, one: Declaration) -> str:
+        """Where a declaration stands; of a class that nobody binds where it is written."""
+        if one.place is NO_PLACE:
+            return f"{one.short}: {one.origin}; nobody binds it"
+        return self.resolution.described(one)
+
+    def unfilled(self, links: list[str], slot: Slot) -> NotBound:
+        """What a parameter lacks, with everyone on the way to it: "Web needs Repo needs db_url: not bound"."""
+        chain, seen = self._chain(), list(links)
+        while (inner := self._lacking(slot.wanted)) is not None and slot.label not in seen:
+            seen.append(slot.label)
+            slot = inner
+        why, hint = self._why_missing(slot)
+        return NotBound(
+            MISSING, f"{chained([*seen, slot.label])}: {why}", origins=[one.origin for one in reversed(chain)],
+            details=[self._standing(one) for one in reversed(chain)], hint=hint,
+        )  # fmt: skip
+
+    def _why_missing(self, slot: Slot) -> tuple[str, str | None]:
+        """Why nobody has a value for a parameter, and the way out."""
+        if slot.wanted is None:
+            return "its annotation says no key", f'Annotated[..., named("{slot.name}")], or give it with the binding'
+        if (declared := self.declaration(slot.wanted)) is not None:
+            return f"bound at {declared.origin}, and nothing was produced", None
+        close, hint = self._nearest(slot.wanted)
+        nearest = " or ".join(f"{name} ({place})" if place else name for name, place in close.items())
+        return f"not bound; nearest: {nearest}" if close else "not bound", hint
+
+    def _lacking(self, wanted: Asked | None) -> Slot | None:
+        """The parameter because of which a class that nobody binds cannot be made."""
+        if wanted is None or wanted.name or wanted.type is None or self.declaration(wanted) is not None:
+            return None
+        known = self.register.find(wanted.type.title) if wanted.type.name == "Type" else None
+        if known is None or is_abstract(known):
+            return None
+        return next((one for one in self.slots(known) if one.is_required and one.wanted is None), None)
+
+    def _not_bound(self, wanted: Asked) -> BindingError:
+        declared = self.declaration(wanted)
+        for fault in self.resolution.faults if declared is None else ():
+            if fault.key == wanted.key:
+                return fault  # it is bound, in some way that cannot be
+        details = self._asked_by()
+        if declared is not None:
+            return NotBound(
+                MISSING, f"{wanted} is bound, and nothing was produced", origins=(declared.origin,),
+                details=[self.resolution.described(declared), *details],
+            )  # fmt: skip
+        if (lacking := self._lacking(wanted)) is not None:
+            return self.unfilled([wanted.label], lacking)
+        return NotBound(MISSING, f"nothing is bound to {wanted}", details=details, hint=self._hint(wanted))
+
+    def _asked_by(self, but: Declaration | None = None) -> list[str]:
+        """Who asks for what is being made, in a line; nothing where nobody does."""
+        chain = [one.words for one in self._chain() if one.key and one is not but]
+        return [f"asked for by {' -> '.join(chain)}"] if chain else []
+
+    def _hint(self, wanted: Asked) -> str | None:
+        """The way out where nothing is bound."""
+        close, hint = self._nearest(wanted)
+        return hint or (f"did you mean {', '.join(close)}?" if close else None)
+
+    def _nearest(self, wanted: Asked) -> tuple[dict[str, str], str | None]:
+        """What looks like a key that nobody binds, with its places; a hint where more is known.
+
+        Names that begin with a slash are the library's own: nobody is sent there.
+        """
+        known: dict[str, str] = {}
+        for (kind, name), one in self.resolution.winners.items():
+            place = one.origin.place or ""
+            if name and name == wanted.name and kind != wanted.key[0]:
+                return {f"{name} as {kind}": place}, f"it is bound as {kind}, at {place}: ask for that type, too"
+            if wanted.name is None and name and wanted.type is not None and kind == wanted.key[0]:
+                way = f"ask for that name, too; of a parameter it is Annotated[..., named({name!r})]"
+                return {name: place}, f"it is bound as {name!r}, at {place}: {way}"
+            if wanted.name is None and kind.startswith("Type[") and not name:
+                known[kind[5:-1]] = place
+            elif wanted.name and name and not name.startswith("/"):
+                known[name] = place
+        if (variable := self.resolution.winners.get(("Data", variable_key(wanted.name or "")))) is not None:
+            return {}, f"it is a variable, bound at {variable.origin.place}: ${wanted.name}"
+        of = self.register.find(wanted.type.title) if wanted.type is not None and wanted.type.name == "Type" else None
+        hint = CONCRETE if of is not None and wanted.name is None and is_abstract(of) else None
+        return {name: known.get(name.strip('"'), "") for name in near(wanted.label, known)}, hint
+
+    def mismatch(self, one: Declaration, value: Any, of: Type, what: str = "declared") -> TypeMismatch:
+        return TypeMismatch(
+            TYPE_MISMATCH, f"{one.words}: {value!r} is no {of}, as {what}",
+            origins=(one.origin,), details=(self.resolution.described(one), *self._asked_by(one)),
+        )  # fmt: skip
+
+    def about(self, one: Declaration, kind: Kind, message: str, hint: str | None = None) -> BindingError:
+        return BindingError(kind, message, origins=(one.origin,), details=(self.resolution.described(one),), hint=hint)
+
+
+CONCRETE = "bind it to a class that has all of its methods: .to_class(...)"
+NO_PLACE = Place(0, "made for its type", "")
+
+
+def chained(links: list[str]) -> str:
+    return " needs ".join(links)
+
+
+def early_faults(bound: Bound) -> Iterator[BindingError]:
+    """What can never be made, found by constants, annotations and types before anybody asks.
+
+    A key that a further layer may bind is no fault. cost: linear in the declarations
+    """
+    for winner in bound.resolution.winners.values():
+        root = winner.root
+        if winner.is_multibind:
+            continue
+        if root.producer is None:
+            yield bound.about(winner, NO_PRODUCER, f"{winner.words} is bound to nothing")
+        elif not isinstance(root.producer, Constant):
+            yield from _of_producer(bound, root, root.producer)
+        elif "transformer" not in root.options:
+            yield from _of_constant(bound, winner, root.producer.value)
+    for several in bound.resolution.fragments.values():
+        for one in several:
+            if one.producer is not None and not isinstance(one.producer, Constant):
+                yield from _of_producer(bound, one, one.producer)
+
+
+def _of_constant(bound: Bound, winner: Declaration, value: object) -> Iterator[BindingError]:
+    for of in (winner.root.type, winner.type, *winner.demands):
+        if value is not None and not of.holds(value, bound.register):
+            yield bound.mismatch(winner, value, of)
+            return
+
+
+def _of_producer(bound: Bound, one: Declaration, producer: Producing) -> Iterator[BindingError]:
+    calling = producer.calls(bound.register)
+    if calling is not None:
+        yield from _of_call(bound, one, calling)
+    gives = _type_given(bound, producer, calling)
+    if gives is not None and "transformer" not in one.options and one.type.excludes(gives, bound.register):
+        yield bound.about(one, TYPE_MISMATCH, f"{one.short} is {one.type}, and {producer.describe()} gives {gives}")
+
+
+def _of_call(bound: Bound, one: Declaration, calling: Calling) -> Iterator[BindingError]:
+    call, args, named = calling
+    if not isinstance(call, type):
+        for slot in not_given(bound.slots(call), args, named):
+            if slot.is_required and slot.wanted is None and slot.way != "by name":
+                lacks = bound.unfilled([one.short, name_of(call)], slot)
+                yield bound.about(one, UNFILLED, lacks.message, lacks.hint)
+    elif is_abstract(call) and not hasattr(call, "__inject__"):
+        what = f"{one.short} is bound to {call.__name__}, of which nothing can be made"
+        yield bound.about(one, ABSTRACT_CLASS, what, CONCRETE)
+
+
+def _type_given(bound: Bound, producer: Producing, calling: Calling | None) -> Type | None:
+    """The type that a producer says it gives: by its annotation, or as `Type[Producer[String]]`."""
+    if isinstance(producer, Named):
+        declared = bound.declaration(next(producer.asks()))
+        inner = declared.type.args[0] if declared is not None and declared.type.args else None
+        return parse_type(str(inner.args[0])) if isinstance(inner, Type) and inner.args else None
+    return None if calling is None else returned(producer.gives(calling[0]), bound.register)

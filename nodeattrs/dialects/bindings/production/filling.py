@@ -1,0 +1,178 @@
+"""What a callable needs: its parameters as keys, read from its annotations.
+
+A class, a `list` or `dict` of a class, or `Annotated[str, named("db_url")]` says a key; a plain `int` or
+`str` says none. It reads signatures and asks nobody: who has the values is the maker's affair.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from inspect import Parameter, isroutine, signature, unwrap
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any as OurAny
+
+from nodeattrs.core.borders import taking
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import ABSENT
+from nodeattrs.dialects.bindings.codes import BAD_TYPE
+from nodeattrs.dialects.bindings.model.faults import BindingError
+from nodeattrs.dialects.bindings.model.types import Asked, Classes, Type, type_of_hint
+from nodeattrs.dialects.bindings.model.values import shown_file
+
+Way = Literal["by position", "either way", "by name"]
+_WAYS: dict[Any, Way] = {
+    Parameter.POSITIONAL_ONLY: "by position",
+    Parameter.POSITIONAL_OR_KEYWORD: "either way",
+    Parameter.KEYWORD_ONLY: "by name",
+}
+
+
+@taking(name=str)
+def named(name: str) -> Asked:
+    """The name that a parameter is looked up by, beside its type: `url: Annotated[str, named("db_url")]`."""
+    return Asked(None, name)
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A parameter that may be filled.
+
+    wanted:   the key that its annotation says; None where it says none
+    default:  what it has by itself; ABSENT for nothing
+    optional: whether it may be None
+    way:      how it is given
+    words:    its annotation, for messages
+    """
+
+    name: str
+    wanted: Asked | None
+    default: Any
+    optional: bool
+    way: Way
+    words: str = ""
+
+    @property
+    def label(self) -> str:
+        """What a message calls it: the name of its key, else its type, else its own name."""
+        if self.wanted is None:
+            return f"{self.name}{self.words and ': '}{self.words}"
+        return self.wanted.label
+
+    @property
+    def is_required(self) -> bool:
+        """Whether nothing can be done without a value."""
+        return self.default is ABSENT and not self.optional
+
+
+def slots_of(call: Callable[..., Any], register: Classes) -> tuple[Slot, ...]:
+    """The parameters of a callable or a class; of one without a signature there are none.
+
+    cost:   that of reading a signature; who asks often keeps it
+    raises: BindingError ("bad-type", "ambiguous-class")
+    """
+    try:
+        parameters = signature(call).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    hints, given = _hints(call), call.keywords if isinstance(call, partial) else {}
+    asked = (one for one in parameters if one.kind in _WAYS and one.name not in given)
+    return tuple(_slot(one, hints.get(one.name, ABSENT), register) for one in asked)
+
+
+def not_given(slots: tuple[Slot, ...], args: tuple[Any, ...], named: Mapping[str, Any]) -> Iterator[Slot]:
+    """Those that an argument list leaves open."""
+    for index, slot in enumerate(slots):
+        by_position = index < len(args) and slot.way != "by name"
+        if not by_position and slot.name not in named:
+            yield slot
+
+
+def returned(call: Callable[..., Any], register: Classes) -> Type | None:
+    """The type that a function says it returns; None where it says none that could be bound."""
+    hint = None if isinstance(call, type) else _hints(call).get("return")
+    if get_origin(hint) in (Iterator, Generator, AsyncIterator, AsyncGenerator):
+        hint = get_args(hint)[0]  # of a factory that yields
+    try:
+        return None if hint in (None, Any, OurAny, types.NoneType) else type_of_hint(_without_none(hint)[0], register)
+    except BindingError:
+        return None
+
+
+def place_of(call: Callable[..., Any]) -> Origin:
+    """Where a class or a function is written, as far as it says so."""
+    made = call.__init__ if isinstance(call, type) else call  # type: ignore[misc]  # of the class, and not of an object
+    code = getattr(unwrap(made), "__code__", None)
+    kind, name = "class" if isinstance(call, type) else "function", name_of(call)
+    if code is None or code.co_filename.startswith("<"):
+        return Origin(kind, f"{getattr(call, '__module__', '')}.{name}")
+    return Origin(kind, name, shown_file(code.co_filename), code.co_firstlineno)
+
+
+def name_of(call: Any) -> str:
+    """What messages call a callable."""
+    return getattr(call, "__name__", None) or type(call).__name__
+
+
+def _hints(call: Any) -> dict[str, Any]:
+    if isinstance(call, partial):
+        call = call.func
+    target = call
+    is_class = isinstance(call, type)
+    if is_class:
+        target = call.__init__ if call.__init__ is not object.__init__ else call.__new__
+    elif type(call) is not types.FunctionType:
+        target = call if isroutine(call) else type(call).__call__
+    try:
+        return get_type_hints(target, include_extras=True)
+    except (NameError, TypeError, AttributeError):  # a name that is not there when it runs: nobody can look it up
+        found = getattr(unwrap(target), "__annotations__", {})
+        return {name: hint for name, hint in found.items() if not isinstance(hint, str)}
+
+
+def _slot(one: Parameter, hint: Any, register: Classes) -> Slot:
+    name, way = one.name, _WAYS[one.kind]
+    default = ABSENT if one.default is one.empty else one.default
+    if hint is ABSENT:
+        written = one.annotation
+        return Slot(name, None, default, False, way, written if type(written) is str else "")
+    of, optional = _without_none(hint)
+    key = None
+    if get_origin(of) is Annotated:
+        of, *notes = get_args(of)
+        of, inside = _without_none(of)
+        optional = optional or inside
+        key = next((note for note in notes if isinstance(note, (str, Asked))), None)
+    return Slot(name, _wanted(of, key, register), default, optional, way, _words(of))
+
+
+def _wanted(of: Any, key: str | Asked | None, register: Classes) -> Asked | None:
+    if isinstance(key, Asked) and (key.type is not None or key.name is None):
+        return key
+    if key is None and getattr(of, "__module__", "") == "builtins" and not get_args(of):
+        return None
+    try:
+        found = type_of_hint(of, register)
+    except BindingError as error:
+        if key is None and error.kind == BAD_TYPE:
+            return None
+        raise
+    name = key.name if isinstance(key, Asked) else key
+    if name is None and (found.is_data or found.name in ("Any", "Pattern")):
+        return None
+    return Asked(None if found.name == "Any" else found, name)
+
+
+def _without_none(hint: Any) -> tuple[Any, bool]:
+    """A hint without its None, and whether it had one."""
+    args = get_args(hint)
+    if get_origin(hint) not in (Union, types.UnionType) or types.NoneType not in args:
+        return hint, False
+    left = [one for one in args if one is not types.NoneType]
+    return (left[0] if len(left) == 1 else Union[tuple(left)]), True  # noqa: UP007 (made while it runs)
+
+
+def _words(of: Any) -> str:
+    return of.__name__ if isinstance(of, type) and not get_args(of) else str(of).replace("typing.", "")

@@ -1,0 +1,477 @@
+"""The maker: where values are made, each once, and the scope that producers ask.
+
+It is handed layers and a state, asks the resolution which declaration counts for a key, and makes what
+that one gives. It knows no builder and no report; who may ask it for what, and how a
+question is spelled, is the injector's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from asyncio import Future
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from inspect import signature
+from threading import RLock
+from typing import Any, Self
+
+from nodeattrs.core.borders import taking
+from nodeattrs.core.tree import ABSENT, meant
+from nodeattrs.dialects.bindings.codes import (
+    ABSTRACT_CLASS,
+    ARGUMENTS,
+    BAD_OPTION,
+    CONFLICT,
+    EXPRESSION,
+    NEEDS_AWAIT,
+    NO_PRODUCER,
+    NOTHING_PRODUCED,
+    SCOPE,
+    TOO_DEEP,
+    UNKNOWN_CLASS,
+    UNKNOWN_VARIABLE,
+)
+from nodeattrs.dialects.bindings.model.faults import BindingError, LookupLoop
+from nodeattrs.dialects.bindings.model.producers import Producing, called
+from nodeattrs.dialects.bindings.model.state import Objects, State
+from nodeattrs.dialects.bindings.model.types import (
+    CLASSES,
+    Asked,
+    Classes,
+    Key,
+    is_abstract,
+    parse_type,
+)
+from nodeattrs.dialects.bindings.model.values import taken_in
+from nodeattrs.dialects.bindings.production.bound import CONCRETE, Bound, chained
+from nodeattrs.dialects.bindings.production.filling import Slot, name_of, not_given
+from nodeattrs.dialects.bindings.production.multibinds import Collected, Fragment, collect
+from nodeattrs.dialects.bindings.production.plans import Make, Planner
+from nodeattrs.dialects.bindings.production.scopes import OpenedContexts, Replay, Waiting, opening_of
+from nodeattrs.dialects.bindings.resolution import (
+    CLASS_IDS,
+    Declaration,
+    Layer,
+    Position,
+    standing,
+)
+from nodeattrs.puppet.references import Reference
+
+_MISSING: Any = object()
+_MADE_ONCE: Any = object()
+_NOTHING: Mapping[str, Any] = {}
+
+Read = tuple[Key, str, tuple[Reference, ...]]
+"""A query that was asked: the key it was asked for, the query in words, and what it found."""
+
+ClassStatement = tuple[bool, str, Declaration]
+"""Whether a class is excluded, its name, and who says so."""
+
+
+class ValueMaker(Bound):
+    """Makes the value of each key when it is first needed.
+
+    One lock guards the making of values; what was made is read without it.
+    cost: to build it, linear in the number of bindings
+    """
+
+    def __init__(
+        self,
+        layers: tuple[Layer, ...],
+        state: State,
+        register: Classes,
+        functions: Mapping[str, Callable[..., Any]],
+        objects: Objects,
+    ) -> None:
+        super().__init__(layers, state, register, objects)
+        self.functions: Mapping[str, Callable[..., Any]] = {**functions, "inject": self.word}
+        self._lock = RLock()
+        self.kept: dict[int, Any] = {}
+        self._collected: dict[int, Collected] = {}
+        self._instead: dict[int, Declaration] = {}
+        self._reads: dict[tuple[Key, str], Read] = {}
+        self._plans: dict[int, Make | None] = {}
+        self._tasks: dict[int, Future[Any]] = {}
+        self._opened = OpenedContexts()
+        self._outer: ValueMaker | None = None
+        self.scope_name = ""
+
+    # --- asking ------------------------------------------------------------------------------
+
+    def value_of(self, wanted: Asked, args: Mapping[str, Any] = _NOTHING) -> Any:
+        """The value of a key. raises: NotBound, TypeMismatch, LookupLoop, BindingError"""
+        value = self.ask(wanted, args)
+        if value is None:
+            raise self._not_bound(wanted)
+        return value
+
+    def classes(self) -> list[str]:
+        """The classes of the key `/classes`: included, and not excluded at the same or a better position."""
+        return [name for name, (excluded, _) in decided(self.inclusions()).items() if not excluded]
+
+    def inclusions(self) -> Iterator[ClassStatement]:
+        """Every include and exclude of a class that applies. raises: as a fragment's producer"""
+        for item, at in self.resolution.inclusions:
+            for name in item.names:
+                yield item.exclude, name.removeprefix("::"), at
+        for excluded, id in enumerate(CLASS_IDS):
+            for fragment in self._fragments(id):
+                value = fragment.value
+                for name in value if isinstance(value, list) else [value]:
+                    yield bool(excluded), str(name).removeprefix("::"), fragment.declaration
+
+    @property
+    def reads(self) -> list[Read]:
+        """What queries have read so far."""
+        return list(self._reads.values())
+
+    # --- the scope of producers -------------------------------------------------------------------
+
+    def once(self, thing: object, make: Callable[[], Any]) -> Any:
+        """What *make* gives, made once for this thing. For producers."""
+        if self._outer is not None:
+            return self._outer.once(thing, make)
+        kept = self.kept.get(id(thing), _MISSING)
+        if kept is _MISSING:
+            with self._lock:
+                kept = self.kept.get(id(thing), _MISSING)
+                if kept is _MISSING:
+                    kept = self.kept[id(thing)] = make()
+        return kept
+
+    def call(self, call: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        """What a callable gives; arguments that nobody has given are filled by their annotations.
+
+        raises: NotBound, BindingError ("arguments"); what the callable raises
+        """
+        ready, given = list(args), dict(named)
+        for slot in not_given(self.slots(call), args, named):
+            value = self._filled(call, slot)
+            if value is ABSENT:
+                continue
+            if slot.way == "by position":
+                ready.append(value)
+            else:
+                given[slot.name] = value
+        return _called(call, tuple(ready), given)
+
+    def _filled(self, call: Callable[..., Any], slot: Slot) -> Any:
+        """The value of a parameter; ABSENT where its own default is taken."""
+        if slot.wanted is not None and self.is_asked(slot):
+            value = self.ask(slot.wanted)
+            if value is not None:
+                return value
+        if slot.is_required:
+            raise self.unfilled([one.short for one in self._chain()] or [name_of(call)], slot)
+        return None if slot.default is ABSENT else ABSENT
+
+    def construct(self, of: str | type, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        """A new object of a class: through its hook `__inject__(injector, ...)` where it has one."""
+        known = of if isinstance(of, type) else self.register.require(of)
+        if known is None:
+            raise BindingError(
+                UNKNOWN_CLASS, f"no class is called {of}",
+                hint=meant(of, self.register.names()) or f"pass classes={{{of!r}: ...}}",
+            )  # fmt: skip
+        if is_abstract(known):
+            raise BindingError(ABSTRACT_CLASS, f"{of} is abstract: nothing can be made of it", hint=CONCRETE)
+        hook = getattr(known, "__inject__", None)
+        return self.call(known, args, named) if hook is None else _called(hook, (self, *args), named, known.__name__)
+
+    def word(self, *given: Any) -> Any:
+        """`inject` in an expression: a name, a type, or both, and a hash of arguments. For producers.
+
+        raises: NotBound, and as any injection
+        """
+        *key, args = given if given and isinstance(given[-1], dict) else (*given, {})
+        if not 1 <= len(key) <= 2 or not all(isinstance(one, str) for one in key):
+            raise BindingError(EXPRESSION, "inject takes a name, a type, or both", hint="inject(Integer, 'size')")
+        typed, name = key if len(key) == 2 else (key[0], None) if isinstance(key[0], Reference) else (None, key[0])
+        return self.value_of(Asked(None if typed is None else parse_type(typed), name), args)
+
+    @taking(name=str)
+    def variable(self, name: str) -> Any:
+        """A variable of the text language: bound, of the state, a category, or a key of that name. For producers."""
+        plain = name.removeprefix("::")
+        key = self._key_of_variable(plain)
+        if key is None:
+            return taken_in(self.state.variables.get(plain, self.state.value(plain)))
+        found = self.ask(key)
+        if found is None:
+            raise BindingError(
+                UNKNOWN_VARIABLE, f"nobody knows the variable ${name}",
+                hint=f"bind variables to {{ {plain} => ... }}, or give it with the state",
+            )  # fmt: skip
+        return found
+
+    def record(self, query: Producing, found: Iterable[Reference]) -> None:
+        """Note what a query has read. For producers."""
+        chain = self._chain()
+        key = chain[-1].key or ("", "") if chain else ("", "")
+        words = query.describe()
+        self._reads[key, words] = (key, words, tuple(found))
+
+    # --- scopes ------------------------------------------------------------------------------------
+
+    def _opened_inside(self, name: str, given: Mapping[Key, Any]) -> Self:
+        """The same, which keeps what lives in a scope of its own; for the rest it asks this one."""
+        inner = copy.copy(self)
+        inner._lock, inner._opened = RLock(), OpenedContexts()
+        inner.kept, inner._tasks = {}, {}
+        inner._given = {**self._given, **given}
+        inner.functions = {**self.functions, "inject": inner.word}
+        inner._plans = {} if given else self._plans
+        inner._outer, inner.scope_name = self, name
+        return inner
+
+    # --- making ------------------------------------------------------------------------------------
+
+    def giver(self, wanted: Asked) -> Declaration | None:
+        """Who gave the value when a key was last asked for: the winner, or the next one where that gave nothing."""
+        declared = self.declaration(wanted)
+        return declared if declared is None else self._instead.get(id(declared), declared)
+
+    def fragments_of(self, one: Declaration) -> list[Declaration]:
+        """The fragments that a multibind collects, in their order."""
+        id = one.root.id
+        return [] if id is None else self.resolution.fragments.get(id, [])
+
+    def collected(self, of: Declaration) -> Collected | None:
+        """What a multibind was collected from, once it was injected."""
+        return self._collected.get(id(of.root))
+
+    def ask(self, wanted: Asked, args: Mapping[str, Any] = _NOTHING) -> Any:
+        """The value of a key; None where nothing is bound or produced. raises: as `value_of`, NotBound excepted"""
+        given = self._given.get(wanted.key, _MISSING)
+        if given is not _MISSING:
+            return given
+        declared = self.counting(wanted)
+        if declared is None:
+            return self.classes() if wanted.key == ("Data", CLASSES) else None
+        value = self._value(declared, args)
+        if value is not None and wanted.type is not None and not wanted.type.holds(value, self.register):
+            raise self.mismatch(declared, value, wanted.type, "asked for")
+        return value
+
+    def _stays(self, wanted: Asked) -> bool:
+        """Whether every further injection gives the same object."""
+        declared = self.counting(wanted)
+        if declared is None or declared.optional:
+            return wanted.key in self._given
+        one: ValueMaker | None = self
+        while one is not None and id(declared.root) not in one.kept:
+            one = one._outer
+        return one is not None
+
+    def _value(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
+        value = self._made(declared, args)
+        if value is not None and declared.source is not None and not declared.type.holds(value, self.register):
+            raise self.mismatch(declared, value, declared.type)
+        if declared.optional:
+            self._instead.pop(id(declared), None)
+            if value is None:
+                value = self._value_below(declared, args)
+        return value
+
+    def _value_below(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
+        """The value of the next lower one that gives something, and a note of who that is."""
+        for lower in self._ladder(declared):
+            value = self._made(lower, args)
+            if value is not None:
+                self._instead[id(declared)] = lower
+                return value
+            if not lower.optional:
+                break
+        return None
+
+    def _ladder(self, declared: Declaration) -> Iterator[Declaration]:
+        """Who is asked next when an optional one has given nothing: the next lower ones, down to an abstract one."""
+        below = list(declared.lower)
+        if declared.source is None and declared.key is not None:
+            several = self.resolution.declared[declared.key]
+            below = [one for one in several if one.position < declared.position]
+        while below:
+            best = standing(below)
+            if len(best) > 1:
+                raise self.about(best[0], CONFLICT, f"{best[0].words} is bound twice below")
+            if best[0].abstract:
+                return
+            yield best[0]
+            below = [one for one in below if one.position < best[0].position]
+
+    def _made(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
+        root = declared.root
+        if not args:
+            kept = self.kept.get(id(root), _MISSING)
+            if kept is not _MISSING:
+                return kept
+            home = self._home(root)
+            if home is not self:
+                return home._made(declared, args)
+        with self._lock:
+            kept = _MISSING if args else self.kept.get(id(root), _MISSING)
+            if kept is not _MISSING:
+                return kept
+            value = _MISSING if args else self._by_plan(root)
+            if value is not _MISSING:
+                return value
+            chain = self._chain()
+            if root in chain:
+                raise self._loop([*chain[chain.index(root) :], root])
+            chain.append(root)
+            try:
+                value = self._finished(declared, self._product(root, args))
+            except RecursionError as error:
+                if isinstance(error, LookupLoop):
+                    raise
+                raise BindingError(TOO_DEEP, f"the look-ups of {root.words} are too deep") from None
+            finally:
+                chain.pop()
+            return value if args or value is None else self._keep(root, value)
+
+    def _keep(self, root: Declaration, value: Any) -> Any:
+        if root.scope != "none":
+            self.kept[id(root)] = value
+        self._plans.setdefault(id(root), _MADE_ONCE)
+        return value
+
+    def _by_plan(self, root: Declaration) -> Any:
+        """A product that was made before in the usual way, as it is planned since; _MISSING where there is no plan."""
+        plan = self._plans.get(id(root))
+        if plan is _MADE_ONCE:
+            plan = self._plans[id(root)] = Planner(self, self.ask).of(root)
+        if plan is None or getattr(self._making, "replay", None) is not None:
+            return _MISSING
+        try:
+            return self._keep(root, plan(self))
+        except BindingError:  # asked for in the usual way it says who needs whom
+            return _MISSING
+
+    def _home(self, root: Declaration) -> ValueMaker:
+        """Who keeps the product of a declaration. raises: BindingError ("scope")"""
+        wanted, one = root.scope, self
+        while wanted != "none" and one.scope_name != wanted:
+            if one._outer is None:
+                needs = chained([one.short for one in (*self._chain(), root)])
+                raise self.about(
+                    root, SCOPE, f"{needs}, which lives in the scope {wanted}, and none is open",
+                    hint=f"with injector.scope({wanted!r}) as {wanted}: ...",
+                )  # fmt: skip
+            one = one._outer
+        return one
+
+    def _product(self, root: Declaration, args: Mapping[str, Any]) -> Any:
+        if args and (root.producer is None or not root.producer.takes_arguments):
+            message = f"{root.describe()} takes no arguments, and {', '.join(args)} was given"
+            raise self.about(root, ARGUMENTS, message)
+        if root.is_multibind:
+            fragments = list(self._fragments(root.id)) if root.id is not None else []
+            collection = collect(root, fragments, self, self.resolution.unknown)
+            self._collected[id(root)] = collection
+            return collection.value
+        if root.producer is None:
+            raise self.about(root, NO_PRODUCER, f"{root.words} is bound to nothing")
+        try:
+            return self._produced(root, root.producer, args)
+        except BindingError as error:
+            if not error.origins:
+                error.origins = (root.origin,)
+                error.details = (*error.details, f"bound by {self.resolution.described(root)}")
+            raise
+
+    def _produced(self, root: Declaration, producer: Producing, args: Mapping[str, Any]) -> Any:
+        """What a producer gives, entered and awaited where it has to be."""
+        calling = producer.calls(self.register)
+        _, enters, awaits = (None, False, False) if calling is None else opening_of(calling[0])
+        replay: Replay | None = getattr(self._making, "replay", None)
+        steps = tuple(map(id, self._chain()))
+        if awaits:
+            if replay is None:
+                raise BindingError(
+                    NEEDS_AWAIT, f"{root.short} has to be awaited: {producer.describe()} is asynchronous",
+                    hint="await injector.ainject(...)",
+                )  # fmt: skip
+            return replay.next(steps, lambda: self._begun(root, producer, args, steps))
+        enters = enters or bool(root.options.get("closing"))
+
+        def make() -> Any:
+            product = producer.produce(self, args)
+            return self._opened.enter(product) if enters else product
+
+        return make() if replay is None or root.scope != "none" else replay.next(steps, make)
+
+    def _begun(self, root: Declaration, producer: Producing, args: Mapping[str, Any], steps: tuple[int, ...]) -> Any:
+        """Begin to make what has to be awaited, once for all who wait for one product. raises: Waiting"""
+        task = self._tasks.get(id(root))
+        if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
+            product = producer.produce(self, args)
+            task = asyncio.ensure_future(self._opened.aenter(product) if hasattr(product, "__aenter__") else product)
+            if root.scope != "none" and not args:
+                self._tasks[id(root)] = task
+        raise Waiting(steps, task)
+
+    def _finished(self, declared: Declaration, product: Any) -> Any:
+        root = declared.root
+        value = product
+        transformer = root.options.get("transformer")
+        if transformer is not None:
+            try:
+                value = self._function(transformer, root)(value)
+            except BindingError as error:
+                raise self.about(root, error.kind, error.message) from error.__cause__
+        if value is None:
+            return None
+        for of in (root.type, declared.type, *declared.demands):
+            if not of.holds(value, self.register):
+                raise self.mismatch(declared, value, of)
+        return value
+
+    def _function(self, given: Any, about: Declaration) -> Callable[..., Any]:
+        found = called(given, self)
+        if found is None:
+            hint = meant(given, self.functions) or "pass functions={...}"
+            raise self.about(about, BAD_OPTION, f"no function is called {given!r}", hint=hint)
+        return found
+
+    def _fragments(self, id: str | None) -> Iterator[Fragment]:
+        for one in self.resolution.fragments.get(id or "", ()):
+            value = self._made(one, _NOTHING)
+            if value is not None:
+                yield Fragment(one, value)
+            elif not one.optional:
+                raise self.about(
+                    one, NOTHING_PRODUCED, f"a fragment of {id!r} has produced nothing", hint="is `optional` meant?"
+                )
+
+
+def _called(call: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any], name: str = "") -> Any:
+    """raises: BindingError ("arguments"), where the arguments are not those of the callable"""
+    opened = opening_of(call)[0] if not isinstance(call, type) else call
+    try:
+        return opened(*args, **named)
+    except TypeError as error:
+        if not _is_wrong_call(call, args, named):
+            raise
+        raise BindingError(ARGUMENTS, f"{name or name_of(call)} cannot be made: {error}") from error
+
+
+def _is_wrong_call(call: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
+    try:
+        signature(call).bind(*args, **named)
+    except TypeError:
+        return True
+    except ValueError:
+        return False
+    return False
+
+
+def decided(inclusions: Iterable[ClassStatement]) -> dict[str, tuple[bool, Position]]:
+    """Whether each class that is included somewhere is excluded, and the position that decides it."""
+    best: dict[bool, dict[str, Position]] = {False: {}, True: {}}
+    for excluded, name, at in inclusions:
+        best[excluded][name] = max(best[excluded].get(name, at.position), at.position)
+    outside = best[True]
+    return {
+        name: (True, outside[name]) if name in outside and outside[name] >= position else (False, position)
+        for name, position in best[False].items()
+    }

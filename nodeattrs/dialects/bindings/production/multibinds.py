@@ -1,0 +1,462 @@
+"""Fragments become one collection: they are laid through a folding of the core, each combinator a policy.
+
+The fragments are numbered by their strength, and the folding remembers who laid what; so an
+explanation names the place of every element. It produces no fragment itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.folding import Folding
+from nodeattrs.core.origins import At
+from nodeattrs.core.part import Part, concat, entries, listed, made, sliced, unite
+from nodeattrs.core.policy import (
+    ABSENT_KIND,
+    ANY,
+    KEEP,
+    LIST,
+    MAP,
+    MEET,
+    PRESENT,
+    TAKE,
+    Line,
+    Meet,
+    Policy,
+)
+from nodeattrs.core.tree import ABSENT, spell
+from nodeattrs.core.unknown import Unknown
+from nodeattrs.dialects.bindings.codes import BAD_OPTION, DUPLICATE_FRAGMENT, TYPE_MISMATCH, UNNAMED_FRAGMENT
+from nodeattrs.dialects.bindings.model.faults import BindingError, TypeMismatch
+from nodeattrs.dialects.bindings.model.producers import Scope, called
+from nodeattrs.dialects.bindings.model.types import Classes
+from nodeattrs.dialects.bindings.model.values import taken_in
+from nodeattrs.dialects.bindings.resolution import Declaration, Position, UnknownSet
+from nodeattrs.errors import MergeConflict
+
+
+def _alone(_: Part, upper: Part) -> Part:
+    return listed([upper])
+
+
+def _appended(lower: Part, upper: Part) -> Part:
+    return concat(lower, listed([upper]))
+
+
+def _summed(lower: Part, upper: Part) -> Part:
+    try:
+        return made(lower.value + upper.value, lower, upper)
+    except TypeError:
+        raise BindingError(TYPE_MISMATCH, f"{lower.value!r} and {upper.value!r} have no sum") from None
+
+
+def _refused(lower: Part, upper: Part) -> Part:
+    raise BindingError(TYPE_MISMATCH, f"merge needs hashes, and got {lower.value!r} and {upper.value!r}")
+
+
+APPEND = Policy(
+    "append", Line(LIST, PRESENT, _appended, "each is an element"), Line(ANY, PRESENT, _alone, "each is an element")
+)
+CONCAT = Policy(
+    "concat",
+    Line(LIST, LIST, concat, "two lists are joined"),
+    Line(LIST, PRESENT, _appended, "what is no list is an element"),
+    Line(ABSENT_KIND, LIST, TAKE, "two lists are joined"),
+    Line(ANY, PRESENT, _alone, "what is no list is an element"),
+)
+SUM = Policy(
+    "sum",
+    Line(LIST, LIST, concat, "two lists are joined"),
+    Line(ABSENT_KIND, PRESENT, TAKE, "they are added"),
+    Line(ANY, PRESENT, _summed, "they are added"),
+)
+FIRST = Policy(
+    "ignore", Line(ABSENT_KIND, PRESENT, TAKE, "the first one"), Line(ANY, PRESENT, KEEP, "the first one stays")
+)
+PRIORITY = Policy("priority", Line(ANY, PRESENT, TAKE, "the better position wins"))
+# One level only: what stands below an entry is the better position's alone.
+MERGE = Policy(
+    "merge",
+    Line(MAP, MAP, Meet(PRIORITY), "the entries of the better position win"),
+    Line(ABSENT_KIND, PRESENT, TAKE, "the better position wins"),
+    Line(ANY, PRESENT, _refused),
+)
+DEEP = Policy(
+    "deep",
+    Line(MAP, MAP, MEET, "two maps meet key by key"),
+    Line(ANY, PRESENT, TAKE, "the better position wins"),
+)
+UNITE = Policy(
+    "unite",
+    Line(MAP, MAP, MEET, "two maps meet key by key"),
+    Line(LIST, LIST, unite, "two lists unite"),
+    Line(ANY, PRESENT, TAKE, "the better position wins"),
+)
+_MORE = Policy("names", Line(ABSENT_KIND, PRESENT, TAKE), Line(ANY, PRESENT, KEEP, "its own fragments decide"))
+OTHER_NAMES = Policy("names", Line(MAP, MAP, Meet(_MORE), "two names are two entries"), Line(ANY, PRESENT, TAKE))
+NAMES = Policy("names", Line(MAP, MAP, MEET, "two names are two entries"), Line(ANY, PRESENT, TAKE))
+
+_IN_ORDER = {"ignore": FIRST, "append": APPEND, "concat": CONCAT, "sum": SUM}
+"""Combinators that take the fragments of a name as they come; the others lay the better position on top."""
+_BY_POSITION = {"merge": MERGE, "deep": DEEP, "unite": UNITE}
+_ARRAY_WORDS = ("concat", "append", "flatten", "uniq")
+_HASH_WORDS = ("priority", "error", "flatten", "uniq", *_IN_ORDER, *_BY_POSITION)
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """A fragment and what it produced."""
+
+    declaration: Declaration
+    value: Any
+
+    @property
+    def position(self) -> Position:
+        return self.declaration.position
+
+    @property
+    def origin(self) -> Origin:
+        return self.declaration.origin
+
+
+@dataclass(frozen=True)
+class Collected:
+    """A collection, and how it came about.
+
+    folding: what the fragments were laid through; its sources are their numbers
+    sources: number -> fragment, or a set that cannot be read and may hold some; the strongest has the greatest number
+    """
+
+    value: Any
+    folding: Folding
+    sources: Mapping[int, Fragment | UnknownSet]
+
+
+class _Options:
+    """The options of a multibind, checked."""
+
+    def __init__(self, of: Declaration, scope: Scope) -> None:
+        root = of.root
+        self.key = root.words
+        self.origin = root.origin
+        self.type = root.type
+        self.is_hash = root.type.name == "Hash"
+        given = root.options
+        self.flatten = _flatten_levels(given.get("flatten"), self)
+        self.uniq = bool(given.get("uniq", False))
+        # The letter of the document refuses every second fragment of a name.
+        usual = "priority" if scope.state.mode == "tuple" else "error"
+        self.word = usual if self.is_hash else "concat"
+        self.call: Callable[..., Any] | None = None
+        self.policy: Policy | None = None
+        if "conflict_resolution" in given:
+            if not self.is_hash:
+                raise self.bad("conflict_resolution is for hashes")
+            self._take(str(given["conflict_resolution"]), ("priority", "error", "ignore", "append", "merge"))
+        if "combinator" in given:
+            self._combinator(given["combinator"], scope)
+        if self.is_hash and (self.word == "append" or self.flatten is not None or self.uniq):
+            element = self.type.element
+            if element.name not in ("Data", "Any", "Array") and self.call is None:
+                raise self.bad(f"append, flatten and uniq need values that may be lists, not {element}")
+
+    def _combinator(self, given: Any, scope: Scope) -> None:
+        words = _HASH_WORDS if self.is_hash else _ARRAY_WORDS
+        if isinstance(given, Policy):
+            self.word, self.policy = "policy", given
+        elif given not in words and (call := called(given, scope)) is not None:
+            self.call = call
+        else:
+            self._take(str(given), words)
+
+    def _take(self, word: str, known: Sequence[str]) -> None:
+        if word not in known:
+            what = "hashes" if self.is_hash else "arrays"
+            raise self.bad(f"{word!r} combines no {what}", hint=f"known are {', '.join(known)}, or pass a callable")
+        self.word = word
+        self.policy = _BY_POSITION.get(word)
+        if word in ("flatten", "uniq"):
+            self.word = "append" if self.is_hash else "concat"
+            self.flatten = -1 if word == "flatten" else self.flatten
+            self.uniq = self.uniq or word == "uniq"
+
+    def bad(self, message: str, hint: str | None = None) -> BindingError:
+        return BindingError(
+            BAD_OPTION, f"multibind {self.key}: {message}", origins=(self.origin,), details=(f"at {self.origin}",),
+            hint=hint,
+        )  # fmt: skip
+
+
+def option_faults(of: Declaration, scope: Scope) -> list[BindingError]:
+    """What is wrong with the options of a multibind; they are checked when it is injected, or when asked here."""
+    try:
+        _Options(of, scope)
+    except BindingError as error:
+        return [error]
+    return []
+
+
+def collect(
+    of: Declaration, fragments: Sequence[Fragment], scope: Scope, unknown: Sequence[UnknownSet] = ()
+) -> Collected:
+    """The collection that a multibind is, of what its fragments produced, in their order.
+
+    unknown: the sets that cannot be read, which may hold further fragments
+    cost:   linear in the elements
+    raises: BindingError: "bad-option", "unnamed-fragment", "duplicate-fragment", "type-mismatch"
+    source: docs/bindings.md, "Multibinds"
+    """
+    options = _Options(of, scope)
+    if not (options.call or options.policy or options.flatten is not None or options.word == "append"):
+        for fragment in fragments:
+            _check_type(options, fragment, scope.register)
+    numbered = _numbered(fragments, unknown)
+    try:
+        folding = _hash(options, numbered) if options.is_hash else _array(options, numbered)
+    except MergeConflict as conflict:
+        raise BindingError(
+            DUPLICATE_FRAGMENT, f"multibind {options.key}: {conflict.message} at {spell(conflict.path or ())}",
+            origins=[fragment.origin for fragment in fragments], hint=conflict.hint,
+        ) from None  # fmt: skip
+    value = folding.result.value
+    if value is ABSENT:
+        value = {} if options.is_hash else []
+    elif options.call is None:  # whoever injects may change what he gets; a function was given copies
+        value = independent(value)
+    if not options.type.holds(value, scope.register):
+        raise TypeMismatch(TYPE_MISMATCH, f"multibind {options.key}: {value!r} is no {options.type}")
+    return Collected(value, folding, numbered)
+
+
+def independent(value: Any) -> Any:
+    """A copy of the lists and maps of a value; what is neither is taken as it is."""
+    return taken_in(value) if isinstance(value, (list, dict)) else value
+
+
+_Numbered = Mapping[int, Fragment | UnknownSet]
+
+
+def _numbered(fragments: Sequence[Fragment], unknown: Sequence[UnknownSet]) -> _Numbered:
+    """The fragments in their order, numbered by strength; of equal positions the one declared first is stronger.
+
+    What cannot be read comes before all that stands in its layer.
+    """
+    found: list[Fragment | UnknownSet] = [*unknown, *fragments]
+    found.sort(key=lambda one: one.position[0], reverse=True)  # the highest layer first, as fragments come
+    order = sorted(range(len(found)), key=lambda index: (found[index].position, -index))
+    numbers = {index: number for number, index in enumerate(order, 1)}
+    return {numbers[index]: one for index, one in enumerate(found)}
+
+
+def _check_type(options: _Options, fragment: Fragment, classes: Classes) -> None:
+    element = options.type.element
+    fits = element.holds(fragment.value, classes)
+    if not fits and not options.is_hash:
+        fits = options.type.holds(fragment.value, classes)
+    if not fits:
+        raise TypeMismatch(
+            TYPE_MISMATCH, f"multibind {options.key}: {fragment.value!r} is no {element}", origins=(fragment.origin,),
+            details=(f"the fragment is at {fragment.origin}",),
+        )  # fmt: skip
+
+
+def _flatten_levels(given: Any, options: _Options) -> int | None:
+    if given is None or given is False:
+        return None
+    if given is True:
+        return -1
+    if not isinstance(given, int) or given < -1:
+        raise options.bad(f"flatten is {given!r}", hint="true or -1 takes off all levels, a number so many")
+    return given
+
+
+# --- arrays ---------------------------------------------------------------------------------
+
+
+def _array(options: _Options, numbered: _Numbered) -> Folding:
+    parts = [Part(one.value, number) for number, one in numbered.items()]
+    if options.call is not None:
+        folding = _laid(parts, _combining(options.call), Part([], ()))
+    elif options.policy is not None:
+        folding = _laid((_in_list(part, options) for part in parts), options.policy, Part([], ()))
+    else:
+        single = options.flatten is not None or options.word == "append"
+        folding = _joined(parts, APPEND if single else CONCAT, CONCAT)
+    for look in _last_looks(options):
+        folding.only(look)
+    return folding
+
+
+def _laid(parts: Iterable[Part | Folding], policy: Policy, start: Part | None = None) -> Folding:
+    """One by one; without a start the first one meets nothing under the policy."""
+    folding = Folding(start=start, opening=policy if start is None else None)
+    for part in parts:
+        folding.lay(part, policy)
+    return folding
+
+
+_FEW = 16
+
+
+def _joined(parts: Sequence[Part | Folding], policy: Policy, halves: Policy) -> Folding:
+    """All in a row, by halves: a trace takes each step again, and none of them needs to be over all before it.
+
+    halves: how what came of two rows is joined
+    """
+    if len(parts) <= _FEW:
+        return _laid(parts, policy)
+    folding, middle = Folding(), len(parts) // 2
+    folding.lay(_joined(parts[:middle], policy, halves), halves)
+    folding.lay(_joined(parts[middle:], policy, halves), halves)
+    return folding
+
+
+def _in_list(part: Part, options: _Options) -> Part:
+    """What a policy of the caller meets is a list: a fragment that is none is its only element."""
+    if type(part.value) is Unknown or (isinstance(part.value, list) and options.flatten is None):
+        return part
+    return listed([Part(part.value, At(part.origins, ()))])
+
+
+def _combining(call: Callable[[Any, Any], Any]) -> Policy:
+    """A combinator of the caller: it may change what it is given, and is asked again by an explanation."""
+
+    def combined(lower: Part, upper: Part) -> Part:
+        memo = lower.value if lower.value else independent(lower.value)  # the start is everybody's
+        return made(call(memo, independent(upper.value)), lower, upper)
+
+    return _by_function(call, combined)
+
+
+# --- what comes after -------------------------------------------------------------------------
+
+_Look = Callable[[Part], Part]
+"""A last look at a list."""
+
+
+def _last_looks(options: _Options) -> Iterator[Policy]:
+    if options.flatten:
+        yield _looking(partial(_flat, levels=options.flatten), "flatten", "lists in the list are taken apart")
+    if options.uniq:
+        yield _looking(_uniq, "uniq", "the first of equal elements stands")
+
+
+def _looking(look: _Look, name: str, why: str) -> Policy:
+    """A last look at a list, or at the lists that are entries of a map."""
+
+    def at_entries(_: Part, upper: Part) -> Part:
+        parts = {key: upper.at(key) for key in upper.value}
+        return entries({key: look(part) if isinstance(part.value, list) else part for key, part in parts.items()})
+
+    return Policy(
+        name,
+        Line(ANY, LIST, lambda _, upper: look(upper), why),
+        Line(ANY, MAP, at_entries, why),
+        Line(ANY, PRESENT, TAKE),
+    )
+
+
+def _flat(part: Part, levels: int) -> Part:
+    return listed(_flattened(part, levels), part)
+
+
+def _flattened(part: Part, levels: int) -> Iterator[Part]:
+    for element in part.elements():
+        if levels and isinstance(element.value, list):
+            yield from _flattened(element, levels - 1)
+        else:
+            yield element
+
+
+def _uniq(part: Part) -> Part:
+    return unite(part, sliced(part, 0, 0))
+
+
+# --- hashes ---------------------------------------------------------------------------------
+
+
+def _hash(options: _Options, numbered: _Numbered) -> Folding:
+    """The names are laid one by one, each of them what its fragments come to."""
+    policy, looks, named = _name_policy(options), list(_last_looks(options)), []
+    unknown = [number for number, one in numbered.items() if isinstance(one, UnknownSet)]
+    order = {number: index for index, number in enumerate(numbered)}
+    for name, numbers in _named(options, numbered).items():
+        several = sorted((*unknown, *numbers), key=order.__getitem__)
+        entry = _entry(options, name, {number: numbered[number] for number in several}, policy)
+        for look in looks:
+            entry.only(look)
+        named.append(entry)
+    folding = _joined(named, NAMES, NAMES)
+    for number in unknown:  # it may have names that nobody else has
+        folding.lay(Part(numbered[number].value, number), OTHER_NAMES)
+    return folding
+
+
+def _named(options: _Options, numbered: _Numbered) -> dict[str, list[int]]:
+    """Name -> the numbers of its fragments, in their order."""
+    named: dict[str, list[int]] = {}
+    for number, one in numbered.items():
+        if isinstance(one, UnknownSet):
+            continue
+        name, origin = one.declaration.name, one.origin
+        if not name:
+            raise BindingError(
+                UNNAMED_FRAGMENT, f"multibind {options.key} is a hash, and a fragment has no name",
+                origins=(origin,), details=(f"the fragment is at {origin}",), hint="write: bind 'name' to ... in 'id'",
+            )  # fmt: skip
+        named.setdefault(name, []).append(number)
+    return named
+
+
+def _name_policy(options: _Options) -> Policy:
+    """How the fragments of one name meet, each a map with that name."""
+    if options.call is not None:
+        return _naming(options.call)
+    policy = options.policy or _IN_ORDER.get(options.word, PRIORITY)
+    return Policy(policy.name, Line(MAP, MAP, Meet(policy), "fragments of one name meet"), Line(ANY, PRESENT, TAKE))
+
+
+def _entry(options: _Options, name: str, several: _Numbered, policy: Policy) -> Folding:
+    """The map of one name: its fragments as they come, or the better position on top."""
+    if options.call is not None or options.word in _IN_ORDER:
+        folding, order = Folding(start=Part({}, ())), list(several)  # what meets nothing has a rule, too
+    else:
+        folding, order = Folding(), sorted(several)
+        if options.policy is None:
+            _check_single(options, name, [one for one in several.values() if isinstance(one, Fragment)])
+    for number in order:
+        one = several[number]
+        folding.lay(Part({name: one.value} if isinstance(one, Fragment) else one.value, number), policy)
+    return folding
+
+
+def _naming(call: Callable[[str, Any, Any], Any]) -> Policy:
+    """A combinator of the caller for the fragments of one name; it may change what it is given."""
+
+    def combined(lower: Part, upper: Part) -> Part:
+        (name,) = upper.value
+        before, new = lower.at(name), upper.at(name)
+        current = None if before.value is ABSENT else before.value
+        return entries({name: made(call(name, current, independent(new.value)), before, new)})
+
+    return _by_function(call, combined)
+
+
+def _by_function(call: Callable[..., Any], combined: Callable[[Part, Part], Part]) -> Policy:
+    return Policy(getattr(call, "__name__", "combinator"), Line(ANY, PRESENT, combined, "combined by a function"))
+
+
+def _check_single(options: _Options, name: str, several: Sequence[Fragment]) -> None:
+    """Nobody says which of several is better: of one position, or in the letter of the document."""
+    positions = [fragment.position for fragment in several]
+    if len(several) > 1 and (options.word == "error" or positions.count(max(positions)) > 1):
+        tied = [fragment.origin for fragment in several]
+        raise BindingError(
+            DUPLICATE_FRAGMENT, f"multibind {options.key} has {name!r} {len(several)} times", origins=tied,
+            details=[f"at {origin}" for origin in tied if isinstance(origin, Origin)],
+            hint="the option conflict_resolution or combinator says what to do",
+        )  # fmt: skip

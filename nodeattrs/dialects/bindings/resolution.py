@@ -1,0 +1,658 @@
+"""What applies, and which declaration counts: the items of all layers become declarations at their positions.
+
+A position is a layer, then the categories that make a declaration apply. The best position of a key wins;
+the order in which things are declared never matters. All faults of all keys are collected before any is
+raised. Nothing is produced.
+
+What has to wait until all of them are known is put aside: rebindings, and parameters that come
+from instances; then one of the declarations of each key is chosen, and the others are below it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from math import inf
+from typing import Any, NamedTuple
+
+from nodeattrs.codes import Kind
+from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.claim import Below, Cause, Origin
+from nodeattrs.core.tree import meant, near
+from nodeattrs.core.unknown import Unknown
+from nodeattrs.dialects.bindings.codes import (
+    ABSTRACT_NOT_OVERRIDDEN,
+    CONFLICT,
+    FINAL_OVERRIDDEN,
+    MAP_REQUIRED,
+    OVERRIDE_WITHOUT_BASE,
+    REBIND_MISSING,
+    SHARED_ID,
+    TYPE_ALREADY_BOUND,
+    TYPE_MISMATCH,
+    UNKNOWN_ID,
+)
+from nodeattrs.dialects.bindings.model.faults import BindingError
+from nodeattrs.dialects.bindings.model.items import (
+    NOWHERE,
+    Bind,
+    BindingSet,
+    Dependency,
+    Flagged,
+    Inclusion,
+    Item,
+    Multibind,
+    ParameterMap,
+    Parameters,
+    Rebinding,
+    Variables,
+    When,
+    faults,
+    hash_of,
+    is_parameter_map,
+)
+from nodeattrs.dialects.bindings.model.producers import Attribute, Constant, Producing, Query, Ref, with_options
+from nodeattrs.dialects.bindings.model.state import Objects, State
+from nodeattrs.dialects.bindings.model.types import (
+    ANY,
+    DATA,
+    Key,
+    Type,
+    map_key,
+    parameter_key,
+    spelled_key,
+    variable_key,
+)
+
+CLASS_IDS = ("included_classes", "excluded_classes")
+"""The ids whose fragments are includes and excludes of classes; they need no multibind."""
+BOUND_PROVIDERS = "bindings_providers"
+"""The id of the fragments that are providers of further sets; the name of each is its scheme."""
+OWN_IDS = (*CLASS_IDS, BOUND_PROVIDERS)
+
+Position = tuple[int, int]
+"""The rank of a layer, and the rank of the categories; the greatest wins."""
+
+
+@taking(name=str, sets=Listed)
+@dataclass(frozen=True)
+class Layer:
+    """A named list of binding sets. The name is for people only, and so is where a site lists it."""
+
+    name: str
+    sets: tuple[BindingSet, ...] = ()
+    origin: Origin | None = field(default=None, compare=False)
+
+    @classmethod
+    def unknown(cls, name: str, origin: Origin, reason: str) -> Layer:
+        """A layer that is there and cannot be read, or must not be asked.
+
+        It binds nothing; where it might decide a value, the explanation of that value says so.
+        reason: why, in words: "needs a server"
+        """
+        return cls(name, (BindingSet.unknown(name, origin, reason),))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where declarations stand: a layer, a set in it, and because of which lines they are in effect there.
+
+    number: the rank of the layer; the highest layer has the greatest
+    """
+
+    number: int
+    layer: str
+    set: str
+    causes: tuple[Cause, ...] = ()
+
+    def when(self, item: When, listed_at: Mapping[str, Origin]) -> Place:
+        """The same for what stands inside of a condition. listed_at: where its categories are listed"""
+        words = " or ".join(" and ".join(" ".join(map(str, one)) for one in all_of) for all_of in item.alternatives)
+        names = dict.fromkeys(str(name) for all_of in item.alternatives for name, *_ in all_of if name in listed_at)
+        listed = (Cause(f"category {name} is listed", listed_at[name]) for name in names)
+        return Place(self.number, self.layer, self.set, (Cause(f"when {words}", item.origin), *listed, *self.causes))
+
+
+class UnknownSet(NamedTuple):
+    """A set whose content is unknown, and where it stands.
+
+    position: the best that anything in it could have
+    """
+
+    value: Unknown
+    origin: Origin
+    place: Place
+
+    @property
+    def position(self) -> tuple[int, float]:
+        return self.place.number, inf
+
+
+class Why(Enum):
+    """Why a declaration does not decide its key. The value is the reason in words."""
+
+    LAYER = "a higher layer hides what lies below"
+    CATEGORY = "the higher category wins"
+    CATEGORIES = "more categories win over fewer"
+    FILLED = "a concrete binding fills an abstract one beside it"
+
+
+class At(NamedTuple):
+    """Where something applies: its place, and the categories that make it apply, as a rank and as a set."""
+
+    place: Place
+    rank: int
+    mask: int
+
+
+class Declaration:
+    """One thing that applies: a key, or a fragment, at a position.
+
+    source: for an alias: the declaration whose producer it has; its product is shared
+    lower:  for an alias: what lay below its source, for an optional source that gives nothing
+    """
+
+    __slots__ = (
+        "abstract", "at", "demands", "final", "item", "key", "lower", "optional", "override", "position", "producer",
+        "source", "type",
+    )  # fmt: skip
+
+    def __init__(self, item: Item, at: At, key: Key | None, of: Type, producer: Producing | None = None) -> None:
+        self.item = item
+        self.at = at
+        self.position: Position = (at.place.number, at.rank)
+        self.key = key
+        self.type = of
+        self.producer = producer
+        self.abstract = self.override = self.final = self.optional = False
+        if isinstance(item, Flagged):
+            self.abstract, self.override = item.abstract, item.override
+            self.final, self.optional = item.final, item.optional
+        self.source: Declaration | None = None
+        self.lower: tuple[Declaration, ...] = ()
+        self.demands: tuple[Type, ...] = ()
+
+    @property
+    def place(self) -> Place:
+        """Its layer and its set."""
+        return self.at.place
+
+    @property
+    def name(self) -> str:
+        """The name that its item has; "" for none."""
+        return (self.item.name or "") if isinstance(self.item, Bind) else ""
+
+    @property
+    def id(self) -> str | None:
+        """The id that a multibind collects; None for all others."""
+        return self.item.id if isinstance(self.item, Multibind) else None
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The options of its item."""
+        return self.item.options if isinstance(self.item, Bind) else {}
+
+    @property
+    def origin(self) -> Origin:
+        """Where it stands."""
+        return self.item.origin
+
+    @property
+    def words(self) -> str:
+        """What messages call it: its key, or the id that it is a fragment of."""
+        if self.key is not None:
+            return spelled_key(self.key)
+        return f"a fragment of {self.item.into!r}" if isinstance(self.item, Bind) else "an item without a key"
+
+    @property
+    def short(self) -> str:
+        """The same in one word: its name, or the class that it binds."""
+        if self.key is None:
+            return self.words
+        kind, name = self.key
+        return name or kind.removeprefix("Type[").removesuffix("]" * kind.startswith("Type["))
+
+    @property
+    def root(self) -> Declaration:
+        """The declaration whose producer this one has: itself, unless it is an alias."""
+        one = self
+        while one.source is not None:
+            one = one.source
+        return one
+
+    @property
+    def is_multibind(self) -> bool:
+        """Whether its value is collected."""
+        return isinstance(self.root.item, Multibind)
+
+    @property
+    def scope(self) -> str:
+        """How long its product is kept: "" for ever, "none" not at all, else while the scope of that name is open."""
+        named = self.options.get("scope")
+        if named is not None:
+            return "" if named == "singleton" else str(named)
+        keeps = self.producer is None or self.options.get("singleton", self.producer.keeps)
+        return "" if keeps else "none"
+
+    def flags(self) -> str:
+        """Its flags in words, with a blank behind each."""
+        return "".join(f"{flag} " for flag in ("abstract", "override", "final") if getattr(self, flag))
+
+    def describe(self) -> str:
+        """What it gives, in words."""
+        root = self.root
+        if self.abstract:
+            return self.flags().strip()
+        if isinstance(root.item, Multibind):
+            return f"multibind {root.type}" + (f" as {root.id!r}" if root.id is not None else "")
+        return root.producer.describe() if root.producer else "(no producer)"
+
+
+def standing(several: list[Declaration]) -> list[Declaration]:
+    """Those of the best position: the concrete ones, or all where there is none. several: the best first"""
+    best = several[0].position
+    top = [one for one in several if one.position == best]
+    return [one for one in top if not one.abstract] or top
+
+
+@dataclass
+class Resolution:
+    """What a composition comes to for a state.
+
+    winners:      key -> the declaration that decides it
+    declared:     key -> all that apply, the best position first
+    fragments:    id -> the fragments, highest layer first, then as declared
+    inclusions:   included and excluded classes
+    dependencies: those that apply, with their places
+    unknown:      the sets that cannot be read, highest layer first
+    """
+
+    state: State
+    winners: dict[Key, Declaration] = field(default_factory=dict)
+    declared: dict[Key, list[Declaration]] = field(default_factory=dict)
+    fragments: dict[str, list[Declaration]] = field(default_factory=dict)
+    inclusions: list[tuple[Inclusion, Declaration]] = field(default_factory=list)
+    dependencies: list[tuple[Dependency, Place]] = field(default_factory=list)
+    faults: list[BindingError] = field(default_factory=list)
+    warnings: list[BindingError] = field(default_factory=list)
+    unknown: list[UnknownSet] = field(default_factory=list)
+
+    def described(self, one: Declaration) -> str:
+        """A declaration as a line of a message."""
+        where = "" if one.origin is NOWHERE else f"{one.origin}; "
+        what = one.flags().strip() if one.abstract else f"{one.flags()}{one.describe()}"
+        return f"{what}: {where}set {one.place.set}, layer {one.place.layer}, {self.when(one)}"
+
+    def pairs(self) -> dict[tuple[str, str, str], Origin]:
+        """(left, arrow, right) of every dependency that applies, each once, and where the highest layer says so."""
+        found: dict[tuple[str, str, str], Origin] = {}
+        for item, _ in self.dependencies:
+            for pair in item.pairs():
+                found.setdefault(pair, item.origin)
+        return found
+
+    def when(self, one: Declaration) -> str:
+        """The categories that made a declaration apply, in words."""
+        return self.state.title(one.at.mask)
+
+
+_MANY = 50_000
+"""When so many keys were looked at for near misses, all of them together, nobody looks for more."""
+
+
+def resolve(layers: Iterable[Layer], state: State, objects: Objects) -> Resolution:
+    """Decide which declaration counts for each key.
+
+    layers: highest first
+    cost:   linear in the number of bindings
+    source: docs/bindings.md, "Who wins"
+    """
+    applied = Applied(state)
+    applied.take(list(layers))
+    declare_parameters(applied, objects)
+    bind_again(applied)
+    choose(applied)
+    check_ids(applied)
+    return applied.resolution
+
+
+class Applied:
+    """What applies of some layers for a state, while it is being resolved.
+
+    declared:   key -> its declarations, as they come
+    rebindings: keys to be bound again, each with the position it is set at
+    sources:    parameters that an instance, a query or another producer gives
+    ids:        id -> the multibinds that have it
+    """
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.resolution = Resolution(state)
+        self.declared: defaultdict[Key, list[Declaration]] = defaultdict(list)
+        self.rebindings: list[tuple[Rebinding, Declaration]] = []
+        self.sources: list[tuple[Parameters, Declaration]] = []
+        self.ids: dict[str, list[Declaration]] = {}
+        self._looked_at = 0
+
+    def take(self, layers: list[Layer]) -> None:
+        """Take in all that applies. layers: highest first"""
+        for index, layer in enumerate(layers):
+            listed = () if layer.origin is None else (Cause(f"layer {layer.name} is listed", layer.origin),)
+            for one in layer.sets:
+                place = Place(len(layers) - index, layer.name, one.name, listed)
+                if one.unread:
+                    self.resolution.unknown.append(UnknownSet(Unknown(one.name, one.unread), one.origin, place))
+                self._block(one.items, place, (0,))
+
+    def declare(self, item: Item, at: At, name: str, of: Type, producer: Producing | None) -> None:
+        """Declare a name among the data, with the flags of its item."""
+        self.declared["Data", name].append(Declaration(item, at, ("Data", name), of, producer))
+
+    def fault(self, kind: Kind, message: str, about: Iterable[Declaration], hint: str | None = None) -> None:
+        """Note something that is wrong, with all whom it is about."""
+        listed = list(about)
+        details = [self.resolution.described(one) for one in listed]
+        origins = [one.origin for one in listed]
+        error = BindingError(kind, message, origins=origins, details=details, hint=hint)
+        error.key = listed[0].key
+        self.resolution.faults.append(error)
+
+    def near_misses(self, key: Key) -> str | None:
+        """A hint with the names of the same kind that look like this one."""
+        kind, name = key
+        self._looked_at += len(self.declared)
+        if not name or self._looked_at > _MANY:
+            return None
+        known = (other for (of, other), several in self.declared.items() if several and of == kind and other != name)
+        return meant(name, known)
+
+    # --- items -----------------------------------------------------------------------------
+
+    def _block(self, items: Iterable[Item], place: Place, masks: tuple[int, ...]) -> None:
+        """Take in the items of a block. masks: the conjunctions that hold around it"""
+        ranked = self.state.ranked
+        mask = max(masks, key=ranked)
+        at = At(place, ranked(mask), mask)
+        for item in items:
+            if type(item) is When:
+                self._when(item, place, masks)
+                continue
+            self.resolution.faults.extend(faults(item))
+            if isinstance(item, Bind):
+                self._bind(item, at)
+            else:
+                self._other(item, at)
+
+    def _when(self, item: When, place: Place, masks: tuple[int, ...]) -> None:
+        holding = [mask for one in item.alternatives if (mask := self.state.mask(one)) is not None]
+        inside = dict.fromkeys(outer | inner for outer in masks for inner in holding)
+        if inside:
+            self._block(item.items, place.when(item, self.state.listed_at), tuple(inside))
+
+    def _bind(self, item: Bind, at: At) -> None:
+        is_fragment = item.into is not None and type(item) is not Multibind
+        of = item.type or (ANY if is_fragment else DATA)  # what a fragment may be its multibind says
+        key = None if is_fragment else (of.kind, item.name or "")
+        one = Declaration(item, at, key, of, item.to)
+        if item.options and item.to is not None:
+            try:
+                one.producer = with_options(item.to, item.options)
+            except BindingError as error:
+                self.fault(error.kind, error.message, [one])
+        if one.id is not None:
+            self.ids.setdefault(one.id, []).append(one)
+        if key is not None:
+            self.declared[key].append(one)
+        if item.into is not None:
+            self.resolution.fragments.setdefault(item.into, []).append(one)
+
+    def _other(self, item: Item, at: At) -> None:
+        match item:
+            case Inclusion():
+                self.resolution.inclusions.append((item, Declaration(item, at, None, DATA)))
+            case Variables():
+                for name, value in item.values.items():
+                    self.declare(item, at, variable_key(name), item.type or ANY, None if item.abstract else value)
+            case ParameterMap():
+                self.declare(item, at, map_key(item.lhs, item.rhs), ANY, Constant(dict(item.map)))
+            case Parameters():
+                self._parameters(item, at)
+            case Rebinding():
+                self.rebindings.append((item, Declaration(item, at, ("Data", ""), DATA)))
+            case Dependency():
+                self.resolution.dependencies.append((item, at.place))
+
+    def _parameters(self, item: Parameters, at: At) -> None:
+        given = hash_of(item)
+        if given is None:
+            self.sources.append((item, Declaration(item, at, ("Data", ""), ANY)))
+            return
+        for name, value in given.items():
+            producer = value if isinstance(value, Producing) else _entry_of(item, name, value)
+            self.declare(item, at, parameter_key(item.target, str(name)), ANY, producer)
+
+
+def _entry_of(item: Parameters, name: Any, value: Any) -> Constant:
+    """One parameter, which knows where it stands in the hash."""
+    places = item.to.places if isinstance(item.to, Constant) else None
+    return Constant(value, places=None if places is None else Below(places, (name,)))
+
+
+def bind_again(applied: Applied) -> None:
+    """Bind again what was asked to be, from the lowest position up, in the order of names at one position."""
+    for item, at in sorted(applied.rebindings, key=lambda pair: (pair[1].position, *map(str, _sides(pair[0])))):
+        below = [one for one in applied.declared.get(item.key.key, ()) if one.position < at.position]
+        if not below:
+            hint = applied.near_misses(item.key.key)
+            applied.fault(REBIND_MISSING, f"{item.verb} of {item.key}: nothing below binds it", [at], hint=hint)
+            continue
+        below.sort(key=lambda one: one.position, reverse=True)
+        tied = standing(below)
+        if len(tied) > 1:
+            applied.fault(CONFLICT, f"{item.verb} of {item.key}: what lies below is not decided", [at, *tied])
+            continue
+        one = _bound_again(item, at, tied[0], below)
+        applied.declared[item.target.key].append(one)
+        if item.verb == "renamed":
+            _take_away(applied, item, below)
+
+
+def _sides(item: Rebinding) -> tuple[Any, Any, str]:
+    return item.key, item.target, item.verb
+
+
+def _bound_again(item: Rebinding, at: Declaration, source: Declaration, below: list[Declaration]) -> Declaration:
+    target = item.target
+    one = Declaration(item, at.at, target.key, target.type or source.type)
+    one.abstract = item.abstract or source.abstract
+    one.final = item.final  # override says nothing new: what is bound again exists
+    one.optional = source.optional
+    if not one.abstract:
+        one.source = source
+        one.lower = tuple(other for other in below if other.position < source.position)
+    return one
+
+
+def _take_away(applied: Applied, item: Rebinding, moved: list[Declaration]) -> None:
+    gone = {id(one) for one in moved}
+    applied.declared[item.key.key] = [one for one in applied.declared[item.key.key] if id(one) not in gone]
+
+
+def choose(applied: Applied) -> None:
+    """Pick the winner of each key, and find what is wrong with it."""
+    resolution = applied.resolution
+    for key, several in applied.declared.items():
+        if not several:
+            continue
+        resolution.declared[key] = several
+        winner = several[0] if len(several) == 1 else _best(applied, key, several)
+        if winner is None:
+            continue
+        if (winner.abstract or winner.override) and not _may_set(applied, key, winner, several):
+            continue
+        resolution.winners[key] = winner
+
+
+def _best(applied: Applied, key: Key, several: list[Declaration]) -> Declaration | None:
+    """The one of the best position; None where several are in conflict there."""
+    several.sort(key=lambda one: one.position, reverse=True)
+    _check_finals(applied, key, several)
+    best = standing(several)
+    if len(best) > 1:
+        what = "demanded" if best[0].abstract else "bound"
+        applied.fault(
+            CONFLICT, f"{spelled_key(key)} is {what} {len(best)} times at one precedence", best,
+            hint="bind it once more in a higher layer, or in a category of its own",
+        )  # fmt: skip
+        return None
+    winner = best[0]
+    if key[1].startswith("/var/"):
+        winner.demands = tuple(one.type for one in several if one.abstract and one.type is not ANY)
+    return winner
+
+
+def why_above(upper: Declaration, lower: Declaration) -> Why:
+    """Why a better position is better.
+
+    More categories win only where they begin as the fewer do: what is more ranks below all of those.
+    """
+    if upper.position[0] != lower.position[0]:
+        return Why.LAYER
+    above, below = upper.position[1], lower.position[1]
+    lowest = below & -below
+    return Why.CATEGORIES if below and above - below < lowest and above & below == below else Why.CATEGORY
+
+
+def _check_finals(applied: Applied, key: Key, several: list[Declaration]) -> None:
+    top = several[0]
+    for one in several:
+        if one.final and top.position[0] > one.position[0]:
+            applied.fault(FINAL_OVERRIDDEN, f"{spelled_key(key)} is final, and bound again above", [top, one])
+            return
+
+
+def _may_set(applied: Applied, key: Key, winner: Declaration, several: list[Declaration]) -> bool:
+    if winner.abstract:
+        hint = applied.near_misses(key) or _unread(applied) or f"{_line_for(key)} in a higher layer or category"
+        applied.fault(ABSTRACT_NOT_OVERRIDDEN, f"{spelled_key(key)} must be bound", several, hint=hint)
+    elif winner.override and several[-1].position == winner.position and not any(one.abstract for one in several):
+        message = f"{spelled_key(key)} overrides nothing"
+        applied.fault(OVERRIDE_WITHOUT_BASE, message, [winner], hint=applied.near_misses(key) or _unread(applied))
+    return not winner.abstract
+
+
+_OWN_NAMES = (
+    (re.compile("/var/(.+)"), "bind variables to {{ {0} => ... }}"),
+    (re.compile(r"/param/(?:Class\[(.+)\]|(.+))/(.+)"), "bind parameters {0} to {{ {1} => ... }}"),
+    (re.compile("/map/(.+)/(.+)"), "bind map {0} to {1} {{ ... }}"),
+)
+
+
+def _line_for(key: Key) -> str:
+    """The line that binds a key; of a name that is the library's own the item that stands for it."""
+    for pattern, line in _OWN_NAMES:
+        if found := pattern.fullmatch(key[1]):
+            return line.format(*filter(None, found.groups()))
+    return f"bind {spelled_key(key)}"
+
+
+def _unread(applied: Applied) -> str | None:
+    """The hint that it may be bound where nobody can look."""
+    names = ", ".join(one.value.name for one in applied.resolution.unknown)
+    return f"it may be bound in what cannot be read: {names}" if names else None
+
+
+def check_ids(applied: Applied) -> None:
+    """Warn of ids that nobody has, and of ids that several keys share."""
+    warnings = applied.resolution.warnings
+    for name, fragments in applied.resolution.fragments.items():
+        if name not in applied.ids and name not in OWN_IDS:
+            close = near(name, applied.ids)
+            hint = f"; did you mean {', '.join(close)}?" if close else ""
+            message = f"no multibind has the id {name!r}: the fragment is not used{hint}"
+            warnings.extend(BindingError(UNKNOWN_ID, message, origins=[one.origin]) for one in fragments)
+    effective = {id(one.root) for one in applied.resolution.winners.values()}
+    for name, several in applied.ids.items():
+        keys = {one.key for one in several if id(one) in effective and one.key is not None}
+        if len(keys) > 1:
+            listed = " and ".join(sorted(map(spelled_key, keys)))
+            message = f"the id {name!r} is shared by {listed}: both get its fragments"
+            warnings.append(BindingError(SHARED_ID, message, origins=[several[0].origin]))
+
+
+_Bound = tuple[Parameters, Declaration]
+"""Parameters with a source, and the position they are bound at."""
+
+
+def declare_parameters(applied: Applied, objects: Objects) -> None:
+    """Declare each parameter that a source gives; two sources of one type at the best position are a fault."""
+    for (target, source), several in _by_source(applied).items():
+        top = max(at.position for _, at in several)
+        tied = [at for _, at in several if at.position == top]
+        if len(tied) > 1 and isinstance(_source_type(several[0][0].to), Type):
+            applied.fault(TYPE_ALREADY_BOUND, f"{source} already gives the parameters of {target}", tied)
+            continue
+        for item, at in several:
+            _from_source(applied, item, at, objects)
+
+
+def _by_source(applied: Applied) -> dict[tuple[str, str], list[_Bound]]:
+    found: dict[tuple[str, str], list[_Bound]] = {}
+    for item, at in applied.sources:
+        if item.to is None or item.abstract or not is_parameter_map(item.options.get("map", {})):
+            continue  # a fault that was reported
+        if isinstance(item.to, Constant):
+            applied.fault(
+                TYPE_MISMATCH, f"the parameters of {item.target} are bound to {item.to.describe()}", [at],
+                hint="give a hash, an instance, a query or a producer",
+            )  # fmt: skip
+            continue
+        found.setdefault((str(item.target), str(_source_type(item.to))), []).append((item, at))
+    return found
+
+
+def _from_source(applied: Applied, item: Parameters, at: Declaration, objects: Objects) -> None:
+    assert item.to is not None
+    names = _names(applied, item, at, objects)
+    if not names:
+        applied.fault(
+            MAP_REQUIRED, f"{item.to.describe()} and {item.target} have no parameter name in common", [at],
+            hint=f"say which fills which: {{ map => {{ name_in_{item.target.name.lower()} => name }} }}",
+        )  # fmt: skip
+    for left, right in names.items():
+        producer = Attribute(item.to, right, item.options.get("select_result"), item.optional)
+        applied.declare(item, at.at, parameter_key(item.target, left), ANY, producer)
+
+
+def _names(applied: Applied, item: Parameters, at: Declaration, objects: Objects) -> dict[str, str]:
+    """Which parameter of the target is filled by which one of the source."""
+    own = item.options.get("map")
+    source = _source_type(item.to)
+    left = item.target if item.target.name == "Class" else Type(item.target.name)
+    mapped = _map(applied, left, source) if isinstance(source, Type) else None
+    if mapped is not None and (own is None or mapped.position > at.position):
+        assert isinstance(mapped.producer, Constant)
+        return dict(mapped.producer.value)
+    if own is not None:
+        return dict(own) if isinstance(own, Mapping) else {name: name for name in own}
+    if not isinstance(source, Type):
+        return {}
+    right = objects.parameters(str(source)) or []
+    wanted = right if left == source else objects.parameters(str(left)) or []
+    return {name: name for name in wanted if name in right}
+
+
+def _map(applied: Applied, left: Type, right: Type) -> Declaration | None:
+    declared = applied.declared.get(("Data", map_key(left, right)))
+    # Two at one position are a conflict, which is reported when the winner is chosen.
+    return max(declared, key=lambda one: one.position) if declared else None
+
+
+def _source_type(of: Producing | None) -> Type | int:
+    """The type that gives parameters; a number for producers whose type nobody knows before they are asked."""
+    if isinstance(of, Ref):
+        return Type(of.type.name) if of.type.is_instance else of.type
+    return of.type if isinstance(of, Query) else id(of)

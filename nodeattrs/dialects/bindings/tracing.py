@@ -1,0 +1,374 @@
+"""The declarations of a key as a folding, and what the winner's value is made of as another one inside of it.
+
+Where a declaration stands is its rule; a walk of the core through the folding answers who set
+what and who was overridden. The fragments of a multibind were laid when it was collected, and
+an alias has its value from the declarations of its source. It injects nothing and prints nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from math import inf
+from typing import Any, NamedTuple
+
+from nodeattrs.core.claim import Cause, Claim, Origin, Words
+from nodeattrs.core.folding import Folding
+from nodeattrs.core.origins import wholes
+from nodeattrs.core.part import Part, made
+from nodeattrs.core.policy import ANY, KEEP, PRESENT, TAKE, Line, Policy
+from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.trace import Outcome, Trace, TraceClaim, traced
+from nodeattrs.core.tracing import walk
+from nodeattrs.core.tree import ABSENT, Path, copied
+from nodeattrs.core.walk import Setting
+from nodeattrs.dialects.bindings.model.items import Rebinding
+from nodeattrs.dialects.bindings.model.producers import Constant
+from nodeattrs.dialects.bindings.model.types import Asked, Key, spelled_key
+from nodeattrs.dialects.bindings.model.values import texts_of
+from nodeattrs.dialects.bindings.production.maker import ValueMaker
+from nodeattrs.dialects.bindings.production.multibinds import Fragment
+from nodeattrs.dialects.bindings.resolution import Declaration, UnknownSet, Why, standing, why_above
+from nodeattrs.errors import BadKey, BadValue
+
+
+@dataclass(frozen=True, slots=True)
+class SetBy:
+    """A fragment, or an include or exclude of a class: what it says, where, and whether it counts.
+
+    step: the index or the name that it is about
+    """
+
+    value: Any
+    place: str
+    counts: bool = True
+    step: Any = None
+
+
+def _conflicting(lower: Part, upper: Part) -> Part:
+    return made(Words("several that tie"), lower, upper)
+
+
+def _rule(rule: Any, why: str) -> Policy:
+    return Policy("bindings", Line(ANY, PRESENT, rule, why))
+
+
+_ABOVE = {why: _rule(TAKE, why.value) for why in Why}
+_FINAL = _rule(KEEP, "what is final is bound in no higher layer")
+_SILENT = _rule(KEEP, "it is optional and gave nothing")
+_TIED = _rule(_conflicting, "neither stands above the other")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Who is behind a number of a folding: a declaration, a fragment, or a set that cannot be read.
+
+    words: what it says at the root in place of a value, where it has none as data
+    named: whether it is a fragment with a name, the first step of its own path
+    """
+
+    of: Declaration | UnknownSet
+    title: str
+    words: Words | None = None
+    named: bool = False
+
+    def shown(self, setting: Setting) -> Any:
+        """What it sets there."""
+        if isinstance(self.of, UnknownSet):
+            return self.of.value
+        return setting.value if self.words is None or setting.own else self.words
+
+    def at(self, path: Path) -> Origin:
+        """Where it says a path of its own."""
+        one = self.of
+        if isinstance(one, UnknownSet):
+            return one.origin
+        producer = one.producer if one.source is None else None  # an alias stands where it stands
+        if producer is None:
+            return one.origin
+        inside = path[1:] if self.named else path
+        place = producer.place(inside if "transformer" not in one.options else ())
+        return one.origin if place is None or place.line is None else place
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Who set the value of a key.
+
+    label:   the first step of all paths
+    sources: number -> who that is, the weakest first; those of *inner* have the smaller numbers
+    inner:   who set what the winner hands on: its fragments, or the source of an alias
+    ties:    number -> those that would be in conflict with it if nothing stood above
+    is_collection: whether the sources are fragments
+    """
+
+    label: str
+    folding: Folding
+    sources: Mapping[int, Source]
+    inner: Account | None = None
+    ties: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    is_collection: bool = False
+
+    @property
+    def innermost(self) -> Account:
+        """Who set the value itself, behind all that hands it on."""
+        return self if self.inner is None else self.inner.innermost
+
+    @property
+    def titles(self) -> dict[int, str]:
+        """Number -> the layer, the categories and the flags."""
+        below = {} if self.inner is None else self.inner.titles
+        return {**below, **{number: source.title for number, source in self.sources.items()}}
+
+    def trace(self, path: Path, value: Any) -> Trace:
+        """Everyone who set a path of the value."""
+        own = traced(walk(self.folding, path), path, value, self._claim, self.titles, once=False)
+        cover = None if own.cover is None else (self.label, *own.cover)
+        own = own._replace(path=(self.label, *path), cover=cover)
+        if self.inner is None:
+            return own
+        below = self.inner.trace(path, value)
+        return own._replace(claims=tuple(_with_inner(own, below, not path)), elements=below.elements)
+
+    def unknown(self) -> Iterator[UnknownSet]:
+        """The sets that cannot be read and might decide the value."""
+        for number in walk(self.folding, ()).unknown:
+            of = self.sources[number].of
+            if isinstance(of, UnknownSet):
+                yield of
+        if self.inner is not None:
+            yield from self.inner.unknown()
+
+    def contributed(self) -> Iterator[tuple[Any, Any, list[Claim]]]:
+        """Each element or entry of a collection, and who contributed it, the strongest first."""
+        whole = self.folding.located()
+        for step in whole.value if isinstance(whole.value, dict) else range(len(whole.value)):
+            part = whole.at(step)
+            found = sorted(wholes(part.origins, (step,)), key=lambda at: -at.source)
+            yield step, part.value, [self._claim(Setting(at.source, (step,), part.value, at.path)) for at in found]
+
+    def rank_of(self, unknown: UnknownSet) -> int:
+        """The number of a set that cannot be read."""
+        return next(number for number, source in self.sources.items() if source.of is unknown)
+
+    def causes_of(self, rank: int) -> tuple[Cause, ...]:
+        """The lines because of which a source is in effect."""
+        if self.inner is not None and rank not in self.sources:
+            return self.inner.causes_of(rank)
+        return self.sources[rank].of.place.causes
+
+    def _claim(self, setting: Setting) -> Claim:
+        source = self.sources[setting.source]
+        place = source.at(setting.own)
+        return Claim((self.label, *setting.path), source.shown(setting), setting.source, place)
+
+
+def _with_inner(own: Trace, below: Trace, at_root: bool) -> Iterator[TraceClaim]:
+    """The rows of both: at the root the winner first, and everywhere what it hands on in its place."""
+    for stated in own.claims if at_root else ():
+        if stated.outcome in _READ:
+            yield stated
+    yield from (stated for stated in below.claims if stated.outcome in _READ)
+    yield from below.unknown
+    yield from (stated for stated in own.unknown if all(not _is_same(stated, other) for other in below.unknown))
+    yield from below.losers
+    yield from own.losers
+
+
+def _is_same(one: TraceClaim, other: TraceClaim) -> bool:
+    return (one.claim.value, one.claim.origin) == (other.claim.value, other.claim.origin)
+
+
+_READ = (Outcome.WINS, Outcome.JOINS)
+
+
+def plain(value: Any) -> Any:
+    """A value as data, or the secret that it is; what is none is shown by its own text."""
+    if value is ABSENT or isinstance(value, Sensitive):
+        return value
+    try:
+        return copied(texts_of(value))
+    except (BadKey, BadValue):
+        return Words(str(value))
+
+
+def label_of(key: Key) -> str:
+    """A key as the first step of a path: the name of data, else as messages show it."""
+    kind, name = key
+    return name if kind == "Data" and name else spelled_key(key)
+
+
+def title_of(maker: ValueMaker, one: Declaration) -> str:
+    """Where a declaration stands, in words."""
+    return f"{one.place.layer}, {maker.resolution.when(one)}"
+
+
+def account_of(maker: ValueMaker, wanted: Asked, value: Any) -> Account | None:
+    """Who set the value of a key; None where nobody says, or might say, anything.
+
+    value: what was injected; ABSENT for nothing
+    """
+    several = maker.resolution.declared.get(wanted.key, [])
+    if not several and not maker.resolution.unknown:
+        return None
+    giver = maker.giver(wanted)
+    if all(one is not giver for one in several):
+        giver = maker.declaration(wanted)  # an alias decides what lies below its source
+    asking = _Asking(maker, value, maker.giver(wanted))
+    return _declared(asking, wanted.key, several, giver, maker.resolution.unknown)
+
+
+class _Asking(NamedTuple):
+    """A key of which the account is given. giver: whose value it has, behind all aliases"""
+
+    maker: ValueMaker
+    value: Any
+    giver: Declaration | None
+
+
+def _declared(
+    asking: _Asking,
+    key: Key,
+    several: Sequence[Declaration],
+    giver: Declaration | None,
+    unknown: Sequence[UnknownSet],
+) -> Account:
+    """The account of the declarations of one key. unknown: what may declare it, too"""
+    inner = None if giver is None else _inner(asking, giver)
+    laying = _Laying(asking, giver, 0 if inner is None else max(inner.titles, default=0))
+    laying.lay([*several, *unknown])
+    return Account(label_of(key), laying.folding, laying.sources, inner, laying.ties)
+
+
+def _inner(asking: _Asking, giver: Declaration) -> Account | None:
+    source = giver.source
+    if source is None:
+        return _collected(asking, giver) if giver.is_multibind else None
+    key = source.key or ("", "")
+    resolution = asking.maker.resolution
+    below = [one for one in resolution.declared.get(key, []) if one.position < giver.position]
+    if all(one is not source for one in below):
+        below = [source, *giver.lower]  # renamed: nobody finds it under its own key
+    found = next((one for one in below if one is asking.giver), source)
+    unknown = [one for one in resolution.unknown if one.place.number <= giver.position[0]]
+    return _declared(asking, key, below, found, unknown)
+
+
+def _collected(asking: _Asking, multibind: Declaration) -> Account:
+    """The account of the fragments of a multibind; where it could not be collected they only say what they are."""
+    maker, root, label = asking.maker, multibind.root, label_of(multibind.key or ("", ""))
+    collected = maker.collected(multibind)
+    if collected is None:
+        laying = _Laying(asking._replace(value=ABSENT), None, 0)
+        laying.folding.lay(laying.side_by_side(maker.fragments_of(multibind)), _TIED)
+        laying.lay(maker.resolution.unknown)
+        return Account(label, laying.folding, laying.sources)
+    folding = collected.folding
+    if "transformer" in root.options and asking.value is not ABSENT:
+        folding = Folding()
+        folding.lay(collected.folding, _TIED)
+        made_of = _rule(lambda _, upper: made(plain(asking.value), upper), "the transformer made another value of it")
+        folding.only(made_of)
+    sources = {number: _source(maker, one, root) for number, one in collected.sources.items()}
+    return Account(label, folding, sources, is_collection=True)
+
+
+def _source(maker: ValueMaker, one: Fragment | UnknownSet, of: Declaration) -> Source:
+    if isinstance(one, UnknownSet):
+        return Source(one, one.place.layer)
+    return Source(one.declaration, title_of(maker, one.declaration), None, of.type.name == "Hash")
+
+
+class _Laying:
+    """Lays the declarations of one key, the worst position first. first: the numbers begin behind it"""
+
+    def __init__(self, asking: _Asking, giver: Declaration | None, first: int) -> None:
+        self.maker = asking.maker
+        self.value = asking.value
+        self.giver = giver
+        self.folding = Folding()
+        self.sources: dict[int, Source] = {}
+        self.ties: dict[int, tuple[int, ...]] = {}
+        self._last = first
+        self._below: Declaration | None = None
+        self._final: float = inf
+
+    def lay(self, several: Iterable[Declaration | UnknownSet]) -> None:
+        """Lay them, those of one position side by side; what cannot be read lies above all of its layer."""
+        order = sorted(several, key=lambda one: one.position)
+        for _, group in groupby(order, key=lambda one: one.position):
+            found = list(group)
+            declared = [one for one in found if isinstance(one, Declaration)]
+            if declared:
+                self._lay_group(declared)
+            for one in found:
+                if isinstance(one, UnknownSet):
+                    self._lay_unknown(one)
+
+    def _lay_unknown(self, one: UnknownSet) -> None:
+        self._last += 1
+        self.sources[self._last] = Source(one, one.place.layer)
+        policy = _FINAL if one.place.number > self._final else _ABOVE[Why.LAYER]
+        self.folding.lay(Part(one.value, self._last), policy)
+
+    def _lay_group(self, group: list[Declaration]) -> None:
+        stands = standing(group)
+        demands = [one for one in group if all(one is not other for other in stands)]
+        part: Part | Folding
+        if demands and len(stands) == 1:
+            part = Folding()
+            part.lay(self.side_by_side(demands), _TIED)
+            part.lay(self.side_by_side(stands), _ABOVE[Why.FILLED])
+        else:
+            part = self.side_by_side([*demands, *stands])
+        if len(stands) > 1:
+            self._tie(stands)
+        self.folding.lay(part, self._policy(group[0]))
+        self._below = group[0]
+        if any(one.final for one in group):
+            self._final = min(self._final, group[0].position[0])
+
+    def _tie(self, several: Sequence[Declaration]) -> None:
+        numbers = range(self._last, self._last - len(several), -1)
+        for number in numbers:
+            self.ties[number] = tuple(other for other in numbers if other != number)
+
+    def _policy(self, one: Declaration) -> Policy:
+        if self.giver is not None and one.position > self.giver.position:
+            return _SILENT
+        return _ABOVE[Why.LAYER if self._below is None else why_above(one, self._below)]
+
+    def side_by_side(self, several: Sequence[Declaration]) -> Part | Folding:
+        """Several of which none stands above another."""
+        parts = [Part(self._value(one), self._numbered(one)) for one in several]
+        if len(parts) == 1:
+            return parts[0]
+        folding = Folding()
+        for part in parts:
+            folding.lay(part, _TIED)
+        return folding
+
+    def _numbered(self, one: Declaration) -> int:
+        self._last += 1
+        flags = one.flags().split()
+        title = ", ".join([title_of(self.maker, one), *(flag for flag in flags if flag != "abstract")])
+        self.sources[self._last] = Source(one, title, _words(one))
+        return self._last
+
+    def _value(self, one: Declaration) -> Any:
+        if one is self.giver and self.value is not ABSENT:
+            return plain(self.value)
+        producer = one.root.producer
+        if isinstance(producer, Constant) and not one.abstract and not one.is_multibind:
+            return plain(producer.value)
+        return Words(one.describe())
+
+
+def _words(one: Declaration) -> Words | None:
+    """What a declaration says that says no value itself."""
+    if isinstance(one.item, Rebinding) and one.source is not None:
+        return Words(f"{one.item.verb} of {one.source.words}")
+    if one.abstract or one.is_multibind or not isinstance(one.producer, Constant):
+        return Words(one.describe())
+    return None

@@ -1,0 +1,126 @@
+"""The commit that changed a line last, for explanations that name files.
+
+Used by `explain --git`. Git is asked about the last commit only; where a line of the work tree stood in it, is
+compared here, since Git would run filters of the repository for that. It knows files and lines, and no attributes.
+"""
+
+from __future__ import annotations
+
+import difflib
+import pathlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from nodeattrs.core.trace import Trace
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.errors import DocumentError
+from nodeattrs.formats.documents import content_of
+from nodeattrs.git import Git
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The last change of a line.
+
+    commit: its full name; empty where there is none
+    date:   of the author, as 2024-05-02
+    note:   why there is no commit: the line is changed and not committed, or git does not know the file
+    """
+
+    file: str
+    line: int
+    commit: str = ""
+    author: str = ""
+    date: str = ""
+    summary: str = ""
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The change as data for JSON."""
+        return {name: getattr(self, name) or None for name in self.__slots__}
+
+
+def of_trace(repository: Repository) -> Callable[[Trace], tuple[Change, ...]]:
+    """What asks `blame` for everyone in a trace, and for the lines that their values come from."""
+    return lambda trace: blame(repository.root, _places(trace))
+
+
+def _places(trace: Trace) -> Iterator[tuple[str, int]]:
+    """The lines of everyone in a trace, the winner first, each followed by those that the value comes from."""
+    for one in trace.claims:
+        claims = (one.claim, *one.then)
+        origins = (origin for claim in claims for origin in (claim.origin, *(cause.origin for cause in claim.causes)))
+        yield from ((origin.file, origin.line) for origin in origins if origin.file and origin.line)
+
+
+def blame(root: pathlib.Path, places: Iterable[tuple[str, int]]) -> tuple[Change, ...]:
+    """The last change of each line, in the order in which they are asked for.
+
+    root:   the folder to which the files are relative; somewhere in a Git repository
+    cost:   one `git blame` for each file
+    raises: NotFound, where Git is not installed, or the folder lies in no Git repository; NoRevision
+    """
+    asked = dict.fromkeys(places)
+    lines: dict[str, list[int]] = defaultdict(list)
+    for file, line in asked:
+        lines[file].append(line)
+    git = Git(root)
+    commit = git.commit("HEAD") if git.has_commits() else None
+    found = {file: _blamed(git, commit, root / file, file, its) for file, its in lines.items()}
+    return tuple(found[file][line] for file, line in asked)
+
+
+def _blamed(git: Git, commit: str | None, place: pathlib.Path, file: str, lines: list[int]) -> dict[int, Change]:
+    """The changes of a file by line. Lines that differ from the commit are changed and not committed."""
+    path = git.path_of(place)
+    committed = git.content(commit, path) if commit is not None and path is not None else None
+    if commit is None or path is None or committed is None:
+        return {line: Change(file, line, note="not committed") for line in lines}
+    try:
+        now = _lines(content_of(place, file))
+    except DocumentError:
+        now = []
+    line_then = _lines_then(_lines(committed), now)
+    changes = _read(file, git.blame(commit, path)) if line_then else {}
+    found = {}
+    for line in lines:
+        then = changes.get(line_then.get(line, 0))
+        note = "changed and not committed" if line <= len(now) else "the file is shorter now"
+        found[line] = Change(file, line, note=note) if then is None else replace(then, line=line)
+    return found
+
+
+def _lines(content: bytes) -> list[bytes]:
+    """The lines without their ends, which Git may convert."""
+    return [line.rstrip(b"\r") for line in content.split(b"\n")]
+
+
+def _lines_then(then: list[bytes], now: list[bytes]) -> dict[int, int]:
+    """Line in the work tree -> the same line in the commit, both counted from 1."""
+    blocks = difflib.SequenceMatcher(None, then, now).get_matching_blocks()
+    return {one.b + at: one.a + at for one in blocks for at in range(1, one.size + 1)}
+
+
+def _read(file: str, text: str) -> dict[int, Change]:
+    """The changes by line in the porcelain form: the facts of a commit stand where it is first named."""
+    commits: dict[str, dict[str, str]] = defaultdict(dict)
+    found: dict[int, str] = {}
+    commit = ""
+    for row in text.splitlines():
+        word, _, rest = row.partition(" ")
+        if row.startswith("\t"):
+            continue
+        if len(word) in (40, 64) and rest[:1].isdigit():
+            commit = word
+            found[int(rest.split(" ")[1])] = commit
+        else:
+            commits[commit].setdefault(word, rest)
+    return {line: _change(file, line, commit, commits[commit]) for line, commit in found.items()}
+
+
+def _change(file: str, line: int, commit: str, facts: dict[str, str]) -> Change:
+    date = datetime.fromtimestamp(int(facts.get("author-time", "0")), UTC).date().isoformat()
+    return Change(file, line, commit, facts.get("author", ""), date, facts.get("summary", ""))

@@ -1,0 +1,275 @@
+"""Why a source sets a value on a node, and why an attribute is not set there.
+
+`causes` names the lines that decide who sets values and set nothing themselves: the run-list that names a role or
+recipe, the role that names another, the recipe that includes one, the metadata that asks for a cookbook, the line that
+chooses the environment, the condition of an attribute file that is data. `setters_on` and `setters_in` name who sets
+an attribute on other nodes, or in the repository, and what this node lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.causes.writes import writes_of
+from nodeattrs.core.claim import Cause, Locator, Origin
+from nodeattrs.core.trace import Trace
+from nodeattrs.core.tree import ABSENT, Path, dig
+from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
+from nodeattrs.dialects.chef.repository.cookbooks import NOT_RUN, RUBY, Cookbook
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.repository.roles import DEFAULT_ENVIRONMENT
+from nodeattrs.dialects.chef.run.ruby_files import lines_that_set
+from nodeattrs.dialects.chef.run.run import Run
+from nodeattrs.errors import NodeattrsError
+from nodeattrs.node.node import Node
+from nodeattrs.node.run_list import RunListItem, cookbook_of, qualified
+from nodeattrs.store import Store
+from nodeattrs.store.remembered import remembered
+
+
+def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[Cause]:
+    """The lines because of which those who set something were asked, each once, from the setting outwards.
+
+    cost: the chain of inclusions of each
+    """
+    found: dict[Cause, None] = {}
+    for origin in origins:
+        found.update(dict.fromkeys(_conditions(repository, origin)))
+        found.update(dict.fromkeys(_Causes(repository, run).of(origin.kind.removeprefix("saved "), origin.name)))
+    return list(found)
+
+
+def of_trace(repository: Repository, run: Run) -> Callable[[Trace], list[Cause]]:
+    """What asks `causes` for everyone in a trace, the winner first."""
+    return lambda trace: causes(repository, run, (stated.origin for stated in trace.claims))
+
+
+def _conditions(repository: Repository, origin: Origin) -> Iterator[Cause]:
+    """What lets a place in an attribute file that is data count."""
+    if origin.kind != "attribute file" or not str(origin.file).endswith(DATA):
+        return
+    with suppress(NodeattrsError):  # it may be another one by now
+        cookbook = repository.cookbook(cookbook_of(origin.name))
+        file = str(origin.file).removeprefix(cookbook.shown(""))
+        if file in cookbook.files:
+            yield from cookbook.data(file).causes(origin.line or 1, origin.column or 1)
+
+
+class _Causes:
+    def __init__(self, repository: Repository, run: Run) -> None:
+        self.repository = repository
+        self.run = run
+        self.seen: set[tuple[str, str]] = set()
+
+    def of(self, kind: str, name: str) -> Iterator[Cause]:
+        if (kind, name) in self.seen:
+            return
+        self.seen.add((kind, name))
+        if kind == "environment":
+            yield from self._environment(name)
+        elif kind == "role":
+            yield from self._on_a_list("role", name)
+        elif kind == "recipe":
+            yield from self._recipe(name)
+        elif kind == "attribute file":
+            yield from self._cookbook(cookbook_of(name))
+
+    def _recipe(self, name: str) -> Iterator[Cause]:
+        by = self.run.included.get(name)
+        if by is None:
+            yield from self._on_a_list("recipe", name)
+            return
+        origin = by()
+        yield Cause(f"recipe {name} is included", origin)
+        yield from self.of(origin.kind, origin.name)
+
+    def _on_a_list(self, kind: str, name: str) -> Iterator[Cause]:
+        found = self.run.expansion.named_by(kind, name)
+        if found is None:
+            return
+        role, locator, path = found
+        if role is None:
+            yield Cause(f"{kind}[{name}] is on the run-list", self._run_list(kind, name))
+        else:
+            yield Cause(f"{kind}[{name}] is on the run-list of role {role}", locator.at(path))
+            yield from self.of("role", role)
+
+    def _run_list(self, kind: str, name: str) -> Origin:
+        """Where the policy, else the node's own file, names an item; command lines and earlier runs have none."""
+        policy, described = self.run.policy, self.repository.node_document(self.run.node.name)
+        own = (("run_list",), described.run_list if described is not None else ())
+        under, items = own if policy is None else policy.items(self.repository.asked.named_run_list)
+        says = policy or described
+        for index, item in enumerate(items):
+            parsed = RunListItem.parse(item)
+            full = qualified(parsed.name) if parsed.type == "recipe" else parsed.name
+            if says is not None and (parsed.type, full) == (kind, name):
+                return says.locator.at((*under, index))
+        return Origin("run list", "of the node")
+
+    def _cookbook(self, cookbook: str) -> Iterator[Cause]:
+        """Its first recipe that ran, else the cookbook that depends on it."""
+        recipe = next((name for name in self.run.recipes if cookbook_of(name) == cookbook), None)
+        if recipe is not None:
+            yield from self.of("recipe", recipe)
+            return
+        for other in dict.fromkeys(file.partition("/")[0] for file in self.run.attribute_files):
+            if other != cookbook and cookbook in self._depends(other):
+                yield Cause(
+                    f"cookbook {other} depends on {cookbook}", self.repository.cookbook(other).named_at(cookbook)
+                )
+                yield from self.of("attribute file", other)
+                return
+
+    def _depends(self, cookbook: str) -> Iterable[str]:
+        try:
+            return self.repository.cookbook(cookbook).depends
+        except NodeattrsError:
+            return ()
+
+    def _environment(self, name: str) -> Iterator[Cause]:
+        described = self.repository.node_document(self.run.node.name)
+        if described is not None and described.environment == name:
+            yield Cause(f"the node is in environment {name}", described.locator.at(("chef_environment",)))
+        else:
+            yield Cause(f"the node is in environment {name}", Origin("settings, arguments or an earlier run"))
+
+
+_MOST_NODES, _MOST = 200, 6
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Somebody who sets an attribute elsewhere.
+
+    origin: who, and where
+    lacks:  why not on the node that was asked about, in words
+    nodes:  on which saved nodes; none where only the repository shows it
+    """
+
+    origin: Origin
+    lacks: str
+    nodes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        on = f" on {', '.join(self.nodes)}" if self.nodes else ""
+        return f"{self.origin.who} sets it{on} ({self.origin.place or 'no line'}): {self.lacks}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as data for JSON."""
+        named = self.origin._asdict()
+        return {**named, "nodes": list(self.nodes), "lacks": self.lacks}
+
+
+def setters_on(store: Store, node: Node, path: Path, sensitive: Iterable[Path] = ()) -> list[Elsewhere]:
+    """Who sets a path on other saved nodes.
+
+    cost: reads up to 200 nodes
+    """
+    found: dict[Origin, list[str]] = {}
+    for name in [one for one in store.names() if one != node.name][:_MOST_NODES]:
+        try:
+            other = remembered(store, name, sensitive)
+            origins = other.node.origins(path) if other is not None else ()
+        except NodeattrsError:
+            continue  # one that cannot be read has nothing to say about this one
+        for origin in origins:
+            found.setdefault(origin, []).append(name)
+    return [Elsewhere(origin, _lacks(node, origin), tuple(names)) for origin, names in found.items()][:_MOST]
+
+
+def setters_in(repository: Repository, node: Node, path: Path) -> list[Elsewhere]:
+    """Who sets a path in a repository: roles, environments, nodes' files, and lines of cookbooks whose text says so."""
+    found = [Elsewhere(origin, _lacks(node, origin)) for origin in _described(repository, path)]
+    return [*found, *_lines_that_write(repository, node, path)][:_MOST]
+
+
+def _described(repository: Repository, path: Path) -> Iterator[Origin]:
+    things = [(name, repository.role) for name in repository.roles()]
+    for name, read in [*things, *((name, repository.environment) for name in repository.environments())]:
+        try:
+            one: Any = read(name)
+        except NodeattrsError:
+            continue
+        for field in ("default_attributes", "override_attributes"):
+            yield from _at(one.locator, getattr(one, field), field, path)
+    for name in repository.nodes():
+        try:
+            described = repository.node_document(name)
+        except NodeattrsError:
+            continue
+        if described is not None:
+            yield from _at(described.locator, described.normal, "normal", path)
+
+
+def _at(locator: Locator, tree: Any, field: str, path: Path) -> Iterator[Origin]:
+    if dig(tree, path) is not ABSENT:
+        yield locator.at((field, *path))
+
+
+def _lines_that_write(repository: Repository, node: Node, path: Path) -> Iterator[Elsewhere]:
+    for name in repository.cookbooks():
+        try:
+            cookbook = repository.cookbook(name)
+        except NodeattrsError:
+            continue
+        attributes = [
+            (cookbook.attribute_name(file), file) for one in cookbook.attribute_files.values() for file in one
+        ]
+        recipes = [(f"{name}::{part}", file) for part, file in cookbook.recipes.items()]
+        kinds = (("attribute file", attributes), ("recipe", recipes))
+        for kind, full, file in ((kind, full, file) for kind, files in kinds for full, file in files):
+            text = (cookbook.root / file).read_text("utf-8", "replace") if cookbook.root is not None else ""
+            if file.endswith(DATA):
+                yield from _in_data(cookbook, file, node, path)
+                continue
+            if file.endswith(RUBY):
+                for line in lines_that_set(cookbook, file, path):
+                    yield Elsewhere(Origin(kind, full, cookbook.shown(file), line), f"it {NOT_RUN}")
+                continue
+            for write in writes_of(text, path) if _last_key(path) in text else ():
+                origin = Origin(kind, full, cookbook.shown(file), write.line)
+                decides = "" if write.under is None else f"{cookbook.shown(file)}:{write.under}"
+                yield Elsewhere(origin, _lacks(node, origin, decides))
+
+
+def _in_data(cookbook: Cookbook, file: str, node: Node, path: Path) -> Iterator[Elsewhere]:
+    with suppress(NodeattrsError):
+        data = cookbook.data(file)
+        for block in data.blocks:
+            asked = [data.document.place(at) for when in block.when for _, at in when.asks]
+            decides = f"{data.document.file}:{asked[0][0]}" if asked else ""
+            for level in block.levels:
+                if dig(level.tree, path) is not ABSENT:
+                    origin = level.locator.at(path)
+                    yield Elsewhere(origin, _lacks(node, origin, decides))
+
+
+def _last_key(path: Path) -> str:
+    return next((step for step in reversed(path) if isinstance(step, str)), "")
+
+
+def _lacks(node: Node, origin: Origin, decides: str = "") -> str:
+    """What the node has not that this setter needs."""
+    kind, name = origin.kind.removeprefix("saved "), origin.name
+    recipes = node.read("recipes") or ()
+    if kind == "role":
+        return f"role {name} is not on its run-list" if name not in (node.read("roles") or ()) else _CONDITION_DECIDES
+    if kind == "environment":
+        if node.environment != name:
+            return f"it is in environment {node.environment or DEFAULT_ENVIRONMENT}"
+    elif kind == "recipe":
+        if name not in recipes:
+            return f"recipe {name} does not run here"
+    elif kind == "attribute file":
+        if cookbook_of(name) not in map(cookbook_of, recipes):
+            return f"no recipe of cookbook {cookbook_of(name)} runs here"
+    elif kind in ("node", "facts", "JSON attributes", "caller"):
+        return "that is about another node"
+    return f"it runs here, too, and what stands at {decides} decides" if decides else _CONDITION_DECIDES
+
+
+_CONDITION_DECIDES = "this node has it, too: a condition there, or what was removed later, decides"

@@ -1,0 +1,314 @@
+"""A look at all that a repository says: what is wrong, what is probably not meant, and how much was looked at.
+
+It knows a repository and its Hiera tree, and neither findings nor command lines.
+"""
+
+from __future__ import annotations
+
+import itertools
+import pathlib
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from nodeattrs.core.borders import taking
+from nodeattrs.core.claim import Locator
+from nodeattrs.core.tree import Path
+from nodeattrs.dialects.chef.checks.overrides import overrides, type_changes
+from nodeattrs.dialects.chef.checks.rules import against_rules
+from nodeattrs.dialects.chef.checks.schema import against_schema
+from nodeattrs.dialects.chef.checks.spelling import Words, data_files, layers_in, misspelt, misspelt_facts, shadowing
+from nodeattrs.dialects.chef.checks.stacks import known_nodes, possible
+from nodeattrs.dialects.chef.checks.usage import unused
+from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
+from nodeattrs.dialects.chef.repository.cookbooks import NOT_RUN, RUBY, Cookbook, check_versions
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.repository.roles import DEFAULT_ENVIRONMENT, Role
+from nodeattrs.errors import CookbookNotFound, DocumentError, NodeattrsError, RecipeNotFound, RoleNotFound
+from nodeattrs.formats.documents import text_of
+from nodeattrs.kinds import (
+    DEPENDENCY_RING,
+    FETCHED_COOKBOOK,
+    FOLDER_NAME,
+    MISSING_COOKBOOK,
+    MISSING_ENVIRONMENT,
+    MISSING_RECIPE,
+    MISSING_ROLE,
+    NOT_LITERAL,
+    UNUSED_ATTRIBUTE,
+)
+from nodeattrs.kinds import NOT_RUN as CODE_NOT_RUN
+from nodeattrs.kinds import RUBY as RUBY_NOT_READ
+from nodeattrs.node.run_list import RunListItem, cookbook_of
+from nodeattrs.project.config import FILE
+from nodeattrs.project.fields import fault, known_or_near
+
+_Thing = TypeVar("_Thing")
+
+NOTES: frozenset[str] = frozenset(
+    {DEPENDENCY_RING, FETCHED_COOKBOOK, FOLDER_NAME, NOT_LITERAL, CODE_NOT_RUN, RUBY_NOT_READ, UNUSED_ATTRIBUTE}
+)
+"""Kinds that are only worth knowing: most say what was not looked at."""
+
+_FETCH = ("Berksfile", "Cheffile", "Policyfile.rb", "policyfiles", "policies")
+"""What says, at the root of a repository or of a cookbook, which cookbooks are fetched."""
+
+_FETCHES = re.compile(r"\b(?:cookbook site install|supermarket install|berks (?:install|vendor)|librarian-chef)\b")
+_PAGES = ("README.md", "README", "Rakefile", "Vagrantfile", "Makefile")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a look at a repository found.
+
+    faults:   what cannot be right
+    warnings: what is probably not meant; kinds in `NOTES`, in both, are only worth knowing
+    looked:   what -> how many
+    """
+
+    faults: list[NodeattrsError]
+    warnings: list[NodeattrsError]
+    looked: dict[str, int]
+
+    @property
+    def settings_are_sound(self) -> bool:
+        """Whether nodeattrs.toml can be read, where there is one."""
+        return all(getattr(fault, "file", None) != FILE for fault in self.faults)
+
+
+@taking(repository=Repository, run_code=bool)
+def checked(repository: Repository, run_code: bool = False) -> Checked:
+    """Read everything, the Hiera tree too.
+
+    run_code: also roles and environments that are Python
+    """
+    faults, noticed = _read_all(repository, run_code)
+    warnings: list[NodeattrsError] = [*repository.warnings, *noticed]
+    looked = {
+        "cookbook": len(repository.cookbooks()),
+        "role": len(repository.roles()),
+        "environment": len(repository.environments()),
+        "node": len(repository.nodes()),
+    }
+    _tried(faults, lambda: warnings.extend(_doubtful(repository, run_code)))
+    try:
+        if (hiera := repository.hiera) is not None:
+            from nodeattrs.dialects.hiera.static import doubtful
+
+            looked["data file"], wrong = hiera.check()
+            faults += wrong
+            warnings += hiera.warnings
+            for environment in hiera.environments() or ["production"]:
+                with suppress(NodeattrsError):  # `hiera.check` has reported it
+                    warnings += doubtful(hiera, environment)
+    except NodeattrsError as error:  # of the settings it is reported already
+        faults.append(error)
+    once = {str(one): one for one in faults}  # settings that cannot be read are met again and again
+    return Checked([*once.values()], warnings, looked)
+
+
+def _doubtful(repository: Repository, run_code: bool) -> Iterator[NodeattrsError]:
+    """What nodes, roles and environments set and probably do not mean."""
+    unrun = set() if run_code else repository.scripted("roles")
+    known = known_nodes(repository, unrun)
+    stacks = known.stacks or list(possible(repository, unrun))
+    layers = {(layer.kind, layer.name): layer for stack in stacks for layer in stack.layers}.values()
+    if not repository.config.merge:  # what a rule for a path makes of layers is not known here
+        yield from overrides(known.stacks)
+        yield from type_changes(stacks)
+    data = data_files(repository)
+    words = Words(repository)
+    yield from misspelt(layers_in(data), words)  # before what they set counts as named
+    yield from misspelt_facts(repository, data)
+    words.learn(layers_in(data))
+    yield from misspelt(layers, words)
+    yield from shadowing(layers, words)
+    yield from unused(repository, known, unrun)
+    yield from against_rules(repository, unrun)
+    yield from against_schema(repository, known.stacks)
+
+
+@taking(repository=Repository, run_code=bool)
+def faults_of(repository: Repository, run_code: bool = True) -> list[NodeattrsError]:
+    """Read everything that a repository describes, and give every fault there is.
+
+    run_code: also roles and environments that are Python
+
+    Beyond what reading finds: roles, recipes and cookbooks that are asked for and are not
+    there, versions that do not fit, and cookbooks that depend on each other in a ring.
+    """
+    return _read_all(repository, run_code)[0]
+
+
+def _read_all(repository: Repository, run_code: bool) -> tuple[list[NodeattrsError], list[NodeattrsError]]:
+    """The faults of a repository, and warnings beside those that it keeps of the files it has read."""
+    faults: list[NodeattrsError] = []
+    warnings: list[NodeattrsError] = []
+    _tried(faults, lambda: repository.config)
+    cookbooks = _all(faults, repository.cookbooks(), repository.cookbook)
+    for one in cookbooks:
+        files = _tried(faults, partial(_code_of, one)) or []
+        warnings += _unread([one.shown(file) for file in files if file.endswith(RUBY)])
+        warnings += [warning for file in files for warning in _warnings_of(faults, one, file)]
+    unrun = {folder: set() if run_code else repository.scripted(folder) for folder in ("roles", "environments")}
+    for folder, names in unrun.items():
+        message, hint = "is Python, and was not run", "--run-code runs it"
+        files = [f"{folder}/{name}.py" for name in sorted(names)]
+        warnings += [DocumentError(message, file=file, hint=hint, kind=CODE_NOT_RUN) for file in files]
+    roles = _all(faults, (name for name in repository.roles() if name not in unrun["roles"]), repository.role)
+    there = repository.environments()
+    named = (name for name in there if name not in unrun["environments"])
+    environments = _all(faults, named, repository.environment)
+    nodes = _all(faults, repository.nodes(), repository.node_document)
+    for bag in repository.data_bags():
+        _all(faults, _tried(faults, partial(repository.data_bag, bag)) or [], partial(repository.written_item, bag))
+
+    fetched = _Fetched(repository, warnings)
+    dangling = partial(_dangling, fetched, unrun["roles"])
+    for role in roles:
+        for path, texts in _lists_of(role):
+            faults += dangling(role.locator, path, texts)
+    for node in nodes:
+        faults += dangling(node.locator, ("run_list",), node.run_list)
+        if node.environment not in (None, DEFAULT_ENVIRONMENT, *there):
+            message = f"there is no environment {node.environment}"
+            hint = known_or_near(node.environment, there)
+            faults.append(fault(node.locator, ("chef_environment",), message, hint=hint, kind=MISSING_ENVIRONMENT))
+    known = {cookbook.name: cookbook for cookbook in cookbooks}
+    for one in cookbooks if repository.misses_cookbooks else ():
+        for needed in one.depends:
+            faults += fetched.missing(one.locator, (one.depends_field, needed), needed, one)
+    faults += _rings(known)
+    pins = [pin for environment in environments for pin in environment.pins()]
+    _tried(faults, lambda: check_versions(known, known, pins))
+    return faults, warnings
+
+
+def _unread(files: list[str]) -> Iterator[DocumentError]:
+    """One warning for the files in Ruby of a cookbook."""
+    if files:
+        details = [f"and {len(files) - 1} more in its cookbook"] if len(files) > 1 else []
+        yield DocumentError(NOT_RUN, file=files[0], details=details, kind=RUBY_NOT_READ)
+
+
+class _Fetched:
+    """Cookbooks that are not there.
+
+    warnings: takes one for each cookbook of which a file says that it is fetched
+    """
+
+    def __init__(self, repository: Repository, warnings: list[NodeattrsError]) -> None:
+        self.repository, self.warnings = repository, warnings
+        self._there = repository.cookbooks()
+        self._noted: set[str] = set()
+
+    def missing(self, at: Locator, path: Path, name: str, of: Cookbook | None = None) -> Iterator[NodeattrsError]:
+        """The fault, or the warning where a file fetches it. of: the cookbook that needs it"""
+        if name in self._there:
+            return
+        found = fault(at, path, f"there is no cookbook {name}", hint=self.repository.cookbook_paths.hint(name))
+        found.kind = MISSING_COOKBOOK
+        by = self._by(at.at(path).file, of)
+        if by is None:
+            yield found
+        elif name not in self._noted:
+            self._noted.add(name)
+            found.kind, found.hint = FETCHED_COOKBOOK, f"{self.repository.shown(by)} says what is fetched"
+            self.warnings.append(found)
+
+    def _by(self, file: str | None, of: Cookbook | None) -> pathlib.Path | None:
+        """What says how cookbooks are fetched: a file for that, or a line in the file that asks or in a page."""
+        roots = [self.repository.root, *([of.root] if of is not None and of.root is not None else [])]
+        pages = [self.repository.root / one for one in (file, *_PAGES) if one]
+        found = (root / one for root in roots for one in _FETCH if (root / one).exists())
+        return next(itertools.chain(found, filter(_says_how, pages)), None)
+
+
+def _says_how(page: pathlib.Path) -> bool:
+    try:
+        return _FETCHES.search(text_of(page, page.name)) is not None
+    except DocumentError:
+        return False
+
+
+def _dangling(
+    fetched: _Fetched, unrun: set[str], locator: Locator, under: Path, items: Iterable[str]
+) -> Iterator[NodeattrsError]:
+    repository = fetched.repository
+    for index, text in enumerate(items):
+        item = RunListItem.parse(text)
+        try:
+            if item.type == "role":
+                if item.name not in unrun:
+                    repository.role(item.name)
+            else:
+                cookbook = repository.cookbook(cookbook_of(item.name))
+                if not cookbook.is_missing:
+                    cookbook.recipe_file(item.name)
+        except DocumentError:
+            pass  # reported already, by reading it
+        except CookbookNotFound:
+            yield from fetched.missing(locator, (*under, index), cookbook_of(item.name))
+        except (RoleNotFound, RecipeNotFound) as error:
+            kind = MISSING_ROLE if isinstance(error, RoleNotFound) else MISSING_RECIPE
+            yield fault(locator, (*under, index), error.message, hint=error.hint, kind=kind)
+        except NodeattrsError as error:
+            yield fault(locator, (*under, index), error.message, hint=error.hint)
+
+
+def _code_of(cookbook: Cookbook) -> list[str]:
+    return [*itertools.chain(*cookbook.attribute_files.values()), *cookbook.recipes.values()]
+
+
+def _warnings_of(faults: list[NodeattrsError], cookbook: Cookbook, file: str) -> Iterable[DocumentError]:
+    if file.endswith(RUBY):
+        return ()
+    read: Callable[[str], Any] = cookbook.data if file.endswith(DATA) else cookbook.program
+    found = _tried(faults, partial(read, file))
+    return () if found is None else found.warnings
+
+
+def _lists_of(role: Role) -> Iterator[tuple[tuple[Any, ...], Iterable[str]]]:
+    yield (role.run_list_field,), role.run_list
+    for environment, items in role.env_run_lists.items():
+        yield ("env_run_lists", environment), items or ()
+
+
+def _tried(faults: list[NodeattrsError], read: Callable[[], _Thing]) -> _Thing | None:
+    try:
+        return read()
+    except NodeattrsError as error:
+        faults.append(error)
+        return None
+
+
+def _all(faults: list[NodeattrsError], names: Iterable[str], read: Callable[[str], _Thing | None]) -> list[_Thing]:
+    found = (_tried(faults, partial(read, name)) for name in names)
+    return [thing for thing in found if thing is not None]
+
+
+def _rings(cookbooks: dict[str, Cookbook]) -> Iterator[DocumentError]:
+    """Every ring of dependencies once, at the line that closes it."""
+    done: set[str] = set()
+    for start in cookbooks:
+        # The way down to where we stand, and at each step what is still to be asked there.
+        way: dict[str, list[str]] = {start: sorted(cookbooks[start].depends)} if start not in done else {}
+        while way:
+            here = next(reversed(way))
+            if not way[here]:
+                done.add(here)
+                del way[here]
+                continue
+            needed = way[here].pop(0)
+            if needed in way:
+                ring = [*list(way)[list(way).index(needed) :], needed]
+                message = f"cookbooks depend on each other in a ring: {' -> '.join(ring)}"
+                cookbook = cookbooks[here]
+                found = fault(cookbook.locator, (cookbook.depends_field, needed), message, hint="a run cuts it here")
+                found.kind = DEPENDENCY_RING
+                yield found
+            elif needed in cookbooks and needed not in done:
+                way[needed] = sorted(cookbooks[needed].depends)

@@ -1,0 +1,146 @@
+"""Values that are always overridden, equal to what they override, or of another shape than what lies below them.
+
+It reads stacks. A value is judged on every node that has its layer, and where cookbooks might decide otherwise it is
+not judged at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from nodeattrs.codes import Kind
+from nodeattrs.core.tree import ABSENT, Path, spell, strict_key
+from nodeattrs.dialects.chef.checks.stacks import Layer, Stack
+from nodeattrs.errors import DocumentError
+from nodeattrs.kinds import ALWAYS_OVERRIDDEN, EQUAL_TO_OVERRIDDEN, TYPE_CHANGE
+
+
+class _Left(NamedTuple):
+    """What is still possible of the leaves of a layer: path -> the layers that override it, or say the same below."""
+
+    layer: Layer
+    hidden: dict[Path, dict[int, Layer]]
+    equal: dict[Path, dict[int, Layer]]
+
+
+def overrides(stacks: Sequence[Stack]) -> Iterator[DocumentError]:
+    """What is always overridden, and what is equal to what it overrides, on every one of these nodes.
+
+    cost: for each node a look at each leaf that all nodes before it left possible, in each layer
+    """
+    alike = {(*map(id, stack.layers), stack.unknown): stack for stack in stacks}
+    possible: dict[int, _Left] = {}
+    for stack in alike.values():
+        for index, layer in enumerate(stack.layers):
+            if id(layer) not in possible:
+                possible[id(layer)] = _Left(
+                    layer, {path: {} for path in layer.leaves}, {path: {} for path in layer.leaves}
+                )
+            left = possible[id(layer)]
+            for judged, found in ((_overrider, left.hidden), (_same_below, left.equal)):
+                for path in [*found]:
+                    other = judged(layer, path, stack, index)
+                    if other is None:
+                        del found[path]
+                    else:
+                        found[path][id(other)] = other
+    for layer, hidden, equal in possible.values():
+        for path in layer.leaves:
+            if path in hidden:
+                message = "is overridden on every node that has it"
+                yield _finding(ALWAYS_OVERRIDDEN, layer, path, message, hidden[path].values())
+            elif path in equal:
+                yield _finding(EQUAL_TO_OVERRIDDEN, layer, path, "is equal to what it overrides", equal[path].values())
+
+
+def _finding(kind: Kind, layer: Layer, path: Path, message: str, others: Iterable[Layer]) -> DocumentError:
+    by = "by" if kind == ALWAYS_OVERRIDDEN else "the same value:"
+    origins = [other.origin(path) for other in others]
+    places = list(dict.fromkeys(f"{by} {one.place or one} ({one.who})" for one in origins))
+    places = places[:3] + [f"and {len(places) - 3} more"] * (len(places) > 3)
+    return located(kind, layer, path, f"{spell(path)} {message}", details=places)
+
+
+def located(kind: Kind, layer: Layer, path: Path, message: str, **facts: Any) -> DocumentError:
+    """A warning at the place where a layer sets a path; its own path is that in the document."""
+    at = layer.origin(path)
+    inside = layer.locator.under if hasattr(layer.locator, "under") else ()
+    return DocumentError(
+        message, file=at.file, line=at.line, column=at.column, path=(*inside, *path), kind=kind, **facts
+    )
+
+
+def _overrider(layer: Layer, path: Path, stack: Stack, index: int) -> Layer | None:
+    """Who overrides a leaf by another value; None where nobody does, a list joins it, or a cookbook might remove it."""
+    if "rm" in stack.unknown:
+        return None
+    value = layer.leaves[path]
+    for upper in stack.layers[:index]:
+        found = upper.meets(path)
+        if found is ABSENT or found is None or (found == {} and isinstance(found, Mapping)):
+            continue
+        if isinstance(found, list) and isinstance(value, list) and upper.joins == layer.joins:
+            continue
+        return None if strict_key(found) == strict_key(value) else upper
+    return None
+
+
+def _same_below(layer: Layer, path: Path, stack: Stack, index: int) -> Layer | None:
+    """Who sets the same value next below a leaf."""
+    for lower in stack.layers[index + 1 :]:
+        found = lower.meets(path)
+        if found is ABSENT:
+            continue
+        if found is None or isinstance(found, Mapping) or not stack.is_certain(layer, lower):
+            return None
+        if strict_key(found) != strict_key(layer.leaves[path]):
+            return None
+        # Lists of one level join; what is read of another level is more than its strongest list.
+        if isinstance(found, list) and (
+            lower.joins != layer.joins or len({repr(strict_key(one)) for one in found}) < len(found)
+        ):
+            return None
+        # A parent that is no map may be equal by chance.
+        return lower if path in lower.leaves else None
+    return None
+
+
+# --- shapes
+
+
+def type_changes(stacks: Iterable[Stack]) -> Iterator[DocumentError]:
+    """Maps below or above what is none: one hides the other whole.
+
+    cost: for each stack a look at each key of each pair of layers, each pair once
+    """
+    seen: set[tuple[int, int]] = set()
+    for stack in stacks:
+        for index, upper in enumerate(stack.layers):
+            for lower in stack.layers[index + 1 :]:
+                pair = (id(upper.tree), id(lower.tree))
+                if pair not in seen and upper.tree and lower.tree:
+                    seen.add(pair)
+                    yield from _changes(upper, lower)
+
+
+def _changes(upper: Layer, lower: Layer) -> Iterator[DocumentError]:
+    left: list[tuple[Path, Mapping[Any, Any], Mapping[Any, Any]]] = [((), upper.tree, lower.tree)]
+    while left:
+        path, one, other = left.pop()
+        for key in one.keys() & other.keys():
+            above, below, here = one[key], other[key], (*path, key)
+            maps = isinstance(above, Mapping), isinstance(below, Mapping)
+            if all(maps):
+                left.append((here, above, below))
+            elif any(maps) and None not in (above, below) and {} not in (above, below):
+                place = lower.origin(here)
+                message = f"{spell(here)} is {shape(above)} here, and {shape(below)} where it is overridden"
+                detail = f"{place.place or place} ({place.who})"
+                yield located(TYPE_CHANGE, upper, here, message, details=[detail])
+
+
+def shape(value: Any) -> str:
+    """What a value is, in words: "a map", "a list", "text"."""
+    kinds = {dict: "a map", list: "a list", str: "text", bool: "true or false"}
+    return kinds.get(type(value), "a map" if isinstance(value, Mapping) else "a number")

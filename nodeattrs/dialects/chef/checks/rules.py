@@ -1,0 +1,68 @@
+"""Whether values are set where the rules of a repository want them: `[[check.rules]]`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from nodeattrs.core.claim import Locator
+from nodeattrs.core.tree import Path, spell
+from nodeattrs.dialects.chef.checks.stacks import leaves_of
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.kinds import AGAINST_RULE
+from nodeattrs.project.config import CheckRule
+
+Written = tuple[str, str, Any, Locator]
+"""Where it stands ("roles", ...), the level or "", the tree, and what knows its lines."""
+
+
+def against_rules(repository: Repository, unrun: Iterable[str] = ()) -> Iterator[DocumentError]:
+    """What is set where a rule does not want it. unrun: roles that are code"""
+    rules = repository.config.check_rules
+    for place, level, tree, locator in _written(repository, frozenset(unrun)) if rules else ():
+        for path in leaves_of(tree):
+            for rule in rules:
+                if place not in rule.only and rule.is_about(path, level):
+                    yield _finding(rule, place, path, level, locator)
+
+
+def _finding(rule: CheckRule, place: str, path: Path, level: str, locator: Locator) -> DocumentError:
+    at = locator.at(path)
+    message = f"{spell(path)} is set {f'at the level {level} ' if rule.level else ''}in {place}, against a rule"
+    wanted = f"only in {', '.join(rule.only)}" if rule.only else "nowhere"
+    details = [f"{rule.place}: {wanted}{f', because {rule.because}' if rule.because else ''}"]
+    return DocumentError(message, file=at.file, line=at.line, column=at.column, details=details, kind=AGAINST_RULE)
+
+
+def _written(repository: Repository, unrun: frozenset[str]) -> Iterator[Written]:
+    for place, names, read in (
+        ("roles", [name for name in repository.roles() if name not in unrun], repository.role),
+        (
+            "environments",
+            sorted({*repository.environments()} - repository.scripted("environments")),
+            repository.environment,
+        ),
+    ):
+        for one in _read(names, read):
+            yield place, "default", one.default_attributes, one.default_locator
+            yield place, "override", one.override_attributes, one.override_locator
+    for node in _read(repository.nodes(), repository.node_document):
+        yield "nodes", "normal", node.normal, node.locator_of("normal")
+    for bag in repository.data_bags():
+        for tree, locator in _read(repository.data_bag(bag), lambda item, bag=bag: repository.written_item(bag, item)):
+            yield "data_bags", "", tree, locator
+    hiera = repository.hiera
+    if hiera is None:
+        return
+    for environment in hiera.environments() or ["production"]:
+        for file in hiera.data_files(environment):
+            yield "hiera", "", dict(file.tree), file.document.locator("hiera", "")
+
+
+def _read(names: Iterable[str], read: Any) -> Iterator[Any]:
+    for name in names:
+        try:
+            yield read(name)
+        except NodeattrsError:  # found elsewhere
+            continue

@@ -1,0 +1,204 @@
+"""Keys that no code names, and those that are spelled nearly like one that code names.
+
+It looks for chains of keys in texts of Ruby and Python, parses none of them and runs nothing. A key is judged where
+the cookbooks name others beside it, one by one, and never take their map as a whole or by a computed key, and where
+the cookbook that has the map's name is there. If no word of any cookbook is that key, it is unused; it is misspelt
+where one of those beside it is near: a letter apart (a short one: two changed places),
+or the same but for case, `-` and `_`.
+
+A fact that a condition of an attribute file asks is judged by the facts that are at hand: those shipped, and some of
+the repository's own. One that none of them has, where one beside it is spelled nearly so, is misspelt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import islice
+from typing import Any, NamedTuple
+
+from nodeattrs.core.tree import ABSENT, Path, dig, is_near, shape_of, spell
+from nodeattrs.dialects.chef.checks.overrides import located, shape
+from nodeattrs.dialects.chef.checks.stacks import Layer, leaves_of, texts_of
+from nodeattrs.dialects.chef.facts.known import platforms
+from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES, AttributeData
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.formats import documents
+from nodeattrs.kinds import MISSPELT, TYPE_CHANGE, UNUSED_ATTRIBUTE
+
+_MOST_FACTS = 8
+_NOTED = ("name", "chef_environment", "roles", "recipes", "expanded_run_list")
+_OF_POLICY = ("policy_name", "policy_group", "policy_revision")
+
+
+def data_files(repository: Repository) -> list[AttributeData]:
+    """All of them that can be read."""
+    found = []
+    for name in repository.cookbooks():
+        with suppress(NodeattrsError):
+            cookbook = repository.cookbook(name)
+            for file in [file for files in cookbook.attribute_files.values() for file in files]:
+                with suppress(NodeattrsError):
+                    found += [cookbook.data(file)] if file.endswith(SUFFIXES) else []
+    return found
+
+
+def layers_in(files: Iterable[AttributeData]) -> Iterator[Layer]:
+    """What each says at each level."""
+    for data in files:
+        for block in data.blocks:
+            for one in block.levels:
+                yield Layer(f"attributes {one.level}", data.name, one.tree, one.locator, leaves_of(one.tree))
+
+
+def misspelt_facts(repository: Repository, files: Iterable[AttributeData]) -> Iterator[DocumentError]:
+    """Conditions on facts that nothing has and that are spelled nearly like one that is there.
+
+    cost: nothing where there is no condition, else some documents of facts are read
+    """
+    asked = [(data, *one) for data in files for block in data.blocks for when in block.when for one in when.asks]
+    known = list(_facts(repository)) if asked else []
+    seen: set[tuple[str, Path]] = set()  # the condition of a file is that of each of its blocks, too
+    for data, fact, at in asked:
+        near = _near(fact, known)
+        if near is not None and (data.name, at) not in seen:
+            seen.add((data.name, at))
+            error = data.document.error(f"no facts have {spell(fact)}; did you mean {spell(near)}?", at)
+            error.kind = MISSPELT
+            yield error
+
+
+def _near(fact: Path, known: list[Any]) -> Path | None:
+    """What is probably meant by a fact that none of these documents has."""
+    if any(dig(facts, fact) is not ABSENT for facts in known):
+        return None
+    for depth in range(len(fact)):
+        key, maps = fact[depth], [dig(facts, fact[:depth]) for facts in known]
+        beside = {one for facts in maps if isinstance(facts, dict) for one in facts}
+        if key not in beside:
+            found = sorted(one for one in beside if isinstance(key, str) and is_near(key, str(one)))
+            return (*fact[:depth], found[0], *fact[depth + 1 :]) if found else None
+    return None
+
+
+def _facts(repository: Repository) -> Iterator[Any]:
+    own = repository.root / "facts"
+    files = sorted(file for file in own.iterdir() if file.suffix in SUFFIXES) if own.is_dir() else []
+    yield dict.fromkeys((*_NOTED, *_OF_POLICY))
+    for file in (*platforms().values(), *islice(files, _MOST_FACTS)):
+        with suppress(NodeattrsError):
+            yield documents.read(file).tree
+
+
+_STEP = r"""\[\s*(?::(\w+)|'([^'\n\[\]]*)'|"([^"\n\[\]#]*)")\s*\]"""
+_CHAIN = re.compile(rf"(?:{_STEP})+")
+_ONE = re.compile(_STEP)
+_WORD = re.compile(r"[A-Za-z_][\w-]*")
+_SET = re.compile(r"\s*(?:\|\||<<)?=(?![=~>])")
+_LEVEL = re.compile(r"\b(?:default|force_default|normal|set|override|force_override)(?:_unless)?\s*$")
+_CODE = (".rb", ".py", ".erb", ".j2")
+
+
+class Place(NamedTuple):
+    """Where code names a path. sets: whether the line sets it"""
+
+    file: str
+    line: int
+    sets: bool
+
+
+class Words:
+    """What the code of all cookbooks of a repository names.
+
+    words:  every word in it
+    chains: path -> where it stands first; every beginning of it among them
+    below:  path -> the keys that chains have there
+    whole:  paths that code reads and takes no step from, or a computed one
+    """
+
+    def __init__(self, repository: Repository) -> None:
+        self.words: set[str] = set()
+        self.chains: dict[Path, Place] = {}
+        self.below: dict[Path, set[str]] = {}
+        self.whole: set[Path] = set()
+        self.cookbooks = {shape_of(name) for name in repository.cookbooks()}
+        for name in repository.cookbooks():
+            try:
+                cookbook = repository.cookbook(name)
+            except NodeattrsError:
+                continue
+            for file, text in texts_of(cookbook, _CODE).items():
+                self._take(file, text)
+
+    def learn(self, layers: Iterable[Layer]) -> None:
+        """Take what attribute files set that are data as if code named it."""
+        for layer in layers:
+            for path in layer.leaves:
+                at = layer.origin(path)
+                self.words.update(str(step) for step in path)
+                self._name(path, Place(str(at.file), at.line or 1, sets=True))
+
+    def _take(self, file: str, text: str) -> None:
+        self.words.update(_WORD.findall(text))
+        for found in _CHAIN.finditer(text):
+            steps = tuple(next(filter(None, one.groups()), "") for one in _ONE.finditer(found[0]))
+            before = text[max(0, found.start() - 40) : found.start()]
+            if not re.search(r"\b(?:node|default|normal|override|set|\w+_unless|force_\w+)\s*$", before):
+                continue
+            sets = bool(_LEVEL.search(before) and _SET.match(text, found.end()))
+            if not sets:
+                self.whole.add(steps)
+            self._name(steps, Place(file, text.count("\n", 0, found.start()) + 1, sets))
+
+    def _name(self, steps: Path, place: Place) -> None:
+        for depth in range(1, len(steps) + 1):
+            self.below.setdefault(steps[: depth - 1], set()).add(steps[depth - 1])
+            if depth == len(steps) and (place.sets or steps not in self.chains):
+                self.chains[steps] = place
+            self.chains.setdefault(steps[:depth], place._replace(sets=False))
+
+
+def misspelt(layers: Iterable[Layer], words: Words) -> Iterator[DocumentError]:
+    """Keys of documents that are probably meant to be others."""
+    seen: set[tuple[int, Path]] = set()
+    for layer in layers:
+        for leaf in layer.leaves:
+            for depth in range(1, len(leaf) + 1):
+                path = leaf[:depth]
+                if (id(layer.tree), path) not in seen:
+                    seen.add((id(layer.tree), path))
+                    yield from _judged(layer, path, words)
+
+
+def _judged(layer: Layer, path: Path, words: Words) -> Iterator[DocumentError]:
+    *above, key = path
+    parent = tuple(above)
+    if not isinstance(key, str) or key in words.words or parent not in words.below:
+        return
+    if any(path[:depth] in words.whole for depth in range(1, len(path))):
+        return
+    beside = layer.meets(parent)
+    near = [one for one in sorted(words.below[parent]) if is_near(key, one) and one not in beside]
+    if near:
+        place = words.chains[(*parent, near[0])]
+        message = f"no cookbook names {spell(path)}; did you mean {near[0]}?"
+        detail = f"{place.file}:{place.line} {'sets' if place.sets else 'names'} {spell((*parent, near[0]))}"
+        yield located(MISSPELT, layer, path, message, details=[detail])
+    elif shape_of(str(path[0])) in words.cookbooks and parent and re.fullmatch(r"\w+", key) and not key.isdigit():
+        one = min(words.below[parent])
+        place = words.chains[(*parent, one)]
+        detail = f"beside it, {place.file}:{place.line} names {spell((*parent, one))}"
+        yield located(UNUSED_ATTRIBUTE, layer, path, f"no cookbook names {spell(path)}", details=[detail])
+
+
+def shadowing(layers: Iterable[Layer], words: Words) -> Iterator[DocumentError]:
+    """Values that are no maps where attribute files set keys below them."""
+    for layer in layers:
+        for path, value in layer.leaves.items():
+            below = (words.chains[(*path, key)] for key in sorted(words.below.get(path, ())))
+            place = next((one for one in below if one.sets), None)
+            if place is not None and not isinstance(value, Mapping):
+                message = f"{spell(path)} is {shape(value)} here, and a map where a cookbook sets it"
+                yield located(TYPE_CHANGE, layer, path, message, details=[f"{place.file}:{place.line}"])

@@ -1,0 +1,279 @@
+"""The layers of each node that a repository describes, the strongest first, as far as documents say them.
+
+A node's stack has its environment, its roles and its own file. Between them cookbooks may set values, which do not
+run here: `unknown` has the levels that their texts name. It knows ranks of slots, and no findings.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
+from nodeattrs.dialects.chef.repository.cookbooks import Cookbook
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.repository.roles import DEFAULT_ENVIRONMENT, Environment, Role
+from nodeattrs.dialects.chef.run.expansion import Expansion, expand_run_list
+from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.formats.documents import content_of
+from nodeattrs.node.run_list import cookbook_of
+
+_RANKS = {
+    "environment override": 12,
+    "role override": 11,
+    "node normal": 7,
+    "role default": 4,
+    "environment default": 3,
+}
+_UNKNOWN = {"force_default": (5, 6), "normal": (7, 8), "override": (9, 10), "force_override": (13, 14)}
+"""Level -> the slots that cookbooks may fill; their default slots, 1 and 2, lie below everything here."""
+
+_WORD = re.compile(
+    r"\b(rm_|role_|env_)?(default|force_default|normal|set|override|force_override|rm)(?:_unless|_attrs)?!?(?!\w)"
+)
+"""What sets something at a level; with a beginning, or `rm`, it takes away, or reaches into what documents set."""
+
+_EXAMPLE = re.compile(r"example|sample|template|dummy", re.IGNORECASE)
+"""Names of nodes that stand for others."""
+
+_ALL = frozenset((*_UNKNOWN, "rm"))
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """What one document sets at one level.
+
+    kind:   "role default", ...: who, and at which level
+    leaves: path -> value of everything that is no map
+    """
+
+    kind: str
+    name: str
+    tree: Mapping[Any, Any]
+    locator: Locator
+    leaves: Mapping[Path, Any]
+
+    @property
+    def rank(self) -> int:
+        """The number of its slot."""
+        return _RANKS[self.kind]
+
+    @property
+    def joins(self) -> str:
+        """The level whose lists unite."""
+        return self.kind.partition(" ")[2]
+
+    def origin(self, path: Path) -> Origin:
+        """Where it sets a path."""
+        return self.locator.at(path)
+
+    def meets(self, path: Path) -> Any:
+        """What stands in the way of a path here: the value, that of a parent which is no map, or ABSENT."""
+        found: Any = self.tree
+        for step in path:
+            if not isinstance(found, Mapping):
+                return found
+            if step not in found:
+                return ABSENT
+            found = found[step]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """The layers of a node, the strongest first.
+
+    unknown:   levels that cookbooks may set, or remove from ("rm")
+    cookbooks: whether it has any
+    """
+
+    node: str
+    layers: tuple[Layer, ...]
+    unknown: frozenset[str] = frozenset()
+    cookbooks: bool = True
+
+    @property
+    def _ranks(self) -> set[int]:
+        return {rank for level in self.unknown for rank in _UNKNOWN.get(level, ())}
+
+    def is_certain(self, upper: Layer, lower: Layer) -> bool:
+        """Whether no cookbook may set something between two layers, nor at the level of the upper one, nor remove."""
+        between = {rank for rank in self._ranks if lower.rank < rank < upper.rank or upper.rank == rank == 7}
+        return not between and "rm" not in self.unknown
+
+    def is_unknown_above(self, rank: int) -> bool:
+        """Whether a cookbook may set something above a slot."""
+        return any(one >= rank for one in self._ranks)
+
+
+@dataclass(slots=True)
+class Known:
+    """What is known of the nodes of a repository.
+
+    stacks:   of each node that could be worked out
+    complete: whether that is all of them, as far as one can see
+    roles, cookbooks: the names that their run-lists come to
+    """
+
+    stacks: list[Stack] = field(default_factory=list)
+    complete: bool = True
+    roles: set[str] = field(default_factory=set)
+    cookbooks: set[str] = field(default_factory=set)
+
+
+def known_nodes(repository: Repository, unrun: Iterable[str] = ()) -> Known:
+    """The nodes that nodes/ describes.
+
+    unrun: roles that are code and did not run; an environment that is code makes a node unknown, too
+    cost:  an expansion for each node, and a look at the text of each cookbook that is used
+    """
+    known, layers_of = Known(), _Layers(repository, frozenset(unrun))
+    for name in repository.nodes():
+        try:
+            file = repository.node_document(name)
+            if file is None or file.policy_name or repository.config.chef.policy:
+                raise NodeattrsError("it follows a policy")
+            environment = file.environment or repository.config.environment or DEFAULT_ENVIRONMENT
+            expansion = layers_of.expansion(file.run_list, environment)
+            leaves = leaves_of(file.normal)
+            own = Layer("node normal", name, file.normal, file.locator_of("normal"), leaves) if leaves else None
+            used = layers_of.cookbooks(map(cookbook_of, expansion.recipes))
+            stack = layers_of.stack(name, expansion, environment, own)
+        except NodeattrsError:  # whatever is wrong with it is found elsewhere
+            known.complete = False
+            continue
+        known.stacks.append(Stack(name, stack, layers_of.unknown(used), bool(used)))
+        known.roles.update(expansion.roles)
+        known.cookbooks.update(used)
+        known.complete &= not _EXAMPLE.search(name)
+    known.complete &= bool(known.cookbooks)
+    return known
+
+
+def possible(repository: Repository, unrun: Iterable[str] = ()) -> Iterator[Stack]:
+    """What each role makes of a node in each environment: for repositories that describe no nodes."""
+    layers_of = _Layers(repository, frozenset(unrun))
+    for role in repository.roles():
+        for environment in (DEFAULT_ENVIRONMENT, *repository.environments()):
+            try:
+                expansion = layers_of.expansion((f"role[{role}]",), environment)
+                yield Stack(f"role[{role}]", layers_of.stack("", expansion, environment, None))
+            except NodeattrsError:
+                continue
+
+
+class _Layers:
+    """Layers by name, each made once."""
+
+    def __init__(self, repository: Repository, unrun: frozenset[str]) -> None:
+        self._repository = repository
+        self._unrun = unrun
+        self._scripts = repository.scripted("environments") if unrun else set()
+        self._made: dict[tuple[str, str], Layer] = {}
+        self._named: dict[str, frozenset[str]] = {}
+
+    def expansion(self, run_list: Iterable[str], environment: str) -> Expansion:
+        """raises: NodeattrsError, where a role is not there, or did not run"""
+        expansion = expand_run_list(run_list, self._role, environment)
+        expansion.require_roles()
+        return expansion
+
+    def _role(self, name: str) -> Role | None:
+        if name in self._unrun:
+            raise NodeattrsError(f"role {name} is code")
+        role = self._repository.role(name)
+        if role.unread:
+            raise NodeattrsError(f"role {name} is not known")
+        return role
+
+    def stack(self, node: str, expansion: Expansion, environment: str, own: Layer | None) -> tuple[Layer, ...]:
+        """All layers, the strongest first."""
+        if environment in self._scripts:
+            raise NodeattrsError(f"environment {environment} is code")
+        found = self._repository.environment(environment)
+        if found.unread:
+            raise NodeattrsError(f"environment {environment} is not known")
+        roles = expansion.role_layers[::-1]
+        layers = [self._layer("environment override", found), *map(partial(self._layer, "role override"), roles)]
+        layers += [own] if own is not None else []
+        layers += [*map(partial(self._layer, "role default"), roles), self._layer("environment default", found)]
+        return tuple(layers)
+
+    def _layer(self, kind: str, one: Role | Environment) -> Layer:
+        if (kind, one.name) not in self._made:
+            level = kind.partition(" ")[2]
+            tree, locator = getattr(one, f"{level}_attributes"), getattr(one, f"{level}_locator")
+            self._made[kind, one.name] = Layer(kind, one.name, tree, locator, leaves_of(tree))
+        return self._made[kind, one.name]
+
+    def cookbooks(self, names: Iterable[str]) -> list[str]:
+        """The cookbooks of a run, those that they depend on among them."""
+        found: list[str] = []
+        left = [*names]
+        while left:
+            if (name := left.pop()) not in found:
+                found.append(name)
+                left += self._cookbook(name).depends
+        return found
+
+    def _cookbook(self, name: str) -> Cookbook:
+        try:
+            return self._repository.cookbook(name)
+        except NodeattrsError:
+            return Cookbook(name, unread="is not there")
+
+    def unknown(self, cookbooks: Iterable[str]) -> frozenset[str]:
+        """The levels that the texts of cookbooks name; all, of one that is not there."""
+        return frozenset().union(*map(self._levels, cookbooks))
+
+    def _levels(self, name: str) -> frozenset[str]:
+        if name not in self._named:
+            cookbook = self._cookbook(name)
+            found = [pair for text in texts_of(cookbook).values() for pair in _WORD.findall(text)]
+            words = {"rm" if beginning else word for beginning, word in found}
+            words |= {"normal"} if "set" in words else set()
+            words |= _levels_in_data(cookbook)
+            self._named[name] = _ALL if cookbook.unread else frozenset(words)
+        return self._named[name]
+
+
+def _levels_in_data(cookbook: Cookbook) -> set[str]:
+    try:
+        files = [file for files in cookbook.attribute_files.values() for file in files if file.endswith(DATA)]
+        read = [cookbook.data(file) for file in files]
+    except NodeattrsError:
+        return set(_ALL)
+    return {level.level for data in read for block in data.blocks for level in block.levels}
+
+
+def texts_of(cookbook: Cookbook, suffixes: tuple[str, ...] = (".rb", ".py")) -> dict[str, str]:
+    """File -> text of a cookbook's code; one that cannot be read may do anything."""
+    files = (file for file in cookbook.files if file.endswith(suffixes) and not file.startswith(("spec/", "test/")))
+    root = cookbook.root
+    return {cookbook.shown(file): _text(root / file) for file in files} if root else {}
+
+
+def _text(path: pathlib.Path) -> str:
+    try:
+        return content_of(path, path.name).decode("utf-8", "replace")
+    except DocumentError:
+        return " ".join(_ALL)
+
+
+def leaves_of(tree: Any) -> dict[Path, Any]:
+    """Path -> value of everything that is no map and not null."""
+    found: dict[Path, Any] = {}
+    left: list[tuple[Path, Any]] = [((), tree)]
+    while left:
+        at, value = left.pop()
+        if isinstance(value, Mapping):
+            left += [((*at, key), inner) for key, inner in value.items()]
+        elif value is not None:
+            found[at] = value
+    return found

@@ -1,0 +1,82 @@
+"""Roles and cookbooks that no node has, and files of attributes that nothing reads.
+
+Judged only where every node of the repository is known, and where no other text names them: a Vagrantfile, a
+script, a page.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import cached_property
+
+from nodeattrs.core.tree import spell
+from nodeattrs.dialects.chef.checks.stacks import Known
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.kinds import UNREAD_ATTRIBUTES, UNUSED_ROLE
+
+_ITEM = re.compile(r"""(?<![a-z])(role|recipe)(?:\[|\W{1,3})([\w.-]+)""")
+_SKIPPED = frozenset((".git", "cookbooks", "vendor", "node_modules"))
+_MOST_BYTES = 200_000
+_MOST_FILES = 2_000
+
+
+class Named:
+    """The roles and recipes that texts outside of roles, nodes and cookbooks name."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+
+    @cached_property
+    def items(self) -> frozenset[tuple[str, str]]:
+        """Pairs such as ("role", "web"). cost: reads the small texts of the repository"""
+        return frozenset((found[1], found[2]) for text in self._texts() for found in _ITEM.finditer(text))
+
+    def _texts(self) -> Iterator[str]:
+        left = _MOST_FILES
+        for folder, folders, names in os.walk(self._repository.root):
+            inside = os.path.relpath(folder, self._repository.root)
+            folders[:] = sorted(set(folders) - _SKIPPED - ({"roles", "nodes"} if inside == "." else set()))
+            for path in (os.path.join(folder, name) for name in sorted(names)):
+                if left and os.path.isfile(path):
+                    left -= 1
+                    with suppress(OSError), open(path, encoding="utf-8", errors="replace") as stream:
+                        yield stream.read(_MOST_BYTES)
+
+
+def unused(repository: Repository, known: Known, unrun: Iterable[str] = ()) -> Iterator[DocumentError]:
+    """Roles in no run-list, and cookbooks that none of the run-lists reaches."""
+    if not known.complete:
+        return
+    items = Named(repository).items
+    for name in repository.roles():
+        if name not in known.roles and name not in unrun and ("role", name) not in items:
+            yield from _role(repository, name)
+    reached = known.cookbooks | {name.partition("::")[0] for kind, name in items if kind == "recipe"}
+    for name in repository.cookbooks():
+        if name not in reached:
+            yield from _cookbook(repository, name)
+
+
+def _role(repository: Repository, name: str) -> Iterator[DocumentError]:
+    try:
+        at = repository.role(name).locator.at(())
+    except NodeattrsError:
+        return
+    message = f"role {name} is in the run-list of no node, and of no role that a node has"
+    yield DocumentError(message, file=at.file, line=at.line, column=at.column, kind=UNUSED_ROLE)
+
+
+def _cookbook(repository: Repository, name: str) -> Iterator[DocumentError]:
+    try:
+        cookbook = repository.cookbook(name)
+        files = [file for files in cookbook.attribute_files.values() for file in files]
+    except NodeattrsError:
+        return
+    if not cookbook.unread and files:
+        message = f"no run-list reaches cookbook {spell((name,))}, and nothing reads its attributes"
+        more = [f"and {len(files) - 1} more of its files"] if len(files) > 1 else []
+        yield DocumentError(message, file=cookbook.shown(files[0]), details=more, kind=UNREAD_ATTRIBUTES)

@@ -1,0 +1,217 @@
+"""Automatic attributes: what a machine is, as facts in Ohai's shape.
+
+Facts are gathered from this machine, by our own functions first and then by those
+that other packages offer under the entry point group `nodeattrs.facts`, or they are
+read from a file that Ohai or Facter wrote. Either way each of them knows who set it.
+This module knows no node: a run hands the tree to one. `recipes` and `roles` are not
+here, since the run itself makes them.
+
+    >>> facts = gather({"rack": lambda known: {"rack": f"r7 of {known['os']}"}})
+    >>> facts.tree["rack"] == "r7 of " + facts.tree["os"]
+    True
+    >>> print(facts.locator.at(("rack",)), "/", facts.locator.at(("os",)))
+    facts rack / facts this machine
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any
+
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.code import require_may_run
+from nodeattrs.core.fold import Folded, Layer, fold
+from nodeattrs.core.folding import Folding
+from nodeattrs.core.origins import origins_at, sources
+from nodeattrs.core.part import Part
+from nodeattrs.core.policy import ACROSS
+from nodeattrs.core.tree import ABSENT, Path, copied, dig
+from nodeattrs.dialects.chef.facts import facter
+from nodeattrs.errors import BadValue, NodeattrsError, missing_extra
+from nodeattrs.formats import documents
+from nodeattrs.kinds import FACT_FUNCTION_FAILED
+from nodeattrs.node.values import ROOM, taken_in
+
+ENTRY_POINTS = "nodeattrs.facts"
+"""The entry point group under which a package offers its fact functions."""
+
+FactFunction = Callable[[dict[str, Any]], Mapping[str, Any]]
+"""Given a copy of the facts so far, more of them; maps meet key by key, anything else replaces."""
+
+
+_OF_CHEF = ("json_class", "chef_type", "run_list", "default_attributes", "override_attributes")
+"""Fields of roles, environments and nodes; no fact is called so."""
+
+_SHIPPED = os.path.join(os.path.dirname(__file__), "known")
+"""The folder with the facts of platforms."""
+
+_WRITTEN = "write them with: ohai > facts.json"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a machine.
+
+    tree:     the facts, by Ohai's names; belongs to the caller
+    locator:  knows who set each of them
+    warnings: which functions failed, and how; what they would have set is absent
+    settled:  the tree is JSON data that nobody changes any more, not even whoever has it: a run
+              keeps it as it is and copies nothing
+    """
+
+    tree: dict[str, Any]
+    locator: Locator
+    warnings: tuple[NodeattrsError, ...] = ()
+    settled: bool = False
+
+    @property
+    def place(self) -> str:
+        """The file that they come from, "platform debian-12" for one that is shipped, or "this machine"."""
+        origin = self.locator.at(())
+        folder, name = os.path.split(origin.file or "")
+        return f"platform {os.path.splitext(name)[0]}" if folder == _SHIPPED else origin.file or origin.name
+
+
+@dataclass(frozen=True)
+class _Gathered:
+    """A locator: this machine, but for the places where a fact function put something.
+
+    folding: of what each function gave; who adds one interface did not set the others
+    names:   of the functions, in the order of their numbers
+    """
+
+    folding: Folding
+    names: list[str]
+
+    def at(self, path: Path) -> Origin:
+        origins = self.folding.result.origins
+        for step in path:
+            origins = origins_at(origins, step)
+        return Origin("facts", self.names[min(sources(origins), default=0)])  # of a map whoever made it
+
+
+def gather(functions: Mapping[str, FactFunction] | None = None, now: float | None = None) -> Facts:
+    """The facts of this machine.
+
+    A function that fails costs its own facts only, and a warning says which one it was.
+    What this system cannot know is absent.
+
+    functions: name -> function, called in this order; those of the installed packages,
+               by name, unless given
+    now:       the `ohai_time`, in seconds since 1970; the clock's unless given
+    cost:      one copy of the facts for each function; mounts and names are asked for and may be slow
+    raises:    MissingExtra, where psutil or distro is not installed
+    """
+    try:
+        from nodeattrs.dialects.chef.facts import machine
+    except ModuleNotFoundError as error:
+        if error.name not in ("psutil", "distro"):
+            raise
+        raise missing_extra(error.name, "facts", "gathering facts of this machine") from error
+    warnings: list[NodeattrsError] = []
+    names = ["this machine"]
+    folding = Folding(start=Part({}, 0))
+    for name, own in machine.FUNCTIONS.items():
+        _add(folding, 0, name, own, "facts", warnings)
+    folding.lay(Part({"ohai_time": time.time() if now is None else now}, 0), ACROSS)
+    for name, function in _installed(warnings) if functions is None else functions.items():
+        names.append(name)
+        _add(folding, len(names) - 1, name, function, "fact function", warnings)
+    return Facts(copied(folding.result.value), _Gathered(folding, names), tuple(warnings))
+
+
+def _installed(warnings: list[NodeattrsError]) -> Iterator[tuple[str, FactFunction]]:
+    for point in sorted(metadata.entry_points(group=ENTRY_POINTS)):
+        try:
+            require_may_run(f"the fact function {point.name}")
+            function = point.load()
+        except Exception as error:
+            warnings.append(_failed(f"fact function {point.name} ({point.value}) cannot be imported", error))
+        else:
+            yield point.name, function
+
+
+def _add(
+    folding: Folding, number: int, name: str, function: FactFunction, kind: str, warnings: list[NodeattrsError]
+) -> None:
+    """Lay what *function* gives over the facts so far, whole or not at all."""
+    try:
+        given = function(copied(folding.result.value))
+        if not isinstance(given, Mapping):
+            raise BadValue(f"facts are a map, not {type(given).__name__}")
+        more = taken_in(given)
+    except Exception as error:  # whatever a stranger's function does, the other facts are still facts
+        warnings.append(_failed(f"{kind} {name} failed", error))
+    else:
+        folding.lay(Part(more, number), ACROSS)
+
+
+def _failed(message: str, cause: Exception) -> NodeattrsError:
+    warning = NodeattrsError(message, details=[f"{type(cause).__name__}: {cause}"])
+    warning.kind = FACT_FUNCTION_FAILED
+    warning.__cause__ = cause
+    return warning
+
+
+def laid_over(facts: Facts, more: Mapping[str, Any], origin: Origin) -> Facts:
+    """Facts, and more of them from one origin: maps meet key by key, anything else replaces."""
+    folded = fold([Layer(facts.tree, facts.locator), Layer(more, origin)], ACROSS)
+    return Facts(folded.to_dict(), _First(folded), facts.warnings)
+
+
+@dataclass(frozen=True)
+class _First:
+    """A locator: of each path the first of its origins."""
+
+    folded: Folded
+
+    def at(self, path: Path) -> Origin:
+        return self.folded.origins(path)[0]
+
+
+def load_facts(
+    path: pathlib.Path,
+    file: str | None = None,
+    *,
+    settled: bool = False,
+    by_caller: bool = False,
+) -> Facts:
+    """The facts in a file that `ohai` or `facter --json` wrote.
+
+    Facter's facts are set again by Ohai's names; see `facts.facter`.
+
+    file:    its name in messages; *path* itself unless given
+    settled: nobody is going to change them; see `Facts`
+    by_caller: as of `documents.read`
+    raises:  DocumentError, also for a document that is no map, and for a role, an environment or a node
+    """
+    return _facts_in(documents.read(path, file, by_caller=by_caller), path.name, settled)
+
+
+def is_facter(tree: dict[Any, Any]) -> bool:
+    """Whether *tree* is Facter's work: it has one of Facter's own structures, and no `platform`, which Ohai always has.
+
+    >>> is_facter({"os": {"family": "Debian"}}), is_facter({"os": "linux", "platform": "debian"})
+    (True, False)
+    """
+    own = (("os", "family"), ("networking", "interfaces"), ("networking", "hostname"), ("processors", "count"))
+    return "platform" not in tree and any(dig(tree, path) is not ABSENT for path in own)
+
+
+def _facts_in(document: documents.Document, name: str, settled: bool) -> Facts:
+    if not isinstance(document.tree, dict):
+        raise document.error("facts are a map of names", hint=_WRITTEN)
+    if of_chef := next((name for name in _OF_CHEF if name in document.tree), None):
+        raise document.error(f"these are no facts but a document of Chef: it has {of_chef}", hint=_WRITTEN)
+    locator = document.locator("facts", name)
+
+    if not is_facter(document.tree):
+        return Facts(document.tree, locator, document.warnings, settled and document.levels <= ROOM)
+    renamed = facter.translated(document)
+    tree = copied(renamed.tree) if settled else renamed.tree  # of which parts may be those of other machines
+    return Facts(tree, facter.Translator(locator, renamed.sources), document.warnings)

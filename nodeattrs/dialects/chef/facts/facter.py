@@ -1,0 +1,251 @@
+"""Facter's facts, set again by Ohai's names.
+
+What Facter wrote stays under Facter's names, and Ohai's names are added, each
+remembering the fact it repeats, so that its line in the file is true. Where both use one
+name (`kernel`, `memory`), Ohai's shape wins and keeps what else Facter has there. `os`
+stays Facter's map; Ohai's text of that name is `kernel.name` in lower case.
+
+Knows the structured facts of Facter 3 and 4, and neither this machine nor the node.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+import reprlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.tree import ABSENT, Path, copied, dig, spell
+from nodeattrs.dialects.chef.facts import platforms
+from nodeattrs.dialects.chef.facts.addresses import address_entry, named
+from nodeattrs.errors import DocumentError
+from nodeattrs.formats.documents import Document
+
+_PLATFORMS = {
+    "archlinux": "arch",
+    "darwin": "mac_os_x",
+    "oel": "oracle",
+    "oraclelinux": "oracle",
+    "sled": "suse",
+    "sles": "suse",
+    "solaris": "solaris2",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Translator:
+    """Someone who says by Ohai's names what *facter* set by its own.
+
+    sources: a path by Ohai's names -> the path of the fact it repeats
+    """
+
+    facter: Locator
+    sources: dict[Path, Path]
+
+    def at(self, path: Path) -> Origin:
+        for length in range(len(path), 0, -1):
+            if (source := self.sources.get(path[:length])) is not None:
+                return self.facter.at((*source, *path[length:]))
+        return self.facter.at(path)
+
+
+@dataclass
+class Translation:
+    """A tree of facts that grows by Ohai's names out of a document of Facter's."""
+
+    document: Document
+    tree: dict[Any, Any]
+    sources: dict[Path, Path] = field(default_factory=dict)
+
+    def found(self, source: Path) -> Any:
+        value = dig(self.document.tree, source)
+        return None if value is ABSENT else value
+
+    def put(self, target: Path, source: Path, spelled: Callable[[Any], Any] = lambda value: value) -> None:
+        """Repeat the fact at *source*, if there is one, at *target*, as *spelled* makes it.
+
+        raises: DocumentError, where the fact is not what Facter writes there
+        """
+        value = self.found(source)
+        if value is None:
+            return
+        try:
+            value = spelled(value)
+        except (AttributeError, OverflowError, TypeError, ValueError) as error:
+            raise self._odd(source, value) from error
+        here = self.tree
+        for step in target[:-1]:
+            below = here.get(step)
+            if not isinstance(below, dict):
+                below = here[step] = {}
+            here = below
+        here[target[-1]] = value
+        self.sources[target] = source
+
+    def text(self, source: Path) -> str | None:
+        """The fact at *source*, which is to be text.
+
+        raises: DocumentError
+        """
+        value = self.found(source)
+        if value is None or isinstance(value, str):
+            return value
+        raise self._odd(source, value)
+
+    def _odd(self, source: Path, value: Any) -> DocumentError:
+        return self.document.error(
+            f"{spell(source)} is not what Facter writes there: {reprlib.repr(value)}",
+            source,
+            hint="write the file with: facter --json > facts.json",
+        )
+
+    def entries(self, source: Path) -> list[Any]:
+        """The keys of the map at *source*, or the indexes of the list there."""
+        value = self.found(source)
+        if isinstance(value, dict):
+            return list(value)
+        return list(range(len(value))) if isinstance(value, list) else []
+
+
+def translated(document: Document) -> Translation:
+    """The facts of a document that Facter wrote, with Ohai's names added.
+
+    cost:   one visit for each fact that Ohai has a name for; the rest is taken as it is
+    raises: DocumentError
+    """
+    tree = {**document.tree}
+    for shared in ("cpu", "filesystem", "memory", "network"):
+        if isinstance(tree.get(shared), dict):
+            tree[shared] = copied(tree[shared])
+    to = Translation(document, tree)
+    _platform(to)
+    _kernel(to)
+    _processors(to)
+    _memory(to)
+    _mountpoints(to)
+    _networking(to)
+    to.put(("uptime_seconds",), ("system_uptime", "seconds"), int)
+    return to
+
+
+def _platform(to: Translation) -> None:
+    to.put(("platform",), ("os", "name"), _named)
+    to.put(("platform_version",), ("os", "release", "full"), str)
+    to.put(("platform_version",), ("os", "macosx", "version", "full"), str)
+    family = platforms.family_of(to.tree.get("platform", ""))
+    to.put(
+        ("platform_family",), ("os", "family"), lambda name: family or platforms.family_of(_named(name)) or _named(name)
+    )
+
+
+def _named(name: str) -> str:
+    return platforms.ohai_name(_PLATFORMS.get(name.lower(), name.lower()))
+
+
+def _kernel(to: Translation) -> None:
+    if to.text(("kernel",)) is None:
+        return
+    to.put(("kernel", "name"), ("kernel",))
+    to.put(("kernel", "os"), ("kernel",), lambda name: "GNU/Linux" if name == "Linux" else name)
+    to.put(("kernel", "release"), ("kernelrelease",), str)
+    to.put(("kernel", "machine"), ("os", "hardware"))
+
+
+def _processors(to: Translation) -> None:
+    here = ("processors",)
+    to.sources["cpu",] = here
+    to.put(("cpu", "total"), (*here, "count"), int)
+    to.put(("cpu", "real"), (*here, "physicalcount"), int)
+    sockets = to.found((*here, "physicalcount"))
+    to.put(("cpu", "cores"), (*here, "cores"), lambda cores: int(cores) * int(sockets or 1))
+    for index in to.entries((*here, "models")):
+        to.put(("cpu", str(index), "model_name"), (*here, "models", index))
+
+
+def _memory(to: Translation) -> None:
+    for target, source in (((), "system"), (("swap",), "swap")):
+        to.put(("memory", *target, "total"), ("memory", source, "total_bytes"), _kilobytes)
+        to.put(
+            ("memory", *target, "free" if target else "available"), ("memory", source, "available_bytes"), _kilobytes
+        )
+
+
+def _kilobytes(count: Any) -> str:
+    return f"{int(count) // 1024}kB"
+
+
+def _always(value: Any) -> Callable[[Any], Any]:
+    return lambda _: value
+
+
+_OF_A_MOUNT: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
+    ("kb_size", "size_bytes", lambda count: str(int(count) // 1024)),
+    ("kb_used", "used_bytes", lambda count: str(int(count) // 1024)),
+    ("kb_available", "available_bytes", lambda count: str(int(count) // 1024)),
+    ("percent_used", "capacity", lambda share: f"{math.ceil(float(share.rstrip('%')))}%"),
+    ("fs_type", "filesystem", str),
+    ("mount_options", "options", copied),
+)
+
+
+def _mountpoints(to: Translation) -> None:
+    for mount in to.entries(("mountpoints",)):
+        source = ("mountpoints", mount)
+        device = to.text((*source, "device"))
+        views: list[Path] = [("filesystem", "by_mountpoint", mount)]
+        to.put((*views[0], "devices"), (*source, "device"), lambda device: [device])
+        if device is not None:
+            by_device, by_pair = ("filesystem", "by_device", device), ("filesystem", "by_pair", f"{device},{mount}")
+            views += [by_device, by_pair]
+            mounts = [*(dig(to.tree, (*by_device, "mounts")) or []), mount]
+            to.put((*by_device, "mounts"), source, _always(mounts))
+            to.sources[(*by_device, "mounts", len(mounts) - 1)] = source
+            to.put((*by_pair, "device"), (*source, "device"))
+            to.put((*by_pair, "mount"), source, _always(mount))
+        for view in views:
+            to.sources[view] = source
+            for target, name, spelled in _OF_A_MOUNT:
+                to.put((*view, target), (*source, name), spelled)
+
+
+def _networking(to: Translation) -> None:
+    here = ("networking",)
+    for target, name in (("hostname", "hostname"), ("fqdn", "fqdn"), ("domain", "domain"), ("ipaddress", "ip")):
+        to.put((target,), (*here, name))
+    to.put(("ip6address",), (*here, "ip6"))
+    to.put(("macaddress",), (*here, "mac"), str.upper)
+    to.sources["network",] = here
+    to.put(("network", "default_interface"), (*here, "primary"))
+    for name in to.entries((*here, "interfaces")):
+        _interface(to, ("network", "interfaces", name), (*here, "interfaces", name))
+
+
+def _interface(to: Translation, target: Path, source: Path) -> None:
+    to.put(target, source, _always(named(str(source[-1]))))
+    to.put((*target, "mtu"), (*source, "mtu"), str)
+    to.put((*target, "state"), (*source, "operational_state"), str)
+    if mac := to.text((*source, "mac")):
+        to.put((*target, "addresses", mac.upper()), (*source, "mac"), _always({"family": "lladdr"}))
+    for bindings, ip, netmask in (("bindings", "ip", "netmask"), ("bindings6", "ip6", "netmask6")):
+        bound = [(*source, bindings, index) for index in to.entries((*source, bindings))]
+        for binding in bound:
+            _address(to, target, (*binding, "address"), (*binding, "netmask"), (*binding, "scope6"))
+        if not bound:  # an address that is the only one of its kind
+            _address(to, target, (*source, ip), (*source, netmask), (*source, "scope6"))
+
+
+def _address(to: Translation, interface: Path, address: Path, netmask: Path, scope: Path) -> None:
+    text = to.text(address)
+    if text is None:
+        return
+    mask, width = to.text(netmask), to.text(scope) if ":" in text else None
+    target = (*interface, "addresses", text)
+    to.put(target, address, lambda text: address_entry(ipaddress.ip_address(text), None, width))
+    to.put(target, netmask, lambda mask: address_entry(ipaddress.ip_address(text), mask, width))
+    # Facter says all of it in other words, and each word has its line.
+    to.sources[target] = address
+    to.sources |= {(*target, "family"): address, (*target, "scope"): scope if width else address}
+    to.sources |= {(*target, key): netmask for key in ("netmask", "prefixlen") if mask}

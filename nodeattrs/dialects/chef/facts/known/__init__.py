@@ -1,0 +1,63 @@
+"""Facts of platforms by name: "debian-12", from what is shipped here or from a folder of fauxhai's.
+
+The files beside this module are what ohai wrote in a root of that release, with stand-ins for
+whatever names one machine. A folder in fauxhai's shape (PLATFORM/VERSION.json, its checkout too)
+is read as it is and goes before them. It knows no node.
+
+>>> from nodeattrs.dialects.chef.facts import load_facts
+>>> load_facts(platform_file("debian-12")).tree["platform_family"]
+'debian'
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from collections.abc import Iterator
+
+from nodeattrs.core.tree import near
+from nodeattrs.errors import NotFound
+
+_INSIDE = pathlib.PurePath("lib", "fauxhai", "platforms")
+
+
+def platforms(folder: pathlib.Path | None = None) -> dict[str, pathlib.Path]:
+    """Every platform with facts, "NAME-VERSION" -> file: those shipped, and those of a folder in fauxhai's shape.
+
+    raises: NotFound, where the folder is none
+    """
+    found = dict(_files(pathlib.Path(__file__).parent, "*.json"))
+    if folder is not None:
+        if not folder.is_dir():
+            raise NotFound(
+                f"there is no folder {folder} of platforms", hint="name a checkout of fauxhai, or its platforms/"
+            )
+        inside = folder / _INSIDE
+        found |= dict(_files(inside if inside.is_dir() else folder, "*/*.json"))
+    return dict(sorted(found.items(), key=lambda one: _in_order(one[0])))
+
+
+def _files(folder: pathlib.Path, shape: str) -> Iterator[tuple[str, pathlib.Path]]:
+    for file in folder.glob(shape):
+        yield "-".join(file.relative_to(folder).with_suffix("").parts), file
+
+
+def _in_order(name: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"[-.]", name)]
+
+
+def platform_file(name: str, folder: pathlib.Path | None = None) -> pathlib.Path:
+    """The file with the facts of a platform; of several versions that begin as *name* says, that of the newest.
+
+    name:   "ubuntu-22.04", "ubuntu-22" or "ubuntu"
+    folder: of platforms in fauxhai's shape
+    raises: NotFound, with what is near
+    """
+    known = platforms(folder)
+    fitting = [one for one in known if one == name or one.startswith((f"{name}-", f"{name}."))]
+    if not fitting:
+        close = near(name, known)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"there are: {', '.join(known)}"
+        more = "" if folder else "; a folder of fauxhai's has more: [facts] fauxhai = DIR in nodeattrs.toml"
+        raise NotFound(f"there are no facts of a platform {name}", hint=hint + more)
+    return known[name if name in known else fitting[-1]]

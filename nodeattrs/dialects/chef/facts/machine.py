@@ -1,0 +1,227 @@
+"""Facts of this machine but for its network: platform, names, kernel, processors, memory, mounts.
+
+Asks psutil, distro and the system's own files; starts no program. The shapes, and the
+text where one would expect numbers, are Ohai's. Importing this module needs the extra
+`facts`. It knows nothing of who else has facts.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import platform as python_platform
+import socket
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import distro
+import psutil
+
+from nodeattrs.dialects.chef.facts import network, platforms
+
+
+def _text(path: str) -> str:
+    """What a file says, or nothing: on another system there is no such file."""
+    try:
+        return pathlib.Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def kernel(facts: Mapping[str, Any]) -> dict[str, Any]:
+    # No `processor`: it takes a program to know, which mostly says "unknown".
+    seen = python_platform.uname()
+    name = seen.system
+    tree: dict[str, Any] = {
+        "name": name,
+        "release": seen.release,
+        "version": seen.version,
+        "machine": seen.machine,
+        "os": "GNU/Linux" if name == "Linux" else name,
+    }
+    if modules := modules_of(_text("/proc/modules").splitlines()):
+        tree["modules"] = modules
+    return {"kernel": tree, "os": name.lower(), "os_version": seen.release}
+
+
+def modules_of(lines: Iterable[str]) -> dict[str, dict[str, str]]:
+    """The kernel's modules, from the lines of /proc/modules.
+
+    >>> modules_of(["tls 155648 4 - Live 0x0000000000000000"])
+    {'tls': {'size': '155648', 'refcount': '4'}}
+    """
+    words = (line.split() for line in lines)
+    return {name: {"size": size, "refcount": count} for name, size, count, *_ in words}
+
+
+def platform(facts: Mapping[str, Any]) -> dict[str, Any]:
+    release = facts["os_version"]
+    if sys.platform == "linux":
+        return platform_of(distro.LinuxDistribution(include_lsb=False, include_uname=False), release)
+    if sys.platform == "darwin":
+        return _named("mac_os_x", python_platform.mac_ver()[0])
+    if sys.platform == "win32":
+        return _named("windows", python_platform.version())
+    return _named(facts["os"], release)
+
+
+def platform_of(linux: distro.LinuxDistribution, kernel_release: str) -> dict[str, Any]:
+    """Which Linux this is, and which version, in Ohai's words.
+
+    kernel_release: the version of a distribution that has none
+    """
+    ident, version = linux.os_release_attr("id"), linux.os_release_attr("version_id")
+    if ident == "centos":  # os-release has the major version only
+        version = linux.distro_release_attr("version_id") or version
+    elif ident == "debian" and not version:  # testing and unstable
+        version = linux.version(best=True)
+    name = platforms.ohai_name(ident or linux.id())
+    return _named(name, version or linux.version() or kernel_release, linux.like().split())
+
+
+def _named(name: str, version: str, like: Iterable[str] = ()) -> dict[str, Any]:
+    tree = {"platform": name, "platform_version": version}
+    if family := platforms.family_of(name, like):
+        tree["platform_family"] = family
+    return tree
+
+
+def hostname(facts: Mapping[str, Any]) -> dict[str, Any]:
+    name = socket.gethostname()
+    tree: dict[str, Any] = {"machinename": name, "hostname": name.partition(".")[0]}
+    try:
+        found = socket.getaddrinfo(name, None, type=socket.SOCK_DGRAM, flags=socket.AI_CANONNAME)
+    except OSError:
+        return tree  # a name that nobody can resolve has no full form
+    if fqdn := found[0][3]:
+        tree["fqdn"] = fqdn
+        tree["domain"] = fqdn.partition(".")[2] or None
+    return tree
+
+
+_OF_ONE_CPU = {
+    "vendor_id": "vendor_id",
+    "cpu family": "family",
+    "model": "model",
+    "model name": "model_name",
+    "stepping": "stepping",
+    "cpu MHz": "mhz",
+    "cache size": "cache_size",
+    "physical id": "physical_id",
+    "core id": "core_id",
+    "cpu cores": "cores",
+    "BogoMIPS": "bogomips",
+    "flags": "flags",
+    "Features": "features",
+}
+
+
+def cpu(facts: Mapping[str, Any]) -> dict[str, Any]:
+    tree = cpu_of(_text("/proc/cpuinfo").splitlines())
+    packages = pathlib.Path("/sys/devices/system/cpu").glob("cpu[0-9]*/topology/physical_package_id")
+    counted = {
+        "total": psutil.cpu_count(),
+        "real": len({_text(str(package)) for package in packages}),
+        "cores": psutil.cpu_count(logical=False),
+    }
+    for key, count in counted.items():
+        if count:
+            tree.setdefault(key, count)
+    return {"cpu": tree}
+
+
+def cpu_of(lines: Iterable[str]) -> dict[str, Any]:
+    """The processors, from the lines of Linux' /proc/cpuinfo; the counts that those lines give.
+
+    total: logical processors;  cores: what they share;  real: the sockets those sit in
+
+    >>> cpu_of(["processor : 0", "physical id : 0", "cpu cores : 1", "flags : fpu vme"])
+    {'0': {'physical_id': '0', 'cores': '1', 'flags': ['fpu', 'vme']}, 'total': 1, 'real': 1, 'cores': 1}
+    """
+    cpus: dict[str, Any] = {}
+    for line in lines:
+        name, _, value = (part.strip() for part in line.partition(":"))
+        if name == "processor" and value.isdigit():
+            cpus[value] = {}
+        elif cpus and value and (known := _OF_ONE_CPU.get(name)):
+            cpus[next(reversed(cpus))][known] = value.split() if name in ("flags", "Features") else value
+    counts: dict[str, int] = {"total": len(cpus)} if cpus else {}
+    sockets = {one["physical_id"] for one in cpus.values() if "physical_id" in one}
+    cores = cpus.get("0", {}).get("cores", "")
+    if sockets and cores.isdigit():
+        counts |= {"real": len(sockets), "cores": len(sockets) * int(cores)}
+    return cpus | counts
+
+
+def memory(facts: Mapping[str, Any]) -> dict[str, Any]:
+    # No `cached`: psutil counts in it what Ohai counts as slab.
+    seen, swap = psutil.virtual_memory(), psutil.swap_memory()
+    names = ("total", "free", "available", "buffers", "active", "inactive", "slab")
+    tree: dict[str, Any] = {name: f"{getattr(seen, name) // 1024}kB" for name in names if hasattr(seen, name)}
+    tree["swap"] = {"total": f"{swap.total // 1024}kB", "free": f"{swap.free // 1024}kB"}
+    return {"memory": tree}
+
+
+def filesystem(facts: Mapping[str, Any]) -> dict[str, Any]:
+    by_device: dict[str, Any] = {}
+    by_mountpoint: dict[str, Any] = {}
+    by_pair: dict[str, Any] = {}
+    for mounted in psutil.disk_partitions(all=True):
+        device, mount = mounted.device, mounted.mountpoint
+        # To ask an automount for its size would mount it.
+        details = _sizes(mount) if mounted.fstype != "autofs" else {}
+        details |= {"fs_type": mounted.fstype, "mount_options": mounted.opts.split(",")}
+        by_pair[f"{device},{mount}"] = {"device": device, "mount": mount, **details}
+    for entry in by_pair.values():
+        details = {key: value for key, value in entry.items() if key not in ("device", "mount")}
+        _noted(by_device, entry["device"], details, "mounts", entry["mount"])
+        _noted(by_mountpoint, entry["mount"], details, "devices", entry["device"])
+    return {"filesystem": {"by_device": by_device, "by_mountpoint": by_mountpoint, "by_pair": by_pair}}
+
+
+def _noted(view: dict[str, Any], name: str, details: dict[str, Any], others: str, other: str) -> None:
+    entry = view.setdefault(name, {others: []})
+    entry.update(details)
+    entry[others].append(other)
+
+
+def _sizes(mount: str) -> dict[str, Any]:
+    try:
+        space = psutil.disk_usage(mount)
+        inodes = os.statvfs(mount) if hasattr(os, "statvfs") else None
+    except OSError:  # not ours to look into, or no longer there
+        return {}
+    tree: dict[str, Any] = {}
+    if space.total:
+        tree |= {
+            "kb_size": str(_up(space.total, 1024)),
+            "kb_used": str(_up(space.used, 1024)),
+            "kb_available": str(_up(space.free, 1024)),
+            "percent_used": f"{_up(100 * space.used, space.used + space.free)}%",
+        }
+    if inodes and inodes.f_files:
+        used = inodes.f_files - inodes.f_ffree
+        tree |= {
+            "total_inodes": str(inodes.f_files),
+            "inodes_used": str(used),
+            "inodes_available": str(inodes.f_favail),
+            "inodes_percent_used": f"{_up(100 * used, used + inodes.f_favail)}%",
+        }
+    return tree
+
+
+def _up(number: int, unit: int) -> int:
+    return -(-number // unit) if unit else 0
+
+
+FUNCTIONS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "kernel": kernel,
+    "platform": platform,
+    "hostname": hostname,
+    "cpu": cpu,
+    "memory": memory,
+    "filesystem": filesystem,
+    "network": network.network,
+}
+"""What we know to ask, in order: `platform` reads what `kernel` found."""

@@ -1,0 +1,430 @@
+"""Run many nodes and save them: in this process, in processes of its own, or on workers elsewhere.
+
+    for outcome in resolve(Fleet(repository, store, facts), names): ...
+
+`batches` knows the workers and hands the names out in chunks, and `shipping` sends a repository to them. A
+worker opens repository and store once, runs the nodes of a chunk and saves them together. A node that fails does not
+stop the others. Nothing is printed.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property, partial
+from pathlib import Path, PurePosixPath
+from socket import gethostname
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import checked_name
+from nodeattrs.dialects.chef.facts import Facts, load_facts
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.repository.roles import NOTHING_ASKED, Asked
+from nodeattrs.dialects.chef.run.recipes import LogLine
+from nodeattrs.dialects.chef.run.session import Session, Wanted, last_of, require_known, run, save_failed
+from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
+from nodeattrs.formats.documents import Document, read
+from nodeattrs.kinds import ALREADY_RUN, OTHER_REPOSITORY, STORE_GONE
+from nodeattrs.store import NewerRevision, Revision, Store, open_store
+from nodeattrs.store.engines.store import last_runs
+from nodeattrs.store.remembered import Remembered
+from nodeattrs.workers.batches import CHUNK, Workers, through
+from nodeattrs.workers.shipping import FACTS, REPOSITORY, Packed, digest_of, held, packed
+
+if TYPE_CHECKING:
+    from nodeattrs.catalog import Catalog, Report
+
+GIVEN_UP = 2 * CHUNK
+"""A fleet ends after so many nodes in a row that could not be loaded or saved."""
+
+_OF_THE_RUN = ("expanded_run_list", "recipes", "roles")
+"""Automatic attributes that a run makes itself, and does not take from saved facts."""
+
+_SHIP = "bring it up to date there, or send it: --ship"
+
+Collect = Callable[[str, Session | NodeattrsError, Sequence[LogLine]], Any]
+"""Makes `Outcome.collected` from a node's name, its session or its error, and what was logged by then. It is called
+where the node runs. It can be sent between processes, and so can what it returns."""
+
+Apply = Callable[[str, "Catalog"], "Report"]
+"""Brings the resources of a node into their state; see `session.run`."""
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """What each worker has to know. It can be sent to another process, or another machine.
+
+    repository:  its directory
+    store:       a place, as for `open_store`
+    facts:       a directory with NODE.json in it, or one file for all, or the facts of all
+    environment: of all nodes from now on; None leaves each its own
+    save:        False runs the nodes and keeps nothing
+    force:       save even over what another run has saved meanwhile
+    new:         whether a node that neither nodes/, the store nor facts know by name is made
+    run_list:    of all nodes from now on; None leaves each its own
+    override_run_list: what the nodes run instead of it, this once
+    json_attributes: of all nodes: a file, or what was read from it
+    asked:       what the command line asks of the repository
+    last_facts:  whether a node without a file in *facts* has the facts of its last run; with facts None every node has
+    content:     the digest of a repository that each worker has at the same place; "" compares nothing
+    pack:        the digest of the pack with repository and facts that the workers are sent; "" sends none
+    facts_shown: what messages call the directory of facts in the pack
+    """
+
+    repository: str
+    store: str
+    facts: str | Facts | None = None
+    environment: str | None = None
+    save: bool = True
+    force: bool = False
+    run_list: tuple[str, ...] | None = None
+    json_attributes: str | Document | None = None
+    last_facts: bool = True
+    new: bool = True
+    override_run_list: tuple[str, ...] | None = None
+    asked: Asked = NOTHING_ASKED
+    content: str = ""
+    pack: str = ""
+    facts_shown: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one node.
+
+    error:     what went wrong, in words; "" where nothing did
+    code:      of that error
+    revision:  its number in the store, or None where nothing was saved
+    collected: what `Collect` made of it, or None
+    """
+
+    name: str
+    error: str = ""
+    code: str = ""
+    revision: int | None = None
+    seconds: float = 0.0
+    collected: Any = None
+
+
+def compared(fleet: Fleet) -> Fleet:
+    """A fleet for workers on other machines that have the same repository at the same place.
+
+    cost:   reads each file of the repository
+    raises: BadArgument, where the store is a file of this machine; FleetError, where a file cannot be read
+    """
+    _require_shared_store(fleet)
+    facts = os.path.abspath(fleet.facts) if isinstance(fleet.facts, str) else fleet.facts
+    fleet = replace(fleet, facts=facts)
+    return replace(fleet, content=digest_of(fleet.repository, _no_content(fleet)))
+
+
+def shipped(fleet: Fleet, names: Collection[str]) -> tuple[Fleet, Packed]:
+    """A fleet for workers on other machines, and the pack that they are sent: the repository, and facts of the nodes.
+
+    raises: as `compared`, `load_facts` and `shipping.packed`
+    """
+    _require_shared_store(fleet)
+    repository = Repository(fleet.repository)
+    facts = Path(fleet.facts) if isinstance(fleet.facts, str) else None
+    if facts is not None and not facts.is_dir():
+        fleet, facts = replace(fleet, facts=load_facts(facts, repository.shown(facts), settled=True)), None
+    pack = packed(fleet.repository, repository.commit, facts, names)
+    shown = "" if facts is None else repository.shown(facts)
+    return replace(fleet, pack=pack.digest, facts_shown=shown), pack
+
+
+def _require_shared_store(fleet: Fleet) -> None:
+    """raises: BadArgument, where the store is a file of this machine"""
+    if "://" not in fleet.store or fleet.store.startswith("sqlite"):
+        hint = "name one that all workers reach: --store postgresql://nodeattrs@db/nodes"
+        raise BadArgument(f"the store {fleet.store} is on this machine", hint=hint)
+
+
+def _no_content(fleet: Fleet) -> list[str]:
+    """Folders that may lie in a repository and are no part of its content."""
+    return [fleet.facts] if isinstance(fleet.facts, str) else []
+
+
+def still_to_do(store: Store, names: Iterable[str], since: datetime) -> list[str]:
+    """The nodes whose last run was before *since*, or failed."""
+    done = {name for name, _, run in last_runs(store) if run is not None and run.noted.ok and run.at >= since}
+    return [name for name in names if name not in done]
+
+
+def resolve(
+    fleet: Fleet,
+    names: Iterable[str],
+    *,
+    executor: Executor | Workers | None = None,
+    jobs: int | None = None,
+    in_order: bool = False,
+    collect: Collect | None = None,
+    apply: Apply | None = None,
+    stopping: Callable[[], bool] = lambda: False,
+    pack: Packed | None = None,
+    opened: Repository | None = None,
+) -> Iterator[Outcome]:
+    """Run nodes, and give what came of each as soon as it is known and saved.
+
+    executor, jobs, in_order, stopping, pack: as `batches.through` has them
+    collect:  makes `Outcome.collected`
+    apply:    as `session.run` has it
+    opened:   the repository as the caller has opened it, for nodes that run in this process with jobs=1
+    raises:   FleetError, where a worker has died, or something is gone that all nodes need
+    """
+    workers = executor if isinstance(executor, Workers) else Workers(executor, jobs)
+    is_here = workers.executor is None and workers.jobs == 1
+    work = _Work(fleet, collect, apply, is_ours=workers.executor is None, opened=opened if is_here else None)
+    refused = 0
+    try:
+        for outcome in through(
+            partial(_run, work), names, executor=workers, in_order=in_order, stopping=stopping, pack=pack
+        ):
+            yield outcome
+            refused = refused + 1 if outcome.code and outcome.code == StoreError.entry.code else 0
+            if refused >= GIVEN_UP:
+                raise FleetError(
+                    f"{refused} nodes in a row could not be loaded or saved: {outcome.error.partition(chr(10))[0]}",
+                    kind=STORE_GONE,
+                    hint="what was saved is kept; see whether the store is there, and go on",
+                )
+    finally:
+        _WORKERS.pop(work.call, None)
+
+
+# --- in a worker --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What a worker is sent with each chunk.
+
+    is_ours: no other executor may give a chunk to a second worker
+    opened:  see `resolve`
+    call:    a random name of this call of `resolve`
+    """
+
+    fleet: Fleet
+    collect: Collect | None
+    apply: Apply | None
+    is_ours: bool
+    opened: Repository | None = None
+    call: str = field(default_factory=lambda: os.urandom(16).hex())
+
+
+class AlreadyRun(NodeattrsError):
+    """This call of a fleet has run the node before. found: what it left"""
+
+    entry = ALREADY_RUN
+
+    def __init__(self, found: Revision) -> None:
+        super().__init__("the node has been run before, by this fleet")
+        self.found = found
+
+
+def _run(work: _Work, names: Iterable[str]) -> Iterator[Outcome]:
+    """Run nodes, and save them: a chunk at a time, unless a `Collect` or an `Apply` looks at each."""
+    size = CHUNK if work.fleet.save and work.collect is None and work.apply is None else 1
+    chunk = _Chunk(work)
+    for name in names:
+        chunk.run(name)
+        if len(chunk.outcomes) == size:
+            chunk.save()
+            yield from chunk.outcomes
+            chunk = _Chunk(work)
+    chunk.save()
+    yield from chunk.outcomes
+
+
+class _Chunk:
+    """Nodes that are run one after the other, and saved in one transaction.
+
+    outcomes: what came of each, in the order in which they ran; after `save` all of it is known
+    """
+
+    def __init__(self, work: _Work) -> None:
+        self._work = work
+        self.outcomes: list[Outcome] = []
+        self._unsaved: dict[int, tuple[Session, list[LogLine]]] = {}  # by their place in the outcomes
+
+    def run(self, name: str) -> None:
+        """Run a node. It is saved later, unless it fails."""
+        if any(name == self.outcomes[place].name for place in self._unsaved):
+            self.save()  # a node that is named twice goes on from what it left
+        began, log = time.perf_counter(), list[LogLine]()
+        try:
+            session = _session(self._work, name, log, self.save)
+        except FleetError:
+            raise
+        except NodeattrsError as error:
+            self.outcomes.append(_failed(self._work, name, error, log, began))
+        else:
+            self._unsaved[len(self.outcomes)] = session, log
+            self.outcomes.append(Outcome(name, seconds=time.perf_counter() - began))
+
+    def save(self) -> None:
+        """Save the nodes that have run and are not saved."""
+        unsaved, self._unsaved = self._unsaved, {}
+        came = _saved(self._work, [session for session, _ in unsaved.values()]) if unsaved else []
+        for place, one in zip(unsaved, came, strict=True):
+            log, outcome = unsaved[place][1], self.outcomes[place]
+            try:
+                if isinstance(one, NodeattrsError):
+                    raise one
+                number = one.revision.number if one.revision else None
+                collected = self._work.collect(outcome.name, one, log) if self._work.collect else None
+                self.outcomes[place] = replace(outcome, revision=number, collected=collected)
+            except NodeattrsError as error:
+                began = time.perf_counter() - outcome.seconds
+                self.outcomes[place] = _failed(self._work, outcome.name, error, log, began)
+
+
+def _saved(work: _Work, sessions: list[Session]) -> list[Session | NodeattrsError]:
+    """The sessions with what the store has of them now, or how it refused; as they are where nothing is saved."""
+    if not work.fleet.save:
+        return [*sessions]
+    store = _worker(work).store
+    try:
+        came = store.save_all([(one.saved, None if work.fleet.force else one.follows) for one in sessions])
+    except StoreError as error:  # of a store that is not ours
+        return [error] * len(sessions)
+    return [
+        one if isinstance(one, NodeattrsError) else replace(session, place=store.describe(), revision=one)
+        for session, one in zip(sessions, came, strict=True)
+    ]
+
+
+def _session(work: _Work, name: str, log: list[LogLine], before_search: Callable[[], None]) -> Session:
+    """Run a node. Only a run that fails is saved here."""
+    fleet, worker, call = work.fleet, _worker(work), "" if work.is_ours else work.call
+    repository, store = worker.repository, worker.store
+    last = last_of(repository, store, name)
+    if call and last is not None and last.saved.noted.fleet == call and last.saved.revision is not None:
+        raise AlreadyRun(last.saved.revision)
+    facts = worker.facts_of(name, last)
+    if fleet.save and not fleet.new and last is None:
+        require_known(repository, store, name, facts)
+    wanted = Wanted(facts, fleet.run_list, fleet.override_run_list, fleet.environment, worker.json_attributes)
+    apply = partial(work.apply, name) if work.apply else None
+    try:
+        return run(
+            repository,
+            store,
+            name,
+            wanted,
+            last,
+            apply=apply,
+            log=log.append,
+            before_search=before_search,
+            fleet=call,
+        )
+    except NodeattrsError as error:
+        if fleet.save:
+            save_failed(repository, store, name, wanted, last, error, fleet=call)
+        raise
+
+
+def _failed(work: _Work, name: str, error: NodeattrsError, log: list[LogLine], began: float) -> Outcome:
+    """What came of a node that was not saved, or that another worker has saved in this call.
+
+    An executor gives a chunk to a second worker when it thinks that the first one has died.
+    """
+    seconds = time.perf_counter() - began
+    collected = work.collect(name, error, log) if work.collect else None
+    found = error.found if isinstance(error, NewerRevision | AlreadyRun) else None
+    if found is not None and found.noted.fleet == work.call:
+        return Outcome(name, found.noted.error, "", found.number, seconds, collected)
+    return Outcome(name, str(error), error.code, None, seconds, collected)
+
+
+class _Worker:
+    """What a process has open for one call of `resolve`. Its threads share it."""
+
+    def __init__(self, work: _Work) -> None:
+        fleet = work.fleet
+        self._fleet, self._facts, place = fleet, fleet.facts, fleet.repository
+        if fleet.pack:
+            self._unpacked = held(fleet.pack)  # the folder exists as long as this object does
+            place = os.path.join(self._unpacked.name, REPOSITORY)
+            if isinstance(fleet.facts, str):
+                self._facts = os.path.join(self._unpacked.name, FACTS)
+        elif fleet.content:
+            _require_same(fleet)
+        self.repository = work.opened or Repository(place, asked=fleet.asked)
+        self.store = open_store(fleet.store)
+
+    @cached_property
+    def json_attributes(self) -> Document | None:
+        """Those of all nodes."""
+        given = self._fleet.json_attributes
+        return read(Path(given), self.repository.shown(Path(given))) if isinstance(given, str) else given
+
+    def facts_of(self, name: str, last: Remembered | None) -> Facts:
+        """The facts of a node. last: the node as its last run left it
+
+        raises: as `load_facts`; BadArgument, where no facts are known
+        """
+        if isinstance(self._facts, Facts):
+            return self._facts
+        if self._facts is not None:
+            folder = Path(self._facts)
+            if not folder.is_dir():
+                return self._facts_of_all
+            file = folder / f"{checked_name(name, 'node')}.json"
+            if file.exists() or not self._fleet.last_facts:
+                return load_facts(file, self._shown(file), settled=True)
+        tree = last.node.automatic.to_dict() if last else {}
+        if not tree:
+            hint = f"put {name}.json into a directory: --facts DIR"
+            raise BadArgument(f"no facts are known of the node {name}", hint=hint)
+        return Facts({key: value for key, value in tree.items() if key not in _OF_THE_RUN}, Origin("facts", "last run"))
+
+    @cached_property
+    def _facts_of_all(self) -> Facts:
+        file = Path(str(self._facts))
+        return load_facts(file, self.repository.shown(file), settled=True)
+
+    def _shown(self, file: Path) -> str:
+        """What messages call a file of facts: they name the folder that was packed, and not the copy of it."""
+        if self._fleet.facts_shown:
+            return str(PurePosixPath(self._fleet.facts_shown, file.name))
+        return self.repository.shown(file)
+
+
+def _require_same(fleet: Fleet) -> None:
+    """raises: FleetError, where this machine has another repository than the fleet"""
+    host = gethostname()
+    if not os.path.isdir(fleet.repository):
+        missing = f"there is no repository at {fleet.repository} on {host}"
+        raise FleetError(missing, kind=OTHER_REPOSITORY, hint=_SHIP)
+    there = digest_of(fleet.repository, _no_content(fleet))
+    if there != fleet.content:
+        raise FleetError(
+            f"{host} has another repository at {fleet.repository}",
+            kind=OTHER_REPOSITORY,
+            details=[f"its content is {there[:12]}, and that of the one here {fleet.content[:12]}"],
+            hint=_SHIP,
+        )
+
+
+_WORKERS: dict[str, _Worker] = {}
+"""The workers of this process, by the call of `resolve`."""
+
+_MOST_WORKERS = 4
+
+_OPENING = Lock()
+
+
+def _worker(work: _Work) -> _Worker:
+    with _OPENING:  # of several threads one opens it
+        if work.call not in _WORKERS:
+            _WORKERS[work.call] = _Worker(work)
+        if len(_WORKERS) > _MOST_WORKERS:
+            del _WORKERS[next(iter(_WORKERS))]
+        return _WORKERS[work.call]

@@ -1,0 +1,360 @@
+"""What a catalog comes to, and what applying it did: as data, and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.catalog import Outcome, Plan, Ref, Report
+from nodeattrs.catalog.errors import MoreRelations, ResourceFailed
+from nodeattrs.catalog.questions import Impact, Step, dot
+from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.trace import Trace
+from nodeattrs.dialects.chef.reports.run import RunReports
+from nodeattrs.dialects.chef.run.applying import counted, outcome_data
+from nodeattrs.dialects.chef.run.lookups import Reading
+from nodeattrs.reports.explain import Explanation
+from nodeattrs.reports.findings import Finding, finding_of
+from nodeattrs.reports.screen import Screen, printable
+
+_SIGNS = {"failed": "!", "skipped": "-", "restarted": "↻", "changed": "~", "noop": "?"}
+
+
+def findings_of(plan: Plan) -> Iterator[Finding]:
+    """Everything for which a plan cannot be applied, then what is probably not meant."""
+    yield from map(finding_of, plan.faults())
+    for warning in plan.warnings():
+        yield finding_of(warning, "note" if isinstance(warning, MoreRelations) else "warning")
+
+
+def looked_at(plan: Plan) -> dict[str, int]:
+    """What there is in a plan."""
+    inner = sum(plan.graph.is_container)
+    return {"resource": len(plan.graph.is_container) - inner, "container": inner, "relationship": len(plan.graph.edges)}
+
+
+def _origin_dict(origin: Origin | None) -> dict[str, Any] | None:
+    if origin is None:
+        return None
+    return {"kind": origin.kind, "name": origin.name, "file": origin.file, "line": origin.line}
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogOrder:
+    """The resources in the order of visiting, or in another valid one.
+
+    shuffle: the seed that drew it
+    """
+
+    plan: Plan
+    name: str
+    shuffle: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """References with where they were declared, and what their lines read."""
+        rows = []
+        for ref in self.plan.order(self.shuffle):
+            resource = self.plan.resources[ref]
+            rows.append({"resource": str(ref), "origin": _origin_dict(resource.origin), "reads": list(resource.reads)})
+        return {"version": 1, "catalog": self.name, "order": rows}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """One numbered line a resource."""
+        order = self.plan.order(self.shuffle)
+        width = len(str(len(order)))
+        for number, ref in enumerate(order, 1):
+            resource = self.plan.resources[ref]
+            place = f"  {resource.origin.place}" if resource.origin and resource.origin.place else ""
+            yield f"{number:{width}}  {printable(ref)}{screen.paint(printable(place), 'faint')}"
+            if resource.reads:
+                yield f"{'':{width}}    {screen.paint(printable('reads ' + ', '.join(resource.reads)), 'faint')}"
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogGraph:
+    """The relationships of a catalog: its resources in the order of visiting, what is in what, and each edge with why.
+
+    Where a plan has faults there is no such order: then it is that of the catalog.
+    """
+
+    plan: Plan
+    name: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Resources, edges and cycles as data; without the main class and stage, which contain all."""
+        plan, graph = self.plan, self.plan.graph
+        faults = [error.message for error in plan.faults()]
+        order = list(plan.resources) if faults else [*plan.order()]
+        shown = dict.fromkeys(one for one in (*order, *plan.resources) if one not in (MAIN_STAGE, MAIN_CLASS))
+        inside: dict[str, list[str]] = {ref: [] for ref in shown}
+        for container, contents in zip(graph.refs, graph.contents, strict=True):
+            for content in contents if container in shown else ():
+                inside[graph.refs[content]].append(container)
+        return {
+            "version": 1,
+            "catalog": self.name,
+            "resources": [
+                {"resource": ref, "is_container": graph.is_container[graph.at[ref]], "inside": inside[ref],
+                 "origin": _origin_dict(plan.resources[ref].origin)}
+                for ref in shown
+            ],
+            "edges": list(self._edges(shown)),
+            "cycles": [[graph.named(vertex) for vertex in cycle.ring] for cycle in plan.cycles],
+            "faults": faults,
+        }  # fmt: skip
+
+    def _edges(self, shown: Container[str]) -> Iterator[dict[str, Any]]:
+        graph = self.plan.graph
+        for edge in graph.edges:
+            before, after = graph.spelled(edge.source), graph.spelled(edge.target)
+            if before in shown and after in shown:
+                reason, origin = graph.reason(edge)
+                kind = "refresh" if edge.refresh else "order"
+                yield {
+                    "before": before,
+                    "after": after,
+                    "kind": kind,
+                    "because": reason,
+                    "origin": _origin_dict(origin),
+                }
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The drawing of Graphviz."""
+        yield from dot(self.plan).splitlines()
+
+
+@dataclass(frozen=True, slots=True)
+class WhyReport:
+    """Why one resource comes before another: the edges between them, or their positions alone."""
+
+    first: Ref
+    then: Ref
+    steps: Sequence[Step]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The way as data; no edges: only the positions in the catalog decide."""
+        return {
+            "version": 1,
+            "before": str(self.first),
+            "after": str(self.then),
+            "edges": [
+                {
+                    "before": step.before,
+                    "after": step.after,
+                    "kind": "refresh" if step.refresh else "order",
+                    "because": step.reason,
+                    "origin": _origin_dict(step.origin),
+                }
+                for step in self.steps
+            ],
+        }
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """One line an edge."""
+        if not self.steps:
+            yield f"nothing relates {printable(self.first)} and {printable(self.then)}: their positions alone decide"
+            yield f"  {printable(self.first)} comes first, since it was declared first"
+            return
+        yield f"{screen.paint(printable(self.first), 'strong')} comes before {printable(self.then)}"
+        for step in self.steps:
+            arrow = "~>" if step.refresh else "->"
+            place = f"  {step.origin.place}" if step.origin and step.origin.place else ""
+            yield f"  {printable(step.before)} {arrow} {printable(step.after)}"
+            yield f"      {printable(step.reason)}{screen.paint(printable(place), 'faint')}"
+
+
+@dataclass(frozen=True, slots=True)
+class ImpactReport:
+    """What a change of one resource comes to."""
+
+    impact: Impact
+
+    def to_dict(self) -> dict[str, Any]:
+        """Two lists of references, in the order of visiting."""
+        impact = self.impact
+        return {
+            "version": 1,
+            "resource": str(impact.ref),
+            "refreshed": [str(ref) for ref in impact.refreshed],
+            "after": [str(ref) for ref in impact.after],
+        }
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """What would refresh, and what waits."""
+        yield screen.paint(printable(self.impact.ref), "strong")
+        for title, refs in (("if it changes, these refresh", self.impact.refreshed),
+                            ("if it fails, these are skipped", self.impact.after)):  # fmt: skip
+            yield f"  {title}: {len(refs) or 'none'}"
+            yield from (f"    {printable(ref)}" for ref in refs)
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceExplained:
+    """A resource: where it was declared, what relates it to others, and who set what its line read.
+
+    readings: what the line read, each with its trace
+    """
+
+    plan: Plan
+    ref: Ref
+    readings: Sequence[Reading] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Relations with reasons, and readings with traces."""
+        return {
+            "version": 1,
+            "resource": str(self.ref),
+            "origin": _origin_dict(self.plan.resources[self.ref].origin),
+            "relations": [
+                {"before": before, "after": after, "because": reason, "origin": _origin_dict(origin)}
+                for before, after, reason, origin in self._relations()
+            ],
+            "read": [
+                {
+                    "what": reading.what,
+                    "trace": Explanation(reading.trace).to_dict() if isinstance(reading.trace, Trace) else None,
+                }
+                for reading in self.readings
+            ],
+        }
+
+    def _relations(self) -> Iterator[tuple[str, str, str, Origin | None]]:
+        graph = self.plan.graph
+        vertex = 2 * graph.at[self.ref]
+        for edge in graph.edges:
+            if vertex in (edge.source, edge.target):
+                yield graph.spelled(edge.source), graph.spelled(edge.target), *graph.reason(edge)
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The relations, then one explanation after the other."""
+        origin = self.plan.resources[self.ref].origin
+        place = f"  {origin.place}" if origin and origin.place else ""
+        yield f"{screen.paint(printable(self.ref), 'strong')}{printable(place)}"
+        for before, after, reason, at in self._relations():
+            other = f"after {before}" if after == self.ref else f"before {after}"
+            where = f"  {at.place}" if at and at.place else ""
+            yield f"  {printable(f'{other}: {reason}')}{screen.paint(printable(where), 'faint')}"
+        for reading in self.readings:
+            yield ""
+            if isinstance(reading.trace, Trace):
+                yield from Explanation(reading.trace).lines(screen)
+            else:
+                text = reading.what if reading.trace is None else str(reading.trace)
+                yield from map(printable, text.splitlines())
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedCatalog:
+    """What applying a catalog did.
+
+    diffs: whether the differences of files are shown
+    kept:  where the report is kept, or None
+    """
+
+    plan: Plan
+    report: Report
+    name: str
+    kept: str | None = None
+    diffs: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every resource with its status, and the messages."""
+        report = self.report
+        return {
+            "version": 1,
+            "catalog": self.name,
+            "noop": self.plan.catalog.noop,
+            "ok": report.ok,
+            "interrupted": report.interrupted,
+            "counts": self.counts(),
+            "resources": [self._resource(outcome) for outcome in report.outcomes.values()],
+            "not_visited": [str(ref) for ref in report.left],
+            "log": [str(line) for line in report.log],
+            "seconds": round(report.seconds, 6),
+            "report": self.kept,
+        }
+
+    def _resource(self, outcome: Outcome) -> dict[str, Any]:
+        resource = self.plan.resources[outcome.ref]
+        diffs = [change.diff for change in outcome.changes if change.diff]
+        return {
+            **outcome_data(outcome),
+            "origin": _origin_dict(resource.origin),
+            "reads": list(resource.reads),
+            **({"diff": "\n".join(diffs)} if diffs and self.diffs else {}),
+        }
+
+    def counts(self) -> dict[str, int]:
+        """How many were changed, refreshed, failed, skipped, and would be changed."""
+        return counted(self.report)
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """What was not as it should be, with reasons; then one line of numbers."""
+        for outcome in self.report.outcomes.values():
+            yield from self._described(outcome, screen)
+        counts = self.counts()
+        parts = [f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count and name != "visited"]
+        mode = " in no-op mode" if self.plan.catalog.noop else ""
+        yield (
+            f"{screen.paint(printable(self.name), 'strong')}: {counts['visited']} resources{mode}, "
+            f"{', '.join(parts) or 'nothing to do'}, {self.report.seconds:.2f} s"
+        )
+        if self.report.interrupted:
+            yield f"  interrupted: {len(self.report.left)} resources were not visited"
+        if self.kept:
+            yield f"  the report is kept in {printable(self.kept)}"
+
+    def _described(self, outcome: Outcome, screen: Screen) -> Iterator[str]:
+        status = outcome.status | ({"noop"} if outcome.would_refresh else set())
+        shown = next((name for name in _SIGNS if name in status), None)
+        if shown is None:
+            return
+        resource = self.plan.resources[outcome.ref]
+        style = {"failed": "error", "skipped": "warning"}.get(shown, "changed")
+        place = f"  {resource.origin.place}" if resource.origin and resource.origin.place else ""
+        yield f"{screen.paint(_SIGNS[shown], style)} {printable(outcome.ref)}{screen.paint(printable(place), 'faint')}"
+        would = "would be " if outcome.noop and outcome.would_change else ""
+        for change in outcome.changes:
+            yield f"    {would}{printable(change.summary or change.what)}"
+            if change.diff and self.diffs:
+                for line in change.diff.splitlines():
+                    yield f"      {screen.paint(printable(line), _diff_style(line))}"
+        code = f"[{ResourceFailed.entry.code}]"
+        for error in outcome.errors:
+            yield f"    {screen.paint('failed:', 'error')} {printable(error)} {screen.paint(code, 'faint')}"
+        if outcome.because:
+            yield f"    skipped because of {printable(', '.join(outcome.because))}"
+        if outcome.restarted or outcome.would_refresh:
+            word = "refreshed" if outcome.restarted else "would be refreshed"
+            yield f"    {word} for {printable(', '.join(outcome.from_refs))}"
+        if resource.reads and (outcome.changes or outcome.errors):
+            yield f"    {screen.paint(printable('reads ' + ', '.join(resource.reads)), 'faint')}"
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedRuns:
+    """The sessions of one command, and what applying their catalogs did."""
+
+    runs: RunReports
+    applied: Sequence[AppliedCatalog]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The runs as data, each with its catalog."""
+        data = self.runs.to_dict()
+        found = {one.name: one.to_dict() for one in self.applied}
+        for run in (*data["runs"], *data["failed"]):
+            run["catalog"] = found.get(run["node"])
+        return data
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The runs, then the catalogs."""
+        yield from self.runs.lines(screen)
+        for one in self.applied:
+            yield ""
+            yield from one.lines(screen)
+
+
+def _diff_style(line: str) -> str:
+    return "added" if line.startswith("+") else "removed" if line.startswith("-") else "faint"

@@ -1,0 +1,204 @@
+"""What a run did, and what it changed since the last one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from nodeattrs.core.changed import Change, changes
+from nodeattrs.core.tree import ABSENT, spell
+from nodeattrs.dialects.chef.run.recipes import LogLine
+from nodeattrs.dialects.chef.run.session import Session
+from nodeattrs.errors import NodeattrsError
+from nodeattrs.node.slots import SLOTS
+from nodeattrs.reports.findings import Finding, finding_of
+from nodeattrs.reports.screen import Screen, printable
+from nodeattrs.reports.values import data_of, on_one_line
+
+_MOST_CHANGES = 10
+_HARD_SPACE = "\xa0"
+_SIGNS = {"added": "+", "changed": "~", "removed": "-"}
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """A session with a node, as data. Plain data: it can be made where the node ran, and shown elsewhere.
+
+    roles, expanded_run_list: what the run-list expands to
+    warnings: each once
+    leaves:   how many leaves each slot has
+    changes:  what is kept now against what the last run had left; None where there was none
+    note:     what is odd about where the node began
+    saved:    where the node is kept now, or None
+    """
+
+    node: str
+    environment: str
+    run_list: list[str]
+    roles: list[str]
+    expanded_run_list: list[str]
+    attribute_files: list[str]
+    recipes: list[str]
+    log: list[LogLine]
+    warnings: list[Finding]
+    leaves: dict[int, int]
+    changes: list[Change] | None
+    note: str
+    saved: str | None
+
+    @classmethod
+    def of(cls, session: Session) -> RunReport:
+        """What is shown of a session. cost: a walk through all slots, and through what was kept before and is now"""
+        run = session.run
+        return cls(
+            run.node.name,
+            run.node.environment,
+            run.node.run_list,
+            list(run.expansion.roles),
+            list(run.expansion.qualified),
+            run.attribute_files,
+            run.recipes,
+            run.log,
+            _found(run.warnings) if run.warnings else [],
+            {number: _count(slot.layer().value) for number, slot in run.node.slots.items()},
+            _changes(session),
+            session.note,
+            session.place,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as data."""
+        return {
+            "node": self.node,
+            "environment": self.environment,
+            "run_list": self.run_list,
+            "roles": self.roles,
+            "expanded_run_list": self.expanded_run_list,
+            "attribute_files": self.attribute_files,
+            "recipes": self.recipes,
+            "log": [
+                {"level": line.level, "message": line.message, "file": line.origin.file, "line": line.origin.line}
+                for line in self.log
+            ],
+            "warnings": [one.to_dict() for one in self.warnings],
+            "leaves": {str(number): count for number, count in self.leaves.items()},
+            "changes": None if self.changes is None else [_change_dict(change) for change in self.changes],
+            "note": self.note or None,
+            "saved": self.saved,
+        }
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """What ran, how much each slot says, what changed, what was logged, where it is kept."""
+        yield f"{screen.paint(self.node, 'strong')} in {printable(self.environment)}"
+        yield from _listed("run list", self.run_list, screen)
+        yield from _listed("roles", self.roles, screen)
+        yield from _listed("attribute files", self.attribute_files, screen)
+        yield from _listed("recipes", self.recipes, screen)
+        yield from _listed("slots", self._slot_counts(), screen)
+        yield from self._changed(screen)
+        if self.log:
+            yield "  log"
+            for line in self.log:
+                place = f"  ({line.origin.place})" if line.origin.place else ""
+                yield from screen.wrapped(f"{line.level}: {printable(line.message)}{place}", " " * 6, "    ")
+        yield from _listed("saved", [self.saved or "nothing"], screen)
+
+    def brief(self) -> str:
+        """One line: what ran, how much is set, and what changed."""
+        ran = f"{', '.join(self.run_list) or 'no run-list'}, {_number(len(self.recipes), 'recipe')}"
+        values = f"{sum(self.leaves.values()):,} values set"
+        changed = "first run" if self.changes is None else f"{len(self.changes)} changed"
+        unsaved = "" if self.saved else "; not saved"
+        return printable(f"{self.node} in {self.environment}: {ran}; {values}; {changed}{unsaved}")
+
+    def _slot_counts(self) -> list[str]:
+        return [f"{slot.number} {slot.title}: {self.leaves[slot.number]}" for slot in SLOTS if self.leaves[slot.number]]
+
+    def _changed(self, screen: Screen) -> Iterator[str]:
+        differing = self.changes
+        if differing is None:
+            yield from _listed("changes", ["this is the first run"], screen)
+            return
+        counts = {kind: sum(change.kind == kind for change in differing) for kind in _SIGNS}
+        parts = [f"{count} {kind}" for kind, count in counts.items() if count]
+        yield from _listed("changes", parts or ["none"], screen)
+        for change in differing[:_MOST_CHANGES]:
+            sign = screen.paint(_SIGNS[change.kind], change.kind)
+            first, *rest = screen.wrapped(_described(change), " " * 8, " " * 6, 3)
+            yield f"    {sign}{first[5:]}"
+            yield from rest
+        if len(differing) > _MOST_CHANGES:
+            yield f"    … and {len(differing) - _MOST_CHANGES} more; --format json has all"
+
+
+@dataclass(frozen=True)
+class RunReports:
+    """The sessions of one command, in order; and by node why others failed, with its code: for data, not for lines."""
+
+    reports: Sequence[RunReport]
+    failed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The runs as data, and the nodes whose runs failed."""
+        failed = [{"node": name, "error": error, "code": code} for name, (error, code) in self.failed.items()]
+        return {"version": 1, "runs": [report.to_dict() for report in self.reports], "failed": failed}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """One report after the other."""
+        for number, report in enumerate(self.reports):
+            if number:
+                yield ""
+            yield from report.lines(screen)
+
+
+def _found(warnings: Sequence[NodeattrsError]) -> list[Finding]:
+    """Warnings as findings, each once."""
+    return list(dict.fromkeys(finding_of(one, "warning") for one in warnings))
+
+
+def _changes(session: Session) -> list[Change] | None:
+    if session.is_as_before:
+        return []
+    if (before := session.before) is None:
+        return None
+    return changes(data_of(before), data_of(session.after))
+
+
+def _described(change: Change) -> str:
+    path = printable(spell(change.path))
+    if change.kind == "changed":
+        return f"{path}: {on_one_line(change.before)} -> {on_one_line(change.after)}"
+    return f"{path}: {on_one_line(change.before if change.after is ABSENT else change.after)}"
+
+
+def _change_dict(change: Change) -> dict[str, Any]:
+    data: dict[str, Any] = {"path": spell(change.path), "change": change.kind}
+    if change.before is not ABSENT:
+        data["before"] = change.before
+    if change.after is not ABSENT:
+        data["after"] = change.after
+    return data
+
+
+def _listed(title: str, items: Sequence[str], screen: Screen) -> Iterator[str]:
+    if items:
+        # Between items there may be a break, and inside of them none.
+        text = ", ".join(printable(item).replace(" ", _HARD_SPACE) for item in items)
+        for line in screen.wrapped(text, " " * 19, f"  {title:15}  "):
+            yield line.replace(_HARD_SPACE, " ")
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _count(tree: Any) -> int:
+    """The scalars in a tree."""
+    total, left = 0, [tree]
+    for holder in left:
+        inside = holder.values() if isinstance(holder, dict) else holder
+        below = [inner for inner in inside if isinstance(inner, (dict, list))]
+        total += len(inside) - len(below)
+        left += below
+    return total

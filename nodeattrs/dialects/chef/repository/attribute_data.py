@@ -1,0 +1,299 @@
+"""Attribute files that are data: levels, conditions, and blocks of both.
+
+It reads one, and sets on a node what counts there. It knows no cookbook and no order of files, and what it
+remembers of a file is the same for every node. The rules: docs/attribute-data.md.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+from nodeattrs.core.claim import Cause, Locator
+from nodeattrs.core.tree import ABSENT, Path, dig, meant, parse, spell, strict_key
+from nodeattrs.errors import BadArgument, BadKey, BadValue, DocumentError, TooDeep
+from nodeattrs.formats import documents
+from nodeattrs.kinds import NO_LEVEL, NUMBER_FOR_TEXT
+from nodeattrs.node.node import Node
+from nodeattrs.node.running import set_leaves, setting_as
+from nodeattrs.node.values import stored
+from nodeattrs.project.fields import Fields
+from nodeattrs.project.versions import allows, numbers_in
+
+Facts = Mapping[Any, Any]
+Test = Callable[[Any], bool]
+
+_VERSION = r"\d{1,9}(?:\.\d{1,9})*"
+_NUMBERS = re.compile(_VERSION)
+_CONSTRAINT = re.compile(rf"(<=|>=|~>|<|>|=)?\s*({_VERSION})")
+
+
+@dataclass(frozen=True)
+class When:
+    """A condition.
+
+    met:  whether facts meet it
+    asks: the facts that it asks, and where in the document each stands
+    """
+
+    met: Callable[[Facts], bool]
+    asks: tuple[tuple[Path, Path], ...] = ()
+
+
+ALWAYS = When(lambda facts: True)
+
+
+def read_when(fields: Fields, at: Path) -> When:
+    """The condition that stands at a path of a document; what is wrong in it is noted there."""
+    reader = _ConditionReader(fields)
+    met = reader.map(dig(fields.tree, at), at)
+    return When(met, tuple(reader.asks))
+
+
+class _ConditionReader:
+    def __init__(self, fields: Fields) -> None:
+        self.fields = fields
+        self.asks: list[tuple[Path, Path]] = []
+
+    def map(self, written: Any, at: Path) -> Callable[[Facts], bool]:
+        """Facts and what each has to be, or a list of such maps."""
+        if isinstance(written, list) and written:
+            some = [self.map(one, (*at, index)) for index, one in enumerate(written)]
+            return lambda facts: any(met(facts) for met in some)
+        if not isinstance(written, dict) or not written:
+            self.fields.wrong(at, "a condition is a map of facts, or a list of such maps", "platform_family: debian")
+            return ALWAYS.met
+        every = [self._entry(key, value, (*at, key)) for key, value in written.items()]
+        return every[0] if len(every) == 1 else lambda facts: all(met(facts) for met in every)
+
+    def _entry(self, key: Any, value: Any, at: Path) -> Callable[[Facts], bool]:
+        if key == "not":
+            below = self.map(value, at)
+            return lambda facts: not below(facts)
+        fact = self._fact(key, at)
+        self.asks.append((fact, at))
+        if fact[-1:] == ("platform_version",) and type(value) in (int, float):
+            message = f"{spell(fact)} is a text: the number {value} is never equal to it"
+            self.fields.warn(at, message, f'write "{value}"', NUMBER_FOR_TEXT)
+        test = self.test(value, at, fact)
+        return lambda facts: test(dig(facts, fact))
+
+    def _fact(self, key: Any, at: Path) -> Path:
+        try:
+            if isinstance(key, str) and (fact := parse(key)):
+                return fact
+            self.fields.wrong(at, f"{key!r} is no path of a fact", "write its name, or names joined by dots")
+        except BadArgument as error:
+            self.fields.wrong(at, error.message, error.hint)
+        return (str(key),)
+
+    def test(self, value: Any, at: Path, fact: Path) -> Test:
+        """What one fact has to be."""
+        if isinstance(value, dict):
+            return self._words(value, at, fact)
+        if isinstance(value, list):
+            if any(isinstance(one, (dict, list)) for one in value):
+                self.fields.wrong(at, "a list in a condition has texts and numbers, of which the fact is one")
+                return _never
+            keys = {_key(one) for one in value}
+            return lambda found: _key(found) in keys
+        key = _key(value)
+        return lambda found: bool(_key(found) == key)
+
+    def _words(self, written: dict[Any, Any], at: Path, fact: Path) -> Test:
+        tests = [self._word(word, value, (*at, word), fact) for word, value in written.items()]
+        if not tests:
+            self.fields.wrong(at, "a condition of a fact is never empty", f"the words are {', '.join(FACT_WORDS)}")
+        return lambda found: all(test(found) for test in tests)
+
+    def _word(self, word: Any, value: Any, at: Path, fact: Path) -> Test:
+        if word in FACT_WORDS:
+            return FACT_WORDS[word](self, value, at, fact)
+        inside = f"the words are {', '.join(FACT_WORDS)}; of a fact inside it write {spell((*fact, word))}: ..."
+        self.fields.wrong(at, f"no condition is called {word}", meant(word, FACT_WORDS) or inside)
+        return _never
+
+
+def _not(reader: _ConditionReader, value: Any, at: Path, fact: Path) -> Test:
+    test = reader.test(value, at, fact)
+    return lambda found: not test(found)
+
+
+def _has(reader: _ConditionReader, value: Any, at: Path, fact: Path) -> Test:
+    if isinstance(value, (dict, list)):
+        reader.fields.wrong(at, "has names one element of a list", "for several write a list of maps, or several facts")
+    key = _key(value)
+    return lambda found: isinstance(found, list) and any(_key(one) == key for one in found)
+
+
+def _version(reader: _ConditionReader, value: Any, at: Path, fact: Path) -> Test:
+    texts = str(value).split(",") if type(value) in (str, int) else [""]
+    read = [_CONSTRAINT.fullmatch(text.strip()) for text in texts]
+    if not all(read):
+        hint = 'write an operator (= < > <= >= ~>) and numbers: ">= 22.04, < 24"'
+        reader.fields.wrong(at, f"{value!r} is no version constraint", hint)
+    return lambda found: _allowed([(one[1] or "=", numbers_in(one[2])) for one in read if one], found)
+
+
+def _allowed(constraints: list[tuple[str, tuple[int, ...]]], found: Any) -> bool:
+    numbers = _NUMBERS.match(str(found)) if type(found) in (str, int) else None
+    return numbers is not None and all(allows(sign, asked, numbers_in(numbers[0])) for sign, asked in constraints)
+
+
+def _never(found: Any) -> bool:
+    return False
+
+
+def _key(value: Any) -> Any:
+    """What is equal for equal scalars; a map or a list is equal to none, and null is what is absent, too."""
+    if isinstance(value, (dict, list)):
+        return ABSENT
+    return strict_key(None if value is ABSENT else value)
+
+
+FACT_WORDS: dict[str, Callable[[_ConditionReader, Any, Path, Path], Test]] = {
+    "not": _not,
+    "has": _has,
+    "version": _version,
+}
+"""What may stand below a fact, besides what it has to be; docs/attribute-data.md has the table."""
+
+
+SUFFIXES = (".yaml", ".yml", ".json", ".toml")
+
+_UNLESS = "_unless"
+WORDS = (
+    *("default", "force_default", "normal", "override", "force_override"),
+    *(f"{level}{_UNLESS}" for level in ("default", "normal", "override")),
+)
+"""What stands at the top of a file, or of a block, above a map of attributes."""
+_WHEN, _BLOCKS = "when", "blocks"
+
+
+class Level(NamedTuple):
+    """What a part of a file says at one level.
+
+    unless: only where the level has no value
+    under:  where in the document that stands
+    """
+
+    level: str
+    unless: bool
+    tree: dict[Any, Any]
+    locator: Locator
+    under: Path
+
+
+@dataclass(frozen=True)
+class Block:
+    """A part of a file: what it says, and when. at: where in the document it stands"""
+
+    when: tuple[When, ...]
+    levels: tuple[Level, ...]
+    at: Path
+
+    def counts(self, facts: Facts) -> bool:
+        """Whether facts meet its condition, and that of the file."""
+        return all(when.met(facts) for when in self.when)
+
+
+@dataclass(frozen=True)
+class AttributeData:
+    """An attribute file that is data.
+
+    name:     that it goes by: "apache2::default"
+    blocks:   its parts in order; what stands at its top is the first
+    document: knows the lines
+    """
+
+    name: str
+    blocks: tuple[Block, ...]
+    document: documents.Document
+    warnings: tuple[DocumentError, ...] = ()
+
+    def levels(self, facts: Facts) -> Iterator[Level]:
+        """What counts, in order."""
+        for block in self.blocks:
+            if block.counts(facts):
+                yield from block.levels
+
+    def causes(self, line: int, column: int) -> Iterator[Cause]:
+        """The conditions that let what stands at a place count."""
+        starts = ((self.document.place(block.at), block) for block in self.blocks)
+        here = max((one for one in starts if one[0] <= (line, column)), key=lambda one: one[0], default=None)
+        for when in here[1].when if here else ():
+            for fact, at in when.asks:
+                origin = self.document.locator("attribute file", self.name).at(at)
+                yield Cause(f"{self.name} counts because of {spell(fact)}", origin)
+
+
+def read_data(path: pathlib.Path, file: str, name: str) -> AttributeData:
+    """Read one.
+
+    file: its name in messages
+    name: that it goes by
+    raises: DocumentError, with everything that is wrong with it
+    """
+    document = documents.read(path, file)
+    locator = document.locator("attribute file", name)
+    if not _is_ours(document.tree):
+        message, hint = "sets no level, and is passed over", f"write {', '.join(WORDS[:3])}, ... above its keys"
+        passed = document.error(message, hint=f"{hint}; what programs read belongs into files/")
+        passed.kind = NO_LEVEL
+        return AttributeData(name, (), document, (*document.warnings, passed))
+    fields = Fields({} if document.tree is None else document.tree, locator, f"attribute file {name}")
+    above = (read_when(fields, (_WHEN,)),) if fields.tree.get(_WHEN) is not None else ()
+    make = partial(_block, fields, partial(document.locator, "attribute file", name))
+    inside = [make(above, (_BLOCKS, index)) for index in range(len(fields.items(_BLOCKS)))]
+    blocks = (make(above, ()), *inside)
+    fields.finish()
+    return AttributeData(name, blocks, document, (*document.warnings, *fields.warnings))
+
+
+def _is_ours(tree: Any) -> bool:
+    """Whether a word at the top is one of ours, or nearly: programs may keep files of their own beside them."""
+    known = (*WORDS, _WHEN, _BLOCKS)
+    words = (str(key).removesuffix("_attributes") for key in tree) if isinstance(tree, dict) else ()
+    return tree is None or any(word in known or meant(word, known) for word in words)
+
+
+def _block(fields: Fields, locator: Callable[[Path], Locator], above: tuple[When, ...], at: Path) -> Block:
+    found = fields.map(*at) if at else fields.tree
+    when = above
+    if at and found.get(_WHEN) is not None:
+        when = (*above, read_when(fields, (*at, _WHEN)))
+    for key in found:
+        if key not in (*WORDS, _WHEN) and (at or key != _BLOCKS):
+            fields.wrong((*at, key), f"{fields.what} sets no level called {key}", _hint(key, nested=bool(at)))
+    levels = (_level(fields, locator, (*at, word)) for word in found if word in WORDS)
+    return Block(when, tuple(one for one in levels if one.tree), at)
+
+
+def _hint(key: Any, nested: bool) -> str:
+    word = str(key).removesuffix("_attributes")
+    if word in WORDS:
+        return f"write {word}"
+    if str(key).endswith("_full"):
+        return "a full assignment is a program's: write it in Python"
+    return meant(key, (*WORDS, _WHEN, *(() if nested else (_BLOCKS,)))) or f"the levels are {', '.join(WORDS)}"
+
+
+def _level(fields: Fields, locator: Callable[..., Locator], under: Path) -> Level:
+    tree: dict[Any, Any] = fields.map(*under)
+    try:
+        tree = stored(tree, ())
+    except (BadKey, BadValue, TooDeep) as error:
+        fields.wrong((*under, *(error.path or ())), error.message, error.hint)
+    word = under[-1]
+    return Level(word.removesuffix(_UNLESS), word.endswith(_UNLESS), tree, locator(under), under)
+
+
+def set_data(node: Node, data: AttributeData, facts: Facts) -> None:
+    """Set on a node what an attribute file says there. facts: of the node, as the run begins"""
+    for one in data.levels(facts):
+        with setting_as(node, "attribute file", data.name, one.locator):
+            set_leaves(node, one.level, one.tree, one.unless)

@@ -1,0 +1,540 @@
+"""Cookbooks: where they lie, what each has, and the order in which their attribute files load.
+
+A cookbook's name is that of its folder, else the one that its metadata has: so `~/.berkshelf/cookbooks/ntp-3.5.0`,
+`cookbook_artifacts/ntp-5a8d…` and a checkout `ntp-cookbook` are all the cookbook ntp. A repository may be one cookbook,
+as those are that people publish. `CookbookPaths` looks at name and version only, and parses no Ruby.
+
+The order is worked out on names alone and running a file is a callable that is handed in, so the same code serves
+cookbooks on disk and cookbooks in a test. Files in Python, in Ruby and as data stand side by side. It knows no node,
+and not what an attribute file says. The rules: docs/merging.md, "attribute files".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple, NoReturn
+
+from nodeattrs.core.borders import NAMED, Listed, taking
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
+from nodeattrs.dialects.chef.repository.attribute_data import AttributeData, read_data
+from nodeattrs.dialects.chef.repository.programs import Program
+from nodeattrs.errors import (
+    AttributeFileNotFound,
+    BadArgument,
+    CookbookNotFound,
+    CookbookVersionConflict,
+    DocumentError,
+    RecipeNotFound,
+)
+from nodeattrs.formats import documents
+from nodeattrs.kinds import FOLDER_NAME, TWO_LANGUAGES
+from nodeattrs.kinds import RUBY as RUBY_NOT_RUN
+from nodeattrs.node.run_list import cookbook_of, qualified
+from nodeattrs.project.fields import Fields, known_or_near
+from nodeattrs.project.versions import Constraint, Version
+
+_USUAL = ("cookbooks", "site-cookbooks", "berks-cookbooks", "vendor/cookbooks", "cookbook_artifacts")
+"""Where cookbooks are looked for unless somebody says otherwise: Chef's own, Berkshelf's, Librarian's, an export's."""
+
+_METADATA = ("metadata.json", "metadata.rb", "metadata.yaml", "metadata.yml")
+_PARTS = ("attributes", "recipes", "resources", "libraries", "providers")
+"""Folders of which a cookbook has one; a module of Puppet has metadata, too."""
+
+_FIELD = re.compile(r"""^[^\S\n]*(name|version)\b\s*[:(]?\s*(["'])([^"'\n]+)\2""", re.MULTILINE)
+
+
+class Lock(NamedTuple):
+    """Which of several cookbooks of one name is meant.
+
+    identifier: what its folder's name may end in, instead of the version
+    source:     where it lies if nowhere else, as seen from the repository
+    """
+
+    version: str
+    identifier: str = ""
+    source: str = ""
+
+
+class _Declared(NamedTuple):
+    """What a folder's metadata says of itself."""
+
+    name: str
+    version: str
+    path: pathlib.Path
+
+    def fits(self, lock: Lock | None) -> bool:
+        if lock is None or self.version == lock.version:
+            return True
+        return bool(lock.identifier) and self.path.name.endswith(f"-{lock.identifier}")
+
+    @property
+    def age(self) -> Version:
+        try:
+            return Version.parse(self.version)
+        except BadArgument:
+            return Version(0, 0)
+
+
+class CookbookPaths:
+    """The folders with cookbooks of a repository.
+
+    root:    of the repository
+    folders: relative to it, absolute, or from the home (`~`); none: the usual ones
+    """
+
+    def __init__(self, root: pathlib.Path, folders: Sequence[str] = ()) -> None:
+        self._root = root
+        self._folders = [root / os.path.expanduser(folder) for folder in folders or _USUAL]
+        self._is_usual = not folders
+
+    def names(self) -> list[str]:
+        """The names of all cookbooks; a folder `ntp-3.5.0` of the cookbook ntp is one of ntp."""
+        named = {one.name if one.path.name.startswith(f"{one.name}-") else one.path.name for one in self._lying}
+        return sorted(named | {one.name for one in self._own})
+
+    def find(self, name: str, lock: Lock | None = None) -> pathlib.Path | None:
+        """The folder of a cookbook: the repository, the first of that name; else by its metadata, the newest version.
+
+        lock: only such a one
+        """
+        named = next((one.path for one in self._own if one.name == name), self._folders_named.get(name))
+        if named is not None and (lock is None or _declared(named).fits(lock)):
+            return named
+        every = [*self._lying, *self._own, *self._of_source(lock)]
+        found = [one for one in every if one.name == name and one.fits(lock)]
+        return max(found, key=lambda one: one.age).path if found else None
+
+    def hint(self, name: str) -> str:
+        """What to do about a cookbook that is not there: where it lies, what was meant, or which are."""
+        folder = self._unnamed.get(name)
+        if folder is None:
+            return known_or_near(name, self.names())
+        return f"there is one in {folder}: name that folder in [chef] cookbook_paths"
+
+    @cached_property
+    def _unnamed(self) -> dict[str, str]:
+        """Cookbook -> the folder of the repository in which it lies beside those where we look."""
+        found: dict[str, str] = {}
+        for folder in (one for one in entries(self._root) if os.path.isdir(one)):
+            with contextlib.suppress(DocumentError):  # a folder that nobody may list
+                found |= {path.name: folder.name for path in entries(folder) if _is_cookbook(path)}
+        return found
+
+    def _of_source(self, lock: Lock | None) -> Iterator[_Declared]:
+        path = os.path.realpath(self._root / lock.source) if lock is not None and lock.source else ""
+        if os.path.isdir(path) and pathlib.Path(path).is_relative_to(os.path.realpath(self._root)):
+            yield _declared(self._root / os.path.relpath(path, os.path.realpath(self._root)))
+
+    @cached_property
+    def _folders_named(self) -> dict[str, pathlib.Path]:
+        found: dict[str, pathlib.Path] = {}
+        for path in (path for folder in self._folders for path in entries(folder)):
+            if os.path.isdir(path) and not path.name.startswith("."):
+                found.setdefault(path.name, path)
+        if not found and self._is_usual:  # a repository of cookbooks alone, as for OpsWorks
+            return {path.name: path for path in entries(self._root) if _is_cookbook(path)}
+        return found
+
+    @cached_property
+    def _own(self) -> tuple[_Declared, ...]:
+        """The repository itself, where it is a cookbook: what `berks vendor` leaves there may be a copy of it."""
+        return (_declared(self._root.absolute()),) if _is_cookbook(self._root) else ()
+
+    @cached_property
+    def _lying(self) -> list[_Declared]:
+        """cost: a look at each metadata, the first time"""
+        return [_declared(path) for path in self._folders_named.values()]
+
+
+def _is_cookbook(path: pathlib.Path) -> bool:
+    return any((path / one).is_dir() for one in _PARTS) and any((path / one).is_file() for one in _METADATA)
+
+
+def _declared(path: pathlib.Path) -> _Declared:
+    fields: dict[str, str] = {}
+    for file in _METADATA:
+        if (path / file).is_file():
+            with contextlib.suppress(DocumentError):  # whoever reads the cookbook says it
+                fields = _fields(path / file)
+            break
+    return _Declared(fields.get("name") or path.name, fields.get("version") or "0.0.0", path)
+
+
+def _fields(path: pathlib.Path) -> dict[str, str]:
+    if path.suffix == ".json":
+        tree = documents.read(path).tree
+        found = tree.items() if isinstance(tree, dict) else ()
+        return {key: value for key, value in found if isinstance(value, str)}
+    return {one[1]: one[3] for one in _FIELD.finditer(documents.text_of(path, path.name))}
+
+
+def entries(folder: pathlib.Path) -> list[pathlib.Path]:
+    """What a folder holds, by name; nothing where there is none. raises: DocumentError"""
+    try:
+        return sorted(folder.iterdir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        _cannot_list(error)
+
+
+def files_below(root: pathlib.Path) -> tuple[str, ...]:
+    """Every file below a folder, seen from there, with forward slashes. raises: DocumentError"""
+    return tuple(sorted(_walked(root)))
+
+
+def _walked(root: pathlib.Path) -> Iterator[str]:
+    # Links to directories are not followed: one may lead back.
+    top = str(root)
+    for folder, folders, names in os.walk(top, onerror=_cannot_list):
+        folders[:] = [one for one in folders if one not in (".git", ".nodeattrs")]
+        inside = folder[len(top) :].replace(os.sep, "/").lstrip("/")
+        yield from (f"{inside}/{name}" if inside else name for name in names)
+
+
+def _cannot_list(error: OSError) -> NoReturn:
+    name = pathlib.Path(str(error.filename)).name
+    raise DocumentError(f"cannot be listed: {error.strerror}", file=name) from error
+
+
+RUBY = ".rb"
+NOT_RUN = "is Ruby, which was not run"
+_SUFFIXES = (".py", RUBY)
+
+_FIELDS = (
+    *("name", "version", "description", "long_description", "maintainer", "maintainer_email", "license"),
+    *("depends", "dependencies", "platforms", "supports", "providing", "provides", "recipes", "recommendations"),
+    *("suggestions", "conflicting", "replacing", "attributes", "groupings", "source_url", "issues_url", "privacy"),
+    *("chef_versions", "chef_version", "ohai_versions", "ohai_version", "gems", "eager_load_libraries"),
+)
+"""Chef's metadata. We act on the name, the version and the dependencies; the rest is for people and other tools."""
+
+
+@taking(name=str)
+@dataclass(frozen=True)
+class Cookbook:
+    """A cookbook: what it is called, what it needs, and which files it has.
+
+    depends: cookbook -> version constraint, as text
+    files:   paths inside the cookbook, with forward slashes
+    root:    where it lies on disk, or None
+    folder:  what messages call that place, relative to the repository
+    locator: knows the places of the metadata
+    unread:  why its metadata, or all of it, is not known, in words; "" where it is
+    """
+
+    name: str
+    version: str = "0.0.0"
+    depends: Mapping[str, str] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
+    description: str = ""
+    root: pathlib.Path | None = None
+    folder: str = ""
+    locator: Locator = field(default=Origin("cookbook"), compare=False, repr=False)
+    depends_field: str = field(default="depends", compare=False, repr=False)
+    unread: str = ""
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether it only stands for a cookbook that is not there."""
+        return bool(self.unread) and self.root is None
+
+    @cached_property
+    def _programs(self) -> dict[str, Program]:
+        return {}
+
+    def program(self, file: str) -> Program:
+        """One of the files as a program, the same each time. raises: RecipeNotFound, DocumentError"""
+        program = self._programs.get(file)
+        if program is None:
+            if self.root is None:
+                raise RecipeNotFound(f"cookbook {self.name} has no files on disk", hint=f"{self.shown(file)} is needed")
+            program = self._programs[file] = Program(self.root / file, self.shown(file))
+        return program
+
+    @cached_property
+    def _read(self) -> dict[str, AttributeData]:
+        return {}
+
+    def data(self, file: str) -> AttributeData:
+        """One of the attribute files that are data, read once. raises: DocumentError"""
+        if file not in self._read:
+            path = pathlib.Path(self.root or "", file)
+            self._read[file] = read_data(path, self.shown(file), self.attribute_name(file))
+        return self._read[file]
+
+    def attribute_name(self, file: str) -> str:
+        """What an attribute file goes by: "apache2::default"."""
+        part = _stem(file.removeprefix("attributes/"))
+        return f"{self.name}::{'default' if part == 'attributes' else part}"
+
+    @cached_property
+    def attribute_files(self) -> dict[str, tuple[str, ...]]:
+        """Name -> paths of the attribute files, in the order in which they load: of one name data, then the program.
+
+        raises: DocumentError, for a clash
+        """
+        self._refuse_twins("attributes/", "attributes.")
+        data = [path for path in self.files if path.startswith("attributes/") and path.endswith(DATA)]
+        kinds = attribute_files(data, DATA), attribute_files(self.files, _SUFFIXES)
+        order = attribute_files((*data, *self.files), (*DATA, *_SUFFIXES)) if data else kinds[1]
+        found = ((name, tuple(kind[name] for kind in kinds if name in kind)) for name in order)
+        return {name: paths for name, paths in found if paths}
+
+    @cached_property
+    def recipes(self) -> dict[str, str]:
+        """Name -> path of the recipes. A file `recipe.py` beside the metadata stands for the default one.
+
+        raises: DocumentError, for a clash
+        """
+        self._refuse_twins("recipes/", "recipe.")
+        inside = {path.removeprefix("recipes/"): path for path in self.files if path.startswith("recipes/")}
+        found = {_stem(name): path for name, path in inside.items() if name.endswith(_SUFFIXES) and "/" not in name}
+        alone = [path for path in self.files if path in ("recipe.py", "recipe.rb")]
+        return {**found, "default": alone[0]} if alone else found
+
+    def _refuse_twins(self, *begins: str) -> None:
+        """One name in Python and in Ruby, or twice as data: it cannot be known which counts. raises: DocumentError"""
+        seen: dict[tuple[str, bool], str] = {}
+        for path in sorted(path for path in self.files if path.startswith(begins)):
+            is_data = path.endswith(DATA) and path.startswith("attributes/")
+            twin = seen.setdefault((_stem(path), is_data), path) if is_data or path.endswith(_SUFFIXES) else path
+            if twin != path:
+                message = f"{self.shown(twin)} and {self.shown(path)} are one file in two languages"
+                raise DocumentError(message, file=self.shown(twin), hint="keep one", kind=TWO_LANGUAGES)
+
+    def recipe_file(self, recipe: str) -> str:
+        """The path of a recipe of this cookbook, named `cookbook` or `cookbook::part`.
+
+        raises: RecipeNotFound
+        """
+        part = qualified(recipe).rpartition("::")[2]
+        if part not in self.recipes:
+            raise RecipeNotFound(
+                f"cookbook {self.name} has no recipe {part}", hint=known_or_near(part, sorted(self.recipes))
+            )
+        return self.recipes[part]
+
+    def shown(self, file: str) -> str:
+        """What messages and origins call one of its files: "cookbooks/apache2/recipes/ssl.py"."""
+        return file if self.folder == "." else f"{self.folder or self.name}/{file}"
+
+    def pins(self) -> Iterator[tuple[str, str, Origin]]:
+        """Cookbook, constraint and who asks, for every dependency."""
+        for name, constraint in self.depends.items():
+            yield name, constraint, self.named_at(name)
+
+    def named_at(self, dependency: str) -> Origin:
+        """Where this cookbook says that it depends on another."""
+        return self.locator.at((self.depends_field, dependency))
+
+
+Cookbooks = Mapping[str, Cookbook] | Callable[[str], Cookbook | None]
+"""Cookbooks by name: a map, or a callable that answers None or raises CookbookNotFound."""
+
+
+def read_metadata(name: str, fields: Fields, files: Iterable[str], root: pathlib.Path, folder: str) -> Cookbook:
+    """The cookbook that a metadata document describes.
+
+    raises: DocumentError, with everything that is wrong with it
+    """
+    fields.only((*_FIELDS, "json_class", "chef_type"))
+    if (inside := fields.text("name") or name) != name:
+        hint = "call the folder so, too: here run-lists may use both, in Chef only that name"
+        fields.warn(("name",), f"the folder {name} has the cookbook {inside}", hint, FOLDER_NAME)
+    # metadata.json as Chef's tools write it says "dependencies", metadata.rb says "depends".
+    given = [key for key in ("depends", "dependencies") if fields.tree.get(key) is not None]
+    if len(given) == 2:
+        fields.wrong(("dependencies",), f"{fields.what} says both depends and dependencies", "keep one of them")
+    key = given[0] if given else "depends"
+    cookbook = Cookbook(
+        name,
+        fields.version("version"),
+        fields.constraints(key, lenient=key == "dependencies"),
+        tuple(files),
+        fields.text("description"),
+        root,
+        folder,
+        fields.locator,
+        key,
+    )
+    fields.finish()
+    return cookbook
+
+
+@taking(recipes=Listed, cookbooks=NAMED)
+def cookbook_order(recipes: Iterable[str], cookbooks: Cookbooks) -> list[str]:
+    """The cookbooks of *recipes* in the order in which their attribute files load.
+
+    Recipe by recipe; what a cookbook depends on comes before it, dependencies by name and
+    not as written, each cookbook once. A cycle ends by itself: the one met first loads last.
+
+    raises: CookbookNotFound, saying who asked for it
+
+    >>> cookbook_order(["app::web"], {"app": Cookbook("app", depends={"zlib": "", "base": ""}),
+    ...     "zlib": Cookbook("zlib"), "base": Cookbook("base")})
+    ['base', 'zlib', 'app']
+    """
+    order: list[str] = []
+    seen: set[str] = set()
+    for recipe in recipes:
+        # Popped from the end: a cookbook to enter, and after its dependencies the same one to leave.
+        to_do: list[tuple[str, Cookbook | None, bool]] = [(cookbook_of(recipe), None, True)]
+        while to_do:
+            name, asker, entering = to_do.pop()
+            if not entering:
+                order.append(name)
+            elif name not in seen:
+                seen.add(name)
+                try:
+                    cookbook = _found(cookbooks, name)
+                except CookbookNotFound as error:
+                    by = asker.named_at(name) if asker else f"the run list, with recipe {recipe}"
+                    error.details = (f"it is asked for by {by}",)
+                    raise
+                to_do.append((name, asker, False))
+                to_do += [(needed, cookbook, True) for needed in sorted(cookbook.depends, reverse=True)]
+    return order
+
+
+def _found(cookbooks: Cookbooks, name: str) -> Cookbook:
+    cookbook = cookbooks.get(name) if isinstance(cookbooks, Mapping) else cookbooks(name)
+    if cookbook is None:
+        hint = known_or_near(name, cookbooks) if isinstance(cookbooks, Mapping) else None
+        raise CookbookNotFound(f"there is no cookbook {name}", hint=hint)
+    return cookbook
+
+
+def attribute_files(files: Iterable[str], suffix: str | tuple[str, ...] = ".py") -> dict[str, str]:
+    """Name -> path of a cookbook's attribute files, in the order in which they load.
+
+    The default file first, then the others by path; sorting is by code point, which is also
+    the order of the UTF-8 bytes, and as if all were Ruby. A name is a file's own name without directory and
+    suffix, and each name loads once: of two files the one directly under attributes/ counts, else
+    the first by path. `attributes.py` beside the metadata stands for the default file.
+
+    files:  paths inside the cookbook
+    suffix: what attribute files end in; a cookbook's are Python, and Ruby
+
+    >>> attribute_files(["attributes/b.py", "attributes/default.py", "attributes/a/b.py", "README.md"])
+    {'default': 'attributes/default.py', 'b': 'attributes/b.py'}
+    """
+    paths = sorted((path for path in files if path.endswith(suffix)), key=lambda path: _stem(path) + RUBY)
+    found: dict[str, str] = {}
+    for path in paths:
+        folder, _, file = path.rpartition("/")
+        if f"{folder}/".startswith("attributes/"):
+            name = _stem(file)
+            if name not in found or folder == "attributes":
+                found[name] = path
+        elif _stem(path) == "attributes":
+            found.setdefault("attributes.", path)
+    alone, default = found.pop("attributes.", None), found.pop("default", None)
+    first = alone or default
+    return {"default": first, **found} if first is not None else found
+
+
+def _stem(path: str) -> str:
+    return path.rpartition(".")[0]
+
+
+class AttributeFileOrder:
+    """Loads attribute files, each name once.
+
+    loaded: "cookbook/path" of every file that began to load, in order
+
+    run:    called with a cookbook and a path in it; it may call `include` in turn
+    suffix: see `attribute_files`; all that a cookbook has unless given
+    """
+
+    def __init__(
+        self, cookbooks: Cookbooks, run: Callable[[Cookbook, str], None], *, suffix: str | None = None
+    ) -> None:
+        self.loaded: list[str] = []
+        self._cookbooks = cookbooks
+        self._run = run
+        self._suffix = suffix
+        self._files: dict[str, Mapping[str, tuple[str, ...]]] = {}
+        self._seen: set[tuple[str, str]] = set()
+
+    def load(self, order: Iterable[str]) -> None:
+        """Load every attribute file of the cookbooks named, in their order.
+
+        raises: what `include` raises, and what running a file raises
+        """
+        for name in order:
+            cookbook = _found(self._cookbooks, name)
+            for file in self._files_of(cookbook):
+                self._load(cookbook, file)
+
+    def include(self, name: str, *, here: str = "", by: Callable[[], Origin] | None = None) -> None:
+        """Load one file now, unless it has been: `cookbook` (its default file) or `cookbook::file`.
+
+        here: the cookbook that includes; `::file` means a file of that one
+        by:   asked where the include stands, for messages
+        raises: CookbookNotFound, AttributeFileNotFound, and what running the file raises
+        """
+        cookbook_name, _, file = qualified(name).rpartition("::")
+        try:
+            cookbook = _found(self._cookbooks, cookbook_name or here)
+            self._file_of(cookbook, file)
+        except (CookbookNotFound, AttributeFileNotFound) as error:
+            error.details = (f"it is included by {by()}",) if by else ()
+            raise
+        self._load(cookbook, file)
+
+    def _load(self, cookbook: Cookbook, name: str) -> None:
+        if (cookbook.name, name) not in self._seen:
+            self._seen.add((cookbook.name, name))
+            for file in self._file_of(cookbook, name):
+                self.loaded.append(f"{cookbook.name}/{file}")
+                self._run(cookbook, file)
+
+    def _file_of(self, cookbook: Cookbook, name: str) -> tuple[str, ...]:
+        files = self._files_of(cookbook)
+        if name not in files:
+            hint = known_or_near(name, sorted(files))
+            raise AttributeFileNotFound(f"cookbook {cookbook.name} has no attribute file {name}", hint=hint)
+        return files[name]
+
+    def _files_of(self, cookbook: Cookbook) -> Mapping[str, tuple[str, ...]]:
+        if cookbook.name not in self._files:
+            alone = attribute_files(cookbook.files, self._suffix) if self._suffix else {}
+            found = {name: (path,) for name, path in alone.items()} if self._suffix else cookbook.attribute_files
+            self._files[cookbook.name] = found
+        return self._files[cookbook.name]
+
+
+def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tuple[str, str, Origin]] = ()) -> None:
+    """Refuse cookbooks whose version is not what somebody asks for.
+
+    order: the cookbooks in use; what is asked of others, or of one that is not known, does not matter
+    pins:  what environments and run lists ask for, besides the cookbooks themselves
+    raises: CookbookVersionConflict, which says all that is wrong
+    """
+    used = [one for one in (_found(cookbooks, name) for name in order) if not one.unread]
+    asked = [*pins, *(pin for cookbook in used for pin in cookbook.pins())]
+    details: list[str] = []
+    origins: list[Origin] = []
+    for cookbook in used:
+        version = Version.parse(cookbook.version)
+        for name, constraint, origin in asked:
+            if name == cookbook.name and not Constraint.parse(constraint).allows(version):
+                origins.append(origin)
+                at = cookbook.locator.at(("version",)).place or "which is all there is"
+                details.append(f"cookbook {name} is at {version} ({at}), and {constraint} is asked for by {origin}")
+    if details:
+        count = "a cookbook's version is" if len(details) == 1 else "the versions of cookbooks are"
+        raise CookbookVersionConflict(f"{count} not what was asked for", origins=origins, details=details)
+
+
+def not_run(file: str, hint: str | None = None) -> DocumentError:
+    """The warning for a file in Ruby."""
+    return DocumentError(NOT_RUN, file=file, hint=hint, kind=RUBY_NOT_RUN)

@@ -1,0 +1,364 @@
+"""Python files of a repository: cookbook files, and roles and environments in Chef's role DSL.
+
+They are read, compiled, and run with the words that they may use. What the words of a cookbook file mean is for those
+who run it to say. A role or an environment gives a tree of fields and a locator, as a data file does.
+
+`reads_of` runs nothing: it names the attributes and lookups that a line read, from its source. It follows the names
+that the line uses to where they were bound, in the same file. A step that is computed ends the path, so what is named
+was certainly read, and what was read in other files is not named.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import pathlib
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from types import CodeType, TracebackType
+from typing import Any
+
+from nodeattrs.causes.scopes import EACH, Scopes, slices_of
+from nodeattrs.core.claim import Cause, Origin
+from nodeattrs.core.code import may_run, require_may_run
+from nodeattrs.core.frames import frame_above
+from nodeattrs.core.tree import Path, spell
+from nodeattrs.errors import BadKey, BadValue, DocumentError
+from nodeattrs.formats import documents
+from nodeattrs.formats.python import PythonText
+from nodeattrs.kinds import RUBY_LEFT
+from nodeattrs.node.causes import of_line
+from nodeattrs.node.values import taken_in
+
+
+class Program:
+    """A Python file, read and compiled once however often it runs.
+
+    path:     where it lies, as tracebacks name it
+    code:     what runs
+    warnings: what is probably not meant
+
+    file:   its name in messages, relative to the repository
+    raises: DocumentError
+    """
+
+    __slots__ = ("_lines", "code", "path", "warnings")
+
+    def __init__(self, path: pathlib.Path, file: str) -> None:
+        source = source_of(path, file)
+        self.path = str(path)
+        self.code: CodeType = compiled(source, self.path, file)
+        self.warnings = ruby_left(source, file)
+        self._lines = (len(source), None, source.splitlines(keepends=True), self.path)
+
+    def run(self, namespace: dict[str, Any]) -> None:
+        """Run it. raises: whatever it raises"""
+        if not may_run():
+            require_may_run(self.path)
+        # Tracebacks and explanations read the text that really ran, not what the file says later.
+        linecache.cache[self.path] = self._lines
+        exec(self.code, namespace)
+
+
+def source_of(path: pathlib.Path, file: str) -> str:
+    """The text of a Python file. raises: DocumentError; TooMuch"""
+    content = documents.content_of(path, file)
+    try:
+        return content.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        hint = "save the file as UTF-8"
+        raise DocumentError(f"byte {error.start} is not UTF-8 text", file=file, hint=hint) from error
+
+
+def compiled(source: str, path: str, file: str) -> Any:
+    """The code of a Python source, its tracebacks pointing into *path*.
+
+    raises: DocumentError with line and column
+    """
+    try:
+        return compile(source, path, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        column = error.offset or None
+        details, text = _with_caret(error), f"Python syntax error: {error.msg}"
+        raise DocumentError(text, file=file, line=error.lineno, column=column, details=details) from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        # Null characters in the source; nesting that the compiler gives up on.
+        raise DocumentError(f"Python syntax error: {error or 'it is nested too deeply'}", file=file) from error
+
+
+_LONG_LINE = 200
+
+
+def _with_caret(error: SyntaxError) -> list[str]:
+    """The line of a syntax error, and below it where it is."""
+    line = (error.text or "").rstrip()
+    text = line.lstrip()
+    if not text or not error.offset or len(line) > _LONG_LINE:
+        return []
+    return [text, f"{' ' * (error.offset - 1 - len(line) + len(text))}^"]
+
+
+_RUBY = re.compile(r"#\{[^{}]*\b(?:node|cookbook_name|recipe_name|new_resource)\b[^{}]*\}")
+
+
+def ruby_left(source: str, file: str) -> list[DocumentError]:
+    """A warning for each text of a Python source in which Ruby's `#{node[...]}` was left: it is stored as it stands."""
+    if "#{" not in source:
+        return []
+    nodes = list(ast.walk(ast.parse(source)))
+    prose = {node.value for node in nodes if isinstance(node, ast.Expr)}
+    texts = [node for node in nodes if isinstance(node, ast.Constant) and node not in prose]
+    found = ((text, _RUBY.search(text.value)) for text in texts if isinstance(text.value, str))
+    return [
+        DocumentError(
+            f"{ruby[0]} is Ruby, and stored as it stands",
+            file=file,
+            line=text.lineno,
+            column=text.col_offset + 1,
+            kind=RUBY_LEFT,
+            hint=f'write an f-string: f"{{{ruby[0][2:-1]}}}", and lazy(lambda: ...) around it where it may change',
+        )
+        for text, ruby in found
+        if ruby
+    ]
+
+
+def line_in(traceback: TracebackType | None, path: str) -> int | None:
+    """The innermost line of *path* that a traceback went through."""
+    line = None
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename == path:
+            line = traceback.tb_lineno
+        traceback = traceback.tb_next
+    return line
+
+
+_SHARED_WORDS = ("name", "description", "default_attributes", "override_attributes", "normal_attributes")
+_WORDS = {"role": (*_SHARED_WORDS, "env_run_lists"), "environment": (*_SHARED_WORDS, "cookbook_versions")}
+
+
+class Script:
+    """A role or an environment that was written in Python, and has run.
+
+    tree: the fields it gave; a repeated call replaces what the first one gave
+
+    path: the file, absolute, so that tracebacks show its lines
+    file: its name in messages, relative to the repository
+    kind: "role" or "environment"
+    name: the name it is filed under
+
+    raises: DocumentError with the line; whatever the script raised is its cause
+    """
+
+    def __init__(self, path: pathlib.Path, file: str, kind: str, name: str) -> None:
+        self.file = file
+        self.kind = kind
+        self.name = name
+        self.tree: dict[str, Any] = {}
+        self._path = str(path)
+        self._lines: dict[Path, int] = {}
+        source = source_of(path, file)
+        self._text = PythonText(file, source)
+        self._run(source)
+        self.warnings = ruby_left(source, file)
+
+    def at(self, path: Path) -> Origin:
+        """Where *path* was set: the line inside the call, as far as it is written out there."""
+        line, rest = self._set_at(path)
+        return self.placed(self.file, *((1, None) if line is None else self._text.place(line, rest)))
+
+    def placed(self, file: str, line: int, column: int | None = None) -> Origin:
+        """A line of the script."""
+        return Origin(self.kind, self.name, file, line, column)
+
+    def causes(self, path: Path, value: Any, asked: Any) -> tuple[Cause, ...]:
+        """Where a value that is set at *path* comes from."""
+        line, rest = self._set_at(path)
+        return () if line is None else of_line(self, self._text, line, rest, value, asked)
+
+    def line_of(self, path: Path) -> int | None:
+        """The line of the call that set *path* or what holds it."""
+        return self._set_at(path)[0]
+
+    @property
+    def text(self) -> PythonText:
+        """The source."""
+        return self._text
+
+    def _set_at(self, path: Path) -> tuple[int | None, Path]:
+        """The line of the call that set *path* or what holds it, None for none; and the rest of the path."""
+        known = (length for length in range(len(path), 0, -1) if path[:length] in self._lines)
+        length = next(known, 0)
+        return self._lines.get(path[:length]), path[length:]
+
+    def _run(self, source: str) -> None:
+        require_may_run(f"the {self.kind} {self.name} ({self.file})")
+        code = compiled(source, self._path, self.file)
+        namespace = {"__name__": f"{self.kind}s.{self.name}", "__file__": self._path, **self._words()}
+        try:
+            exec(code, namespace)
+        except DocumentError:
+            raise
+        except (Exception, SystemExit) as error:
+            line = line_in(error.__traceback__, self._path)
+            raise DocumentError(f"{type(error).__name__}: {error}", file=self.file, line=line) from error
+
+    def _words(self) -> dict[str, Callable[..., None]]:
+        words: dict[str, Callable[..., None]] = {word: self._word(word) for word in _WORDS[self.kind]}
+        return {**words, **({"run_list": self._run_list} if self.kind == "role" else {"cookbook": self._cookbook})}
+
+    def _word(self, word: str) -> Callable[[Any], None]:
+        def put(value: Any, /) -> None:
+            # A replaced map takes the lines of single entries along.
+            self._lines = {path: line for path, line in self._lines.items() if path[0] != word}
+            self._put((word,), value)
+
+        put.__name__ = put.__qualname__ = word
+        return put
+
+    def _run_list(self, *items: Any) -> None:
+        self._put(("run_list",), items[0] if len(items) == 1 and isinstance(items[0], (list, tuple)) else items)
+
+    def _cookbook(self, name: str, constraint: str = "") -> None:
+        if not isinstance(self.tree.setdefault("cookbook_versions", {}), dict):
+            self.tree["cookbook_versions"] = {}
+        self._put(("cookbook_versions", name), constraint)
+
+    def _put(self, path: Path, value: Any) -> None:
+        self._lines[path] = self._line()
+        *above, last = path
+        place = self.tree
+        for step in above:
+            place = place[step]
+        try:
+            place[last] = taken_in(value)
+        except (BadKey, BadValue) as error:
+            inside = (*path, *(error.path or ()))
+            at = self.at(inside)
+            raise DocumentError(
+                f"{error.message} at {spell(inside)}",
+                file=self.file,
+                line=at.line,
+                column=at.column,
+                path=inside,
+                hint=error.hint,
+            ) from error
+
+    def _line(self) -> int:
+        frame = frame_above(2)
+        while frame.f_code.co_filename != self._path and frame.f_back is not None:
+            frame = frame.f_back
+        return frame.f_lineno
+
+
+_READERS = ("read", "read_strict", "dig", "walk", "exist")
+_LOOKUPS = ("lookup", "inject", "data_bag_item", "search")
+_MOST, _MOST_NODES = 200, 10_000
+
+
+def reads_of(text: str, line: int) -> tuple[str, ...]:
+    """What the statement that covers *line* reads: paths as they are spelled, and lookups such as `lookup(key)`.
+
+    >>> reads_of("web = node['apache2']\\nfile('/x', content=web['dir'] + lookup('motd'))\\n", 2)
+    ('apache2.dir', 'lookup(motd)')
+    """
+    statements, scopes = _parsed(text)
+    if line not in statements:
+        return ()
+    reader = _Reader(scopes)
+    reader.read(statements[line])
+    return tuple(dict.fromkeys(reader.found))
+
+
+@lru_cache(maxsize=32)
+def _parsed(text: str) -> tuple[dict[int, ast.stmt], Scopes]:
+    """The innermost statement of each line, and what names mean; a recipe is asked about for each of its resources."""
+    try:
+        tree = ast.parse(text)
+        return _by_line([node for node in ast.walk(tree) if isinstance(node, ast.stmt)]), Scopes(tree)
+    except (SyntaxError, ValueError, RecursionError):
+        return {}, Scopes(ast.Module([], []))
+
+
+def _by_line(statements: list[ast.stmt]) -> dict[int, ast.stmt]:
+    # What begins later lies within what began before; of two on one line the shorter one, else the first, counts.
+    inwards = [*reversed(statements)]
+    inwards.sort(key=lambda node: (node.lineno, -(node.end_lineno or 0)))
+    return {line: node for node in inwards for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+
+
+class _Reader:
+    def __init__(self, scopes: Scopes) -> None:
+        self.found: list[str] = []
+        self._scopes = scopes
+        self._been: set[int] = set()
+
+    def _meant(self, node: ast.Name) -> list[tuple[ast.AST, bool]]:
+        """What a name was bound to, and whether it is that as a whole: of what a loop runs over it is an element."""
+        scope = self._scopes.of(node).holding(node.id)
+        bound = scope.names[node.id] if scope is not None else ()
+        return [(value, not steps) for value, steps in bound if steps[:1] in ((), (EACH,))]
+
+    def read(self, node: ast.AST) -> None:
+        """Note what an expression, or a statement, reads."""
+        if id(node) in self._been or len(self._been) > _MOST_NODES:
+            return
+        self._been.add(id(node))
+        path, _ = self._steps(node, 0)
+        if path:
+            # As far as it goes: the expressions inside of it are steps on the way.
+            self.found.append(spell(path))
+            for slice_ in _computed_steps(node):
+                self.read(slice_)
+            return
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _LOOKUPS:
+            keys = [str(one.value) for one in node.args if isinstance(one, ast.Constant)]
+            self.found.append(f"{node.func.id}({', '.join(keys)})")
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "parameters":
+            targets = [str(one.value) for one in node.args if isinstance(one, ast.Constant)]
+            self.found += [f"parameters({target}::{one.arg})" for target in targets for one in node.keywords if one.arg]
+        if isinstance(node, ast.Name):
+            for meaning, _ in self._meant(node):
+                self.read(meaning)
+        for inner in ast.iter_child_nodes(node):
+            self.read(inner)
+
+    def _steps(self, node: ast.AST, depth: int) -> tuple[Path | None, bool]:
+        """The path that an expression reads, None where it is no attribute, and whether it goes on.
+
+        A step that is computed ends it.
+        """
+        if depth > _MOST:
+            return None, False
+        if isinstance(node, ast.Name):
+            if node.id == "node":
+                return (), True
+            meaning, *others = self._meant(node) or [(node, False)]
+            return self._steps(meaning[0], depth + 1) if meaning[1] and not others else (None, False)
+        if isinstance(node, ast.Subscript):
+            return self._further(node.value, slices_of(node), depth)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _READERS:
+            return self._further(node.func.value, node.args, depth)
+        return None, False
+
+    def _further(self, node: ast.AST, steps: list[ast.expr], depth: int) -> tuple[Path | None, bool]:
+        above, goes_on = self._steps(node, depth + 1)
+        if above is None or not goes_on:
+            return above, False
+        for step in steps:
+            if not isinstance(step, ast.Constant) or not isinstance(step.value, (str, int)):
+                return above, False
+            above = (*above, step.value)
+        return above, True
+
+
+def _computed_steps(node: ast.AST) -> Iterator[ast.AST]:
+    """The steps of a path that are not written out: what they are made of was read too."""
+    while isinstance(node, (ast.Subscript, ast.Call)):
+        if isinstance(node, ast.Subscript):
+            yield from slices_of(node)
+            node = node.value
+        else:
+            yield from node.args
+            node = node.func.value if isinstance(node.func, ast.Attribute) else node.func

@@ -1,0 +1,500 @@
+"""A repository on disk: cookbooks, roles, environments, nodes, data bags, settings.
+
+    cookbooks/NAME/{metadata.{json,yaml,rb}, attributes/*.{py,rb,yaml,yml,json,toml}, recipes/*.{py,rb}}
+    roles/NAME.{json,yaml,yml,py,rb}      environments/NAME.{json,yaml,yml,py,rb}
+    nodes/NAME.{json,yaml,yml}            data_bags/BAG/ITEM.{json,yaml,yml}
+    nodeattrs.toml
+
+Each file is read once, when it is first asked for, so one repository serves many
+nodes. Names are checked before they become paths. It knows where things lie and
+what to do when they do not; what a document means is known to roles, cookbooks,
+node_files and config.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from nodeattrs import border
+from nodeattrs.adapters import chef
+from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.claim import Below, Locator, Origin
+from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.tree import SCALARS, Path, checked_name, copied, dig
+from nodeattrs.dialects.chef.repository.cookbooks import (
+    NOT_RUN,
+    RUBY,
+    Cookbook,
+    CookbookPaths,
+    Lock,
+    entries,
+    files_below,
+    not_run,
+    read_metadata,
+)
+from nodeattrs.dialects.chef.repository.programs import Script
+from nodeattrs.dialects.chef.repository.roles import (
+    DEFAULT_ENVIRONMENT,
+    NOTHING_ASKED,
+    Asked,
+    Environment,
+    NodeFile,
+    Policy,
+    Role,
+    read_environment,
+    read_node,
+    read_policy,
+    read_role,
+)
+from nodeattrs.errors import (
+    CannotDecrypt,
+    CookbookNotFound,
+    DataBagItemNotFound,
+    DocumentError,
+    EnvironmentNotFound,
+    MissingExtra,
+    NotFound,
+    PolicyNotFound,
+    RoleNotFound,
+)
+from nodeattrs.formats import documents
+from nodeattrs.kinds import JSON_COUNTS, MISSING_COOKBOOK
+from nodeattrs.project.config import ChefConfig, Config, RepositorySettings
+from nodeattrs.project.fields import Fields, known_or_near
+
+if TYPE_CHECKING:
+    from nodeattrs.dialects.bindings.site_files import SiteFiles
+    from nodeattrs.dialects.hiera.scope import Hiera
+
+_DATA = (".json", ".yaml", ".yml")
+_READ = (*_DATA, RUBY)
+_SCRIPTED = (*_READ, ".py")
+_GALAXY = ("requirements.yml", "requirements.yaml")
+"""What lies under `roles` where these are Ansible's."""
+LEAVES = SCALARS | {Sensitive}
+"""What items of data bags are made of."""
+
+_Thing = TypeVar("_Thing")
+
+
+class Repository:
+    """A directory that describes nodes.
+
+    root:     the directory
+    settings: of the repository; unless given, they are read when something needs them
+    warnings: what was read so far and is probably not meant
+    asked:    what a call asks besides
+    also_sensitive: paths that are sensitive beside those of the settings
+
+    raises: NotFound, where there is no such directory
+    """
+
+    @taking(root=A_PATH)
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        *,
+        asked: Asked = NOTHING_ASKED,
+        settings: RepositorySettings | None = None,
+    ) -> None:
+        self.settings = settings or RepositorySettings(root)
+        self.root = self.settings.root
+        self._place = str(self.root)
+        self.asked = asked
+        self.warnings: list[DocumentError] = []
+        self.also_sensitive: tuple[Path, ...] = ()
+        self._read: dict[tuple[str, ...], Any] = {}
+
+    @cached_property
+    def config(self) -> Config:
+        """The settings of the repository, with `also_sensitive`. raises: DocumentError"""
+        config = self.settings.config
+        self.warnings += self.settings.warnings
+        if not self.also_sensitive:
+            return config
+        return replace(config, sensitive=(*config.sensitive, *self.also_sensitive))
+
+    @cached_property
+    def hiera(self) -> Hiera | None:
+        """The Hiera tree of the settings, else of a hiera.yaml in the repository; None where there is neither.
+
+        raises: BadArgument, where the settings name one that is not there
+        """
+        named = self.config.hiera
+        if named is None and not (self.root / "hiera.yaml").is_file():
+            return None
+        from nodeattrs.dialects.hiera.scope import Hiera
+
+        return Hiera(self.root / (named or "hiera.yaml"), root=self.root)
+
+    @cached_property
+    def site_files(self) -> SiteFiles:
+        """The files of its site of bindings, as far as they were read."""
+        from nodeattrs.dialects.bindings.site_files import SiteFiles
+
+        return SiteFiles()
+
+    @cached_property
+    def commit(self) -> str:
+        """The commit that the repository is at, when somebody first asks; "" where it is not kept in git."""
+        with border.held(None):  # what it reads is a commit, or nothing
+            return _commit_of(self.root)
+
+    @property
+    def platforms(self) -> pathlib.Path | None:
+        """The folder of platforms that the settings name; None where they name none."""
+        named = self.config.fauxhai
+        return None if named is None else self.root / named
+
+    def role(self, name: str) -> Role:
+        """The role of that name.
+
+        raises: BadName, RoleNotFound, DocumentError
+        """
+        return self._described("role", name, RoleNotFound, read_role, Role)
+
+    def roles(self) -> list[str]:
+        """The names of all roles."""
+        return self._names("roles", _SCRIPTED)
+
+    def environment(self, name: str) -> Environment:
+        """The environment of that name; `_default` is always there, and empty.
+
+        raises: BadName, EnvironmentNotFound, DocumentError
+        """
+        if name == DEFAULT_ENVIRONMENT and not self._files("environments", name, _SCRIPTED):
+            return Environment(name)
+        return self._described("environment", name, EnvironmentNotFound, read_environment, Environment)
+
+    def environments(self) -> list[str]:
+        """The names of all environments on disk."""
+        return self._names("environments", _SCRIPTED)
+
+    def node_document(self, name: str) -> NodeFile | None:
+        """What nodes/ says of that node, or None.
+
+        raises: BadName, DocumentError
+        """
+
+        def make() -> NodeFile | None:
+            path = self._file("nodes", name, _DATA, f"node {name}")
+            return None if path is None else self._from(path, "node", name, partial(read_node, name))
+
+        return self._once(("node", checked_name(name, "node")), make)
+
+    def nodes(self) -> list[str]:
+        """The names of all nodes that nodes/ describes."""
+        return self._names("nodes", _DATA)
+
+    def describes(self, name: str) -> bool:
+        """Whether the node is one of these. cost: the same, however many there are"""
+        return bool(self._files("nodes", name, _DATA))
+
+    def data_bag(self, bag: str) -> list[str]:
+        """The names of a data bag's items.
+
+        raises: BadName, DataBagItemNotFound
+        """
+
+        def make() -> list[str]:
+            folder = f"data_bags/{bag}"
+            if not os.path.isdir(self.root / folder):
+                raise DataBagItemNotFound(f"there is no data bag {bag}", hint=known_or_near(bag, self.data_bags()))
+            return self._names(folder, _DATA)
+
+        return list(self._once(("data bag", checked_name(bag, "data bag")), make))
+
+    def data_bags(self) -> list[str]:
+        """The names of all data bags."""
+        paths = entries(self.root / "data_bags")
+        return [path.name for path in paths if os.path.isdir(path) and not path.name.startswith(".")]
+
+    def data_bag_item(self, bag: str, item: str, secret: str | None = None) -> dict[str, Any]:
+        """One item of a data bag, as a copy that belongs to the caller; the values of an encrypted one are secrets.
+
+        secret: that it was encrypted with; else that of the file that call or settings name
+        raises: BadName, DataBagItemNotFound, DocumentError, CannotDecrypt, MissingExtra
+        """
+        return cast("dict[str, Any]", copied(self.bag_item(bag, item, secret)[0], LEAVES))
+
+    def bag_item(self, bag: str, item: str, secret: str | None = None) -> tuple[dict[str, Any], Locator]:
+        """The same, not to be changed, and what knows its lines."""
+        tree, locator = found = self.written_item(bag, item)
+        if not chef.is_encrypted(tree):
+            return found
+        key, what = ("decrypted", bag, item), f"item {item} of data bag {bag}"
+        if f"{item}_keys" in self.data_bag(bag):
+            hint = f"{item}_keys has its key, encrypted for each client and admin; that is not read here"
+            raise CannotDecrypt(f"{what} is an item of chef-vault", origins=(locator.at(()),), hint=hint)
+        if secret is not None:
+            return chef.decrypted(tree, secret.encode(), what), locator
+        return self._once(key, lambda: chef.decrypted(tree, self._secret(what), what)), locator
+
+    def _secret(self, what: str) -> bytes:
+        """What encrypted items need. raises: CannotDecrypt, where no file is named; DocumentError"""
+        named = os.path.abspath(self.asked.secret_file) if self.asked.secret_file else self._chef.secret_file
+        if not named:
+            hint = "name the file with its secret: --secret-file, or [chef] secret_file in nodeattrs.toml"
+            raise CannotDecrypt(f"{what} is encrypted", hint=hint)
+        path = self.root / os.path.expanduser(named)
+        return documents.content_of(path, self.shown(path)).strip(b"\0\t\n\v\f\r ")
+
+    def written_item(self, bag: str, item: str) -> tuple[dict[str, Any], Locator]:
+        """The same as it is written, encrypted or not."""
+
+        def content(fields: Fields) -> tuple[dict[str, Any], Locator]:
+            # knife writes the item wrapped, people write it bare.
+            if fields.tree.get("json_class") == "Chef::DataBagItem" and "raw_data" in fields.tree:
+                return fields.map("raw_data"), Below(fields.locator, ("raw_data",))
+            fields.named(item, "id")
+            fields.finish()
+            return {"id": item, **fields.tree}, fields.locator
+
+        def make() -> tuple[dict[str, Any], Locator]:
+            items, what = self.data_bag(bag), f"item {item} of data bag {bag}"
+            path = self._file(f"data_bags/{bag}", checked_name(item, "data bag item"), _DATA, what)
+            if path is None:
+                raise DataBagItemNotFound(f"data bag {bag} has no item {item}", hint=known_or_near(item, items))
+            document = documents.read(path, self.shown(path))
+            return self._understood(document, document.locator("data bag", bag), what, content)
+
+        return self._once(("data bag item", bag, item), make)
+
+    def policy(self, name: str, group: str = "") -> Policy:
+        """A policy by its name, or by the file in the repository that locks it.
+
+        group: as `policy_groups/GROUP.json` has it, where `chef export` wrote one
+        raises: BadName, PolicyNotFound, DocumentError
+        """
+        return self._once(("policy", name, group), lambda: replace(self._locked(name, group), group=group))
+
+    def policies(self) -> list[str]:
+        """The names of all policies that are locked where `policy` looks. raises: DocumentError"""
+        folders = {folder: entries(self.root / folder) for folder in ("", "policies", "policyfiles")}
+        files = [
+            path
+            for folder, paths in folders.items()
+            for path in paths
+            if path.name.endswith(".lock.json") or (folder == "policies" and path.suffix == ".json")
+        ]
+        named = (dig(documents.read(path, self.shown(path)).tree, ("name",)) for path in files)
+        return sorted({name for name in named if isinstance(name, str)})
+
+    def _locked(self, name: str, group: str) -> Policy:
+        files = [name] if name.endswith(".json") else list(self._locks_of(name, group))
+        for file in files:
+            path = pathlib.Path(os.path.realpath(self.root / file))
+            if path.is_relative_to(os.path.realpath(self.root)) and os.path.isfile(path):
+                policy = self._from(path, "policy", name, partial(read_policy, name))
+                if name in (file, policy.name):
+                    return policy
+        hint = f"it is looked for in {', '.join(files[-4:])}; or name the file"
+        raise PolicyNotFound(f"there is no policy {name}", hint=hint)
+
+    def _locks_of(self, name: str, group: str) -> Iterator[str]:
+        """Where a policy may lie: as `chef export` writes it, and as people keep locks."""
+        checked_name(name, "policy")
+        if group:
+            path = self._file("policy_groups", checked_name(group, "policy group"), (".json",), f"group {group}")
+            tree = documents.read(path, self.shown(path)).tree if path is not None else None
+            revision = dig(tree, ("policies", name, "revision_id"))
+            if isinstance(revision, str):
+                yield f"policies/{checked_name(f'{name}-{revision}', 'policy')}.json"
+        yield from (f"policies/{name}.lock.json", f"policyfiles/{name}.lock.json", f"{name}.lock.json")
+        yield "Policyfile.lock.json"
+
+    def document(self, path: pathlib.Path) -> documents.Document:
+        """A data file in the repository, read once. raises: DocumentError"""
+
+        def make() -> documents.Document:
+            return documents.read(path, os.path.relpath(path, os.path.realpath(self.root)).replace(os.sep, "/"))
+
+        return self._once(("document", str(path)), make)
+
+    def cookbook(self, name: str, lock: Lock | None = None) -> Cookbook:
+        """The cookbook of that name. Without metadata it has version 0.0.0 and needs nothing.
+
+        lock:   only such a one; else the newest where there are several
+        raises: BadName, DocumentError; CookbookNotFound, unless the settings or `--roles-only` make it a warning
+        """
+
+        def make() -> Cookbook:
+            checked_name(name, "cookbook")
+            root = None if self.asked.roles_only else self.cookbook_paths.find(name, lock)
+            return self._missing(name, lock) if root is None else self._cookbook(name, root)
+
+        return self._once(("cookbook", name, *(lock or ())), make)
+
+    @cached_property
+    def cookbook_paths(self) -> CookbookPaths:
+        """Where the cookbooks lie."""
+        return CookbookPaths(self.root, self._chef.cookbook_paths)
+
+    @cached_property
+    def _chef(self) -> ChefConfig:
+        with contextlib.suppress(DocumentError):  # whoever reads the settings says it
+            return self.config.chef
+        return ChefConfig()
+
+    def cookbooks(self) -> list[str]:
+        """The names of all cookbooks."""
+        return self.cookbook_paths.names()
+
+    def _missing(self, name: str, lock: Lock | None) -> Cookbook:
+        """What stands for a cookbook that is not there. raises: CookbookNotFound"""
+        what = f"cookbook {name}" if lock is None else f"cookbook {name} {lock.version}"
+        if not self.asked.roles_only and self.misses_cookbooks:
+            others = '--roles-only asks without cookbooks, [chef] missing_cookbooks = "warn" without this one'
+            hint = f"{self.cookbook_paths.hint(name)}; {others}"
+            raise CookbookNotFound(f"there is no {what}", hint=hint)
+        unread = "was not read: --roles-only" if self.asked.roles_only else "is not there"
+        self.warnings.append(DocumentError(f"{what} {unread}", kind=MISSING_COOKBOOK))
+        return Cookbook(name, locator=Origin("cookbook", name), unread=unread)
+
+    def scripted(self, folder: str) -> set[str]:
+        """The names that Python describes in `roles` or `environments`."""
+        return {name for name in self._names(folder, _SCRIPTED) if self._files(folder, name, (".py",))}
+
+    @property
+    def misses_cookbooks(self) -> bool:
+        """Whether a cookbook that is not there is an error."""
+        return self._chef.missing_cookbooks == "error"
+
+    def _described(
+        self,
+        kind: str,
+        name: str,
+        missing: type[NotFound],
+        read: Callable[[str, Fields], _Thing],
+        unread: Callable[..., _Thing],
+    ) -> _Thing:
+        def make() -> _Thing:
+            path = self._file(f"{kind}s", name, _SCRIPTED, f"{kind} {name}")
+            if path is None:
+                hint = known_or_near(name, self._names(f"{kind}s", _SCRIPTED))
+                raise missing(f"there is no {kind} {name}", hint=hint)
+            return self._from(path, kind, name, partial(read, name), partial(unread, name))
+
+        return self._once((kind, checked_name(name, kind)), make)
+
+    def _once(self, key: tuple[str, ...], make: Callable[[], _Thing]) -> _Thing:
+        """What was read under a key; None is not kept. All nodes of one repository see the same state of its files."""
+        found: _Thing | None = self._read.get(key)
+        if found is None:
+            found = self._read[key] = make()
+        return found
+
+    def _from(
+        self,
+        path: pathlib.Path,
+        kind: str,
+        name: str,
+        read: Callable[[Fields], _Thing],
+        unread: Callable[..., _Thing] | None = None,
+    ) -> _Thing:
+        """What a file describes.
+
+        unread: makes what stands for it where it is Ruby and the extra that reads it is not there
+        """
+        file, what = self.shown(path), f"{kind} {name}"
+        if path.suffix == ".py":
+            script = Script(path, file, kind, name)
+            return self._understood(script, script, what, read)
+        if path.suffix != RUBY:
+            document = documents.read(path, file)
+        else:
+            try:
+                document = chef.ruby_document(path, file, kind)
+            except MissingExtra as error:
+                if unread is None:
+                    raise
+                self.warnings.append(not_run(file, error.hint))
+                return unread(locator=Origin(kind, name, file), unread=NOT_RUN)
+        return self._understood(document, document.locator(kind, name), what, read)
+
+    def _understood(
+        self,
+        document: documents.Document | Script,
+        locator: Locator,
+        what: str,
+        read: Callable[[Fields], _Thing],
+    ) -> _Thing:
+        fields = Fields(document.tree, locator, what)
+        thing = read(fields)
+        self.warnings += [*getattr(document, "warnings", ()), *fields.warnings]
+        return thing
+
+    def _cookbook(self, name: str, root: pathlib.Path) -> Cookbook:
+        folder = self.shown(root)
+        files = files_below(root)
+        path = self._file(str(root), "metadata", _READ, f"cookbook {name}")
+        if path is None:
+            return Cookbook(name, files=files, root=root, folder=folder, locator=Origin("cookbook", name, folder))
+        return self._from(
+            path,
+            "cookbook",
+            name,
+            lambda fields: read_metadata(name, fields, files, root, folder),
+            partial(Cookbook, name, files=files, root=root, folder=folder),
+        )
+
+    def _names(self, folder: str, suffixes: tuple[str, ...]) -> list[str]:
+        files = [path for path in entries(self.root / folder) if path.suffix in suffixes]
+        return sorted({path.stem for path in files if not path.name.startswith(".") and path.name not in _GALAXY})
+
+    def _files(self, folder: str, name: str, suffixes: tuple[str, ...]) -> list[pathlib.Path]:
+        # Not Path.with_suffix: names may hold dots. One look for each node of a fleet.
+        place = os.path.join(self._place, folder, name)
+        return [pathlib.Path(place + suffix) for suffix in suffixes if os.path.lexists(place + suffix)]
+
+    def _file(self, folder: str, name: str, suffixes: tuple[str, ...], what: str) -> pathlib.Path | None:
+        files = self._files(folder, name, suffixes)
+        if [path.suffix for path in files] == [".json", RUBY]:
+            ruby = files.pop()  # as Chef prefers; metadata.json is made of the other one
+            if name != "metadata":
+                message, hint = f"is not read: {self.shown(files[0])} counts, as in Chef", "keep one"
+                self.warnings.append(DocumentError(message, file=self.shown(ruby), hint=hint, kind=JSON_COUNTS))
+        if len(files) > 1:
+            names = " and ".join(self.shown(path) for path in files)
+            raise DocumentError(f"{what} is described twice, by {names}", file=self.shown(files[0]), hint="keep one")
+        return files[0] if files else None
+
+    def shown(self, path: pathlib.Path) -> str:
+        """What messages and origins call a file: seen from here where it lies below, else as it was given."""
+        return self.settings.shown(path)
+
+
+def _commit_of(root: pathlib.Path) -> str:
+    """The commit that a folder kept in git is at; "" where that is not known. Starts no program."""
+    git = next((folder / ".git" for folder in (root, *root.parents) if os.path.isdir(f"{folder}/.git")), None)
+    if git is None:
+        return ""
+    try:
+        head = _text(git / "HEAD").strip()
+        kind, _, name = head.partition("ref: ")
+        if kind or not name:
+            return _as_commit(head)
+        with contextlib.suppress(FileNotFoundError):
+            return _as_commit(_text(git / name).strip())
+        for line in _text(git / "packed-refs").splitlines():
+            commit, _, its = line.partition(" ")
+            if its == name:
+                return _as_commit(commit)
+    except (OSError, ValueError):
+        pass
+    return ""
+
+
+def _text(file: pathlib.Path) -> str:
+    """The text of a regular file; "" for a pipe or a device, which would be waited for. raises: OSError, ValueError"""
+    return file.read_text(encoding="utf-8") if file.is_file() or not file.exists() else ""
+
+
+def _as_commit(text: str) -> str:
+    return text if 40 <= len(text) <= 64 and set(text) <= set("0123456789abcdef") else ""

@@ -1,0 +1,383 @@
+"""Roles, environments, node files and policies: what is known of nodes before they run.
+
+Plain values, and how each is read from the fields of its document. Whether that was JSON, YAML, Python or Ruby makes
+no difference here, nor where it lay.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.claim import Below, Locator, Origin
+from nodeattrs.core.tree import ABSENT, Path, dig
+from nodeattrs.dialects.chef.repository.cookbooks import Lock
+from nodeattrs.errors import CookbookNotFound, InvalidRunListItem, NotFound
+from nodeattrs.kinds import SOLO_ATTRIBUTES
+from nodeattrs.node.run_list import RunListItem, normalised, qualified
+from nodeattrs.project.fields import LEVELS, Fields, known_or_near
+
+DEFAULT_ENVIRONMENT = "_default"
+"""The environment of a node that names none. It is always there, and always empty."""
+
+_NORMAL = "normal_attributes"
+_CHEF_FIELDS = ("json_class", "chef_type")
+_ATTRIBUTE_FIELDS = ("default_attributes", "override_attributes")
+_ROLE_FIELDS = ("name", "description", "run_list", "env_run_lists", *_ATTRIBUTE_FIELDS)
+_ENVIRONMENT_FIELDS = ("name", "description", "cookbook_versions", *_ATTRIBUTE_FIELDS)
+
+
+class _SaysAttributes:
+    """Default and override attributes, and who says each."""
+
+    name: str
+    locator: Locator
+    unread: str
+
+    @property
+    def default_locator(self) -> Locator:
+        """Who says the default attributes, its paths counted from their root."""
+        return Below(self.locator, ("default_attributes",))
+
+    @property
+    def override_locator(self) -> Locator:
+        """Who says the override attributes, its paths counted from their root."""
+        return Below(self.locator, ("override_attributes",))
+
+
+@taking(name=str, run_list=Listed, default_attributes=Mapping, override_attributes=Mapping)
+@dataclass(frozen=True)
+class Role(_SaysAttributes):
+    """A role.
+
+    run_list:            items as text
+    env_run_lists:       environment -> items for it; an empty list, or None, means none
+    default_attributes:  below a node's normal attributes
+    override_attributes: above them
+    locator:             knows where all this is set, its paths counted from the document's root
+    unread:              why nothing else of it is known, in words; "" where it is
+    """
+
+    name: str
+    run_list: Sequence[str] = ()
+    default_attributes: Mapping[Any, Any] = field(default_factory=dict)
+    override_attributes: Mapping[Any, Any] = field(default_factory=dict)
+    env_run_lists: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
+    description: str = ""
+    locator: Locator = field(default=Origin("role"), compare=False, repr=False)
+    unread: str = ""
+    run_list_field: str = field(default="run_list", compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.locator == Origin("role"):
+            object.__setattr__(self, "locator", Origin("role", self.name))
+
+    def run_list_for(self, environment: str) -> tuple[Path, Sequence[str]]:
+        """The items for *environment*, and where in the document they stand.
+
+        >>> Role("web", ["recipe[a]"], env_run_lists={"prod": None}).run_list_for("prod")
+        (('env_run_lists', 'prod'), ())
+        """
+        for name in (environment, DEFAULT_ENVIRONMENT):
+            if name in self.env_run_lists:
+                return ("env_run_lists", name), self.env_run_lists[name] or ()
+        return (self.run_list_field,), self.run_list
+
+
+@taking(name=str, default_attributes=Mapping, override_attributes=Mapping)
+@dataclass(frozen=True)
+class Environment(_SaysAttributes):
+    """An environment.
+
+    default_attributes:  below those of roles
+    override_attributes: above those of roles
+    cookbook_versions:   cookbook -> the constraint its version has to meet
+    locator:             knows where all this is set, its paths counted from the document's root
+    unread:              why nothing else of it is known, in words; "" where it is
+    """
+
+    name: str
+    default_attributes: Mapping[Any, Any] = field(default_factory=dict)
+    override_attributes: Mapping[Any, Any] = field(default_factory=dict)
+    cookbook_versions: Mapping[str, str] = field(default_factory=dict)
+    description: str = ""
+    locator: Locator = field(default=Origin("environment"), compare=False, repr=False)
+    unread: str = ""
+
+    def __post_init__(self) -> None:
+        if self.locator == Origin("environment"):
+            object.__setattr__(self, "locator", Origin("environment", self.name))
+
+    def pins(self) -> Iterator[tuple[str, str, Origin]]:
+        """Cookbook, constraint and who asks, for every cookbook version."""
+        for cookbook, constraint in self.cookbook_versions.items():
+            yield cookbook, constraint, self.locator.at(("cookbook_versions", cookbook))
+
+
+def read_role(name: str, fields: Fields) -> Role:
+    """The role that a document describes.
+
+    raises: DocumentError, with everything that is wrong with it
+    """
+    # Older Chef called the run-list "recipes".
+    listed = "recipes" if "recipes" in fields.tree and "run_list" not in fields.tree else "run_list"
+    _common(name, fields, (*_ROLE_FIELDS, listed), "Chef::Role", "role")
+    role = Role(
+        name,
+        fields.run_list(listed),
+        fields.map("default_attributes"),
+        fields.map("override_attributes"),
+        {
+            str(environment): fields.run_list("env_run_lists", environment)
+            for environment in fields.map("env_run_lists")
+        },
+        fields.text("description"),
+        fields.locator,
+        run_list_field=listed,
+    )
+    fields.finish()
+    return role
+
+
+def read_environment(name: str, fields: Fields) -> Environment:
+    """The environment that a document describes.
+
+    raises: DocumentError, with everything that is wrong with it
+    """
+    if name == DEFAULT_ENVIRONMENT:
+        fields.wrong((), "the environment _default cannot be changed", "give the environment another name")
+    _common(name, fields, _ENVIRONMENT_FIELDS, "Chef::Environment", "environment")
+    environment = Environment(
+        name,
+        fields.map("default_attributes"),
+        fields.map("override_attributes"),
+        fields.constraints("cookbook_versions"),
+        fields.text("description"),
+        fields.locator,
+    )
+    fields.finish()
+    return environment
+
+
+def _common(name: str, fields: Fields, known: tuple[str, ...], json_class: str, chef_type: str) -> None:
+    if fields.tree.get(_NORMAL) is not None:
+        fields.wrong(
+            (_NORMAL,),
+            f"{fields.what} cannot set normal attributes",
+            "write default_attributes or override_attributes",
+        )
+    fields.only((*known, *_CHEF_FIELDS), ignore=(_NORMAL,))
+    fields.named(name)
+    fields.constant("json_class", json_class)
+    fields.constant("chef_type", chef_type)
+
+
+_NODE_FIELDS = (
+    "name",
+    "chef_environment",
+    "run_list",
+    *LEVELS,
+    "policy_name",
+    "policy_group",
+    "json_class",
+    "chef_type",
+)
+
+
+@dataclass(frozen=True)
+class NodeFile:
+    """A node as its document describes it.
+
+    environment: its name, or None where the document does not say
+    run_list:    items as text
+    automatic, default, normal, override: attributes
+    policy_name, policy_group: the policy that it follows, or ""
+    """
+
+    name: str
+    environment: str | None = None
+    run_list: tuple[str, ...] = ()
+    automatic: Mapping[Any, Any] = field(default_factory=dict)
+    default: Mapping[Any, Any] = field(default_factory=dict)
+    normal: Mapping[Any, Any] = field(default_factory=dict)
+    override: Mapping[Any, Any] = field(default_factory=dict)
+    locator: Locator = field(default=Origin("node file"), compare=False, repr=False)
+    policy_name: str = ""
+    policy_group: str = ""
+
+    def locator_of(self, level: str) -> Locator:
+        """Who says the attributes of one level, its paths counted from their root."""
+        return Below(self.locator, (level,))
+
+
+def read_node(name: str, fields: Fields) -> NodeFile:
+    """The node that a document describes.
+
+    raises: DocumentError, with everything that is wrong with it
+    """
+    top = [str(key) for key in fields.tree if key not in _NODE_FIELDS]
+    if top and not {*LEVELS, "json_class", "chef_type"} & {*fields.tree}:  # as knife-solo keeps nodes
+        hint = "put them under normal, or give the file to a run as --json-attributes"
+        fields.warn((top[0],), f"attributes that only chef-solo reads here: {', '.join(top)}", hint, SOLO_ATTRIBUTES)
+    else:
+        fields.only(_NODE_FIELDS)
+    fields.named(name)
+    fields.constant("json_class", "Chef::Node")
+    fields.constant("chef_type", "node")
+    node = NodeFile(
+        name,
+        fields.text("chef_environment") or None,
+        tuple(fields.run_list("run_list")),
+        **{level: fields.map(level) for level in LEVELS},
+        locator=fields.locator,
+        policy_name=fields.text("policy_name"),
+        policy_group=fields.text("policy_group"),
+    )
+    fields.finish()
+    return node
+
+
+_POLICY_LEVELS = ("default_attributes", "override_attributes")
+_POLICY_FIELDS = (
+    *("name", "revision_id", "run_list", "named_run_lists", "included_policy_locks", "cookbook_locks"),
+    *(*_POLICY_LEVELS, "solution_dependencies"),
+)
+
+
+class Asked(NamedTuple):
+    """What a call asks of a repository besides the node.
+
+    roles_only:     no cookbook is read: each is an unknown layer
+    policy:         the name of a policy, or a file; "" leaves it to the node
+    policy_group:   of the policy
+    named_run_list: one of the policy's other run-lists
+    ruby:           attribute files in Ruby are run, by the ruby of this machine
+    secret_file:    with the secret of encrypted data bags
+    without:        items that no run-list has, a node's or a role's, whatever they say
+    """
+
+    roles_only: bool = False
+    policy: str = ""
+    policy_group: str = ""
+    named_run_list: str = ""
+    ruby: bool = False
+    secret_file: str = ""
+    without: tuple[str, ...] = ()
+
+    def left(self, items: Iterable[str]) -> list[str]:
+        """Those of some items that are not to be left out."""
+        gone = {_bare(one) for one in self.without}
+        return [one for one in items if _bare(one) not in gone]
+
+
+def _bare(item: str) -> tuple[str, str]:
+    parsed = RunListItem.parse(item)
+    return parsed.type, qualified(parsed.name) if parsed.type == "recipe" else parsed.name
+
+
+NOTHING_ASKED = Asked()
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A policy, locked.
+
+    revision:   its identifier
+    run_list, named_run_lists: recipes
+    locks:      cookbook -> which one is meant
+    group:      whose attributes are hoisted: what `default_attributes` says below its name counts at the top
+    """
+
+    name: str
+    revision: str = ""
+    run_list: Sequence[str] = ()
+    named_run_lists: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    default_attributes: Mapping[Any, Any] = field(default_factory=dict)
+    override_attributes: Mapping[Any, Any] = field(default_factory=dict)
+    locks: Mapping[str, Lock] = field(default_factory=dict)
+    locator: Locator = field(default=Origin("policy"), compare=False, repr=False)
+    group: str = ""
+
+    def items(self, named: str = "") -> tuple[Path, Sequence[str]]:
+        """A run-list, and where it stands. raises: NotFound, for a name that it does not have"""
+        if not named:
+            return ("run_list",), self.run_list
+        if named not in self.named_run_lists:
+            hint = known_or_near(named, self.named_run_lists)
+            raise NotFound(f"policy {self.name} has no named run-list {named}", hint=hint)
+        return ("named_run_lists", named), self.named_run_lists[named]
+
+    def require_recipes(self, run_list: Iterable[object]) -> None:
+        """Refuse what a policy's run-list cannot name. raises: InvalidRunListItem"""
+        for item in normalised(run_list):
+            if item.type == "role":
+                hint = "write what the role says into the Policyfile"
+                raise InvalidRunListItem(f"{item}: the run-list of policy {self.name} names recipes only", hint=hint)
+
+    def lock(self, cookbook: str) -> Lock:
+        """Which cookbook of that name is meant. raises: CookbookNotFound"""
+        if cookbook not in self.locks:
+            hint = known_or_near(cookbook, self.locks)
+            raise CookbookNotFound(f"policy {self.name} locks no cookbook {cookbook}", hint=hint)
+        return self.locks[cookbook]
+
+    def layer(self) -> Role:
+        """Its attributes as a layer where those of roles stand."""
+        default, override = (_hoisted(getattr(self, level), self.group) for level in _POLICY_LEVELS)
+        return Role(self.name, (), default, override, locator=_Hoisted(self))
+
+    def noted(self, recipes: list[str]) -> dict[str, Any]:
+        """What a run notes among the automatic attributes."""
+        named = {"policy_name": self.name, "policy_group": self.group, "policy_revision": self.revision}
+        return {**named, "recipes": recipes}
+
+
+@dataclass(frozen=True)
+class _Hoisted:
+    """Knows the places of attributes, of those that were hoisted, too."""
+
+    policy: Policy
+
+    def at(self, path: Path) -> Origin:
+        level, rest, group = path[:1], path[1:], self.policy.group
+        tree = getattr(self.policy, level[0]) if level else {}
+        is_hoisted = bool(rest) and group in tree and dig(tree[group], rest) is not ABSENT
+        return self.policy.locator.at((*level, group, *rest) if is_hoisted else path)
+
+
+def _hoisted(tree: Mapping[Any, Any], group: str) -> Mapping[Any, Any]:
+    above = tree.get(group)
+    return _laid(tree, above) if group and isinstance(above, Mapping) else tree
+
+
+def _laid(lower: Any, upper: Any) -> Any:
+    """Maps meet key by key, anything else is replaced. source: Chef's `hash_only_merge!`"""
+    if not isinstance(lower, Mapping) or not isinstance(upper, Mapping):
+        return upper
+    return {**lower, **{key: _laid(lower.get(key), value) for key, value in upper.items()}}
+
+
+def _lock(fields: Fields, cookbook: str) -> Lock:
+    version, identifier, source = (fields.text("cookbook_locks", cookbook, key) for key in Lock._fields)
+    folder = os.path.dirname(fields.locator.at(()).file or "")
+    return Lock(version, identifier, os.path.normpath(os.path.join(folder, source)) if source else "")
+
+
+def read_policy(name: str, fields: Fields) -> Policy:
+    """The policy that a lock describes. raises: DocumentError, with everything that is wrong with it"""
+    fields.only(_POLICY_FIELDS)
+    policy = Policy(
+        fields.text("name") or name,
+        fields.text("revision_id"),
+        fields.run_list("run_list"),
+        {str(one): fields.run_list("named_run_lists", one) for one in fields.map("named_run_lists")},
+        fields.map("default_attributes"),
+        fields.map("override_attributes"),
+        {str(one): _lock(fields, str(one)) for one in fields.map("cookbook_locks")},
+        fields.locator,
+    )
+    fields.finish()
+    return policy

@@ -1,0 +1,398 @@
+"""Read what Ruby code of a cookbook may set on the node, without running it.
+
+Used by `dialects.chef.run.ruby_files`. A write whose level and keys are written out sets its path only. Code that hides its level, or
+hands the node on, may set anything. It knows one text at a time, and neither nodes nor runs.
+
+source: Chef's `Chef::Node`, `Chef::Node::Attribute` and its resources that write attributes (Chef Infra 19)
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+from nodeattrs.cache import CACHE
+from nodeattrs.core.budget import in_force
+from nodeattrs.core.tree import Path
+from nodeattrs.errors import DocumentError, MissingExtra
+from nodeattrs.formats.documents import content_of
+from nodeattrs.formats.places import Text
+from nodeattrs.formats.ruby_text import parsed
+from nodeattrs.node.slot_names import LEVELS
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_OWN = ("force_default", "force_override", "role_default", "role_override", "env_default", "env_override")
+_DEFAULTS, _OVERRIDES = ("default", "force_default"), ("override", "force_override")
+_LEVELS: Mapping[str, tuple[str, ...]] = {
+    **{word: (word,) for word in _OWN},
+    **dict.fromkeys(("default", "default_unless", "default_attrs"), ("default",)),
+    **dict.fromkeys(("normal", "normal_unless", "normal_attrs", "set", "set_unless", "normal!"), ("normal",)),
+    **dict.fromkeys(("override", "override_unless", "override_attrs"), ("override",)),
+    **dict.fromkeys(("automatic", "automatic_attrs"), ("automatic",)),
+    **dict.fromkeys(("default!", "force_default!"), _DEFAULTS),
+    **dict.fromkeys(("override!", "force_override!"), _OVERRIDES),
+}
+"""Method of the node -> the levels that it writes. Those with `!` clear the other ones of their group, too."""
+
+_REMOVING: Mapping[str, tuple[str, ...]] = {
+    "rm": LEVELS[:-1],
+    "rm_default": _DEFAULTS,
+    "rm_normal": ("normal",),
+    "rm_override": _OVERRIDES,
+}
+"""The same of methods that remove a path. The strongest level covers the levels of roles and environments."""
+
+_BY_LEVEL = {"write": -1, "write!": -1, "unlink": None, "unlink!": None}
+"""Methods whose first argument names the level -> where the keys end among the others."""
+
+_TAGS = ("tag", "tags", "untag")
+_CHANGING: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    **dict.fromkeys(_TAGS, ("normal", ("tags",))),
+    "hostname": ("automatic", ("domain", "fqdn", "hostname", "machinename")),
+    "ohai": ("automatic", ("",)),
+    "windows_feature": ("override", ("dism_features_cache", "powershell_features_cache")),
+    "windows_feature_dism": ("override", ("dism_features_cache",)),
+    "windows_feature_powershell": ("override", ("powershell_features_cache",)),
+}
+"""Words of Chef that change attributes -> the level, and the keys below which they do; "" for all."""
+
+_HANDING = frozenset(
+    (
+        *("apply_expansion_attributes", "attributes=", "call", "clone", "consume_external_attrs", "consume_ohai_data"),
+        *("define_singleton_method", "destroy", "dup", "expand!", "extend", "freeze", "include_attribute"),
+        *("public_method", "reset_defaults_and_overrides", "singleton_class", "singleton_method", "tap", "then"),
+        *("to_enum", "update_from!", "yield_self"),
+    )
+)
+"""Methods of the node that set attributes in no place that the text shows, or give the node itself."""
+
+_OF_CHEF = frozenset(("Chef", "DSL", "Mixin", "Node", "Provider", "Recipe", "Resource"))
+"""Classes and modules that a library opens to add methods; these are reached by their own names."""
+
+_BARE = ("argument_list", "identifier", "instance_variable", "self")
+_NODES = (("node",), ("@node",))
+_ITSELF = ("attribute", "attributes", "construct_attributes", "itself")
+_SENDING = ("__send__", "instance_variable_get", "method", "public_send", "send")
+_EVALUATING = ("class_eval", "class_exec", "instance_eval", "instance_exec", "module_eval", "module_exec")
+_HIDING = ("binding", "consume_attributes", "eval", "from_file", "recipe_eval")
+_HIDING_ALONE = ("load", "require_relative")
+_INCLUDING = ("include_recipe", "load_recipe")
+_DEFINING = ("alias_method", "define", "define_method", "provides", "resource_name")
+_DEFINITIONS = ("alias", "class", "method", "module", "singleton_method")
+_NAMING = ("bare_string", "bare_symbol", "constant", "simple_symbol", "string_content")
+_SHORT = {"block_argument": ("&:node",), "constant": ("ObjectSpace",), "pair": ("node:",)}
+_PARAMETERS = ("block_parameters", "lambda_parameters", "method_parameters")
+_SCOPES = ("block", "do_block", "lambda", "method", "singleton_method")
+_EXPRESSIONS = ("call", "element_reference", "identifier", "instance_variable", "self")
+_WORD = re.compile(r"\w+[?!=]?")
+
+
+@dataclass
+class UnrunCode:
+    """What one text in Ruby may do to the attributes of the node. It does not change once it is read.
+
+    lines:      level -> path -> the first line that may set it; a path ends at the first key that is not written out
+    hidden:     the first line that may set anything, and its code; None where no line may
+    recipes, attribute_files: the names of those that it includes, each with its line
+    words:      names that it uses
+    names:      names that other code uses to reach it
+    is_reached: whether Chef may call it without any of these names
+    """
+
+    lines: dict[str, dict[Path, int]] = field(default_factory=dict)
+    hidden: tuple[int, str] | None = None
+    recipes: dict[str, int] = field(default_factory=dict)
+    attribute_files: dict[str, int] = field(default_factory=dict)
+    words: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    is_reached: bool = False
+
+
+def unrun_code(path: pathlib.Path, file: str, part: str, names: tuple[str, ...] = ()) -> UnrunCode:
+    """What a file may do; one that cannot be parsed may do anything.
+
+    file:   its name in messages
+    part:   the folder of the cookbook: "attributes", "recipes", "libraries", ...
+    names:  names that its place gives it, such as the name of a resource
+    raises: DocumentError, where it cannot be opened; MissingExtra, without tree-sitter
+    cost:   a walk over the parsed text; one for each content in a process
+    """
+    content = content_of(path, file)
+    key = ("unrun", file, part, names, in_force(), sha256(content).digest())
+    return CACHE.get(key, lambda: _read(Text(file, content.decode("utf-8", "replace")), part, names))
+
+
+def _read(text: Text, part: str, names: tuple[str, ...]) -> UnrunCode:
+    reader = _Reader(text, part, UnrunCode(names={*names}), part == "attributes")
+    try:
+        reader.visit(parsed(text))
+    except MissingExtra:
+        raise
+    except (DocumentError, RecursionError):
+        reader.code.hidden, reader.code.is_reached = (1, ""), True
+    return reader.code
+
+
+class _Place(NamedTuple):
+    """What an expression gives: the node (`levels` is None), or a part of some of its levels.
+
+    is_open: whether more keys may follow; the first key that is not written out ends the path
+    """
+
+    levels: tuple[str, ...] | None = None
+    path: Path = ()
+    is_open: bool = True
+
+
+_NODE = _Place()
+
+
+@dataclass
+class _Reader:
+    """Collects what one text does.
+
+    is_shadowed:    whether `node` is a parameter here; the call that gives it is noted in its own place
+    is_node:        whether `self` is the node: in attribute files, and where a library adds methods to it
+    has_superclass: whether a class is new here, so that its name has to be known to call its methods
+    depth:          number of definitions around the current statement
+    """
+
+    text: Text
+    part: str
+    code: UnrunCode
+    is_node: bool
+    is_shadowed: bool = False
+    has_superclass: bool = False
+    depth: int = 0
+
+    def hides(self, node: Node) -> None:
+        """Note an expression that may set anything."""
+        self._note_reach()
+        while node.type in _BARE and node.parent is not None:
+            node = node.parent
+        shown = " ".join(self.slice(node).split())
+        shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+        self.code.hidden = self.code.hidden or (node.start_point.row + 1, shown)
+
+    def slice(self, node: Node) -> str:
+        """The text of an expression."""
+        return self.text.text[node.start_byte : node.end_byte]
+
+    def visit(self, node: Node) -> None:
+        """Read a statement or expression, and all that is in it."""
+        if node.type in _EXPRESSIONS:
+            place = self.place(node)
+            if place is not None:
+                self._use(place, node)
+            return
+        if node.type in _PARAMETERS:
+            self._visit_all(one.child_by_field_name("value") for one in node.named_children)
+            return
+        if node.type in _NAMING:
+            self._mention(node)
+        if node.type in _SHORT and self.slice(node) in _SHORT[node.type]:
+            self.hides(node)
+        before = self.is_shadowed, self.has_superclass, self.is_node
+        if node.type in _SCOPES:
+            self.is_shadowed |= self._takes_node(node)
+        if node.type in _DEFINITIONS:
+            self._define(node)
+            self.depth += 1
+        if node.type != "interpolation" or self.slice(node) != "#{node}":
+            self._visit_all(self._inside(node))
+        self.depth -= node.type in _DEFINITIONS
+        self.is_shadowed, self.has_superclass, self.is_node = before
+
+    def _inside(self, node: Node) -> Iterator[Node | None]:
+        """The parts of a statement that are evaluated: no names that it defines or assigns."""
+        skipped = node.child_by_field_name("name") if node.type in _DEFINITIONS else None
+        left = node.child_by_field_name("left") if node.type == "assignment" else None
+        if left is not None and left.type in ("constant", "identifier"):
+            skipped = left
+            self.code.names.update([self.slice(left)] if left.type == "constant" else [])
+        return (child for child in node.named_children if child != skipped)
+
+    def _visit_all(self, nodes: Iterator[Node | None]) -> None:
+        for node in nodes:
+            if node is not None:
+                self.visit(node)
+
+    def _mention(self, node: Node) -> None:
+        text = self.slice(node).removeprefix(":")
+        if _WORD.fullmatch(text):
+            self.code.words.add(text)
+
+    def _takes_node(self, scope: Node) -> bool:
+        parameters = scope.child_by_field_name("parameters")
+        given = parameters.named_children if parameters is not None else ()
+        return any(self.slice(one.child_by_field_name("name") or one) == "node" for one in given)
+
+    def _define(self, node: Node) -> None:
+        """Note the names that other code uses to reach a definition."""
+        named = node.child_by_field_name("name")
+        name = self.slice(named).rpartition("::")[2] if named is not None else ""
+        if node.type in ("class", "module"):
+            self.has_superclass = node.child_by_field_name("superclass") is not None
+            resource = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+            self.code.names |= {name, resource} if self.has_superclass else {name} - _OF_CHEF
+            self.is_node |= name == "Node"
+        elif self.part == "libraries" and not self.has_superclass:
+            self.code.names.update(map(self.slice, node.named_children) if node.type == "alias" else [name])
+            self.code.is_reached |= name == "method_missing" or (node.type != "alias" and not _WORD.fullmatch(name))
+
+    # Expressions
+
+    def place(self, node: Node) -> _Place | None:
+        """The part of the node that an expression gives, or None. Its arguments and blocks are read, too."""
+        if node.type == "element_reference":
+            return self._element(node)
+        if node.type == "call":
+            return self._call(node)
+        word = self.slice(node)
+        self._mention(node)
+        if word == "binding":
+            self.hides(node)
+        if word == "@node" or (word == "node" and not self.is_shadowed):
+            return _NODE
+        if not self.is_node:
+            return None
+        if word == "self":
+            return _NODE
+        return _Place(_LEVELS[word]) if word in _LEVELS else None
+
+    def _element(self, node: Node) -> _Place | None:
+        holder, *keys = node.named_children
+        place = self._receiver(holder)
+        self._visit_all(iter(keys))
+        word = self.slice(holder).removeprefix("self.")
+        if place is None and word in _LEVELS:  # in a method of the node, which a library may define
+            place = _Place(_LEVELS[word])
+        if place is None or place.levels is None:
+            return None
+        path = self._keys(keys) if place.is_open else ()
+        return _Place(place.levels, (*place.path, *path), place.is_open and len(path) == len(keys) == 1)
+
+    def _receiver(self, node: Node) -> _Place | None:
+        """As `place`, of any expression."""
+        if node.type == "parenthesized_statements" and len(node.named_children) == 1:
+            return self._receiver(node.named_children[0])
+        if node.type in _EXPRESSIONS:
+            return self.place(node)
+        self.visit(node)
+        return None
+
+    def _call(self, node: Node) -> _Place | None:
+        receiver, named = node.child_by_field_name("receiver"), node.child_by_field_name("method")
+        listed = node.child_by_field_name("arguments")
+        given = [one for one in listed.named_children if one.type != "comment"] if listed is not None else []
+        method = self.slice(named) if named is not None else "call"
+        self.code.words.add(method)
+        place = self._receiver(receiver) if receiver is not None else None
+        is_own = receiver is None or self.slice(receiver) == "self"
+        if is_own and self.is_node:
+            place = _NODE
+        self._visit_all(iter((*given, node.child_by_field_name("block"))))
+        if method in _SENDING:
+            method, given = "".join(map(str, self._keys(given[:1]))), given[1:]
+        if self._is_hidden(node, method, given, is_own, place):
+            self.hides(node)
+        elif (method,) in _NODES and not given:
+            return _NODE
+        elif place is not None and place.levels is not None:
+            self._use(place, node)
+        elif not self._is_word(node, method, given, is_own) and (place is _NODE or (is_own and method.endswith("!"))):
+            return self._of_node(node, method, given, is_own)
+        return None
+
+    def _is_hidden(self, node: Node, method: str, given: list[Node], is_own: bool, place: _Place | None) -> bool:
+        """Whether a call runs code that its text does not show. method: "" for a name that is computed"""
+        if not method:
+            return is_own or place is _NODE
+        if method in _EVALUATING:
+            receiver = node.child_by_field_name("receiver")
+            is_text = bool(given) and not method.endswith("exec")
+            is_of_node = receiver is not None and (place is _NODE or self.slice(receiver).endswith("Node"))
+            return is_text or (is_of_node and not is_own)
+        if method.startswith("def_delegator"):
+            return self._keys(given[:1]) in _NODES
+        return method in _HIDING or (method in _HIDING_ALONE and is_own and self.part != "libraries")
+
+    def _is_word(self, node: Node, method: str, given: list[Node], is_own: bool) -> bool:
+        """Whether a call is a word of recipes, attribute files or libraries; what it does is noted."""
+        if method in _INCLUDING:
+            self._include(node, given, self.code.recipes)
+        elif not is_own:
+            return False
+        elif method == "include_attribute":
+            self._include(node, given, self.code.attribute_files)
+        elif method in _CHANGING and given:
+            self._change(node, method)
+        elif method in _DEFINING:
+            names = self._keys(given)
+            self.code.names.update(map(str, names))
+            self.code.is_reached |= not names
+        else:
+            return False
+        return True
+
+    def _of_node(self, node: Node, method: str, given: list[Node], is_own: bool) -> _Place | None:
+        """What a method of the node gives; what it writes is noted."""
+        if method in _ITSELF and not given:
+            return _NODE
+        if method in _LEVELS:
+            if not given:
+                return _Place(_LEVELS[method])
+            self._use(_Place(_LEVELS[method], self._keys(given[:-1])), node)
+        elif method in _REMOVING:
+            self._use(_Place(_REMOVING[method], self._keys(given)), node)
+        elif method in _BY_LEVEL:
+            levels = _LEVELS.get("".join(map(str, self._keys(given[:1]))))
+            self._use(_Place(levels, self._keys(given[1 : _BY_LEVEL[method]])), node)
+        elif method in _TAGS:
+            self._change(node, method)
+        elif method in _HANDING and not is_own:
+            self.hides(node)
+        return None
+
+    def _change(self, node: Node, method: str) -> None:
+        level, keys = _CHANGING[method]
+        for key in keys:
+            self._use(_Place((level,), (key,) if key else ()), node)
+
+    def _include(self, node: Node, given: list[Node], into: dict[str, int]) -> None:
+        names = self._keys(given)
+        into.update((str(name), node.start_point.row + 1) for name in names)
+        self._note_reach()
+        if len(names) < len(given) or not given:
+            self.hides(node)
+
+    def _use(self, place: _Place, node: Node) -> None:
+        """Note that an expression may set what a place holds; a node that goes elsewhere may have anything set."""
+        if place.levels is None:
+            self.hides(node)
+            return
+        self._note_reach()
+        for level in place.levels:
+            self.code.lines.setdefault(level, {}).setdefault(place.path, node.start_point.row + 1)
+
+    def _note_reach(self) -> None:
+        self.code.is_reached |= self.depth == 0 and self.part == "libraries"
+
+    def _keys(self, given: list[Node]) -> Path:
+        """The keys that are written out as texts or symbols, up to the first that is not."""
+        found: list[str] = []
+        for one in given:
+            inside, escaped = one.named_children, "\\" in self.slice(one)
+            if one.type == "simple_symbol":
+                found.append(self.slice(one)[1:])
+            elif one.type == "string" and len(inside) == 1 and inside[0].type == "string_content" and not escaped:
+                found.append(self.slice(inside[0]))
+            else:
+                break
+        return tuple(found)

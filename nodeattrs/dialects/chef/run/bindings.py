@@ -1,0 +1,377 @@
+"""Bindings in a run: the site of a repository, and what recipes, run-list and catalog take from it.
+
+A class or a provider that the settings name, or an installed package offers, is code: it is loaded when a binding
+needs it, and only where code may run. Queries see the kept nodes, as `search` does.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import importlib.util
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property, partial
+from importlib import metadata
+from pathlib import Path
+from pkgutil import resolve_name
+from types import MappingProxyType
+from typing import Any
+
+from nodeattrs.catalog import Catalog, ref_of
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.code import NOT_RUN, may_run, require_may_run
+from nodeattrs.core.trace import Trace
+from nodeattrs.core.tree import ABSENT, dig
+from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.dialects.bindings.composition import Composition, Request
+from nodeattrs.dialects.bindings.injector import Injector
+from nodeattrs.dialects.bindings.model.items import Bind, BindingSet
+from nodeattrs.dialects.bindings.model.producers import Constant, Factory
+from nodeattrs.dialects.bindings.model.state import Objects
+from nodeattrs.dialects.bindings.model.types import Classes, Type, parameter_key
+from nodeattrs.dialects.bindings.parameters import extended_run_list, fill_parameters
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.errors import DocumentError, NodeattrsError, NotFound
+from nodeattrs.node.intake import facts_of
+from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
+from nodeattrs.project.config import FILE
+
+CLASSES = "nodeattrs.bindings_classes"
+"""The entry points of classes that `Type[X]` may name, in every repository."""
+
+Search = Callable[..., list[dict[str, Any]]]
+"""The word `search` of recipes."""
+
+
+def site_of(
+    repository: Repository,
+    place: str | Path,
+    *,
+    node: str,
+    facts: Mapping[str, Any],
+    environment: str | None = None,
+    search: Search | None = None,
+    **more: Any,
+) -> Composition:
+    """The site of a repository for one node.
+
+    place:  its folder
+    search: asked for kept nodes; None where there is no store
+    more:   as `Composition` has it
+    """
+    known = {"nodes": partial(_from_nodes, search)}
+    if repository.hiera is not None:
+        known["hiera"] = partial(_from_hiera, repository, facts)
+    named = {scheme: partial(_asked, repository, text) for scheme, text in repository.config.binding_providers.items()}
+    return Composition(
+        place,
+        known=repository.site_files,
+        node=node,
+        facts=facts,
+        environment=environment,
+        classes=classes_of(repository),
+        objects=KeptNodes(search),
+        providers={**known, **named},
+        **more,
+    )
+
+
+# --- classes and providers --------------------------------------------------------------------
+
+
+def classes_of(repository: Repository) -> Classes:
+    """The classes that bindings of a repository may name. Nothing is loaded yet, and each file once at most."""
+    classes, modules = Classes(), dict[str, Any]()
+    classes.offer_from(_offered)
+    for text in repository.config.binding_classes:
+        name = text.rpartition(":")[2].rpartition(".")[2]
+        classes.offer(name, partial(loaded, repository.root, text, modules))
+    return classes
+
+
+def _offered() -> Mapping[str, Callable[[], type]]:
+    """The classes of installed packages."""
+    return {point.name: partial(_of_package, point) for point in metadata.entry_points(group=CLASSES)}
+
+
+def _of_package(point: Any) -> Any:
+    require_may_run(f"the class {point.name}")
+    return point.load()
+
+
+def loaded(root: Path, text: str, modules: dict[str, Any] | None = None) -> Any:
+    """What "package.module:name", or "file.py:name" of a repository, means.
+
+    modules: files that were loaded, for this call and those to come
+    raises:  UnknownLayer, where code is held back; DocumentError
+    """
+    modules = {} if modules is None else modules
+    require_may_run(text)
+    home, _, name = text.partition(":")
+    try:
+        if not home.endswith(".py"):
+            return resolve_name(text)
+        if home not in modules:
+            file = root / home
+            spec = importlib.util.spec_from_file_location(f"{file.stem}_of_{root.name}", file)
+            if spec is None or spec.loader is None:
+                raise ImportError(f"{home} is no module")
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            modules[home] = module
+        return getattr(modules[home], name)
+    except NodeattrsError:
+        raise
+    except Exception as error:
+        hint = "write package.module:Name, or folder/file.py:Name"
+        raise DocumentError(f"{text} cannot be loaded: {error}", file=FILE, hint=hint) from error
+
+
+def _asked(repository: Repository, text: str, references: list[str], request: Request) -> Iterable[Any]:
+    if not may_run():
+        return [BindingSet.unknown(text, Origin("provider", text, FILE), f"its provider {NOT_RUN}")]
+    provider = loaded(repository.root, text)
+    return list((provider() if isinstance(provider, type) else provider)(references, request))
+
+
+# --- Hiera and the kept nodes as layers ---------------------------------------------------------
+
+
+def _matching(references: Iterable[str], names: Iterable[str]) -> list[str]:
+    patterns = [reference.partition(":")[2].lstrip("/") or "*" for reference in references]
+    return [name for name in names if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
+
+
+def _from_hiera(
+    repository: Repository, facts: Mapping[str, Any], references: list[str], request: Request
+) -> Iterator[BindingSet]:
+    """`hiera:/shop::*`: each key of the tree that has a value for the node, under its own name."""
+    from nodeattrs.dialects.hiera.census import as_asked
+
+    assert repository.hiera is not None
+    scope = repository.hiera.scope(facts, node=request.node, environment=request.environment)
+    items = []
+    for key in _matching(references, scope.known_keys()):
+        value = scope.lookup(as_asked(key), default_value=ABSENT)
+        if value is not ABSENT and value is not None:
+            places = _InHiera(partial(scope.explain, as_asked(key)), key)
+            items.append(Bind(origin=Origin("hiera", key), name=key, to=Constant(value, places=places)))
+    yield BindingSet("hiera", tuple(items), Origin("hiera"))
+
+
+class _InHiera:
+    """Where a value of Hiera stands; asked when somebody explains it."""
+
+    def __init__(self, explain: Callable[[], Any], key: str) -> None:
+        self._explain, self._key = explain, key
+
+    def at(self, path: TreePath) -> Origin:
+        """The place of a path of the value."""
+        return next(iter(self._explain().origins(path)), Origin("hiera", self._key))
+
+
+def _from_nodes(search: Search | None, references: list[str], request: Request) -> Iterator[BindingSet]:
+    """`nodes:/db*`: each kept node as a hash of what it reads, under nodes::NAME."""
+    if search is None:
+        yield BindingSet.unknown("nodes", Origin("provider", "nodes"), "needs a store")
+        return
+    names = [row["name"] for row in search("node", "*:*", {"name": "name"}) if isinstance(row["name"], str)]
+    items = [
+        Bind(origin=Origin("node", name), name=f"nodes::{name}", to=Factory(partial(_tree, search, name)))
+        for name in _matching(references, names)
+    ]
+    yield BindingSet("nodes", tuple(items), Origin("nodes"))
+
+
+def _tree(search: Search, name: str) -> Any:
+    return next(iter(search("node", f"name:{name}")), None)
+
+
+_SHARED = {"role": "roles", "recipe": "recipes", "tag": "tags", "environment": "chef_environment"}
+"""Further names for what a node is."""
+_OF_NODE = ("name", "chef_environment", "roles", "recipes", "tags", "fqdn", "hostname", "ipaddress", "platform")
+_INDEXED = {"role": "roles", "roles": "roles", "recipe": "recipes", "recipes": "recipes", "name": "name"}
+_PLAIN = re.compile(r"[A-Za-z0-9_]+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+class KeptNodes(Objects):
+    """The kept nodes as instances.
+
+    `Node[web1]` has the attributes of the node. `Sql[db1]` is each node that has a map `sql`, with what is in it; what
+    a node is (role, recipe, environment, tag, name, fqdn, ipaddress, ...) can be asked of both.
+    cost: one search a question, and reading the nodes that it finds; the same question is asked once
+    """
+
+    def __init__(self, search: Search | None) -> None:
+        super().__init__()
+        self._search = search
+        self.is_there = search is not None
+        self._found: dict[str, list[Mapping[str, Any]]] = {}
+
+    def instance(self, reference: str) -> Mapping[str, Any] | None:
+        """The parameters of an instance, or None where there is none."""
+        of, _, name = reference.rstrip("]").partition("[")
+        wanted = [("name", "==", name)]
+        return next((found for title, found in self._of(of, wanted) if title == name), None)
+
+    def of_type(self, name: str, where: Iterable[Any] = ()) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """The instances of a type; conditions about what a node is are left to the search."""
+        for title, parameters in self._of(name, where):
+            yield f"{name}[{title}]", parameters
+
+    def _of(self, name: str, where: Iterable[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        path = () if name == "Node" else tuple(map(_snake, name.split("::")))
+        for tree in self._nodes(where):
+            own = dig(tree, path)
+            if isinstance(own, Mapping) and isinstance(tree.get("name"), str):
+                of_node = {key: tree[key] for key in _OF_NODE if key in tree}
+                also = {key: tree[long] for key, long in _SHARED.items() if long in tree}
+                yield tree["name"], MappingProxyType({**also, **of_node, **own})
+
+    def _nodes(self, where: Iterable[Any]) -> list[Mapping[str, Any]]:
+        terms = [
+            f"{_INDEXED[one[0]]}:{one[2]}"
+            for one in where
+            if len(one) == 3 and one[0] in _INDEXED and one[1] == "==" and _PLAIN.fullmatch(str(one[2]))
+        ]
+        query = " AND ".join(terms) or "*:*"
+        if query not in self._found:
+            self._found[query] = [] if self._search is None else list(self._search("node", query))
+        return self._found[query]
+
+
+def _snake(name: str) -> str:
+    return str(_HUMP.sub("_", name)).lower()
+
+
+class Injection:
+    """The injector of one run, built when somebody first needs it.
+
+    lookup: asked for parameters that nothing is bound to: (key, default_value=...), or None
+    search: the word `search` of recipes, for providers
+    """
+
+    def __init__(
+        self,
+        repository: Repository,
+        node: Node,
+        lookup: Callable[..., Any] | None = None,
+        search: Callable[..., Any] | None = None,
+    ) -> None:
+        self._repository = repository
+        self._node = node
+        self._lookup = lookup
+        self._search = search
+
+    @cached_property
+    def injector(self) -> Injector | None:
+        """None where the settings of the repository name no site of bindings.
+
+        raises: BindingErrors, with everything that contradicts itself
+        """
+        place = self._repository.config.bindings
+        if place is None:
+            return None
+        node = self._node
+        site = site_of(
+            self._repository,
+            self._repository.root / place,
+            node=node.name,
+            facts=self._facts(),
+            environment=None if node.environment == DEFAULT_ENVIRONMENT else node.environment,
+            search=self._search,
+            shown_from=self._repository.root,
+        )
+        return site.injector()
+
+    def _facts(self) -> dict[str, Any]:
+        """The node's, with the first role of its run-list as `role` where they have none."""
+        facts = facts_of(self._node)
+        role = next((item[5:-1] for item in self._node.run_list if item.startswith("role[")), None)
+        return {**({} if role is None else {"role": role}), **facts}
+
+    def inject(self, key: Any, type: Any = None, /, **args: Any) -> Any:
+        """The word `inject` of recipes: the value bound to a key for this node. raises: NotFound, NotBound, ..."""
+        if self.injector is None:
+            raise NotFound(
+                "this repository has no site of bindings to inject from",
+                hint='write bindings = "FOLDER" in nodeattrs.toml',
+            )
+        return self.injector.inject(key, type, **args)
+
+    def parameters(self, target: str, /, **defaults: Any) -> dict[str, Any]:
+        """The word `parameters` of recipes: each from the bindings, else from Hiera, else as it is given here."""
+        if self.injector is None:
+            return {name: self._asked(f"{target}::{name}", value) for name, value in defaults.items()}
+        filled = fill_parameters(self.injector, target, defaults, lookup=self._asked, defaults=defaults)
+        return {name: one.value for name, one in filled.items()}
+
+    def bound(self, kind: str, title: str, defaults: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The parameters of a resource that nobody gave: of `Web[one]`, then `Web`; of a define from Hiera, too.
+
+        defaults: what a defined type has by itself, by name; None asks for those of any name that are bound
+        raises:   as `Injector.inject`
+        """
+        found: dict[str, Any] = {}
+        if self.injector is not None:
+            for target in (kind, f"{kind}[{title}]"):
+                for name in self._targets.get(_prefix(target), ()):
+                    value = self.injector.get(_prefix(target) + name) if defaults is None or name in defaults else None
+                    found |= {} if value is None else {name: value}
+        for name in defaults or () if self._lookup is not None else ():
+            if name not in found:
+                value = self._asked(f"{kind.lower()}::{name}", _ABSENT)
+                found |= {} if value is _ABSENT else {name: value}
+        return found
+
+    @cached_property
+    def _targets(self) -> Mapping[str, list[str]]:
+        """The names of all parameters that are bound, by what their keys begin with."""
+        found: dict[str, list[str]] = {}
+        for _, name in self.injector.keys() if self.injector is not None else ():
+            if name.startswith("/param/"):
+                target, slash, parameter = name.rpartition("/")
+                found.setdefault(target + slash, []).append(parameter)
+        return found
+
+    def trace(self, word: str, key: str) -> Trace | None:
+        """Why `inject(key)`, or "target::name" of `parameters`, is what it is; None where nothing is bound.
+
+        raises: as `Injector.explain`
+        """
+        if self.injector is None or word not in ("inject", "parameters"):
+            return None
+        target, _, name = key.rpartition("::")
+        kind = target.partition("[")[0]
+        asked = [key] if word == "inject" else [parameter_key(target, name), parameter_key(kind, name)]
+        traces = (self.injector.explain(one).trace() for one in asked)
+        return next((trace for trace in traces if trace.winner is not None), None)
+
+    def _asked(self, key: str, otherwise: Any) -> Any:
+        return otherwise if self._lookup is None else self._lookup(key, otherwise=lambda _: otherwise)
+
+    def run_list(self, items: list[str]) -> list[str]:
+        """A run-list with the included classes behind it, as recipes."""
+        return items if self.injector is None else extended_run_list(self.injector, items)
+
+    def relate(self, catalog: Catalog) -> None:
+        """Give the catalog the dependencies that are bound, where both sides are declared; each knows its binding."""
+        bound = {} if self.injector is None else self.injector.resolution.pairs()
+        for (left, arrow, right), origin in bound.items():
+            if _ref(left) in catalog and _ref(right) in catalog:
+                catalog.relate(f"{left} {arrow} {right}", origin)
+
+
+_ABSENT = object()
+
+
+def _prefix(target: str) -> str:
+    """What the keys of a target's parameters begin with."""
+    kind, bracket, title = target.partition("[")
+    return parameter_key(Type(kind, (title[:-1],)) if bracket else target, "")
+
+
+def _ref(text: str) -> str:
+    """A reference as the catalog knows it: the language of bindings quotes titles."""
+    return ref_of(text.replace("['", "[").replace("']", "]"))

@@ -1,0 +1,402 @@
+"""Run lists: the recipes and roles they come to, and how a node takes in roles and environment.
+
+Roles come in as plain values from a map or a callable; it knows no file and no cookbook. `expand_node` and the
+functions after it are for programs that have plain data and no repository; a run takes finer steps of the same. The
+rules: docs/merging.md, "run lists".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from nodeattrs.core.borders import NAMED, taking
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.fold import fold
+from nodeattrs.core.policy import INSIDE
+from nodeattrs.core.tree import Path
+from nodeattrs.dialects.chef.repository.roles import Environment, Role
+from nodeattrs.errors import CookbookVersionConflict, EnvironmentNotFound, RoleNotFound
+from nodeattrs.node.intake import FACTS, JSON, ROLES, EnvironmentLike, Intake, split_of_node
+from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
+from nodeattrs.node.run_list import RunListItem, cookbook_of, normalised, qualified
+from nodeattrs.node.running import setting_as, walk
+from nodeattrs.project.versions import Version
+
+__all__ = [
+    "TOP_LEVEL",
+    "Expansion",
+    "RunListItem",
+    "cookbook_of",
+    "expand_run_list",
+    "normalised",
+    "qualified",
+    "setting_as",
+    "walk",
+]
+
+TOP_LEVEL = "top level"
+"""Who includes the items of the node's own run list."""
+
+
+@dataclass
+class Expansion:
+    """What a run list comes to.
+
+    run_list:     the items it began with, normalised
+    environment:  whose run lists the roles gave
+    recipes:      their names in order, each once
+    versions:     recipe -> the version asked for, as last written
+    roles:        the names met, in order of first meeting, missing ones included
+    role_layers:  the roles in the order their attributes apply, the weakest first
+    missing_roles: pairs of a role that is not there and who included it first
+    trace:        per includer ("top level", "role[x]") the items as they were met
+    tree:         the items as nested maps, each with what became of it
+    """
+
+    run_list: list[str]
+    environment: str
+    recipes: list[str] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    roles: list[str] = field(default_factory=list)
+    role_layers: list[Role] = field(default_factory=list)
+    missing_roles: list[tuple[str, str]] = field(default_factory=list)
+    trace: dict[str, list[str]] = field(default_factory=dict)
+    tree: list[dict[str, Any]] = field(default_factory=list)
+    _asked: dict[str, tuple[Locator, Path]] = field(default_factory=dict, repr=False)
+    """Who named an item; its line is looked up when somebody wants to know."""
+    _hints: list[str | None] = field(default_factory=list, repr=False)
+    _named: dict[tuple[str, str], tuple[_Includer, Path]] = field(default_factory=dict, repr=False)
+    """By type and name: who named a recipe or role first, and where."""
+
+    def named_by(self, kind: str, name: str) -> tuple[str | None, Locator, Path] | None:
+        """Who first named a recipe or role: the role that did (None: the node's own run list), its locator, the path.
+
+        kind: "recipe", named as `qualified` writes it, or "role"
+        """
+        found = self._named.get((kind, name))
+        if found is None:
+            return None
+        includer, path = found
+        return includer.role.name if includer.role else None, includer.locator, path
+
+    @property
+    def recipes_with_versions(self) -> list[str]:
+        """The recipes, `@version` behind those that were asked for at one."""
+        return [recipe + self._at(recipe) for recipe in self.recipes]
+
+    @property
+    def qualified(self) -> list[str]:
+        """The same with `::default` written out; two spellings of one recipe both stand."""
+        return [qualified(recipe) + self._at(recipe) for recipe in self.recipes]
+
+    @property
+    def with_duplicates(self) -> list[str]:
+        """Every default recipe in both its spellings, other recipes in their one."""
+        both: list[str] = []
+        for recipe in self.recipes:
+            cookbook, _, part = qualified(recipe).rpartition("::")
+            both += [cookbook, qualified(recipe)] if part == "default" else [recipe]
+        return both
+
+    @cached_property
+    def noted(self) -> dict[str, Any]:
+        """What a run notes of it among the automatic attributes; not to be changed."""
+        return {"recipes": self.with_duplicates, "expanded_run_list": self.qualified, "roles": self.roles}
+
+    @cached_property
+    def default_attributes(self) -> dict[Any, Any]:
+        """The default attributes of all roles, merged."""
+        return merged_roles([role.default_attributes for role in self.role_layers])
+
+    @cached_property
+    def override_attributes(self) -> dict[Any, Any]:
+        """The override attributes of all roles, merged."""
+        return merged_roles([role.override_attributes for role in self.role_layers])
+
+    def pins(self) -> Iterator[tuple[str, str, Origin]]:
+        """Cookbook, version and who asked, for every recipe that names a version."""
+        for recipe, version in self.versions.items():
+            yield cookbook_of(recipe), version, self._origin(f"{recipe}@{version}")
+
+    def require_roles(self) -> None:
+        """Refuse an expansion in which roles are missing.
+
+        raises: RoleNotFound, which names each with who included it
+        """
+        if not self.missing_roles:
+            return
+        names = [name for name, _ in self.missing_roles]
+        raise RoleNotFound(
+            f"there is no role {names[0]}" if len(names) == 1 else f"there are no roles {', '.join(names)}",
+            origins=[self._origin(f"role[{name}]") for name in names],
+            details=[f"role[{name}] is asked for by {self._origin(f'role[{name}]')}" for name in names],
+            hint=next(iter(self._hints), None) if len(names) == 1 else None,
+        )
+
+    def _origin(self, item: str) -> Origin:
+        locator, path = self._asked[item]
+        return locator.at(path)
+
+    def _at(self, recipe: str) -> str:
+        return f"@{self.versions[recipe]}" if recipe in self.versions else ""
+
+
+_NODE = Origin("run list", "of the node")
+
+
+@dataclass
+class _Includer:
+    """Someone whose items are being met: the node's own run list, or a role."""
+
+    items: Iterator[tuple[Path, RunListItem]]
+    role: Role | None
+    children: list[dict[str, Any]]
+
+    @property
+    def locator(self) -> Locator:
+        return self.role.locator if self.role else _NODE
+
+    def __str__(self) -> str:
+        return f"role[{self.role.name}]" if self.role else TOP_LEVEL
+
+
+@taking(roles=NAMED)
+def expand_run_list(
+    run_list: Iterable[object],
+    roles: Mapping[str, Role] | Callable[[str], Role | None],
+    environment: str = "_default",
+) -> Expansion:
+    """Expand roles, left to right and depth first, each the first time it is met.
+
+    A role's attributes apply after those of the roles inside it; so the outer wins over
+    the inner and the later over the earlier. Missing roles are listed, not refused: see
+    `Expansion.require_roles`.
+
+    roles:  a map, or a callable that answers None or raises RoleNotFound
+    raises: InvalidRunListItem, CookbookVersionConflict
+    """
+    role_named = roles.get if isinstance(roles, Mapping) else roles
+    items = normalised(run_list)
+    expansion = Expansion([str(item) for item in items], environment)
+    seen: set[tuple[str, str]] = set()
+    missing: set[str] = set()
+    # A stack of our own: a chain of roles may be longer than Python's.
+    open_ = [_Includer(((("run_list", index), item) for index, item in enumerate(items)), None, expansion.tree)]
+    while open_:
+        includer = open_[-1]
+        path, item = next(includer.items, ((), None))
+        if item is None:
+            open_.pop()
+            if includer.role:
+                expansion.role_layers.append(includer.role)
+            continue
+        expansion.trace.setdefault(str(includer), []).append(str(item))
+        skipped = (item.type, item.name) in seen
+        full = qualified(item.name) if item.type == "recipe" else item.name
+        expansion._named.setdefault((item.type, full), (includer, path))
+        seen.add((item.type, item.name))
+        if item.type == "recipe":
+            if not skipped:
+                expansion.recipes.append(item.name)
+            if item.version:
+                _pin(expansion, item.name, item.version, includer.locator, path)
+            node = {"type": "recipe", "name": item.name, "version": item.version, "skipped": skipped}
+            includer.children.append(node)
+            continue
+        role = None if skipped else _met(expansion, item, includer, path, role_named)
+        if role is None and not skipped:
+            missing.add(item.name)
+        children: list[dict[str, Any]] = []
+        includer.children.append(
+            {
+                "type": "role",
+                "name": item.name,
+                "children": children,
+                "missing": item.name in missing or None,
+                "error": None,
+                "skipped": skipped or None,
+            }
+        )
+        if role is not None:
+            open_.append(_Includer(_items_of(role, environment), role, children))
+    return expansion
+
+
+def _met(
+    expansion: Expansion,
+    item: RunListItem,
+    includer: _Includer,
+    path: Path,
+    role_named: Callable[[str], Role | None],
+) -> Role | None:
+    """Note the first meeting of a role. None: the role is missing, and the expansion says who asked for it."""
+    expansion.roles.append(item.name)
+    role = None
+    try:
+        role = role_named(item.name)
+    except RoleNotFound as error:
+        expansion._hints.append(error.hint)
+    if role is None:
+        expansion.missing_roles.append((item.name, str(includer)))
+        expansion._asked[str(item)] = includer.locator, path
+    return role
+
+
+def _items_of(role: Role, environment: str) -> Iterator[tuple[Path, RunListItem]]:
+    # Items written twice in a role are met twice; only a node's own list drops them.
+    under, texts = role.run_list_for(environment)
+    for index, text in enumerate(texts):
+        yield (*under, index), RunListItem.parse(text)
+
+
+def _pin(expansion: Expansion, recipe: str, version: str, locator: Locator, path: Path) -> None:
+    known = expansion.versions.get(recipe)
+    expansion.versions[recipe] = version
+    expansion._asked[f"{recipe}@{version}"] = locator, path
+    if known and Version.parse(known) != Version.parse(version):
+        first, second = (expansion._origin(f"{recipe}@{asked}") for asked in (known, version))
+        raise CookbookVersionConflict(
+            f"recipe {recipe} is asked for at two versions, {known} and {version}",
+            origins=(first, second),
+            details=[f"{known} by {first}", f"{version} by {second}"],
+        )
+
+
+def merged_roles(trees: Iterable[Mapping[Any, Any]]) -> dict[Any, Any]:
+    """Attributes of several roles as one tree, the weakest first; the inputs stay as they are.
+
+    source: docs/merging.md, "inside a group"
+
+    >>> merged_roles([{"ports": [80], "dir": "/srv"}, {"ports": [443, 80], "dir": None}])
+    {'ports': [80, 443], 'dir': None}
+    """
+    merged: dict[Any, Any] = fold([{}, *trees], INSIDE).value
+    return merged
+
+
+Roles = Mapping[str, Role] | Callable[[str], Role | None]
+Environments = Mapping[str, Environment] | Callable[[str], Environment | None]
+
+
+@taking(node=Node, roles=NAMED, environments=NAMED)
+def expand_node(
+    node: Node,
+    roles: Roles,
+    environments: Environments,
+    run_list: Iterable[object] | None = None,
+    environment: str | None = None,
+) -> Expansion:
+    """Expand a node's run-list and apply it to the node.
+
+    roles, environments:   by name: maps, or callables that answer None (or raise) for what is not there
+    run_list, environment: become the node's first, where given
+    raises: RoleNotFound, EnvironmentNotFound, InvalidRunListItem, CookbookVersionConflict
+    source: Chef's `Node#expand!`
+    """
+    if run_list is not None:
+        node.run_list = run_list
+    if environment is not None:
+        node.environment = environment
+    expansion = expand_run_list(node.run_list, roles, node.environment)
+    expansion.require_roles()
+    note_expansion(node, expansion)
+    take_layers(node, expansion, environment_named(node.environment, environments))
+    Intake(node).note({"chef_environment": node.environment})
+    return expansion
+
+
+def take_layers(node: Node, expansion: Expansion, environment: Environment) -> None:
+    """Replace what environment and roles say on a node."""
+    layers, intake = expansion.role_layers, Intake(node)
+    intake.environment(environment)
+    intake.roles(
+        [(role.default_attributes, role.default_locator) for role in layers],
+        [(role.override_attributes, role.override_locator) for role in layers],
+    )
+    for kind, one in (("env", environment), *(("role", role) for role in layers)):
+        for level in ("default", "override") if one.unread else ():
+            node.unknown(f"{kind}_{level}", one.name, one.locator, one.unread)
+
+
+def note_expansion(node: Node, expansion: Expansion) -> None:
+    """Note among the automatic attributes what the run-list expands to."""
+    intake = Intake(node)
+    intake.begin_tags()
+    intake.note(expansion.noted)
+
+
+def environment_named(name: str, environments: Environments) -> Environment:
+    """The environment of that name; `_default` is always there. raises: EnvironmentNotFound"""
+    if name == DEFAULT_ENVIRONMENT:
+        return Environment(DEFAULT_ENVIRONMENT)
+    found = environments.get(name) if isinstance(environments, Mapping) else environments(name)
+    if found is None:
+        raise EnvironmentNotFound(f"there is no environment {name!r}", hint="add it under environments/")
+    return found
+
+
+@taking(node=Node)
+def reset_defaults_and_overrides(node: Node) -> None:
+    """Empty the components default and override of a node. source: Chef's method of that name"""
+    Intake(node).reset()
+
+
+@taking(node=Node, role_default=Mapping, role_override=Mapping, environment="override_attributes?")
+def apply_expansion(
+    node: Node,
+    role_default: Mapping[Any, Any],
+    role_override: Mapping[Any, Any],
+    environment: EnvironmentLike | None = None,
+) -> None:
+    """Replace what environment and roles say on a node by the given trees.
+
+    environment: becomes the node's; None or "_default" says nothing
+    raises:      BadKey, BadValue, TooDeep
+    source:      Chef's `Node#apply_expansion_attributes`
+    """
+    if environment is not None:
+        node.environment = environment.name
+    intake = Intake(node)
+    intake.environment(environment)
+    intake.roles([(role_default, ROLES)], [(role_override, ROLES)])
+
+
+@taking(node=Node, facts=Mapping, json_attributes=Mapping | None)
+def consume_external(
+    node: Node,
+    facts: Mapping[Any, Any],
+    json_attributes: Mapping[Any, Any] | None = None,
+    *,
+    guid: str | None = None,
+    facts_locator: Locator = FACTS,
+    json_locator: Locator = JSON,
+) -> None:
+    """Take in JSON attributes and facts.
+
+    json_attributes: deep merged over normal with lists united; `run_list` (or `recipes`) and
+                     `chef_environment` are taken out of it
+    facts:           become the whole of automatic
+    raises:          AmbiguousRunList, BadArgument where the facts have no platform
+    source:          Chef's `Node#consume_external_attrs`
+    """
+    of_node = split_of_node(json_attributes or {}, json_locator)
+    if of_node.run_list is not None:
+        node.run_list = of_node.run_list
+    if of_node.environment is not None:
+        node.environment = of_node.environment
+    intake = Intake(node)
+    intake.json_attributes(of_node.attributes, json_locator)
+    intake.facts(facts, facts_locator, guid=guid)
+
+
+@taking(node=Node, facts=Mapping)
+def consume_facts(node: Node, facts: Mapping[Any, Any], *, guid: str | None = None, locator: Locator = FACTS) -> None:
+    """Deep merge facts over automatic, lists united, and note name and environment there.
+
+    raises: BadArgument, where the facts have no platform
+    source: Chef's `Node#consume_ohai_data`
+    """
+    Intake(node).facts(facts, locator, guid=guid, anew=False)

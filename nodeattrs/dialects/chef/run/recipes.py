@@ -1,0 +1,335 @@
+"""Attribute files and recipes: ordinary Python files, run in order, each with its words.
+
+Who sets values is set here: while a file runs, the node notes its cookbook with every
+line that writes. It knows the repository's cookbooks and one node, and neither facts nor
+stores; what a file may call is handed in as callables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cached_property, partial
+from traceback import extract_tb
+from typing import Any, NoReturn
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
+from nodeattrs.dialects.chef.repository.attribute_data import set_data
+from nodeattrs.dialects.chef.repository.cookbooks import RUBY, AttributeFileOrder, Cookbook, not_run
+from nodeattrs.dialects.chef.run.platform_words import PLATFORM_WORDS, platform_words, questions
+from nodeattrs.dialects.chef.run.resources import RESOURCE_WORDS
+from nodeattrs.dialects.chef.run.ruby_files import NOT_READ, RubyFiles, Unrun, note_anything, note_code
+from nodeattrs.errors import (
+    CookbookNotFound,
+    DocumentError,
+    MissingExtra,
+    NodeattrsError,
+    NotFound,
+    RecipeFailed,
+    RecipeNotFound,
+    UnknownName,
+)
+from nodeattrs.node.node import WORDS, Node, words_of
+from nodeattrs.node.run_list import cookbook_of, qualified
+from nodeattrs.node.running import noted_here, origin_here, set_by, setting_as
+from nodeattrs.node.setters import Setter
+from nodeattrs.node.values import Sensitive, Symbol, lazy
+
+ATTRIBUTE_FILE, RECIPE = "attribute file", "recipe"
+
+
+_ALONE = contextlib.nullcontext()
+_Words = tuple[Mapping[str, Any], Mapping[str, Any]]
+_words: ContextVar[_Words | None] = ContextVar("nodeattrs_words", default=None)
+
+words_now = _words.get
+"""The words of the file that runs now: its own, and those of all files of its sort; None outside of a run."""
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """What a cookbook file wrote with `log`: the message, a level, and where it stands."""
+
+    message: str
+    level: str
+    origin: Origin
+
+    def __str__(self) -> str:
+        return f"{self.level}: {self.message}  ({self.origin.place})"
+
+
+_IN_THE_WAY = ("does not support item assignment", "is not subscriptable")
+_WAY_OUT = "a scalar or null is in the way: node.default_full[...] replaces it, node.explain(...) says whose it is"
+
+
+class _Gone:
+    """A name that older documents mention: every use is an error that shows the line to write."""
+
+    def __init__(self, name: str, instead: str) -> None:
+        self._name = name
+        self._instead = instead
+
+    def _raise(self, *_: Any, **__: Any) -> NoReturn:
+        raise UnknownName(f"{self._name!r} is not known here", hint=f"write {self._instead}")
+
+    __call__ = __getitem__ = __setitem__ = _raise
+
+
+FILES_ONLY = WORDS
+"""Words that attribute files have and recipes do not."""
+RECIPES_ONLY = (
+    *("include_recipe", "inject", "lookup", "parameters", "tag", "untag"),
+    *RESOURCE_WORDS,
+)
+"""Words that recipes have and attribute files do not."""
+
+BOTH = ("data_bag", "data_bag_item", "search", "tagged", "has_recipe", "has_role", "run_state", *PLATFORM_WORDS)
+"""Words of both that ask: what the node runs, what machine it is, what others keep. Each question of
+`platform_words` is one, too."""
+
+_ELSEWHERE: dict[str, dict[str, Any]] = {
+    RECIPE: {name: _Gone(name, f"node.{name} in a recipe") for name in FILES_ONLY},
+    ATTRIBUTE_FILE: {name: _Gone(name, f"{name} in a recipe; attribute files only set") for name in RECIPES_ONLY},
+}
+"""The words of the other sort of file: using one says where it belongs."""
+
+_MODULE = {ATTRIBUTE_FILE: "attribute_file", RECIPE: "recipe"}
+"""What the module of a file is called, behind its cookbook."""
+
+_GONE = {
+    "set": _Gone("set", "normal[...] = ... (a Python set can be spelled {1, 2})"),
+    "set_unless": _Gone("set_unless", "normal_unless[...] = ..."),
+}
+"""Words of attribute files that Chef has no more."""
+
+
+class RecipeRunner:
+    """Runs the attribute files and recipes of one node.
+
+    node:      takes them in
+    cookbook:  gives a cookbook by its name, or raises CookbookNotFound
+    words:     more names for recipes, such as `include_recipe`; those in `BOTH` are of attribute files, too
+    on_log:    called with each line a file logs
+    on_recipe: called with the full name of each recipe before it runs
+    shared:    more names for recipes and attribute files, such as `read_json`
+    ruby:      runs attribute files in Ruby; without it they are passed over
+    facts:     what conditions of attribute files ask
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        cookbook: Callable[[str], Cookbook],
+        words: Mapping[str, Any],
+        on_log: Callable[[LogLine], None] | None = None,
+        on_recipe: Callable[[str], None] | None = None,
+        shared: Mapping[str, Any] | None = None,
+        ruby: RubyFiles | None = None,
+        facts: Mapping[Any, Any] | None = None,
+    ) -> None:
+        self.node = node
+        self.recipes: list[str] = []
+        self.log: list[LogLine] = []
+        self.warnings: list[DocumentError] = []
+        self.included: dict[str, Callable[[], Origin]] = {}
+        self._cookbook = cookbook
+        self._order = AttributeFileOrder(cookbook, self._run_attribute_file)
+        self._given, self._shared = words, shared or {}
+        self._on_log = on_log
+        self._on_recipe = on_recipe
+        self._ruby = ruby
+        self._unrun = Unrun(())
+        self._facts = facts or {}
+        if ruby is not None:
+            ruby.belong_to(lambda name, here, by: self._order.include(name, here=here, by=by), self._note)
+
+    @cached_property
+    def _words(self) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
+        """The words of each sort of file, and with those of the other one what it runs in: for the first that runs."""
+        node, words = self.node, self._given
+        shared = {
+            **questions(node),
+            **platform_words(node),
+            **{"node": node, "lazy": lazy, "Sensitive": Sensitive, "Symbol": Symbol, "log": self._log},
+            **{"tagged": self._tagged, "has_recipe": self._has_recipe, "has_role": self._has_role, "run_state": {}},
+            **{name: words[name] for name in BOTH if name in words},
+            **self._shared,
+        }
+        known = {
+            ATTRIBUTE_FILE: {**shared, **words_of(node), **_GONE},
+            RECIPE: {**shared, **words, "tag": node.tag, "untag": node.untag},
+        }
+        return {kind: (names, _ELSEWHERE[kind] | names) for kind, names in known.items()}
+
+    @property
+    def attribute_files(self) -> list[str]:
+        """ "cookbook/path" of those that ran, in order."""
+        return [file for file in self._order.loaded if self._ruby is not None or not file.endswith(RUBY)]
+
+    def load_attribute_files(self, order: list[str]) -> None:
+        """Run the attribute files of the cookbooks named. raises: RecipeFailed, NotFound"""
+        self._unrun = Unrun(map(self._cookbook, order))
+        for name in order:
+            if (cookbook := self._cookbook(name)).unread:
+                self._note_anything(Origin(ATTRIBUTE_FILE, name, cookbook.locator.at(()).file), cookbook.unread)
+        if self._ruby is not None:
+            self._ruby.come_after(map(self._cookbook, order))
+        self._order.load(order)
+
+    def run_recipe(self, name: str, here: str = "", by: Callable[[], Origin] | None = None) -> bool:
+        """Run a recipe, unless it has been; whether it ran.
+
+        name: `cookbook` or `cookbook::recipe`; `::recipe` is one of the cookbook *here*
+        by:   asked who includes it, for messages; nobody for one of the run-list
+        raises: CookbookNotFound, RecipeNotFound, RecipeFailed
+        """
+        full = qualified(name)
+        if full.startswith("::"):
+            full = here + full
+        if full in self.recipes:
+            return False
+        try:
+            cookbook = self._cookbook(cookbook_of(full))
+            file = "" if cookbook.is_missing else cookbook.recipe_file(full)
+        except (CookbookNotFound, RecipeNotFound) as error:
+            error.details = (f"it is included by {by()}",) if by else ("it is on the run-list",)
+            raise
+        self.recipes.append(full)
+        if by is not None:
+            self.included[full] = noted_here(self.node)
+        if cookbook.is_missing:
+            self._note_anything(Origin(RECIPE, full), cookbook.unread)
+            return True
+        if self._on_recipe is not None:
+            self._on_recipe(full)
+        self._run(cookbook, file, RECIPE, full)
+        return True
+
+    def _run_attribute_file(self, cookbook: Cookbook, file: str) -> None:
+        if not file.endswith(DATA):
+            self._run(cookbook, file, ATTRIBUTE_FILE, cookbook.attribute_name(file))
+            return
+        data = cookbook.data(file)
+        self.warnings += data.warnings
+        with self._ruby.beside() if self._ruby else _ALONE:
+            set_data(self.node, data, self._facts)
+
+    def _pass_over(self, cookbook: Cookbook, file: str, kind: str, name: str) -> None:
+        """Note what a file in Ruby may set, and the code that it reaches: libraries, resources, files it includes."""
+        shown = cookbook.shown(file)
+        origin = Origin(kind, name, shown)
+        hint = "--ruby runs it" if kind == ATTRIBUTE_FILE else None
+        try:
+            reached = [*self._unrun.reached(cookbook, file, origin)]
+        except MissingExtra as error:
+            reached, hint = [], error.hint
+            self._note_anything(origin, f"{NOT_READ}: {error.message}")
+        self.warnings.append(not_run(shown, hint))
+        for its, place, code in reached:
+            with setting_as(self.node, kind, name):
+                note_code(self.node, place, code)
+            for other in code.attribute_files:
+                with contextlib.suppress(NotFound):
+                    self._order.include(other, here=its.name)
+            for other, line in code.recipes.items():
+                self._follow(other, its.name, place.moved(line))
+
+    def _follow(self, recipe: str, here: str, by: Origin) -> None:
+        """Go on with a recipe that code in Ruby includes; what cannot be followed may set anything."""
+        full = qualified(recipe)
+        full = here + full if full.startswith("::") else full
+        try:
+            cookbook = self._cookbook(cookbook_of(full))
+            is_followed = cookbook.is_missing or cookbook.recipe_file(full).endswith(RUBY)
+        except NotFound:
+            self._note_anything(by, f"it includes recipe {full}, which is not there")
+            return
+        if is_followed:
+            self.run_recipe(full)
+        elif full not in self.recipes:
+            self._note_anything(by, f"it may include recipe {full}, which was not run")
+
+    def _note_anything(self, origin: Origin, reason: str) -> None:
+        with setting_as(self.node, origin.kind, origin.name):
+            note_anything(self.node, origin, reason)
+
+    def _run(self, cookbook: Cookbook, file: str, kind: str, name: str) -> None:
+        if file.endswith(RUBY):
+            if self._ruby is not None and kind == ATTRIBUTE_FILE:
+                self._ruby.run(cookbook, file, name)
+            else:
+                self._pass_over(cookbook, file, kind, name)
+            return
+        program = cookbook.program(file)
+        self.warnings += program.warnings
+        own: dict[str, Any] = {"include_attribute": partial(self._include_attribute, cookbook.name)}
+        if kind == RECIPE:
+            own["include_recipe"] = partial(self._include_recipe, cookbook.name)
+        words, shared = self._words[kind]
+        names = {"__name__": f"{cookbook.name}.{_MODULE[kind]}", "__file__": program.path}
+        namespace = {**shared, **own, **names}
+        token = _words.set((own, words))
+        try:
+            with set_by(self.node, Setter(kind, name)):
+                if self._ruby is None:
+                    program.run(namespace)
+                else:
+                    with self._ruby.beside():
+                        program.run(namespace)
+        except RecipeFailed:
+            raise
+        except (Exception, SystemExit) as error:
+            raise self._failed(error, kind, name, cookbook.shown(file), program.path) from error
+        finally:
+            _words.reset(token)
+
+    def _failed(self, error: BaseException, kind: str, name: str, shown: str, path: str) -> RecipeFailed:
+        lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == path]
+        line = lines[-1] if lines else None
+        origin = Origin(kind, name, shown, line)
+        first, *rest = str(error).splitlines() or [""]
+        sort = "" if isinstance(error, NodeattrsError) else f"{type(error).__name__}: "
+        in_the_way = type(error) is TypeError and any(words in first for words in _IN_THE_WAY)
+        return RecipeFailed(
+            f"{origin.place}: {kind} {name} failed: {sort}{first}",
+            path=getattr(error, "path", None) if isinstance(error, NodeattrsError) else None,
+            origins=[origin],
+            details=[text.strip() for text in rest],
+            hint=_WAY_OUT if in_the_way else None,
+        )
+
+    # Words
+
+    def _tagged(self, *names: str) -> bool:
+        return all(name in self.node.tags for name in names)
+
+    def _has_recipe(self, name: str) -> bool:
+        """Whether the node runs a recipe: it is on the run-list, as it was expanded, or was included."""
+        return qualified(name) in {*self.recipes, *map(qualified, self.node.read("recipes") or ())}
+
+    def _has_role(self, name: str) -> bool:
+        """Whether the node has a role, its own or one inside another."""
+        return name in (self.node.read("roles") or ())
+
+    def _include_attribute(self, here: str, *names: str) -> None:
+        for name in names:
+            self._order.include(name, here=here, by=self._caller)
+
+    def _include_recipe(self, here: str, *names: str) -> None:
+        for name in names:
+            self.run_recipe(name, here=here, by=self._caller)
+
+    def _log(self, message: object, level: str = "info") -> None:
+        self._note(str(message), level, origin_here(self.node, column=False))
+
+    def _note(self, message: str, level: str, origin: Origin) -> None:
+        line = LogLine(message, level, origin)
+        self.log.append(line)
+        if self._on_log is not None:
+            self._on_log(line)
+
+    def _caller(self) -> Origin:
+        return origin_here(self.node)

@@ -1,0 +1,228 @@
+"""The Ruby of cookbooks: attribute files that are run, and the paths that other files may set.
+
+Used by `dialects.chef.run.recipes` while a node runs, and by `dialects.chef.causes`. What runs Ruby, and how, is known to
+`dialects.chef.ruby`; nothing is started before the first file. Where it does not run, a recipe reaches the libraries,
+resources and definitions whose names it uses; what they may set counts, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from threading import local
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.code import may_run
+from nodeattrs.core.tree import Path
+from nodeattrs.dialects.chef.repository.cookbooks import NOT_RUN, Cookbook
+from nodeattrs.dialects.chef.repository.cookbooks import RUBY as SUFFIX
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.errors import DocumentError, MissingExtra
+from nodeattrs.kinds import RUBY_HELPER
+from nodeattrs.node.attributes import Attributes
+from nodeattrs.node.node import Node
+from nodeattrs.node.slot_names import LEVELS
+
+if TYPE_CHECKING:
+    from nodeattrs.dialects.chef.ruby.helper import Helper
+    from nodeattrs.dialects.chef.ruby.session import RubySession
+    from nodeattrs.dialects.chef.ruby.unrun import UnrunCode
+
+
+NOT_READ = f"{NOT_RUN}, nor read"
+
+_KINDS = {"definitions": "definition", "libraries": "library", "providers": "provider", "resources": "resource"}
+"""Folder of a cookbook -> what an origin calls a file in it."""
+
+Reached = tuple[Cookbook, Origin, "UnrunCode"]
+"""The cookbook of some code, its place, and what it may do."""
+
+
+def note_anything(node: Attributes, origin: Origin, reason: str) -> None:
+    """Note that a source may set anything."""
+    for level in LEVELS:
+        node.unknown(level, origin.name, origin, reason)
+
+
+def note_code(node: Attributes, origin: Origin, code: UnrunCode) -> None:
+    """Note what some code may set: the paths that it writes out, or anything."""
+    for level, lines in code.lines.items():
+        node.unknown(level, origin.name, origin, NOT_RUN, lines)
+    if code.hidden is not None:
+        line, shown = code.hidden
+        note_anything(node, origin.moved(line), f"{NOT_RUN}: {f'`{shown}`' if shown else 'it'} may set anything")
+
+
+class Unrun:
+    """The code in Ruby that one node may reach.
+
+    cookbooks: those whose libraries, resources and definitions Chef loads
+    """
+
+    def __init__(self, cookbooks: Iterable[Cookbook]) -> None:
+        self._cookbooks = tuple(cookbooks)
+        self._seen: dict[str, set[int]] = {}
+
+    def reached(self, cookbook: Cookbook, file: str, origin: Origin) -> Iterator[Reached]:
+        """The code of a recipe or attribute file, then all code that it reaches by name, and none before it did.
+
+        raises: MissingExtra, without tree-sitter
+        cost:   a lookup for each name that the code uses, after the files were parsed once
+        """
+        code = _code(cookbook, file)
+        yield cookbook, origin, code
+        left = [*self._named.get("", ()), *self._by(code)]
+        seen = self._seen.setdefault(origin.kind, set())
+        while left:
+            one = left.pop(0)
+            if id(one) not in seen:
+                seen.add(id(one))
+                yield one
+                left += self._by(one[2])
+
+    def _by(self, code: UnrunCode) -> Iterator[Reached]:
+        for word in sorted(code.words & self._named.keys()):
+            yield from self._named[word]
+
+    @cached_property
+    def _named(self) -> dict[str, list[Reached]]:
+        """Name -> the code that it reaches; "" reaches what Chef may call without a name."""
+        found: dict[str, list[Reached]] = {}
+        for cookbook in self._cookbooks:
+            for file in cookbook.files:
+                kind = _KINDS.get(file.partition("/")[0])
+                if kind is not None and file.endswith(SUFFIX):
+                    code = _code(cookbook, file)
+                    one = cookbook, Origin(kind, cookbook.name, cookbook.shown(file)), code
+                    for name in ("", *code.names) if code.is_reached else code.names:
+                        found.setdefault(name, []).append(one)
+        return found
+
+
+def _code(cookbook: Cookbook, file: str) -> UnrunCode:
+    from nodeattrs.dialects.chef.ruby.unrun import unrun_code
+
+    part, _, name = file.removesuffix(SUFFIX).rpartition("/")
+    part = part.partition("/")[0] or name
+    prefix = cookbook.name.replace("-", "_")
+    names: tuple[str, ...] = ()
+    if part in ("providers", "resources"):
+        names = (prefix if name == "default" else f"{prefix}_{name}",)
+        names += (name, name.removeprefix("_")) if name.startswith("_") else ()  # a partial, for `use`
+    return unrun_code(pathlib.Path(cookbook.root or "", file), cookbook.shown(file), _PARTS.get(part, part), names)
+
+
+_PARTS = {"attributes": "attributes", "recipe": "recipes"}
+
+
+def lines_that_set(cookbook: Cookbook, file: str, path: Path) -> Iterator[int]:
+    """The lines of a file that may set a path, or something above or below it, as far as its keys are written out."""
+    try:
+        code = _code(cookbook, file)
+    except (DocumentError, MissingExtra):
+        return
+    for lines in code.lines.values():
+        yield from (line for at, line in lines.items() if at and at[: len(path)] == path[: len(at)])
+
+
+__all__ = ["KEPT", "RubyFiles"]
+
+
+class RubyFiles:
+    """What runs them for one node.
+
+    words: `data_bag`, `data_bag_item` and `search`
+    """
+
+    def __init__(self, repository: Repository, node: Node, words: Mapping[str, Callable[..., Any]]) -> None:
+        self.warnings: list[DocumentError] = []
+        self._repository = repository
+        self._node = node
+        self._words = words
+        self._cookbooks: list[Cookbook] = []
+        self._others = 0
+        self._include: Callable[..., None] = _nobody
+        self._log: Callable[[str, str, Origin], None] = _nobody
+
+    @classmethod
+    def of_run(cls, repository: Repository, node: Node, words: Mapping[str, Callable[..., Any]]) -> RubyFiles | None:
+        """The same where somebody asked for it, and code may run; None where Ruby is not run. raises: DocumentError"""
+        asked = repository.asked.ruby or repository.config.chef.ruby
+        return cls(repository, node, words) if asked and may_run() else None
+
+    def belong_to(self, include: Callable[..., None], log: Callable[[str, str, Origin], None]) -> None:
+        """Who loads the files that are included, and takes what is logged."""
+        self._include, self._log = include, log
+
+    def come_after(self, cookbooks: Iterable[Cookbook]) -> None:
+        """Name the cookbooks whose libraries are loaded before the first file runs, in order."""
+        self._cookbooks = list(cookbooks)
+
+    def run(self, cookbook: Cookbook, file: str, name: str) -> None:
+        """Run one of them. raises: RecipeFailed, TooMuch, NotFound where there is no Ruby"""
+        if self._others:
+            self._forget()
+        self._session.run(_path(cookbook, file), name, cookbook.shown(file), cookbook.name)
+
+    @contextlib.contextmanager
+    def beside(self) -> Iterator[None]:
+        """While it lasts somebody else writes to the node."""
+        self._others += 1
+        try:
+            yield
+        finally:
+            self._others -= 1
+            self._forget()
+
+    def _forget(self) -> None:
+        if "_session" in self.__dict__:
+            self._session.forget()
+
+    @cached_property
+    def _session(self) -> RubySession:
+        from nodeattrs.dialects.chef.ruby.session import Asked, RubySession
+
+        asked = Asked(self._include, self._words, self._log, self._warn)
+        session = RubySession(self._node, _helper(self._repository), asked, self._repository.root)
+        for cookbook in self._cookbooks:
+            for file in sorted(cookbook.files):
+                if file.startswith("libraries/") and file.endswith(SUFFIX):
+                    problem = session.library(_path(cookbook, file), cookbook.shown(file))
+                    if problem is not None:
+                        self._warn(f"was not loaded: {problem.message}", Origin("library", file=cookbook.shown(file)))
+        return session
+
+    def _warn(self, message: str, origin: Origin) -> None:
+        self.warnings.append(DocumentError(message, file=origin.file, line=origin.line, kind=RUBY_HELPER))
+
+
+class _Kept(local):
+    """What runs Ruby for a repository, one for each thread that runs nodes; it ends with the repository, or Python."""
+
+    def __init__(self) -> None:
+        self.helpers: WeakKeyDictionary[Repository, Helper] = WeakKeyDictionary()
+
+
+KEPT = _Kept()
+
+
+def _helper(repository: Repository) -> Helper:
+    from nodeattrs.dialects.chef.ruby.helper import Helper
+
+    found = KEPT.helpers.get(repository)
+    if found is None or not found.alive:
+        found = KEPT.helpers[repository] = Helper(repository.root, repository.config.chef.ruby_seconds)
+    return found
+
+
+def _path(cookbook: Cookbook, file: str) -> str:
+    return os.path.realpath(os.path.join(cookbook.root or "", file))
+
+
+def _nobody(*_: Any) -> None:
+    """Stands in until somebody is named."""

@@ -1,0 +1,328 @@
+"""One run of one node: facts, roles and environment, attribute files, recipes, in Chef's order.
+
+The composition root: it hands the helpers that recipes see in as callables. It opens no
+store and prints nothing; what it gives back is data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, NoReturn
+
+from nodeattrs.catalog import Catalog
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.dialects.chef.facts import Facts
+from nodeattrs.dialects.chef.repository.cookbooks import Cookbook, check_versions, cookbook_order
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.repository.roles import Environment, NodeFile, Policy, Role
+from nodeattrs.dialects.chef.run.bindings import Injection
+from nodeattrs.dialects.chef.run.expansion import (
+    Expansion,
+    environment_named,
+    expand_run_list,
+    take_layers,
+)
+from nodeattrs.dialects.chef.run.lookups import lookup_word, reader_words
+from nodeattrs.dialects.chef.run.recipes import LogLine, RecipeRunner
+from nodeattrs.dialects.chef.run.resources import Resources, finder
+from nodeattrs.dialects.chef.run.ruby_files import RubyFiles
+from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NotFound, RecipeNotFound
+from nodeattrs.formats.documents import Document
+from nodeattrs.node.intake import Intake, OfNode, split_of_node
+from nodeattrs.node.json_keys import double_keys
+from nodeattrs.node.node import Node
+from nodeattrs.node.run_list import normalised
+
+
+@dataclass
+class Run:
+    """What a run did.
+
+    node:            as it is after the last recipe
+    expansion:       what the run-list expands to
+    attribute_files: "cookbook/path" in the order in which they ran
+    recipes:         "cookbook::recipe" in the order in which they began
+    log:             what cookbook files logged
+    warnings:        what is probably not meant, once each
+    included:        recipe -> who included it, asked when somebody wants to know
+    policy:          the one that the node follows, or None
+    search:          the word `search` that it had, or None
+    facts:           the file that its facts come from, or "this machine"
+    catalog:         the resources that recipes declared; nothing has been applied
+    """
+
+    node: Node
+    expansion: Expansion
+    attribute_files: list[str] = field(default_factory=list)
+    recipes: list[str] = field(default_factory=list)
+    log: list[LogLine] = field(default_factory=list)
+    warnings: list[NodeattrsError] = field(default_factory=list)
+    catalog: Catalog = field(default_factory=Catalog)
+    included: Mapping[str, Callable[[], Origin]] = field(default_factory=dict)
+    policy: Policy | None = None
+    search: Callable[..., Any] | None = None
+    facts: str = ""
+
+
+def run_node(
+    repository: Repository,
+    name: str,
+    *,
+    facts: Facts,
+    run_list: Iterable[object] | None = None,
+    override_run_list: Iterable[object] | None = None,
+    environment: str | None = None,
+    json_attributes: Document | None = None,
+    saved: Node | None = None,
+    log: Callable[[LogLine], None] | None = None,
+    words: Mapping[str, Any] | None = None,
+) -> Run:
+    """Run one node of a repository.
+
+    Normal attributes come from the last run, then what nodes/NAME says is deep merged over them, then
+    the JSON attributes, lists united each time. Run-list and environment: the arguments, else the JSON
+    attributes, else the node file, else the last run, else (the environment only) the configuration.
+
+    facts:           become the whole of automatic
+    override_run_list: what is run instead of the node's run-list, which it keeps
+    json_attributes: as `chef-client -j`
+    saved:           the node of the last run, not changed
+    log:             called with each line that a cookbook file logs
+    words:           more names for recipes, such as `search` over a store
+    raises:          RecipeFailed, NotFound, RunListError, DocumentError, ...: nothing is kept then
+    source:          semantics of Chef's policy builder; docs/merging.md, "A run"
+    """
+    config = repository.config
+    node = Node(name, sensitive=config.sensitive, root=repository.root, rules=config.merge)
+    start = _started(repository, node, saved, json_attributes, run_list, environment)
+    wanted = node.run_list if override_run_list is None else [*map(str, normalised(override_run_list))]
+    lookup, search, intake = lookup_word(repository, node), (words or {}).get("search"), Intake(node)
+    injection = Injection(repository, node, lookup if repository.hiera is not None else None, search)
+    start.take_attributes(intake, facts)
+    plan = _planned(repository, injection.run_list(wanted), node.environment, start.policy)
+    take_layers(node, plan.expansion, plan.environment)
+    noted = plan.expansion.noted
+    if start.policy is not None:
+        noted = {**noted, **start.policy.noted(plan.expansion.qualified)}
+    intake.begin_tags()
+    intake.note(noted)
+    asked = {**facts.tree, "name": node.name, "chef_environment": node.environment, **noted}
+    runner, catalog = _run_files(repository, node, plan, asked, injection, lookup, words or {}, log)
+    of_json = json_attributes.warnings if json_attributes is not None else ()
+    return Run(
+        node,
+        plan.expansion,
+        runner.attribute_files,
+        runner.recipes,
+        runner.log,
+        [*repository.warnings, *facts.warnings, *of_json, *runner.warnings, *double_keys(node)],
+        catalog,
+        runner.included,
+        start.policy,
+        search,
+        facts.place,
+    )
+
+
+@dataclass(frozen=True)
+class _Start:
+    """What a node begins with, beside its environment and its run-list, which it has already.
+
+    saved:     the node of the last run
+    described: the node's own file in the repository
+    of_node:   what the JSON attributes say
+    locator:   of these
+    policy:    the policy that the node follows
+    """
+
+    saved: Node | None
+    described: NodeFile | None
+    of_node: OfNode
+    locator: Locator
+    policy: Policy | None
+
+    def take_attributes(self, intake: Intake, facts: Facts) -> None:
+        """Set normal from the last run, then nodes/NAME, then the JSON attributes; and automatic from the facts."""
+        if self.saved is not None:
+            intake.saved(self.saved)
+        if self.described is not None:
+            intake.normal(self.described.normal, self.described.locator_of("normal"))
+        intake.json_attributes(self.of_node.attributes, self.locator)
+        intake.facts(facts.tree, facts.locator, settled=facts.settled)
+
+
+def _started(
+    repository: Repository,
+    node: Node,
+    saved: Node | None,
+    json_attributes: Document | None,
+    run_list: Iterable[object] | None,
+    environment: str | None,
+) -> _Start:
+    """Give a node its environment and run-list; what else it begins with. raises: as `_policy` and `_configure`"""
+    described = repository.node_document(node.name)
+    given, locator = _given(json_attributes)
+    _identify(node, repository.config.environment, saved, described)
+    of_node = split_of_node(given, locator)
+    policy = _policy(repository, given, described)
+    _configure(repository, node, policy, of_node, run_list, environment)
+    return _Start(saved, described, of_node, locator, policy)
+
+
+def _run_files(
+    repository: Repository,
+    node: Node,
+    plan: _Plan,
+    asked: dict[Any, Any],
+    injection: Injection,
+    lookup: Callable[..., Any],
+    words: Mapping[str, Any],
+    log: Callable[[LogLine], None] | None,
+) -> tuple[RecipeRunner, Catalog]:
+    """Run attribute files and recipes; what ran them, and the resources.
+
+    asked: what conditions of attribute files ask
+    words: more words of recipes in Python and in Ruby
+    """
+    resources = Resources(node, root=repository.root, find=finder(plan.cookbook), bound=injection.bound)
+    readers = reader_words(repository, node)
+    item = readers.pop("data_bag_item")
+    known = {"search": _no_store, "data_bag": repository.data_bag, **words, "data_bag_item": item}
+    ruby = RubyFiles.of_run(repository, node, known)
+    injecting = {"lookup": lookup, "inject": injection.inject, "parameters": injection.parameters}
+    of_recipes = {**injecting, **resources.words(), **known}
+    runner = RecipeRunner(node, plan.cookbook, of_recipes, log, resources.enter, readers, ruby, asked)
+    resources.include = runner.run_recipe
+    runner.load_attribute_files(plan.cookbooks)
+    for recipe in plan.expansion.recipes:
+        runner.run_recipe(recipe)
+    catalog = resources.finish()
+    injection.relate(catalog)
+    if ruby is not None:
+        runner.warnings.extend(ruby.warnings)
+    return runner, catalog
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A run-list, expanded in an environment.
+
+    environment: the layer of that name
+    cookbooks:   those in use, in the order in which their attribute files load; their versions are as asked
+    cookbook:    gives one by its name
+    """
+
+    expansion: Expansion
+    environment: Environment
+    cookbooks: list[str]
+    cookbook: Callable[[str], Cookbook]
+
+
+def _planned(repository: Repository, run_list: list[str], environment: str, policy: Policy | None) -> _Plan:
+    """Expand a run-list, and order the cookbooks. raises: NotFound, RunListError, CookbookVersionConflict"""
+    asked = repository.asked
+    roles = partial(_left_of, repository) if asked.without else repository.role
+    run_list = asked.left(run_list) if asked.without else run_list
+    environments: Callable[[str], Environment] = repository.environment
+    cookbook: Callable[[str], Cookbook] = repository.cookbook
+    if policy is not None:
+        policy.require_recipes(run_list)
+        environments, cookbook = Environment, partial(_locked, repository, policy)
+    expansion = expand_run_list(run_list, roles, environment)
+    expansion.require_roles()
+    expansion.role_layers += [policy.layer()] if policy is not None else []
+    layer = environment_named(environment, environments)
+    cookbooks = cookbook_order(expansion.recipes, cookbook)
+    check_versions(cookbooks, cookbook, [*expansion.pins(), *environments(environment).pins()])
+    _check_recipes(cookbook, expansion)
+    return _Plan(expansion, layer, cookbooks, cookbook)
+
+
+def _left_of(repository: Repository, name: str) -> Role:
+    """A role without the items that are left out."""
+    role, left = repository.role(name), repository.asked.left
+    lists = {name: None if items is None else left(items) for name, items in role.env_run_lists.items()}
+    return replace(role, run_list=left(role.run_list), env_run_lists=lists)
+
+
+def _locked(repository: Repository, policy: Policy, name: str) -> Cookbook:
+    return repository.cookbook(name, policy.lock(name))
+
+
+def _configure(
+    repository: Repository,
+    node: Node,
+    policy: Policy | None,
+    of_node: OfNode,
+    run_list: Iterable[object] | None,
+    environment: str | None,
+) -> None:
+    """Set run-list and environment: those of the policy, then of the JSON attributes, then the arguments.
+
+    raises: BadArgument, where a node follows a policy and is given an environment
+    """
+    if policy is not None:
+        node.run_list = policy.items(repository.asked.named_run_list)[1]
+    for items, named in ((of_node.run_list, of_node.environment), (run_list, environment)):
+        if named is not None:
+            node.environment = named
+        if items is not None:
+            node.run_list = items
+    if policy is not None:
+        if environment is not None:
+            raise BadArgument("a node that follows a policy has no environment", hint="name a group: --policy-group")
+        node.environment = policy.group or node.environment
+
+
+def _policy(repository: Repository, given: Mapping[Any, Any], described: NodeFile | None) -> Policy | None:
+    """The policy that a node follows: as it is asked, as the JSON attributes say, the settings, the node's file.
+
+    raises: BadName, PolicyNotFound, DocumentError
+    """
+    asked, settings = repository.asked, repository.config.chef
+    named = [
+        next((one for one in (first, given.get(key), setting, getattr(described, key, "")) if one), "")
+        for key, first, setting in (
+            ("policy_name", asked.policy, settings.policy),
+            ("policy_group", asked.policy_group, settings.policy_group),
+        )
+    ]
+    return repository.policy(str(named[0]), str(named[1])) if named[0] else None
+
+
+def _identify(node: Node, environment: str | None, saved: Node | None, described: NodeFile | None) -> None:
+    """Environment and run-list before this run: of the settings, the last run, the node's file in the repository."""
+    if environment:
+        node.environment = environment
+    if saved is not None:
+        node.environment, node.run_list = saved.environment, saved.run_list
+    if described is not None:
+        node.environment = described.environment or node.environment
+        node.run_list = described.run_list or node.run_list
+
+
+def _given(document: Document | None) -> tuple[dict[Any, Any], Locator]:
+    """The JSON attributes, and who sets them. raises: DocumentError, where they are no map"""
+    if document is None:
+        return {}, Origin("JSON attributes")
+    if not isinstance(document.tree, dict):
+        raise DocumentError("JSON attributes must be a map", file=document.file, hint='{"run_list": ["role[web]"]}')
+    return document.tree, document.locator("JSON attributes", "")
+
+
+def _no_store(*_: Any, **__: Any) -> NoReturn:
+    raise NotFound("there is no store to search in", hint="a run with a store has one: nodeattrs run --store PLACE")
+
+
+def _check_recipes(cookbook_named: Callable[[str], Cookbook], expansion: Expansion) -> None:
+    """A recipe that is not there is found before the first attribute file runs."""
+    for recipe in expansion.recipes:
+        try:
+            cookbook = cookbook_named(recipe.partition("::")[0])
+            if not cookbook.is_missing:
+                cookbook.recipe_file(recipe)
+        except RecipeNotFound as error:
+            error.details = ("it is on the run-list",)
+            raise

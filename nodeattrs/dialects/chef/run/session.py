@@ -1,0 +1,279 @@
+"""A run with a memory: what the last run saved comes in, and the new pair goes out.
+
+It decides which node is meant, and what of a run is kept, and leaves
+the run itself to `dialects.chef.run.run` and the files to the store. It prints nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pathlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs._version import VERSION
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import ABSENT, copied, dig, near, parse
+from nodeattrs.dialects.chef.facts import Facts
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.run.applying import noted_report
+from nodeattrs.dialects.chef.run.recipes import LogLine
+from nodeattrs.dialects.chef.run.run import Run, run_node
+from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
+from nodeattrs.formats.documents import Document
+from nodeattrs.kinds import EMPTY_RUN_LIST
+from nodeattrs.node.node import Node
+from nodeattrs.store import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
+from nodeattrs.store.engines.texts import is_same_form
+from nodeattrs.store.remembered import Remembered, remembered, root_from
+from nodeattrs.store.search import parse_query, read_tree
+
+if TYPE_CHECKING:
+    from nodeattrs.catalog import Catalog, Report
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a run is asked for, beside its node; each as `run_node` has it."""
+
+    facts: Facts
+    run_list: Iterable[str] | None = None
+    override_run_list: Iterable[str] | None = None
+    environment: str | None = None
+    json_attributes: Document | None = None
+
+
+@dataclass(frozen=True)
+class Session:
+    """A run with what came before it and what it left.
+
+    run:      what the run did
+    last:     the node as the last run had left it, or None where there was none
+    saved:    document and snapshot, as far as the settings let them be kept
+    place:    where that is kept now; None where nothing was saved
+    revision: what it is there
+    """
+
+    run: Run
+    last: Remembered | None
+    saved: Saved
+    place: str | None = None
+    revision: Revision | None = None
+
+    @property
+    def note(self) -> str:
+        """What is odd about where the node began; empty where all is well."""
+        return self.last.note if self.last else ""
+
+    @property
+    def snapshot(self) -> dict[str, Any]:
+        """What the run left behind, as far as it is kept; it shares settled facts with the node."""
+        assert self.saved.snapshot is not None
+        return self.saved.snapshot
+
+    @property
+    def follows(self) -> int | None:
+        """The number of the revision that this one follows: 0 for none, None where the last one has no number."""
+        if self.last is None:
+            return 0
+        return self.last.saved.revision.number if self.last.saved.revision else None
+
+    @cached_property
+    def before(self) -> dict[Any, Any] | None:
+        """The merged tree that the last run had left; None where none went well."""
+        if self.last is None:
+            return None
+        tree = self.last.node.to_dict(evaluate=False)
+        return tree if tree or self.last.saved.noted.ok else None
+
+    @cached_property
+    def after(self) -> dict[Any, Any]:
+        """The merged tree as far as it is kept, to compare with it."""
+        return Node.restore(self.snapshot).to_dict(evaluate=False)
+
+    @cached_property
+    def is_as_before(self) -> bool:
+        """Whether a run that went well had left the very same: to know that nothing changed neither tree is made."""
+        if self.last is None or not self.last.saved.noted.ok:
+            return False
+        return is_same_form(self.snapshot, self.last.saved.snapshot)
+
+
+_NAMES = ("fqdn", "machinename", "hostname")
+
+
+def name_in(facts: Facts) -> str:
+    """What a machine calls itself: its fqdn, else its host name.
+
+    raises: BadArgument, where the facts name neither
+    source: Chef's client
+    """
+    for key in _NAMES:
+        name = facts.tree.get(key)
+        if isinstance(name, str) and name:
+            return name
+    raise BadArgument("these facts name no machine", hint="say which node is meant: --node NAME")
+
+
+def last_of(repository: Repository, store: Store, name: str) -> Remembered | None:
+    """The node as the last run left it. raises: BadName, DocumentError, StoreError"""
+    return remembered(store, name, repository.config.sensitive, root=repository.root)
+
+
+def require_known(repository: Repository, store: Store, name: str, facts: Facts) -> None:
+    """raises: NodeNotFound, where neither the repository nor these facts have a node of that name"""
+    file = pathlib.PurePath(facts.locator.at(()).name).stem  # that describes the machine
+    if repository.describes(name) or name in (file, *(facts.tree.get(key) for key in _NAMES)):
+        return
+    close = near(name, {*repository.nodes(), *store.names()})
+    meant = f"did you mean {' or '.join(close)}? " if close else ""
+    raise NodeNotFound(
+        f"nobody knows the node {name}: it is not in nodes/, not in {store.describe()}, and no facts have that name",
+        hint=f"{meant}--new makes a node of that name",
+    )
+
+
+def run(
+    repository: Repository,
+    store: Store,
+    name: str,
+    wanted: Wanted,
+    last: Remembered | None,
+    *,
+    apply: Callable[[Catalog], Report] | None = None,
+    log: Callable[[LogLine], None] | None = None,
+    before_search: Callable[[], None] | None = None,
+    fleet: str = "",
+) -> Session:
+    """Run a node, starting from what the last run saved. Nothing is saved.
+
+    store:  what recipes search in
+    apply:  brings the resources of the recipes into their state; its report becomes part of the revision, and a
+            revision whose resources failed is noted as failed
+    before_search: called before a recipe searches the store
+    fleet:  noted with the revision, where a call may give a node to two workers
+    raises: as `run_node` and *apply*; BadValue, DeferredCycle, where the node cannot be kept
+    """
+    ran = run_node(
+        repository,
+        name,
+        facts=wanted.facts,
+        run_list=wanted.run_list,
+        override_run_list=wanted.override_run_list,
+        environment=wanted.environment,
+        json_attributes=wanted.json_attributes,
+        saved=last.normal if last else None,
+        log=log,
+        words={"search": search_word(store, before_search)},
+    )
+    noted = _noted(repository, store, fleet=fleet)
+    if apply is not None:
+        applied, noop = apply(ran.catalog), ran.catalog.noop
+        noted = noted._replace(ok=noop or applied.ok, report=noted_report(applied, noop=noop))
+    if last is None:
+        ran.warnings.extend(_unknown_node(ran.node, repository))
+    config = repository.config
+    document = saved_document(ran.node, config.allowed, config.blocked, shared=True)
+    snapshot = ran.node.snapshot(shared=True, causes=config.keeps_causes)
+    kept = filtered_snapshot(snapshot, config.allowed, config.blocked)
+    return Session(ran, last, Saved(ran.node.name, document, kept, noted=noted))
+
+
+def save_failed(
+    repository: Repository,
+    store: Store,
+    name: str,
+    wanted: Wanted,
+    last: Remembered | None,
+    error: NodeattrsError,
+    fleet: str = "",
+) -> None:
+    """Save that a run failed: the node as it was, and what sort of error it was, and where.
+
+    Of a first run the node is saved where nodes/ describes it or a run-list was given; then nothing is known of it but
+    its environment and its run-list. An error of the store does not hide the run's.
+    """
+    with contextlib.suppress(NodeattrsError):
+        was = last.saved if last else _unrun(repository, name, wanted)
+        if was is not None:
+            number = was.revision.number if was.revision else None
+            noted = _noted(repository, store, ok=False, error=_sort_of(error), fleet=fleet)
+            store.save(was._replace(noted=noted), number if last else 0)
+
+
+def _unrun(repository: Repository, name: str, wanted: Wanted) -> Saved | None:
+    """A node whose first run failed: what it was to run, where that is known, and no attribute.
+
+    None where nodes/ does not describe it and no run-list was given: a slip in a name makes no node.
+    """
+    run_list = None if wanted.run_list is None else list(wanted.run_list)
+    json_attributes, environment = wanted.json_attributes, wanted.environment
+    node = Node(name)
+    given = json_attributes.tree if json_attributes is not None and isinstance(json_attributes.tree, dict) else {}
+    described = None
+    with contextlib.suppress(NodeattrsError):
+        described = repository.node_document(name)
+    items = [run_list, given.get("run_list"), given.get("recipes"), list(described.run_list) if described else None]
+    with contextlib.suppress(NodeattrsError):
+        node.run_list = next((one for one in items if isinstance(one, list) and one), [])
+    if not node.run_list and not repository.describes(name):
+        return None
+    # The next run begins in this environment: one that is not there is a slip, and must not stay.
+    environments = [environment, given.get("chef_environment"), described.environment if described else None]
+    for one in (repository.config.environment, *reversed(environments)):
+        with contextlib.suppress(NodeattrsError):
+            if isinstance(one, str) and one:
+                node.environment = repository.environment(one).name
+    return Saved(name, saved_document(node), node.snapshot())
+
+
+def _noted(repository: Repository, store: Store, **how: Any) -> Noted:
+    root = root_from(store, repository.root)
+    return Noted(repository=repository.commit, version=VERSION, root=root, **how)
+
+
+def _sort_of(error: NodeattrsError) -> str:
+    """What sort of error it was, and where; its text may hold a secret, and a place is none."""
+    origin = next((one for one in error.origins if isinstance(one, Origin) and one.file), None)
+    file, line = (origin.file, origin.line) if origin else (getattr(error, "file", None), getattr(error, "line", None))
+    place = ":".join(str(part) for part in (file, line) if part is not None)
+    return f"{type(error).__name__} at {place}" if place else type(error).__name__
+
+
+def search_word(store: Store, before: Callable[[], None] | None = None) -> Callable[..., list[dict[str, Any]]]:
+    """The word `search` of recipes: kept nodes, by name, in Chef's query language or our own terms.
+
+    before: called before each search
+    """
+
+    def search(index: str, query: str = "*:*", attributes: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
+        """What each of the nodes reads, as plain data; with *attributes* (name -> path) only these, None where absent.
+
+        raises: BadArgument, QueryNotUnderstood, QueryNotSupported, MissingExtra
+        """
+        if index != "node":
+            raise BadArgument(f"{index!r} cannot be searched, only nodes", hint='write search("node", "role:db")')
+        if before is not None:
+            before()
+        names = store.search(parse_query(query))
+        trees = [read_tree(saved.document) for saved in map(store.load, names) if saved is not None]
+        if attributes is None:
+            return [copied(tree) for tree in trees]
+        paths = {title: parse(path) for title, path in attributes.items()}
+        found = [{title: dig(tree, path) for title, path in paths.items()} for tree in trees]
+        return [{title: None if value is ABSENT else copied(value) for title, value in one.items()} for one in found]
+
+    return search
+
+
+def _unknown_node(node: Node, repository: Repository) -> Iterator[NodeattrsError]:
+    """What to say of a node that nobody has described: its name may be a slip."""
+    if node.run_list or repository.node_document(node.name) is not None:
+        return
+    close = near(node.name, repository.nodes())
+    hint = f"did you mean {' or '.join(close)}?" if close else "give it one with --run-list, or in nodes/"
+    warning = NodeattrsError(f"the node {node.name} has an empty run-list: nothing was known of it", hint=hint)
+    warning.kind = EMPTY_RUN_LIST
+    yield warning

@@ -1,0 +1,187 @@
+"""Questions about a whole tree: the view of a node, what two views differ in, what nobody reads.
+
+It asks scopes and decides nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import ABSENT, spell, strict_key
+from nodeattrs.dialects.hiera.data import DataFile
+from nodeattrs.dialects.hiera.explain import UnknownLevel
+from nodeattrs.dialects.hiera.hierarchies import LoadedTree
+from nodeattrs.dialects.hiera.keys import NAME
+from nodeattrs.dialects.hiera.scope import Scope
+from nodeattrs.dialects.hiera.values import encrypted_in
+from nodeattrs.errors import NodeattrsError
+
+
+@dataclass(frozen=True, slots=True)
+class Unused:
+    """What no node of those asked for reads.
+
+    files:    data files that belong to no node's hierarchy
+    shadowed: keys, with their lines, that a stronger file hides from every node
+    """
+
+    files: tuple[str, ...]
+    shadowed: tuple[tuple[str, Origin], ...]
+
+
+@taking(scope=Scope)
+def view(scope: Scope) -> dict[str, Any]:
+    """Every key of a scope with its value; a key that cannot be looked up has its error as value.
+
+    cost: one lookup a key
+    """
+    found: dict[str, Any] = {}
+    for key in scope.known_keys():
+        try:
+            found[key] = scope.lookup(as_asked(key), default_value=ABSENT)
+        except NodeattrsError as error:
+            found[key] = error
+    return {key: value for key, value in found.items() if value is not ABSENT}
+
+
+_NOBODYS_KEY = "no_such_key"
+
+
+@taking(scope=Scope)
+def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
+    """The keys of a scope whose values levels might decide that cannot be read, with those levels.
+
+    Under the key "" are the levels that may have further keys.
+    cost: one lookup a key, and what explaining it costs
+    """
+    found: dict[str, tuple[UnknownLevel, ...]] = {}
+    for key in scope.known_keys() if scope.has_unknown else ():
+        with suppress(NodeattrsError):
+            found[key] = scope.unknown_levels(as_asked(key))
+    if scope.has_unknown:
+        levels = scope.unknown_levels(_NOBODYS_KEY)
+        found[""] = tuple(level._replace(key="any key") for level in levels)
+    return {key: levels for key, levels in found.items() if levels}
+
+
+class Seen(NamedTuple):
+    """What one scope sees of a key: the value or the error, who set it, and which levels might decide otherwise."""
+
+    value: Any
+    origins: tuple[Origin, ...] = ()
+    unknown: tuple[UnknownLevel, ...] = ()
+
+
+@taking(scopes=Mapping, key=str)
+def across(scopes: Mapping[str, Scope], key: str, **arguments: Any) -> dict[str, Seen]:
+    """What many scopes see of a key.
+
+    arguments: those of `Scope.lookup`
+    cost:      a lookup each, and an explanation for each value that comes from other files than an equal one
+    """
+    known: dict[Any, Seen] = {}
+    found: dict[str, Seen] = {}
+    for name, scope in scopes.items():
+        try:
+            value = scope.lookup(key, **arguments)
+        except NodeattrsError as error:
+            found[name] = Seen(error)
+            continue
+        alike = scope.environment, scope.sources(key), _compared(value)
+        if alike not in known:
+            explanation = scope.explain(key, **arguments)
+            known[alike] = Seen(value, explanation.origins(), explanation.unknown)
+        found[name] = known[alike]
+    return found
+
+
+class Kept(NamedTuple):
+    """What of a value nobody decrypted: its key and path, why, and where it stands."""
+
+    key: str
+    reason: str
+    origins: tuple[Origin, ...]
+
+
+@taking(scope=Scope, values=Mapping)
+def still_encrypted(scope: Scope, values: Mapping[str, Any], merge: Any = None) -> list[Kept]:
+    """What of some values of a scope, by their keys, is still encrypted.
+
+    cost: an explanation for each key that has some of it
+    """
+    found = []
+    for key, value in values.items():
+        for path, reason, origins in scope.explain(key, merge=merge).encrypted if encrypted_in(value) else ():
+            found.append(Kept(f"{key}.{spell(path)}" if path else key, reason, origins))
+    return found
+
+
+def as_asked(key: str) -> str:
+    """A key of a file as one asks for it: dots and quotes in it do not divide it."""
+    if not any(mark in key for mark in ".'\""):
+        return key
+    return f'"{key}"' if '"' not in key else f"'{key}'"
+
+
+@taking(one=Mapping, other=Mapping)
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """The keys in which two views differ, with both values; ABSENT where one has none."""
+    keys = sorted({**one, **other})
+    pairs = {key: (one.get(key, ABSENT), other.get(key, ABSENT)) for key in keys}
+    return {key: pair for key, pair in pairs.items() if _compared(pair[0]) != _compared(pair[1])}
+
+
+def _compared(value: Any) -> Any:
+    if value is ABSENT:
+        return ABSENT
+    if isinstance(value, NodeattrsError):
+        return type(value), value.message
+    return (True, value) if hasattr(value, "unwrap") else (False, strict_key(value))
+
+
+@taking(hiera=LoadedTree, scopes=Listed)
+def unused(hiera: LoadedTree, scopes: Iterable[Scope]) -> Unused:
+    """What none of these scopes reads: files, and keys that are always shadowed.
+
+    cost: one look at each key of each file, for each scope
+    """
+    read: set[str] = set()
+    used: set[tuple[str, str]] = set()
+    hidden: dict[tuple[str, str], Origin] = {}
+    environments = set()
+    for scope in scopes:
+        environments.add(scope.environment)
+        for module in (None, *hiera.modules(scope.environment)):
+            _take(scope, module, read, used, hidden)
+    files = {file.file for environment in sorted(environments) for file in hiera.data_files(environment)}
+    shadowed = [(key, origin) for (file, key), origin in hidden.items() if (file, key) not in used]
+    return Unused(
+        tuple(sorted(files - read)), tuple(sorted(shadowed, key=lambda one: (str(one[1].file), one[1].line or 0)))
+    )
+
+
+def _take(
+    scope: Scope,
+    module: str | None,
+    read: set[str],
+    used: set[tuple[str, str]],
+    hidden: dict[tuple[str, str], Origin],
+) -> None:
+    seen: set[str] = set()
+    for place in scope.places(module):
+        if not isinstance(place.source, DataFile):
+            continue
+        read.add(place.file)
+        for key in place.source.tree:
+            if type(key) is not str or (module is not None and not key.startswith(f"{module}::")):
+                continue
+            if key in seen and key != NAME and not scope.merges(key):
+                hidden.setdefault((place.file, key), place.source.locator(key, place.entry).at(()))
+            else:
+                used.add((place.file, key))
+            seen.add(key)

@@ -1,0 +1,267 @@
+"""hiera.yaml: what it says, checked, each fault with its line.
+
+It knows which files a hierarchy names only as templates; filling them in is the
+business of `locations`, reading them that of `data`.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from nodeattrs.codes import Kind
+from nodeattrs.core.tree import NO_ENTRIES, Path
+from nodeattrs.dialects.hiera.codes import (
+    CONFIG_INVALID,
+    DATA_FUNCTION_NEEDS_PATH,
+    DEFAULT_HIERARCHY_NOT_IN_MODULE,
+    MISSING_DATA_FUNCTION,
+    MULTIPLE_DATA_FUNCTIONS,
+    MULTIPLE_LOCATIONS,
+    OLD_VERSION,
+    RESERVED_OPTION,
+    UNSUPPORTED_VERSION,
+)
+from nodeattrs.dialects.hiera.data import read_document
+from nodeattrs.dialects.hiera.errors import BadData, Checks
+from nodeattrs.dialects.hiera.old_versions import as_version_5, check_version_3, of_version_3, of_version_4
+from nodeattrs.formats.documents import Document
+
+NOT_INSTALLED = "module"
+"""The kind of the one level of a module that is named and not there."""
+FILE_FUNCTIONS = ("yaml_data", "json_data", "eyaml_lookup_key")
+FUNCTION_KINDS = ("data_hash", "lookup_key", "data_dig", "hiera3_backend", "v4_data_hash")
+URIS = ("uri", "uris")
+LOCATION_KINDS = ("path", "paths", "glob", "globs", "mapped_paths", *URIS)
+_ENTRY_KEYS = ("name", "options", "datadir", *FUNCTION_KINDS[:3], *LOCATION_KINDS, *FUNCTION_KINDS[3:])
+_DEFAULTS_KEYS = ("datadir", "options", *FUNCTION_KINDS[:3])
+_TOP_KEYS = ("version", "defaults", "hierarchy", "plan_hierarchy", "default_hierarchy")
+_OPTION_NAME = re.compile(r"[A-Za-z](:?[0-9A-Za-z_-]*[0-9A-Za-z])?")
+_CODEDIR = "/etc/puppetlabs/code"
+
+
+class Entry(NamedTuple):
+    """One level of a hierarchy.
+
+    kind, function: how its data is had: ("data_hash", "yaml_data"), ...
+    location:       "path", "paths", "glob", "globs", "mapped_paths", "uri", "uris", or None
+    declared:       the templates of its locations; for mapped_paths the three texts
+    datadir:        the template of its folder
+    options:        for the data function
+    line:           where it stands
+    """
+
+    name: str
+    kind: str
+    function: str
+    location: str | None
+    declared: tuple[str, ...]
+    datadir: str
+    options: Mapping[str, Any] = NO_ENTRIES
+    line: int | None = None
+
+
+class Config(NamedTuple):
+    """A hiera.yaml.
+
+    file:     its name in messages; None for the built-in one
+    folder:   where its datadirs are counted from
+    defaults: the entries of `default_hierarchy`; None where there is none
+    """
+
+    file: str | None
+    folder: pathlib.Path
+    entries: tuple[Entry, ...]
+    defaults: tuple[Entry, ...] | None = None
+    built_in: bool = False
+
+
+BUILT_IN = (Entry("Common", "data_hash", "yaml_data", "path", ("common.yaml",), "data"),)
+"""The hierarchy where hiera.yaml has none, and that of a global layer without a file."""
+
+
+def read_config(
+    path: pathlib.Path, name: str, layer: str, warn: Callable[[BadData], None], codedir: str | None = None
+) -> Config | None:
+    """Read a hiera.yaml for a layer; None where it has none, as version 3 in an environment or module.
+
+    layer:   "global", "environment" or "module"
+    warn:    called with what Puppet warns of: versions before 5, and what is no map
+    codedir: the folder of all code, as Puppet has it; version 3 looks for data there
+    raises:  BadData with file and line
+    """
+    document = read_document(path, name, "yaml", marks=True).document  # each entry notes its line
+    return _Reader(document, path.parent, layer, warn, codedir or _CODEDIR).config()
+
+
+class _Reader(Checks):
+    def __init__(
+        self, document: Document, folder: pathlib.Path, layer: str, warn: Callable[[BadData], None], codedir: str
+    ) -> None:
+        super().__init__(document)
+        self.folder = folder
+        self.layer = layer
+        self.warn = warn
+        self.codedir = codedir
+
+    def config(self) -> Config | None:
+        tree = self.document.tree
+        if not isinstance(tree, dict):
+            return self._no_map()
+        version = tree.get("version")
+        if version is None or (version == 3 and type(version) is int):
+            return self._version_3(tree)
+        if type(version) is not int or version != 5:
+            if type(version) is int and version == 4:
+                return self._version_4(tree)
+            message = f"version {version!r} is not read here"
+            raise self.fault(UNSUPPORTED_VERSION, message, ("version",), "write the number 5")
+        self.known(tree, _TOP_KEYS, ())
+        defaults = self._defaults(tree)
+        default_entries = None
+        if tree.get("default_hierarchy") is not None:
+            if self.layer != "module":
+                raise self.fault(
+                    DEFAULT_HIERARCHY_NOT_IN_MODULE,
+                    f"default_hierarchy is for modules, and this is the {self.layer} layer",
+                    ("default_hierarchy",),
+                    "move its entries to the end of hierarchy",
+                )
+            default_entries = self._hierarchy(tree["default_hierarchy"], "default_hierarchy", defaults)
+        entries: tuple[Entry, ...] = BUILT_IN
+        if tree.get("hierarchy") is not None:
+            entries = self._hierarchy(tree["hierarchy"], "hierarchy", defaults)
+        elif tree.get("defaults") is not None:
+            entries = (self._entry({"name": "Common", "path": "common.yaml"}, (), defaults),)
+        return Config(self.document.file, self.folder, entries, default_entries)
+
+    def _no_map(self) -> Config | None:
+        found = f"hiera.yaml {'is empty' if self.document.tree is None else 'is no map'}"
+        if self.layer == "global":
+            return self._version_3({}, CONFIG_INVALID, f"{found}: it counts as version 3")
+        message = f"{found}: the {self.layer} layer has no hierarchy of its own"
+        self.warn(self.invalid(message, hint="write `version: 5` and a hierarchy"))
+        return None
+
+    def _version_3(
+        self, tree: Mapping[Any, Any], kind: Kind = OLD_VERSION, message: str = "version 3 is deprecated"
+    ) -> Config | None:
+        check_version_3(tree, self)
+        if self.layer == "global":
+            return self._old(of_version_3(tree, self, self.codedir), pathlib.Path(), kind, message)
+        message = f"version 3 counts in the global layer alone: the {self.layer} layer has no data"
+        self.warn(self.fault(UNSUPPORTED_VERSION, message, ("version",), as_version_5(of_version_3(tree, self))))
+        return None
+
+    def _version_4(self, tree: Mapping[Any, Any]) -> Config:
+        made = of_version_4(tree, self)
+        if self.layer == "global":
+            message = "version 4 is not read in the global layer"
+            raise self.fault(UNSUPPORTED_VERSION, message, ("version",), as_version_5(made))
+        return self._old(made, self.folder, OLD_VERSION, "version 4 is deprecated")
+
+    def _old(
+        self, made: Iterable[tuple[dict[str, Any], Path]], folder: pathlib.Path, kind: Kind, message: str
+    ) -> Config:
+        """One that counts, and a warning that shows its version 5. folder: where its datadirs are counted from"""
+        entries = [*made]
+        self.warn(self.fault(kind, message, ("version",), as_version_5(entries)))
+        return Config(self.document.file, folder, self._entries(entries, self._defaults({})))
+
+    def _options(self, tree: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
+        options = self.map(tree.get("options", {}), (*path, "options"))
+        for name in options:
+            if not isinstance(name, str) or not _OPTION_NAME.fullmatch(name):
+                raise self.invalid(f"{name!r} is no name of an option", (*path, "options", name))
+            if name in ("path", "uri"):
+                raise self.fault(
+                    RESERVED_OPTION, f"the option {name} is reserved", (*path, "options", name), "use another name"
+                )
+        return options
+
+    def _function(self, tree: Mapping[str, Any], path: Path) -> tuple[str, str] | None:
+        kinds = [kind for kind in FUNCTION_KINDS if kind in tree]
+        if len(kinds) > 1:
+            raise self.fault(
+                MULTIPLE_DATA_FUNCTIONS,
+                f"{' and '.join(kinds)} in one place",
+                (*path, kinds[1]),
+                "one entry has one data function",
+            )
+        return (kinds[0], self.text(tree[kinds[0]], (*path, kinds[0]))) if kinds else None
+
+    def _defaults(self, tree: Mapping[str, Any]) -> dict[str, Any]:
+        if tree.get("defaults") is None:
+            return {"function": ("data_hash", "yaml_data"), "datadir": "data", "options": {}}
+        given = self.map(tree["defaults"], ("defaults",))
+        self.known(given, _DEFAULTS_KEYS, ("defaults",))
+        datadir = given.get("datadir", "data")
+        return {
+            "function": self._function(given, ("defaults",)),
+            "datadir": self.text(datadir, ("defaults", "datadir")),
+            "options": self._options(given, ("defaults",)),
+        }
+
+    def _hierarchy(self, hierarchy: Any, key: str, defaults: dict[str, Any]) -> tuple[Entry, ...]:
+        if not isinstance(hierarchy, list):
+            raise self.invalid(f"{key} must be a list", (key,))
+        return self._entries(((given, (key, at)) for at, given in enumerate(hierarchy)), defaults)
+
+    def _entries(self, written: Iterable[tuple[Any, Path]], defaults: dict[str, Any]) -> tuple[Entry, ...]:
+        """Entries, each with its path, by which faults are placed."""
+        entries: list[Entry] = []
+        named: dict[str, Path] = {}
+        for given, path in written:
+            entry = self._entry(given, path, defaults)
+            self.once(entry.name, path, named)
+            entries.append(entry)
+        return tuple(entries)
+
+    def _entry(self, given: Any, path: Path, defaults: dict[str, Any]) -> Entry:
+        self.map(given, path, "an entry of a hierarchy", "write `- name: ...` and a path")
+        self.known(given, _ENTRY_KEYS, path)
+        if "name" not in given:
+            raise self.invalid("an entry without a name", path, "add `name: ...`")
+        name = self.text(given["name"], (*path, "name"))
+        function = self._function(given, path)
+        options = self._options(given, path) or defaults["options"]
+        function = function or defaults["function"]
+        if function is None:
+            raise self.fault(
+                MISSING_DATA_FUNCTION,
+                f"the entry {name!r} has no data function, and neither have the defaults",
+                path,
+                "add `data_hash: yaml_data` to defaults",
+            )
+        kinds = [kind for kind in LOCATION_KINDS if kind in given]
+        if len(kinds) > 1:
+            raise self.fault(
+                MULTIPLE_LOCATIONS,
+                f"the entry {name!r} has both {' and '.join(kinds)}",
+                (*path, kinds[1]),
+                "one entry has one kind of location",
+            )
+        declared: tuple[str, ...] = ()
+        location = kinds[0] if kinds else None
+        if location is not None:
+            value, place = given[location], (*path, location)
+            declared = self.texts(value, place) if location.endswith("s") else (self.text(value, place),)
+            if location == "mapped_paths" and len(declared) != 3:
+                raise self.invalid("mapped_paths takes a variable, a name and a template", place)
+        if options and function[1] in FILE_FUNCTIONS[:2]:
+            raise self.fault(
+                DATA_FUNCTION_NEEDS_PATH,
+                f"{function[1]} takes no options, and Puppet refuses every lookup here",
+                (*path, "options") if "options" in given else ("defaults", "options"),
+                "remove them, or name the function that they are for",
+            )
+        if (location is None or location in URIS) and function[1] in FILE_FUNCTIONS:
+            raise self.fault(
+                DATA_FUNCTION_NEEDS_PATH, f"{function[1]} needs to know a file", path, "add `path: common.yaml`"
+            )
+        datadir = self.text(given["datadir"], (*path, "datadir")) if "datadir" in given else defaults["datadir"]
+        line = self.document.place(path)[0] if path else None
+        kind, called = function
+        return Entry(name, kind, called, location, declared, datadir, options, line)

@@ -1,0 +1,213 @@
+"""What `convert_to` of lookup_options makes of a value: Puppet's `new` of a type.
+
+It knows no lookup: a value and a type go in, a value comes out.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+from nodeattrs.core.budget import too_long
+from nodeattrs.core.sensitive import Encrypted, Sensitive, revealed, withheld
+from nodeattrs.dialects.hiera.codes import CONVERT_BAD_TYPE, CONVERT_FAILED, UNKNOWN_TYPE
+from nodeattrs.dialects.hiera.errors import BadLookup
+from nodeattrs.dialects.hiera.types import Type, parse_type
+from nodeattrs.dialects.hiera.values import inspected
+
+_WHOLE = r"0[xX][0-9A-Fa-f]+|0[bB][01]+|"
+_INTEGER = re.compile(rf"(?:([+-])[ \t]*|\s*)({_WHOLE}\d+)", re.ASCII)
+_FLOAT = re.compile(rf"(?:([+-])[ \t]*|\s*)({_WHOLE}0[0-7]+|(?:0|[1-9]\d*)((?:\.\d+)?(?:[eE]-?\d+)?))", re.ASCII)
+_ZERO = re.compile(r"[+-]?\s*0\.?0*[eE].*")
+_MOST_COUNTED = 100_000
+_WORDS: dict[str, bool] = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
+
+
+def convert(value: Any, to: Any, sensitive: Callable[[Any], Any] = Sensitive) -> Any:
+    """What `convert_to` makes of a value.
+
+    to:        the text of a type, or a list of that text and arguments
+    sensitive: makes a secret
+    raises:    BadLookup: "convert_bad_type", where there is no such type; "convert_failed"
+
+    >>> convert("0x1F", "Integer"), convert("101", ["Integer", 2]), convert({"a": 1}, "Array")
+    (31, 5, [['a', 1]])
+    """
+    if isinstance(value, Encrypted):
+        return value  # what it would be only its key can say
+    clear = revealed(value)
+    if clear is not value:
+        return withheld(convert(clear, to, sensitive), [()])
+    name, *arguments = to if isinstance(to, list) and to else [to]
+    if not isinstance(name, str):
+        raise BadLookup(f"convert_to names no type: {to!r}", kind=CONVERT_BAD_TYPE, hint="write convert_to: Integer")
+    try:
+        target = parse_type(name)
+        if not arguments and target.holds(value):
+            return value
+        inner = _inner(target)
+        maker = sensitive if inner.name == "Sensitive" else _CONVERSIONS.get(inner.name)
+        if maker is None:
+            raise ValueError(f"there is no conversion to {target}")
+        result = maker(value, *arguments)
+    except BadLookup as error:
+        if error.kind != UNKNOWN_TYPE:
+            raise
+        raise BadLookup(error.message, kind=CONVERT_FAILED, hint=error.hint) from None
+    except (TypeError, ValueError, OverflowError) as error:
+        raise BadLookup(f"convert_to {name} failed: {_reason(error, value, name)}", kind=CONVERT_FAILED) from None
+    if not target.holds(result):
+        raise BadLookup(f"what convert_to made is no {target}", kind=CONVERT_FAILED)
+    return result
+
+
+def _reason(error: Exception, value: Any, name: str) -> str:
+    kind = {dict: "map", list: "list", str: "text", type(None): "null"}.get(type(value), type(value).__name__)
+    return str(error) if str(error).startswith(("there is", "a ")) else f"this {kind} is no {name}"
+
+
+def _inner(target: Type) -> Type:
+    """What makes the value: of `Optional[Integer]` it is `Integer`."""
+    while target.name in ("Optional", "NotUndef") and isinstance(inner := next(iter(target.arguments), None), Type):
+        target = inner
+    return target
+
+
+def _number_in(pattern: re.Pattern[str], value: Any) -> re.Match[str]:
+    found = pattern.fullmatch(value) if type(value) is str else None
+    if found is None:
+        raise ValueError
+    return found
+
+
+def _to_integer(value: Any, radix: int | None = None, absolute: bool = False) -> int:
+    if (radix is not None and (type(radix) is not int or radix not in (2, 8, 10, 16))) or type(absolute) is not bool:
+        raise ValueError
+    if type(value) in (bool, int, float):
+        number = int(value)
+    else:
+        sign, digits = _number_in(_INTEGER, value).groups()
+        number = int((sign or "") + digits, radix or _base(digits))
+    if too_long(number):
+        raise ValueError
+    return abs(number) if absolute else number
+
+
+def _base(digits: str) -> int:
+    """Ruby's: a zero in front makes an octal number."""
+    return {"0x": 16, "0b": 2}.get(digits[:2].lower(), 8 if digits.startswith("0") else 10)
+
+
+def _to_float(value: Any, absolute: bool = False) -> float:
+    if type(absolute) is not bool:
+        raise ValueError
+    if type(value) in (bool, int, float):
+        number = float(value)
+    else:
+        sign, digits, _ = _number_in(_FLOAT, value).groups()
+        is_binary = digits[:2].lower() == "0b"
+        if value == "0" or (is_binary and sign):  # Puppet takes neither
+            raise ValueError
+        number = float(int(digits, 0)) if is_binary or digits[:2].lower() == "0x" else float(digits)
+        number = -number if sign == "-" else number
+    return abs(number) if absolute else number
+
+
+def _to_numeric(value: Any, absolute: bool = False) -> int | float:
+    if type(value) is float or (type(value) is str and _number_in(_FLOAT, value)[3]):
+        if type(value) is str and _ZERO.fullmatch(value):  # Puppet takes it for none
+            raise ValueError
+        return _to_float(value, absolute)
+    return _to_integer(value, None, absolute)
+
+
+def _to_boolean(value: Any) -> bool:
+    if type(value) in (int, float) and value == value:
+        return bool(value != 0)
+    if type(value) is str and value.lower() in _WORDS:
+        return _WORDS[value.lower()]
+    raise ValueError
+
+
+def _to_string(value: Any, formats: Any = None) -> str:
+    if formats is not None:
+        raise ValueError("there is no format of texts here")
+    if value is None:
+        return ""
+    if type(value) is float:  # Puppet's %f; inside of a list it is written in full
+        return f"{value:f}" if math.isfinite(value) else {"inf": "Inf", "-inf": "-Inf"}.get(str(value), "NaN")
+    return value if type(value) is str else _puppet_text(value)
+
+
+def _puppet_text(value: Any) -> str:
+    """A list or map as Puppet writes it: texts in single quotes, blanks around the arrows."""
+    if type(value) is str:
+        return _quoted(value)
+    if value is None:
+        return "undef"
+    parts: list[str] = []  # by loops: one call a level, since documents may have five hundred
+    if type(value) is list:
+        for one in value:
+            parts.append(_puppet_text(one))
+        return f"[{', '.join(parts)}]"
+    if type(value) is dict:
+        for key, one in value.items():
+            parts.append(f"{_puppet_text(key)} => {_puppet_text(one)}")
+        return f"{{{', '.join(parts)}}}"
+    return inspected(value)
+
+
+_ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "$": "\\$", "\\": "\\\\"}
+
+
+def _quoted(text: str) -> str:
+    """In single quotes; with control characters in double ones. What stands behind a backslash stays as it is."""
+    if all(sign >= " " for sign in text):
+        return "'" + re.sub(r"\\.|'", lambda found: "\\'" if found[0] == "'" else found[0], text) + "'"
+    return '"' + "".join(_ESCAPES.get(sign, sign if sign >= " " else f"\\u{{{ord(sign):X}}}") for sign in text) + '"'
+
+
+def _to_array(value: Any, wrap: bool = False) -> list[Any]:
+    if type(wrap) is not bool:
+        raise ValueError
+    if type(value) is list:
+        return value
+    if wrap:
+        return [value]
+    if type(value) is dict:
+        return [[key, one] for key, one in value.items()]
+    if type(value) is str:
+        return list(value)
+    if type(value) is int and 0 <= value <= _MOST_COUNTED:
+        return list(range(value))
+    raise ValueError
+
+
+def _to_hash(value: Any, how: Any = None) -> dict[Any, Any]:
+    if how is not None:
+        raise ValueError("there is no map made of paths here")
+    if type(value) is dict:
+        return value
+    flat = _to_array(value)
+    if flat and type(value) is list and all(type(one) is list and len(one) == 2 for one in value):
+        flat = [part for pair in value for part in pair]
+    if len(flat) % 2:
+        raise ValueError
+    if any(type(key) not in (str, int) for key in flat[::2]):
+        raise ValueError("a key of a map is neither text nor integer")
+    return dict(zip(flat[::2], flat[1::2], strict=True))
+
+
+_CONVERSIONS: dict[str, Callable[..., Any]] = {
+    "Integer": _to_integer,
+    "Float": _to_float,
+    "Numeric": _to_numeric,
+    "Boolean": _to_boolean,
+    "String": _to_string,
+    "Array": _to_array,
+    "Tuple": _to_array,
+    "Hash": _to_hash,
+    "Struct": _to_hash,
+}

@@ -1,0 +1,320 @@
+"""Data files: parsed once in a process, answered from for every scope.
+
+A `DataFile` gives the value of a key, its texts filled in, and where that is written.
+It knows no hierarchy and no strategy.
+"""
+
+from __future__ import annotations
+
+import errno
+import pathlib
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from hashlib import sha256
+from typing import Any, Literal, NamedTuple, Protocol
+
+from nodeattrs.cache import CACHE
+from nodeattrs.codes import Kind
+from nodeattrs.core.budget import in_force
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.sensitive import withheld
+from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.core.unknown import Unknown
+from nodeattrs.dialects.hiera import ruby_json, ruby_yaml
+from nodeattrs.dialects.hiera.codes import BAD_DATA_VALUE, DATA_NOT_A_HASH, DATA_PARSE_ERROR, UNREADABLE_FILE
+from nodeattrs.dialects.hiera.errors import BadData, BadLookup, HieraError, bad_data
+from nodeattrs.dialects.hiera.expressions import Plan, Speech, planned, text_plan
+from nodeattrs.dialects.hiera.keys import NAME
+from nodeattrs.errors import DocumentError, TooMuch
+from nodeattrs.formats.documents import Document, content_of, decoded
+from nodeattrs.formats.places import HALF_PAIR, Mark, Text
+
+
+class ReadDocument(NamedTuple):
+    """A document, and the keys whose values data may not hold: key -> what, and at which offset.
+
+    twice: the keys that are written more than once
+    """
+
+    document: Document
+    unfit: dict[str, tuple[str, int]]
+    text: Text
+    twice: frozenset[str] = frozenset()
+
+
+_NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}
+"""Where Ruby, too, finds no file."""
+
+
+def read_document(
+    path: pathlib.Path, name: str, syntax: Literal["yaml", "json"], *, marks: bool = False
+) -> ReadDocument:
+    """Read a file as Puppet reads it. All readers of the same content share its tree, so nobody changes it.
+
+    marks:  whether the reader will ask for lines: they are found while YAML is read, and not by a second reading
+    raises: FileNotFoundError where there is none; BadData with file and line for all else
+    cost:   one read of the file; the same content is parsed once in a process
+    """
+    try:
+        content = content_of(path, name)
+    except DocumentError as error:
+        if isinstance(error.__cause__, OSError) and error.__cause__.errno in _NOT_THERE:
+            raise FileNotFoundError(str(error)) from None
+        raise _bad(DATA_PARSE_ERROR if isinstance(error, TooMuch) else UNREADABLE_FILE, error) from error
+    try:
+        return CACHE.get(
+            (name, syntax, in_force(), sha256(content).digest()), partial(_parsed, content, name, syntax, marks)
+        )
+    except DocumentError as error:
+        raise _bad(DATA_PARSE_ERROR, error) from error
+
+
+def _bad(kind: Kind, error: DocumentError) -> BadData:
+    place = {"file": error.file, "line": error.line, "column": error.column}
+    return BadData(error.reason, kind=kind, hint=error.hint, details=error.details, **place)
+
+
+def _parsed(content: bytes, name: str, syntax: Literal["yaml", "json"], marks: bool) -> ReadDocument:
+    text = Text(name, decoded(content, name).removeprefix("\ufeff"))
+    half = None if text.text.isascii() else HALF_PAIR.search(text.text)
+    if half:
+        raise text.error("half of a surrogate pair, which no file can hold", half.start())
+    if syntax == "json":
+        return ReadDocument(ruby_json.read(text), {}, text)
+    read = ruby_yaml.read(text, marks=marks)
+    return ReadDocument(Document(text, read.reading), read.unfit, text, read.twice)
+
+
+class Source(Protocol):
+    """What can be asked for the value of a key."""
+
+    def value(self, key: str, speech: Speech) -> Any:
+        """The value, or ABSENT, or `Unknown` where it cannot be read; never changed by whoever gets it."""
+        ...
+
+    def locator(self, key: str, entry: str) -> Locator:
+        """Who says what stands below the key."""
+        ...
+
+    def overwritten(self, key: str) -> Sequence[Source]:
+        """What stands under the same key, and does not count; the nearest to counting first."""
+        ...
+
+
+class Overwritten(NamedTuple):
+    """What a data file has under a key that it has again further down. Nobody fills in its texts."""
+
+    tree: Any
+    mark: Mark
+    text: Text
+
+    def value(self, key: str, speech: Speech) -> Any:
+        return self.tree
+
+    def locator(self, key: str, entry: str) -> Locator:
+        return _OverwrittenLocator(self, entry)
+
+    def overwritten(self, key: str) -> Sequence[Source]:
+        return ()
+
+
+class _OverwrittenLocator(NamedTuple):
+    source: Overwritten
+    entry: str
+
+    def at(self, path: Path) -> Origin:
+        line, column = self.source.text.place(self.source.mark.nearest(path).offset)
+        return Origin("hiera", self.entry, self.source.text.file, line, column)
+
+
+_UNASKED: Any = object()
+
+
+class DataFile:
+    """One data file.
+
+    file:     its name in messages
+    tree:     its keys
+    warnings: keys written twice, and keys that no lookup finds
+    """
+
+    def __init__(
+        self,
+        read: ReadDocument,
+        tree: dict[str, Any],
+        opened: Callable[[Any], Any] | None = None,
+        sensitive: Iterable[Path] = (),
+    ) -> None:
+        self.file = read.document.file
+        self.tree = tree
+        self.document = read.document
+        self.warnings = list(read.document.warnings)
+        self._unfit = read.unfit
+        self._text = read.text
+        self._twice = read.twice
+        self._overwritten: dict[str, tuple[Overwritten, ...]] = {}
+        self._plans: dict[str, Plan | None] = {}
+        self._opened = opened
+        self._sensitive = sensitive
+        self._clear: dict[str, Any] = {}
+
+    def value(self, key: str, speech: Speech) -> Any:
+        """The value of a key with its texts filled in, or ABSENT.
+
+        cost:   one look-up, and one visit for each part that has expressions
+        raises: BadData for what data may not hold, and whatever filling in raises
+        """
+        value = self.tree.get(key, ABSENT)
+        if self._opened is not None and value is not ABSENT:
+            value = self._open(key, value, self._opened)
+        if self._unfit and key in self._unfit:
+            what, offset = self._unfit[key]
+            line, column = self._text.place(offset)
+            raise BadData(
+                f"{key!r} holds {'a value' if self._has_secrets(key) else what}, which data may not hold",
+                kind=BAD_DATA_VALUE,
+                file=self.file,
+                line=line,
+                column=column,
+                hint="put it in quotes",
+            )
+        plan = self._plan(key, value)
+        if plan is not None:
+            try:
+                value = plan(speech)
+            except HieraError as error:
+                if self._has_secrets(key) and not isinstance(error, BadData):  # it quotes the text
+                    error.message, error.details, error.hint = f"an expression in {key!r} fails", (), None
+                place = f"needed by {key!r} in {self.file}:{self.document.place((key,))[0]}"
+                if place not in error.details:
+                    error.details = (*error.details, place)
+                raise
+        return self._withheld(key, value)
+
+    def _withheld(self, key: str, value: Any) -> Any:
+        """The value of a key with what is sensitive as secrets. They cover what expressions gave, too."""
+        if not self._sensitive or value is ABSENT or key == NAME:
+            return value
+        return withheld(value, self._sensitive, (key,))
+
+    def _has_secrets(self, key: str) -> bool:
+        """Whether the value of a key, or something in it, is sensitive."""
+        return any(path[:1] in ((), ("*",), (key,)) for path in self._sensitive)
+
+    def says_always(self, key: str) -> bool:
+        """Whether the value of a key is what the file has, whoever asks."""
+        value = self.tree.get(key, ABSENT)
+        return value is ABSENT or (self._opened is None and self._plan(key, value) is None)
+
+    def _plan(self, key: str, value: Any) -> Plan | None:
+        """What fills in the texts of a value; None where there is nothing to fill in."""
+        kind = type(value)
+        if kind is str:
+            return text_plan(value) if "%{" in value else None
+        if kind is not dict and kind is not list:
+            return None
+        if key not in self._plans:
+            self._plans[key] = planned(value)
+        return self._plans[key]
+
+    def _open(self, key: str, value: Any, opened: Callable[[Any], Any]) -> Any:
+        """What a key has once it is decrypted; its expressions are read after that, as in Puppet."""
+        found = self._clear.get(key, _UNASKED)
+        if found is _UNASKED:
+            try:
+                found = self._clear[key] = opened(value)
+            except BadLookup as error:
+                line, column = self.document.place((key,))
+                raise BadData(f"{key!r} cannot be decrypted: {error.message}", kind=error.kind, file=self.file,
+                              line=line, column=column, hint=error.hint) from None  # fmt: skip
+        return found
+
+    def locator(self, key: str, entry: str) -> Locator:
+        return self.document.locator("hiera", entry, (key,))
+
+    def overwritten(self, key: str) -> Sequence[Source]:
+        """What the file has under a key before it has it again. cost: reads it once more, where it does"""
+        if key not in self._twice:
+            return ()
+        found = self._overwritten.get(key)
+        if found is None:
+            others = ruby_yaml.overwritten(self._text, key)
+            made = tuple(Overwritten(self._withheld(key, value), mark, self._text) for value, mark in others)
+            found = self._overwritten.setdefault(key, made)
+        return found
+
+
+def file_source(
+    path: pathlib.Path,
+    name: str,
+    syntax: Literal["yaml", "json"],
+    opened: Callable[[Any], Any] | None = None,
+    warn: Callable[[DocumentError], None] | None = None,
+    sensitive: tuple[Path, ...] = (),
+) -> DataFile | None:
+    """The file at *path*; None where there is none.
+
+    opened: makes of a value what it is once it is decrypted
+    sensitive: paths whose values are given as secrets; the first step is the key
+
+    A YAML file whose root is no map has no keys, and *warn* is called; JSON has to be an object.
+    raises: BadData
+    """
+    try:
+        read = read_document(path, name, syntax)
+    except FileNotFoundError:
+        return None
+    tree = read.document.tree
+    if not isinstance(tree, dict):
+        if syntax == "json":
+            raise bad_data(read.document, DATA_NOT_A_HASH, "a JSON data file must be an object")
+        if warn is not None and tree is not None:
+            warn(bad_data(read.document, DATA_NOT_A_HASH, "is no map, and so has no keys"))
+        tree = {}
+    if opened is not None:  # its clear text belongs to the caller that has the keys
+        return DataFile(read, tree, opened, sensitive)
+    return CACHE.get((read.document, sensitive), lambda: DataFile(read, tree, None, sensitive))
+
+
+class FunctionData:
+    """A data function of one's own that is asked key by key.
+
+    ask: gets a key; raises KeyError where it has none, and gives `Unknown` where it cannot be read
+    sensitive: paths whose values are given as secrets
+    """
+
+    def __init__(self, name: str, ask: Callable[[str], Any], sensitive: Iterable[Path] = ()) -> None:
+        self.file = f"function {name}"
+        self._name = name
+        self._ask = ask
+        self._sensitive = sensitive
+
+    def value(self, key: str, speech: Speech) -> Any:
+        try:
+            value = self._ask(key)
+        except KeyError:
+            return ABSENT
+        if type(value) is Unknown:
+            return value
+        plan = planned(value)
+        return withheld(value if plan is None else plan(speech), self._sensitive, (key,))
+
+    def locator(self, key: str, entry: str) -> Locator:
+        return Origin("data function", self._name)
+
+    def overwritten(self, key: str) -> Sequence[Source]:
+        return ()
+
+
+def _nothing(key: str) -> Any:
+    raise KeyError(key)
+
+
+SKIPPED = FunctionData("skipped", _nothing)
+"""What stands for a level that somebody asked to leave out."""
+
+
+def unread(name: str, reason: str) -> FunctionData:
+    """What stands for a level that cannot be read: it might have any key."""
+    unknown = Unknown(name, reason)
+    return FunctionData(name, lambda key: unknown)

@@ -1,0 +1,423 @@
+"""Why a lookup gives what it gives: every place searched, every leaf's file and line.
+
+An explanation is data; `nodeattrs.dialects.hiera.reports` lays it out. A scope is asked once, with a
+recorder, and the very folding that made the value answers who set what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from nodeattrs.core.claim import Cause, Claim, Origin
+from nodeattrs.core.folding import NOTHING, Folding, noting
+from nodeattrs.core.origins import wholes
+from nodeattrs.core.part import Part
+from nodeattrs.core.sensitive import Encrypted, Marked, plain
+from nodeattrs.core.trace import Trace, traced
+from nodeattrs.core.tracing import walk
+from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, spell
+from nodeattrs.core.unread import Unread
+from nodeattrs.core.walk import Setting
+from nodeattrs.dialects.hiera.answers import OPTIONS, Answers, Asking, Merge
+from nodeattrs.dialects.hiera.deep import KNOCKED_OUT
+from nodeattrs.dialects.hiera.errors import HieraError
+from nodeattrs.dialects.hiera.keys import NAME, split_key
+from nodeattrs.dialects.hiera.recorder import Recorder, Searched
+from nodeattrs.dialects.hiera.values import LEAVES, encrypted_in
+from nodeattrs.dialects.hiera.variables import unset
+from nodeattrs.errors import NodeattrsError, TooDeep
+
+
+@dataclass(frozen=True, slots=True)
+class Knocked:
+    """A value that a marker removed, and who set each."""
+
+    value: Any
+    set_by: tuple[Origin, ...]
+    marker: Any
+    by: tuple[Origin, ...]
+
+
+class UnknownLevel(NamedTuple):
+    """A level that cannot be read, and might decide an answer.
+
+    key:    what it was asked for: the key of the explanation, or one that the value needed
+    layer:  "global", "environment", "module" or "default_hierarchy"
+    name:   the name of the entry
+    origin: where hiera.yaml has it
+    reason: why it cannot be read
+    is_merge: whether it is its lookup_options that might decide, and so how values merge
+    """
+
+    key: str
+    layer: str
+    name: str
+    origin: Origin
+    reason: str
+    is_merge: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The level as data for JSON."""
+        return {
+            "key": self.key,
+            "layer": self.layer,
+            "entry": self.name,
+            "file": self.origin.file,
+            "line": self.origin.line,
+            "reason": self.reason,
+            **({"decides": "merge"} if self.is_merge else {}),
+        }
+
+    @property
+    def unread(self) -> Unread:
+        """The level as an unread place that may set the key."""
+        reason = f"{self.reason}; its lookup_options may change the merge" if self.is_merge else self.reason
+        return Unread(self.origin.place or self.layer, reason, ((self.key,),), "level", self.name)
+
+    def sentence(self, who: str) -> str:
+        """What it may do to whom."""
+        return f"{who} may be {'merged otherwise by lookup_options of' if self.is_merge else 'overridden by'} {self}"
+
+    def __str__(self) -> str:
+        return f"level {self.name!r} ({self.origin.place or self.layer}): {self.reason}"
+
+
+class Explanation:
+    """The answer to "why is this the value of the key?".
+
+    key:           as it was asked for
+    root:          its first step, which stands in the files
+    value:         the answer, as `lookup` gives it; ABSENT where there is none
+    error:         what `lookup` raises, or None
+    found_in:      "data", "override", "default_values_hash", "default_value" or "otherwise"
+    strategy:      the strategy, as it is written in lookup_options
+    strategy_from: who chose it: "argument", "default", or the line of lookup_options
+    option:        the name or expression in lookup_options, where that chose it
+    searched:      each place asked, in order, with found, no_key, no_file, no_folder, unknown or skipped
+    shadowed:      where the key stands too, below the first place that has it
+    converted:     what `convert_to` asked for, where it was applied
+    needed:        the keys that expressions in the value looked up
+    unknown:       the levels that cannot be read and might decide the answer
+    unset:         the paths and values that need a variable which is not set, and which one
+    """
+
+    def __init__(self, key: str, value: Any, error: NodeattrsError | None, recorder: Recorder) -> None:
+        self.key = key
+        self.root = recorder.key
+        self.value = value
+        self.error = error
+        self.found_in = recorder.found_in
+        self.strategy = recorder.how.to_data()
+        self.strategy_from: str | Origin = recorder.chosen_by
+        self.option = recorder.option
+        self.searched = tuple(recorder.searched)
+        self.shadowed = tuple(found.origin(()) for found in recorder.shadowed)
+        self.converted = recorder.wanted
+        self.needed = tuple(dict.fromkeys(recorder.needed or ()))
+        self.unknown: tuple[UnknownLevel, ...] = ()
+        self.unset: tuple[str, ...] = ()
+        self.needed_at: dict[str, tuple[Origin, ...]] = {}
+        self._recorder = recorder
+        self._folding = recorder.folding or Folding()
+        self._steps = split_key(key)[1:] if recorder.folding is not None else ()
+
+    @property
+    def found(self) -> bool:
+        """Whether there is an answer, null included."""
+        return self.value is not ABSENT
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether a conversion made the whole value a secret."""
+        return hasattr(self.value, "unwrap") and not isinstance(self.value, (Encrypted, Marked))
+
+    @property
+    def encrypted(self) -> tuple[tuple[Path, str, tuple[Origin, ...]], ...]:
+        """What of the value is still encrypted: the path, the reason, and where it stands."""
+        found = encrypted_in(self.value)
+        return tuple((path, one.reason, self.origins(path)) for path, one in found)
+
+    @property
+    def _from_data(self) -> bool:
+        return self.error is None and self.found_in == "data"
+
+    # --- who set it
+
+    @cached_property
+    def _located(self) -> tuple[Part, tuple[tuple[Part, Part], ...]]:
+        """The merged value before a conversion, with the places of all its leaves, and what knock-outs removed."""
+        if not self._recorder.how.options.get("knockout_prefix"):
+            return self._folding.located(), ()
+        with noting() as notes:
+            part = self._folding.located()
+        return part, tuple((note.lower, note.upper) for note in notes if note.policy is KNOCKED_OUT)
+
+    def _part(self, path: Path = ()) -> Part:
+        """The merged value at a path below the steps of the key; ABSENT where it is not from data."""
+        part = self._located[0] if self._from_data else NOTHING
+        for step in (*self._steps, *path) if part.value is not ABSENT else ():
+            part = part.at(step)
+        return part
+
+    def origins(self, path: str | Path = ()) -> tuple[Origin, ...]:
+        """Everyone who set what stands at a path of the value, the strongest first."""
+        steps = as_path(path)
+        value = dig(self._part().value, steps)
+        if value is ABSENT:
+            return ()
+        if _is_leaf(value):
+            return self._places(self._part(steps))
+        standing = walk(self._folding, (*self._steps, *steps)).standing
+        return tuple(self._recorder.source(setting.source).origin(setting.own) for setting in reversed(standing))
+
+    def leaves(self) -> Iterator[tuple[Path, Any, tuple[Origin, ...]]]:
+        """Each leaf and list element of the value: its path, itself, and who set it.
+
+        cost: that of the merge once more, one visit a leaf, and one look at each file's lines
+        """
+        part = NOTHING if self.is_secret else self._part()
+        if part.value is not ABSENT:
+            for path, leaf in _leaves(part, ()):
+                yield path, leaf.value, self._places(leaf)
+
+    def _places(self, part: Part) -> tuple[Origin, ...]:
+        """Where the sources of a part have it, the strongest first; one line once."""
+        found = sorted(wholes(part.origins, ()), key=lambda at: -at.source)
+        return tuple(dict.fromkeys(self._recorder.source(at.source).origin(at.path) for at in found))
+
+    @property
+    def knocked(self) -> tuple[Knocked, ...]:
+        """What knock-outs removed, in the order in which it happened."""
+        return tuple(
+            Knocked(removed.value, self._places(removed), marker.value, self._places(marker))
+            for removed, marker in self._located[1]
+        )
+
+    def trace(self, path: str | Path = ()) -> Trace:
+        """Everyone who set a path of the value, the winner first, with the rule that overrode each other one.
+
+        cost: the depth of the path times the number of places
+        """
+        steps = (*self._steps, *as_path(path))
+        sources = self._recorder.all_found()
+        titles = {found.number: found.title for found in sources}
+        value = dig(self._folding.result.value, steps) if self._from_data else ABSENT
+        shown = self.value if self.is_secret else value
+        trace = traced(walk(self._folding, steps), steps, shown, self._claim, titles)
+        cover = None if trace.cover is None else (self.root, *trace.cover)
+        return trace._replace(path=(self.root, *steps), cover=cover)
+
+    def causes(self, path: str | Path = ()) -> tuple[Cause, ...]:
+        """The lines that decide who is asked and how their values become one: of hiera.yaml, and of lookup_options."""
+        places = [self._recorder.source(stated.rank).place for stated in self.trace(path).claims]
+        found = [Cause(f"level {place.entry!r} of the {place.layer} layer", place.origin) for place in places]
+        if isinstance(self.strategy_from, Origin):
+            strategy = self.strategy if isinstance(self.strategy, str) else self.strategy["strategy"]
+            found.append(Cause(f"lookup_options: {self.option} is merged by {strategy}", self.strategy_from))
+        return tuple(dict.fromkeys(found))
+
+    def _claim(self, setting: Setting) -> Claim:
+        found = self._recorder.source(setting.source)
+        value = found.value if found.is_unknown else self.value if self.is_secret else setting.value
+        return Claim((self.root, *setting.path), value, setting.source, found.origin(setting.own))
+
+    # --- as data
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as data for JSON; secrets are masked."""
+        where, error = self.strategy_from, self.error
+        return {
+            "version": 1,
+            "key": self.key,
+            "found": self.found,
+            "found_in": self.found_in if self.found else None,
+            "value": plain(self.value) if self.found else None,
+            "error": None if error is None else {"kind": _kind(error), "message": error.message},
+            "strategy": self.strategy,
+            "strategy_from": where if isinstance(where, str) else where._asdict(),
+            "option": self.option,
+            "searched": list(map(_searched, self.searched)),
+            "leaves": list(map(_leaf, self.leaves())),
+            "knocked_out": [] if self.is_secret else list(map(_knocked, self.knocked)),
+            "shadowed": [one._asdict() for one in self.shadowed],
+            "unknown": [level.to_dict() for level in self.unknown],
+            "unset": list(self.unset),
+            "converted": self.converted,
+            "needed": list(self.needed),
+            "needed_at": {key: [one._asdict() for one in origins] for key, origins in self.needed_at.items()},
+        }
+
+    def __str__(self) -> str:
+        text = str(self.trace())
+        return text if self.error is None else f"{text}\n{self.error}"
+
+
+def explained(answers: Answers, key: str, recorder: Recorder, ask: Callable[[], Any]) -> Explanation:
+    """Ask with a recorder, and note what else there is to say."""
+    value: Any = ABSENT
+    error: NodeattrsError | None = None
+    try:
+        recorder.key = str(split_key(key)[0])
+        value = _copied(ask())
+    except NodeattrsError as fault:
+        error = fault
+    except RecursionError:
+        error = TooDeep("the keys that need each other, or a value, are nested too deep")
+    found = Explanation(key, value, error, recorder)
+    if recorder.option is not None:
+        found.strategy_from = _option_origin(answers, recorder) or NAME
+    values = [f"the value of {one}: {name} is not set" for name, one in answers.missing.items()]
+    if any(one.outcome.startswith("no_f") for one in recorder.searched):
+        values += unset(answers, answers.module_with_data(recorder.key))
+    found.unset = tuple(values)
+    for needed in found.needed:
+        found.needed_at[needed] = _setters(answers, needed, recorder)
+    if answers.has_unknown:
+        found.unknown = tuple(dict.fromkeys(_levels(answers, key, recorder)))
+    return found
+
+
+def _setters(answers: Answers, key: str, outer: Recorder) -> tuple[Origin, ...]:
+    """The places that set a key which the value of another one looked up; () where that fails."""
+    recorder = _recorder(answers, key, outer)
+    try:
+        value = answers.answer(key, None, recorder)
+    except (NodeattrsError, RecursionError):
+        return ()
+    return () if value is ABSENT else Explanation(key, value, None, recorder).origins()
+
+
+def explained_options(answers: Answers, key: str) -> Explanation:
+    """How lookup_options came to be for a key: the merged map, each entry with its file and line."""
+    recorder = Recorder(answers, NAME)
+    recorder.chosen_by = "a rule of its own"
+    error: NodeattrsError | None = None
+    value: Any = ABSENT
+    try:
+        module = answers.module_with_data(str(split_key(key)[0]))
+        value = _copied(recorder.found(NAME, OPTIONS, answers.options_hierarchy(module)))
+    except NodeattrsError as fault:
+        error = fault
+    found = Explanation(NAME, value, error, recorder)
+    found.unknown = tuple(_undecided(recorder, NAME))
+    return found
+
+
+def undecided(answers: Answers, keys: Iterable[str], merge: Merge, asking: Asking) -> tuple[UnknownLevel, ...]:
+    """The levels that cannot be read and might decide the value of the first of some keys that is found."""
+    levels: list[UnknownLevel] = []
+    for key in keys:
+        recorder = _recorder(answers, key, asking, [])
+        value = answers.answer(key, merge, recorder, defaults=False)
+        levels += _levels(answers, key, recorder)
+        if value is not ABSENT:
+            break
+    return tuple(dict.fromkeys(levels))
+
+
+def _recorder(answers: Answers, key: str, asking: Asking, needed: list[str] | None = None) -> Recorder:
+    """What notes a search for a key, with the arguments of another call."""
+    recorder = Recorder(answers, key, asking.override, asking.defaults, needed)
+    recorder.key = str(split_key(key)[0])
+    return recorder
+
+
+def _levels(answers: Answers, key: str, recorder: Recorder) -> Iterator[UnknownLevel]:
+    """Those that might decide a key, and those that might decide another one that its value needed."""
+    yield from _undecided(recorder, key)
+    yield from _undecided_merge(answers, recorder, key)
+    for needed in dict.fromkeys(recorder.needed or ()):
+        inner = _recorder(answers, needed, recorder)
+        with suppress(NodeattrsError):
+            answers.answer(needed, None, inner)
+        yield from _undecided(inner, needed)
+        yield from _undecided_merge(answers, inner, needed)
+
+
+def _undecided_merge(answers: Answers, recorder: Recorder, key: str) -> Iterator[UnknownLevel]:
+    """Those whose lookup_options might merge otherwise: where two places have the key, and the call says nothing."""
+    if recorder.chosen_by == "argument" or len({id(one.place.source) for one in recorder.known()}) < 2:
+        return
+    options = Recorder(answers, NAME)
+    with suppress(NodeattrsError):
+        options.found(NAME, OPTIONS, answers.options_hierarchy(answers.module_with_data(recorder.key)))
+    if options.folding is not None:
+        unknown = walk(options.folding, (recorder.option or recorder.key,)).unknown
+        yield from _undecided(options, key, unknown, is_merge=True)
+
+
+def _copied(value: Any) -> Any:
+    return copied(value, LEAVES) if type(value) in (dict, list) else value
+
+
+def _undecided(
+    recorder: Recorder, key: str, numbers: Iterable[int] | None = None, *, is_merge: bool = False
+) -> Iterator[UnknownLevel]:
+    if recorder.folding is None or not any(found.is_unknown for found in recorder.all_found()):
+        return
+    if numbers is None:
+        numbers = walk(recorder.folding, split_key(key)[1:]).unknown
+    for number in sorted(numbers, reverse=True):
+        found = recorder.source(number)
+        place = found.place
+        yield UnknownLevel(key, place.layer, place.entry, place.origin, found.value.reason, is_merge)
+
+
+def _option_origin(answers: Answers, recorder: Recorder) -> Origin | None:
+    """The line of lookup_options that chose the strategy."""
+    options = Recorder(answers, NAME)
+    module = answers.module_with_data(recorder.key)
+    with suppress(HieraError):
+        defaults = answers.default_hierarchy(module) if recorder.in_defaults and module is not None else None
+        options.found(NAME, OPTIONS, defaults or answers.options_hierarchy(module))
+    if options.folding is None:
+        return None
+    for setting in walk(options.folding, (recorder.option,)).standing:
+        return options.source(setting.source).origin((*setting.own, "merge"))
+    return None
+
+
+def _is_leaf(value: Any) -> bool:
+    return type(value) not in (dict, list) or not value
+
+
+def _leaves(part: Part, path: Path) -> Iterator[tuple[Path, Part]]:
+    if _is_leaf(part.value):
+        yield path, part
+    elif type(part.value) is dict:
+        for key in part.value:
+            yield from _leaves(part.at(key), (*path, key))
+    else:
+        for at, element in enumerate(part.elements()):
+            yield from _leaves(element, (*path, at))
+
+
+# --- data
+
+
+def _kind(error: NodeattrsError) -> str:
+    return error.kind or type(error).__name__
+
+
+def _searched(one: Searched) -> dict[str, Any]:
+    place = one.place
+    found = {"layer": place.layer, "entry": place.entry, "declared": place.declared, "file": place.file}
+    return {**found, "outcome": one.outcome}
+
+
+def _leaf(leaf: tuple[Path, Any, tuple[Origin, ...]]) -> dict[str, Any]:
+    path, value, origins = leaf
+    return {"path": spell(path) if path else "", "value": plain(value), "set_by": [one._asdict() for one in origins]}
+
+
+def _knocked(one: Knocked) -> dict[str, Any]:
+    return {
+        "value": plain(one.value),
+        "set_by": [setter._asdict() for setter in one.set_by],
+        "marker": plain(one.marker),
+        "by": [setter._asdict() for setter in one.by],
+    }

@@ -1,0 +1,303 @@
+"""Expressions in texts: `%{facts.os.family}`, `%{lookup('key')}`, `%{alias('key')}`.
+
+A text is split once and kept as a template; a tree is planned once, so that parts
+without expressions are never visited again. What a variable or key is worth, only the
+`Speech` knows that is handed in. Facts are plain text: what an expression inside a fact
+would ask is never asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any, Protocol
+
+from nodeattrs.codes import Kind
+from nodeattrs.core.budget import Budget
+from nodeattrs.core.sensitive import Encrypted, Marked, Sensitive, revealed
+from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.dialects.hiera.codes import (
+    ALIAS_NOT_ENTIRE_STRING,
+    METHOD_NOT_ALLOWED_HERE,
+    UNKNOWN_INTERPOLATION_METHOD,
+)
+from nodeattrs.dialects.hiera.errors import BadLookup
+from nodeattrs.dialects.hiera.keys import dug, split_key
+from nodeattrs.dialects.hiera.values import encrypted_in, written
+
+
+class Speech(Protocol):
+    """Who answers while texts are filled in.
+
+    untrusted: set once a fact put a `%` or `{` into a text, which then must not be read as an expression
+    """
+
+    untrusted: bool
+
+    @property
+    def budget(self) -> Budget:
+        """What the call under way may use up."""
+        ...
+
+    def variable(self, name: Any) -> Any:
+        """The value of a variable; null where there is none."""
+        ...
+
+    def missing(self, name: str) -> None:
+        """Note that a text names a variable that is not set. raises: BadLookup, where that is an error"""
+        ...
+
+    def lookup(self, key: str) -> tuple[Any, bool]:
+        """The value of a key, or ABSENT; and whether its texts may be read as expressions again."""
+        ...
+
+
+Plan = Callable[[Speech], Any]
+"""Gives the value of one text or tree for one speech; what has no expressions is shared with the source."""
+
+_EXPRESSION = re.compile(r"%\{([^}]*)\}")
+_CALL = re.compile(r"(?am)^(\w+)\((?:\"([^\"]+)\"|'([^']+)')\)$")
+_EMPTY = frozenset(["", "::", '""', "''", '"::"', "'::'"])
+_SHORT = 256
+"""A fact of so few characters may be written as often as a text has room for its name."""
+_BLANKS = " \t\n\v\f\r\0"
+
+
+def planned(value: Any) -> Plan | None:
+    """How to fill in a tree; None where there is nothing to fill in.
+
+    cost: one visit of the whole tree, once for each value of a file
+    """
+    if type(value) is str:
+        return text_plan(value) if "%{" in value else None
+    if type(value) is list:
+        return _filled(value, [(at, plan) for at, entry in enumerate(value) if (plan := planned(entry)) is not None])
+    if type(value) is dict:
+        return _map_plan(value)
+    return None
+
+
+def _filled(value: Any, inner: list[tuple[Any, Plan]]) -> Plan | None:
+    """How to fill in some entries of a list or map; None where there are none."""
+
+    def fill(speech: Speech) -> Any:
+        out = value.copy()
+        for at, plan in inner:
+            out[at] = plan(speech)
+        return out
+
+    return fill if inner else None
+
+
+def _map_plan(value: dict[Any, Any]) -> Plan | None:
+    inner = [(key, plan) for key, entry in value.items() if (plan := planned(entry)) is not None]
+    keys = {key: text_plan(key) for key in value if type(key) is str and "%{" in key}
+    if keys:
+        plans = dict(inner)
+
+        def rebuild(speech: Speech) -> Any:
+            out = {}
+            for key, entry in value.items():
+                name = keys[key](speech) if key in keys else key
+                filled = plans[key](speech) if key in plans else entry
+                if type(name) is Encrypted:
+                    filled = Encrypted(filled, name.reason)
+                out[written(name) if isinstance(name, Sensitive) else name] = filled
+            return out
+
+        return rebuild
+    return _filled(value, inner)
+
+
+@lru_cache(maxsize=65536)
+def text_plan(text: str, calls: bool = True) -> Plan:
+    """How to fill in one text.
+
+    calls:  whether `lookup(..)` and its kin may be called; in hiera.yaml they may not
+    raises: BadLookup, when the plan is used
+    """
+    pieces: list[str | _Piece] = []
+    at = 0
+    for found in _expressions(text):
+        if found.start() > at:
+            pieces.append(text[at : found.start()])
+        expression = found[1].strip(_BLANKS)
+        if expression not in _EMPTY:
+            pieces.append(_piece(expression, text, found[0] == text, calls))
+        at = found.end()
+    if at < len(text):
+        pieces.append(text[at:])
+    if len(pieces) == 1 and isinstance(pieces[0], _Alias):
+        return pieces[0].value
+
+    def fill(speech: Speech) -> str | Sensitive:
+        texts = [piece if isinstance(piece, str) else piece.text(speech) for piece in pieces]
+        secrets = [one for one in texts if isinstance(one, Sensitive)]
+        if not secrets:
+            return "".join(map(str, texts))
+        whole = "".join([one.unwrap() if isinstance(one, Sensitive) else one for one in texts])
+        encrypted = next((one for one in secrets if isinstance(one, Encrypted)), None)
+        return Marked(whole) if encrypted is None else Encrypted(whole, encrypted.reason)
+
+    return fill
+
+
+def _expressions(text: str) -> Iterator[re.Match[str]]:
+    # Behind the last bracket none is closed: each opening there would be followed to the end of the text.
+    return _EXPRESSION.finditer(text, 0, text.rfind("}") + 1)
+
+
+def _piece(expression: str, text: str, is_all: bool, calls: bool) -> _Piece:
+    call = _CALL.search(expression)
+    if call is None:
+        return _Variable(expression, text)
+    word, data = call[1], call[2] or call[3]
+    if not calls:
+        return _Wrong(METHOD_NOT_ALLOWED_HERE, f"{word}(..) cannot be called in hiera.yaml", text)
+    if word in ("lookup", "hiera"):
+        return _Lookup(data)
+    if word == "alias":
+        if is_all:
+            return _Alias(data)
+        return _Wrong(ALIAS_NOT_ENTIRE_STRING, "alias(..) must be the whole text", text)
+    if word == "literal":
+        return _Literal(data)
+    if word == "scope":
+        return _Variable(data, text)
+    return _Wrong(UNKNOWN_INTERPOLATION_METHOD, f"there is no function {word}", text)
+
+
+def names_in(text: str) -> list[str]:
+    """The variables that a text of hiera.yaml names.
+
+    >>> names_in("os/%{facts.os.family}-%{scope('dc')}%{}.yaml")
+    ['facts.os.family', 'dc']
+    """
+    expressions = (found[1].strip(_BLANKS) for found in _expressions(text))
+    calls = ((one, _CALL.search(one)) for one in expressions if one not in _EMPTY)
+    return [one if call is None else call[2] or call[3] for one, call in calls if call is None or call[1] == "scope"]
+
+
+def _again(text: str, speech: Speech) -> str:
+    """A text that came out of an expression: it may hold expressions itself."""
+    return written(text_plan(text)(speech)) if "%{" in text else text
+
+
+def variable(name: str, text: str, speech: Speech) -> Any:
+    """The value of a dotted variable, or null.
+
+    raises: BadLookup "key_syntax", CannotDig
+    """
+    steps = _steps(name, text)
+    found = speech.variable(steps[0])
+    if found is None or len(steps) == 1:
+        return found
+    found = dug(found, steps[1:], name)
+    return None if found is ABSENT else found
+
+
+def _steps(name: str, text: str) -> Path:
+    try:
+        return split_key(name)
+    except BadLookup as error:
+        raise BadLookup(error.message, kind=error.kind, details=[f"in {text!r}"], hint=error.hint) from None
+
+
+class _Piece:
+    """One expression of a text."""
+
+    __slots__ = ()
+
+    def text(self, speech: Speech) -> str | Sensitive:
+        """What it puts into a text; a secret where it is made of what is sensitive or encrypted."""
+        raise NotImplementedError
+
+
+class _Variable(_Piece):
+    __slots__ = ("name", "subject")
+
+    def __init__(self, name: str, subject: str) -> None:
+        self.name = name
+        self.subject = subject
+
+    def text(self, speech: Speech) -> str:
+        value = variable(self.name, self.subject, speech)
+        if value is None:
+            speech.missing(self.name)
+        text = written(value)
+        if "%" in text or "{" in text:
+            speech.untrusted = True
+        if len(text) > _SHORT:
+            speech.budget.bytes(len(text))
+        return text
+
+
+class _Lookup(_Piece):
+    __slots__ = ("key",)
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+    def text(self, speech: Speech) -> str | Sensitive:
+        value, trusted = speech.lookup(self.key)
+        if value is ABSENT:
+            return ""
+        if trusted:
+            plan = planned(value)
+            value = value if plan is None else plan(speech)
+        else:
+            speech.untrusted = True
+        clear, kept = revealed(value), encrypted_in(value)
+        text = written(clear.unwrap() if type(clear) is Encrypted else clear)
+        speech.budget.bytes(len(text))
+        if kept:
+            return Encrypted(text, kept[0][1].reason)
+        return text if clear is value else Marked(text)
+
+
+class _Alias(_Piece):
+    __slots__ = ("key",)
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+    def value(self, speech: Speech) -> Any:
+        value, trusted = speech.lookup(self.key)
+        speech.untrusted = speech.untrusted or not trusted
+        if value is ABSENT:
+            return ""
+        speech.budget.tree(value)
+        return value
+
+    def text(self, speech: Speech) -> str:
+        return written(self.value(speech))
+
+
+class _Literal(_Piece):
+    __slots__ = ("data",)
+
+    def __init__(self, data: str) -> None:
+        self.data = data
+
+    def text(self, speech: Speech) -> str:
+        return _again(self.data, speech)
+
+
+class _Wrong(_Piece):
+    __slots__ = ("kind", "message", "subject")
+
+    def __init__(self, kind: Kind, message: str, subject: str) -> None:
+        self.kind = kind
+        self.message = message
+        self.subject = subject
+
+    def text(self, speech: Speech) -> str:
+        raise BadLookup(self.message, kind=self.kind, details=[f"in {self.subject!r}"], hint=_WAYS_OUT.get(self.kind))
+
+
+_WAYS_OUT = {
+    METHOD_NOT_ALLOWED_HERE: "use variables only, such as %{facts.os.family}",
+    ALIAS_NOT_ENTIRE_STRING: "write the expression alone, or use lookup(..) inside a text",
+    UNKNOWN_INTERPOLATION_METHOD: "the functions are lookup, hiera, alias, literal and scope",
+}

@@ -1,0 +1,115 @@
+"""What hiera-eyaml encrypted: found in texts, and decrypted where keys are at hand; else a secret that says so.
+
+It knows no hierarchy. PKCS7 is decrypted with the package `cryptography`; other schemes are named.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import pathlib
+import re
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+from nodeattrs.core.sensitive import Encrypted
+from nodeattrs.dialects.hiera.codes import CANNOT_DECRYPT
+from nodeattrs.dialects.hiera.errors import BadLookup
+from nodeattrs.errors import missing_extra
+
+Decrypt = Callable[[str], str]
+"""Makes clear text of one `ENC[SCHEME,...]`; raises `NoKey` where it cannot, for want of a key."""
+
+_MARK = re.compile(r"ENC\[.*?\]")
+_TOKEN = re.compile(r"ENC\[(?:(\w+),)?([a-zA-Z0-9+/ =\n]+?)\]")
+_BLANKS = re.compile(r"\s")
+
+
+class NoKey(Exception):
+    """A text stays encrypted, for the reason that this says."""
+
+
+def opened(value: Any, decrypt: Decrypt) -> Any:
+    """A tree with its texts decrypted, or `Encrypted`; keys of maps are left alone, as in Puppet."""
+    if type(value) is str:
+        return _text(value, decrypt) if _MARK.search(value) else value
+    if type(value) is list:
+        return [opened(entry, decrypt) for entry in value]
+    if type(value) is dict:
+        return {key: opened(entry, decrypt) for key, entry in value.items()}
+    return value
+
+
+def _text(text: str, decrypt: Decrypt) -> str | Encrypted:
+    def clear(found: re.Match[str]) -> str:
+        return decrypt(f"ENC[{found[1] or 'PKCS7'},{_BLANKS.sub('', found[2])}]")
+
+    try:
+        return re.sub(r"\r?\n\Z|\r\Z", "", _TOKEN.sub(clear, text))
+    except NoKey as error:
+        return Encrypted(text, str(error))
+
+
+def stays(text: str) -> str:
+    """A `Decrypt` for those who asked for none."""
+    raise NoKey("nobody asked to decrypt it")
+
+
+class Pkcs7:
+    """Decrypts with a pair of keys, in the files that `eyaml createkeys` writes.
+
+    >>> Pkcs7("private_key.pkcs7.pem", "public_key.pkcs7.pem")
+    <Pkcs7 private_key.pkcs7.pem>
+    """
+
+    def __init__(self, private_key: str | os.PathLike[str], public_key: str | os.PathLike[str]) -> None:
+        self.private_key = pathlib.Path(private_key)
+        self.public_key = pathlib.Path(public_key)
+
+    def __call__(self, text: str) -> str:
+        """The clear text. raises: NoKey; BadLookup "cannot_decrypt", which shows nothing of it; MissingExtra"""
+        scheme, _, body = text[4:-1].partition(",")
+        if scheme != "PKCS7":
+            raise NoKey(f"{scheme} is not decrypted here")
+        certificate, key = self._keys
+        from cryptography.hazmat.primitives.serialization import pkcs7
+
+        try:
+            return pkcs7.pkcs7_decrypt_der(base64.b64decode(body), certificate, key, []).decode("utf-8")
+        except Exception:
+            hint = "was it encrypted for another one, or damaged?"
+            fault = BadLookup(f"{self.private_key} does not decrypt it", kind=CANNOT_DECRYPT, hint=hint)
+        raise fault  # outside, so that no cause shows what was tried
+
+    @cached_property
+    def _keys(self) -> tuple[Any, Any]:
+        try:
+            from cryptography import x509
+            from cryptography.hazmat.primitives.serialization import load_pem_private_key
+        except ImportError:
+            raise missing_extra("cryptography", "eyaml", "decrypting what hiera-eyaml encrypted") from None
+        contents = []
+        for file in (self.public_key, self.private_key):
+            try:
+                contents.append(file.read_bytes())
+            except OSError as error:
+                raise NoKey(f"{file} cannot be read: {error.strerror}") from None
+        try:
+            return x509.load_pem_x509_certificate(contents[0]), load_pem_private_key(contents[1], None)
+        except (ValueError, TypeError):
+            hint = "name what `eyaml createkeys` wrote; a key with a password is of no use here"
+            raise BadLookup(f"{self.private_key} and {self.public_key} are no keys in PEM", kind=CANNOT_DECRYPT,
+                            hint=hint) from None  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"<Pkcs7 {self.private_key}>"
+
+
+def pkcs7_of(options: Mapping[str, Any], folder: pathlib.Path) -> Pkcs7:
+    """The keys that the options of a level name; relative to the working directory, as for Puppet, or to hiera.yaml."""
+    places = []
+    for name in ("private_key", "public_key"):
+        place = pathlib.Path(str(options.get(f"pkcs7_{name}") or f"keys/{name}.pkcs7.pem"))
+        places.append(place if place.exists() else folder / place)
+    return Pkcs7(*places)

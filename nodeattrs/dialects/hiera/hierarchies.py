@@ -1,0 +1,487 @@
+"""Where data lies: the layers of a tree on disk, each file of it read once.
+
+A loaded tree belongs to no node, and looks up nothing. Files are read when they are first
+needed and then kept, also that one is not there; `forget()` lets them be read anew. Any
+number of threads may ask at once.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from difflib import get_close_matches
+from functools import partial
+from importlib import metadata
+from typing import Any, Literal, TypeVar
+
+from nodeattrs import border
+from nodeattrs.core.borders import A_PATH, Listed, taking
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.code import NOT_RUN, may_run
+from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.tree import ABSENT, Path, copied, is_word, meant
+from nodeattrs.core.unknown import Unknown
+from nodeattrs.dialects.hiera import control, eyaml
+from nodeattrs.dialects.hiera.codes import DATA_FUNCTION_FAILED, NO_DATA_FILES, UNKNOWN_DATA_FUNCTION
+from nodeattrs.dialects.hiera.config import BUILT_IN, NOT_INSTALLED, URIS, Config, Entry, read_config
+from nodeattrs.dialects.hiera.data import SKIPPED, DataFile, FunctionData, Source, file_source, unread
+from nodeattrs.dialects.hiera.errors import BadData
+from nodeattrs.errors import BadArgument, BadName, DocumentError, EnvironmentNotFound, NodeattrsError
+
+_NAME = re.compile("[A-Za-z0-9_]+")
+_SYNTAX: dict[str, Literal["yaml", "json"]] = {
+    "yaml_data": "yaml",
+    "json_data": "json",
+    "eyaml_lookup_key": "yaml",
+}
+_UNREAD: Any = object()
+_Read = TypeVar("_Read")
+
+
+class LoadedTree:
+    """The layers of a tree, made as a `Hiera`, which says what is what.
+
+    skipped: the levels that were left out so far because somebody asked for it
+    lacking: file and line of each level whose data function nobody has, and the error that says so
+    """
+
+    @taking(
+        config=A_PATH | None,
+        environmentpath=A_PATH | None,
+        global_config=A_PATH | None,
+        modulepath=Listed,
+        basemodulepath=Listed,
+        puppet_conf=A_PATH | None,
+        skip_levels=Listed,
+        sensitive_paths=Listed,
+    )
+    def __init__(
+        self,
+        config: str | os.PathLike[str] | None = None,
+        *,
+        environmentpath: str | os.PathLike[str] | None = None,
+        global_config: str | os.PathLike[str] | None = None,
+        modulepath: Iterable[str | os.PathLike[str]] = (),
+        basemodulepath: Iterable[str | os.PathLike[str]] = (),
+        puppet_conf: str | os.PathLike[str] | None = None,
+        functions: Mapping[str, Callable[..., Any]] | None = None,
+        decrypt: Callable[[str], str] | bool = False,
+        root: str | os.PathLike[str] | None = None,
+        sensitive: Callable[[Any], Any] = Sensitive,
+        documented: bool = False,
+        strict: bool = False,
+        skip_levels: Iterable[str] = (),
+        sensitive_paths: Iterable[Path] = (),
+    ) -> None:
+        if config is not None and environmentpath is not None:
+            raise BadArgument("both config and environmentpath", hint="an environment layer comes from one of them")
+        self._basemodulepath = [pathlib.Path(path) for path in basemodulepath]
+        self._settings: Mapping[str, str] = {}
+        if puppet_conf is not None:
+            conf = control.puppet_conf(pathlib.Path(puppet_conf))
+            environmentpath = environmentpath or (None if config else conf.environmentpath)
+            global_config = global_config or conf.hiera_config
+            self._basemodulepath = self._basemodulepath or [*conf.basemodulepath]
+            self._settings = conf.known
+        if config is None and environmentpath is None and global_config is None:
+            raise BadArgument("no hiera.yaml is named", hint="pass config='hiera.yaml', or environmentpath")
+        self._config, environmentpath = _environment_layer(config, environmentpath)
+        self._environments = [pathlib.Path(path) for path in os.fspath(environmentpath or "").split(os.pathsep) if path]
+        self._global = None if global_config is None else pathlib.Path(global_config)
+        self._modulepath = [pathlib.Path(path) for path in modulepath]
+        self._functions = dict(functions or {})
+        self._decrypt = decrypt
+        self._root = None if root is None else os.path.normpath(root)
+        self.sensitive = sensitive
+        self.documented = documented
+        self.is_strict = strict
+        self.skip_levels = frozenset(skip_levels)
+        self._sensitive_paths = tuple(sensitive_paths)
+        self.forget()
+
+    def forget(self) -> None:
+        """Read everything anew when it is needed next; scopes made before keep what they have."""
+        self._read: dict[tuple[str, ...], Any] = {}
+        self._sources: dict[tuple[str, str, str], Source | None] = {}
+        self._warnings: dict[str, DocumentError] = {}
+        self.skipped: set[str] = set()
+        self.lacking: dict[tuple[str | None, int | None], BadData] = {}
+
+    def _once(self, key: tuple[str, ...], read: Callable[[], _Read]) -> _Read:
+        """What was read under a key: all scopes see the same state of the files, until `forget()`."""
+        found: _Read = self._read.get(key, _UNREAD)
+        return self._read.setdefault(key, read()) if found is _UNREAD else found
+
+    @property
+    def warnings(self) -> list[DocumentError]:
+        """What was read so far but is probably not meant, once each."""
+        files = [source for source in self._sources.values() if isinstance(source, DataFile)]
+        return [*self._warnings.values(), *(warning for file in files for warning in file.warnings)]
+
+    # --- layers
+
+    def global_layer(self) -> Config | None:
+        """The global layer; None where no file was named."""
+        return self._once(("global",), self._read_global)
+
+    def environment_layer(self, environment: str) -> Config | None:
+        """The layer of an environment; None where it has no hiera.yaml.
+
+        raises: EnvironmentNotFound, BadName, BadData
+        """
+        return self._once(("environment", environment), partial(self._read_environment, environment))
+
+    def module_layer(self, environment: str, module: str) -> Config | None:
+        """The layer of a module; None where there is no such module, or it has no hiera.yaml."""
+        return self._once(("module", environment, module), partial(self._read_module, environment, module))
+
+    def _read_global(self) -> Config | None:
+        if self._global is None:
+            return None
+        return self._read_config(self._global, "global") or Config(None, self._global.parent, BUILT_IN, built_in=True)
+
+    def _folder(self, environment: str) -> pathlib.Path | None:
+        if self._config is not None:
+            return self._config.parent
+        if not self._environments:
+            return None
+        if not (is_word(environment) or _NAME.fullmatch(environment)):
+            raise BadName(f"{environment!r} is no name of an environment", hint="letters, digits and _ only")
+        for folder in self._environments:
+            if os.path.isdir(folder / environment):
+                return folder / environment
+        names = self.environments()
+        hint = meant(environment, names) or f"there are: {', '.join(names) or 'none'}"
+        raise EnvironmentNotFound(f"there is no environment {environment!r}", hint=hint)
+
+    def environments(self) -> list[str]:
+        """The environments that there are; empty where one hiera.yaml serves all."""
+        return sorted(_folders_in(self._environments))
+
+    def _read_environment(self, environment: str) -> Config | None:
+        folder = self._folder(environment)
+        if folder is None:
+            return None
+        file = self._config or folder / "hiera.yaml"
+        found = self._read_config(file, "environment")
+        if found is None and self._config is not None and not file.exists():
+            hint = "modules, and a global layer, may have some"
+            self.warn(BadData("is not there: the environment layer has no data", kind=NO_DATA_FILES,
+                              file=self.shown(str(file)), hint=hint))  # fmt: skip
+        return found
+
+    def _read_module(self, environment: str, module: str) -> Config | None:
+        folder = self._module_folder(environment, module)
+        return (
+            self._not_installed(environment, module)
+            if folder is None
+            else self._read_config(folder / "hiera.yaml", "module")
+        )
+
+    def _not_installed(self, environment: str, module: str) -> Config | None:
+        """One level that cannot be read, for a module that the Puppetfile names; None for others."""
+        folder = self._folder(environment)
+        if folder is None:
+            return None
+        file = folder / "Puppetfile"
+        read = partial(control.named_modules, file, self.shown(str(file)), self.warn)
+        named = self._once(("Puppetfile", environment), read)
+        if module not in named:
+            return None
+        entry = Entry(f"module {module}", NOT_INSTALLED, module, None, (), "", line=named[module])
+        return Config(self.shown(str(file)), folder, (entry,))
+
+    def modulepath(self, environment: str) -> list[pathlib.Path]:
+        """The folders with the modules of an environment, whether they are there or not. raises: BadData"""
+        return self._once(("modulepath", environment), partial(self._read_modulepath, environment))
+
+    def _read_modulepath(self, environment: str) -> list[pathlib.Path]:
+        found, folder = self._basemodulepath, self._folder(environment)
+        if folder is not None:
+            name = self.shown(str(folder / control.ENVIRONMENT_CONF))
+            known = {**self._settings, "environment": environment}
+            found = control.modulepath(folder, name, found, known, self.warn)
+        return [*found, *self._modulepath]
+
+    def _module_folder(self, environment: str, module: str) -> pathlib.Path | None:
+        if not (is_word(module) or _NAME.fullmatch(module)):
+            return None
+        for folder in self.modulepath(environment):
+            if os.path.isdir(folder / module):  # a name too long for a disk is of nothing there
+                return folder / module
+        return None
+
+    def modules(self, environment: str) -> list[str]:
+        """The names of the modules that an environment has."""
+        return sorted(_folders_in(self.modulepath(environment)))
+
+    def _read_config(self, path: pathlib.Path, layer: str) -> Config | None:
+        try:
+            return read_config(path, self.shown(str(path)), layer, self.warn, self._settings.get("codedir"))
+        except FileNotFoundError:
+            return None
+
+    # --- sources
+
+    def warn(self, warning: DocumentError) -> None:
+        """Keep a warning; in strict mode raise it."""
+        if self.is_strict:
+            raise warning
+        self._warnings.setdefault(str(warning), warning)
+
+    def warn_of_nothing(self, config: Config) -> None:
+        """Say that a hierarchy has no file at all."""
+        folders = dict.fromkeys(fixed(config, entry) for entry in config.entries if entry.location not in URIS)
+        details = [f"there is no folder {self.shown(folder)}" for folder in folders if not os.path.isdir(folder)]
+        hint = "`nodeattrs hiera variables` says what its paths need"
+        self.warn(BadData("not one file of its hierarchy is there", kind=NO_DATA_FILES, file=config.file,
+                          hint=hint, details=details))  # fmt: skip
+
+    def shown(self, path: str) -> str:
+        """A path as messages show it: from `root` where it lies there, with forward slashes."""
+        path = os.path.normpath(path)
+        if self._root is not None and path.startswith(self._root + os.sep):
+            path = path[len(self._root) + 1 :]
+        return path.replace(os.sep, "/")
+
+    def source(self, entry: Entry, path: str | None, options: Mapping[str, Any], file: str | None) -> Source | None:
+        """What answers for one location of an entry; None where there is no such file.
+
+        raises: BadData
+        """
+        if entry.name in self.skip_levels:
+            self.skipped.add(entry.name)
+            return SKIPPED
+        is_file = path is not None and entry.location not in URIS
+        path = os.path.normpath(path) if path is not None and is_file else path
+        syntax = _SYNTAX.get(entry.function) if entry.function not in self._functions else None
+        keys = options if syntax is not None and entry.function == "eyaml_lookup_key" else None
+        used = repr((options, file)) if keys else repr((options, entry.kind, entry.name, file)) if not syntax else ""
+        key = (path or "", entry.function, used)
+        found: Source | None = self._sources.get(key, _UNREAD)
+        if found is not _UNREAD:
+            return found
+        made: Source | None
+        if is_file and path is not None and border.is_outside(path):
+            made = unread(entry.name, border.UNREAD)
+        elif syntax is not None and is_file and path is not None:
+            opened = None if keys is None else self._opening(keys, file)
+            made = file_source(pathlib.Path(path), self.shown(path), syntax, opened, self.warn, self._sensitive_paths)
+        else:
+            given = {} if path is None else {"path" if is_file else "uri": path}
+            made = self._function_source(entry, {**options, **given}, file)
+        return self._sources.setdefault(key, made)
+
+    def _opening(self, options: Mapping[str, Any], file: str | None) -> Callable[[Any], Any]:
+        """What decrypts the values of a level: what somebody gave, or the keys that its options name."""
+        decrypt: Callable[[str], str] = eyaml.stays
+        if callable(self._decrypt):
+            decrypt = self._decrypt
+        elif self._decrypt:
+            decrypt = eyaml.pkcs7_of(options, pathlib.Path(self._root or "", file or "").parent)
+        return partial(eyaml.opened, decrypt=decrypt)
+
+    def _function_source(self, entry: Entry, options: dict[str, Any], file: str | None) -> Source | None:
+        failed = partial(_failed, entry, file)
+        try:
+            function = self._functions.get(entry.function) or _installed(entry.function)
+        except Exception as error:
+            raise failed(error, "cannot be loaded") from error
+        stand_in = self._unread(entry, file) if function is None else None
+        if "path" in options and not os.path.exists(options["path"]):
+            return None
+        if function is None:
+            return stand_in
+        if entry.kind == "data_hash":
+            try:
+                data = _whole(function(options))
+            except NodeattrsError:
+                raise
+            except Exception as error:
+                raise failed(error) from error
+            return FunctionData(entry.function, data, self._sensitive_paths)
+
+        def ask(key: str) -> Any:
+            try:
+                return _known(function([key] if entry.kind == "data_dig" else key, options))
+            except (KeyError, RecursionError, NodeattrsError):
+                raise
+            except Exception as error:
+                raise failed(error, key=key) from error
+
+        return FunctionData(entry.function, ask, self._sensitive_paths)
+
+    def _unread(self, entry: Entry, file: str | None) -> FunctionData:
+        """What stands for a level that nobody can read. raises: BadData, where its function is a slip of the pen"""
+        if entry.kind == NOT_INSTALLED:
+            return unread(entry.name, "it is named there and not installed")
+        fault = BadData(
+            f"the entry {entry.name!r} asks for a data function {entry.function!r} that nobody has",
+            kind=UNKNOWN_DATA_FUNCTION,
+            file=file,
+            line=entry.line,
+            hint=_NOT_READ.get(entry.function if entry.function in _NOT_READ else entry.kind, _OFFER),
+        )
+        close = get_close_matches(entry.function, [*_SYNTAX, *self._functions], 1, 0.85)
+        if close and entry.kind in _CALLS:
+            fault.hint = f"did you mean {close[0]}?"
+            raise fault
+        self.lacking[file, entry.line] = fault
+        return unread(entry.name, f"nobody has its data function {entry.function!r}")
+
+    # --- the tree as a whole
+
+    def data_files(self, environment: str) -> Iterator[DataFile]:
+        """Every data file below the datadirs of an environment, of its modules and of the global layer.
+
+        Read whether a node needs it or not: *.yaml, *.yml, *.json, *.eyaml. Datadirs with variables in
+        them are searched from their last fixed folder.
+        """
+        found = (self.source(entry, entry.name, {}, None) for entry in self._data_entries(environment))
+        yield from (source for source in found if isinstance(source, DataFile))
+
+    def check(self) -> tuple[int, list[NodeattrsError]]:
+        """Read every data file of every environment: how many there are, and what is wrong; see `warnings`, too."""
+        count, faults = 0, []
+        for environment in self.environments() or ["production"]:
+            try:
+                entries = list(self._data_entries(environment))
+            except NodeattrsError as error:
+                faults.append(error)
+                continue
+            count += len(entries)
+            for entry in entries:
+                try:
+                    self.source(entry, entry.name, {}, None)
+                except NodeattrsError as error:
+                    faults.append(error)
+        return count, faults
+
+    def _data_entries(self, environment: str) -> Iterator[Entry]:
+        seen: set[str] = set()
+        for config in self.configs(environment):
+            for folder in dict.fromkeys(fixed(config, entry) for entry in (*config.entries, *(config.defaults or ()))):
+                for path in sorted(_files_below(folder)):
+                    if path not in seen:
+                        seen.add(path)
+                        function = "json_data" if path.endswith(".json") else "yaml_data"
+                        yield Entry(path, "data_hash", function, "path", (path,), "")
+
+    def configs(self, environment: str) -> list[Config]:
+        """Every hiera.yaml that has a say in an environment."""
+        found = [self.global_layer(), self.environment_layer(environment)]
+        found += [self.module_layer(environment, module) for module in self.modules(environment)]
+        return [config for config in found if config is not None]
+
+    def who_has(self, key: str, environment: str = "production") -> list[Origin]:
+        """Where every data file says *key*: its origins, whether any node reads that file or not.
+
+        cost: reads all files
+        """
+        return [
+            file.locator(key, "").at(())
+            for file in self.data_files(environment)
+            if file.tree.get(key, ABSENT) is not ABSENT
+        ]
+
+
+def _environment_layer(
+    config: str | os.PathLike[str] | None, environmentpath: str | os.PathLike[str] | None
+) -> tuple[pathlib.Path | None, str | os.PathLike[str] | None]:
+    """The hiera.yaml of all environments, or the path of folders with environments. raises: BadArgument"""
+    if config is None:
+        return None, environmentpath
+    place = pathlib.Path(config)
+    if has_environments(place):
+        return None, place / "environments"
+    if not place.is_dir() and not place.is_file():
+        raise BadArgument(f"there is no {place}", hint="name a hiera.yaml, or a folder with one")
+    return (place / "hiera.yaml" if place.is_dir() else place), None
+
+
+def has_environments(folder: pathlib.Path) -> bool:
+    """Whether a folder has environments, and is none itself."""
+    is_one = any((folder / name).exists() for name in ("hiera.yaml", "environment.conf"))
+    return not is_one and (folder / "environments").is_dir()
+
+
+def _folders_in(folders: Iterable[pathlib.Path]) -> set[str]:
+    """The names of the folders in some folders, of those that can be read."""
+    found: set[str] = set()
+    for folder in folders:
+        with suppress(OSError):
+            found |= {one.name for one in folder.iterdir() if one.is_dir() and _NAME.fullmatch(one.name)}
+    return found
+
+
+def _whole(data: Any) -> Callable[[str], Any]:
+    """What a data_hash has, key by key; where it cannot be read, no key can."""
+    if type(data) is Unknown:
+        return lambda key: data
+    entries = dict(data)
+    unknown = {key: entry for key, entry in entries.items() if type(entry) is Unknown}
+    return {**copied({key: entry for key, entry in entries.items() if key not in unknown}), **unknown}.__getitem__
+
+
+def _known(value: Any) -> Any:
+    return value if type(value) is Unknown else copied(value)
+
+
+def _installed(name: str) -> Callable[..., Any] | None:
+    for point in metadata.entry_points(group="nodeattrs.hiera", name=name):
+        if not may_run():
+            unknown = Unknown(name, f"{point.value} {NOT_RUN}")
+            return lambda *_: unknown
+        function: Callable[..., Any] = point.load()
+        return function
+    return None
+
+
+_OFFER = (
+    "a package may offer it (entry point nodeattrs.hiera), or functions={'name': callable} in Python; "
+    "or leave the level out (--skip-level, skip_levels)"
+)
+_NOT_READ = {
+    "hocon_data": "HOCON is not read here; write the data as YAML or JSON",
+    "hiera3_backend": "backends of version 3 need Ruby; write the data as YAML, or a data function of your own",
+    "v4_data_hash": "write data_hash with a data function",
+}
+
+_CALLS = {
+    "data_hash": "a data_hash gets the options and gives a map",
+    "lookup_key": "a lookup_key gets a key and the options, and raises KeyError where it has none",
+    "data_dig": "a data_dig gets a list with a key and the options, and raises KeyError where it has none",
+}
+
+
+def _failed(
+    entry: Entry, file: str | None, error: Exception, what: str = "has failed", key: str | None = None
+) -> BadData:
+    asked = "" if key is None else f" for the key {key!r}"
+    who = f"the data function {entry.function!r} of the entry {entry.name!r}"
+    return BadData(
+        f"{who} {what}{asked}: {type(error).__name__}: {error}",
+        kind=DATA_FUNCTION_FAILED,
+        file=file,
+        line=entry.line,
+        hint=_CALLS[entry.kind],
+    )
+
+
+def fixed(config: Config, entry: Entry) -> str:
+    """The datadir of an entry; of one with variables the last folder that has none."""
+    datadir = entry.datadir.partition("%{")[0]
+    if datadir != entry.datadir:
+        datadir = os.path.dirname(datadir)
+    return os.path.normpath(os.path.join(config.folder, datadir))
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    for where, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            if name.endswith((".yaml", ".yml", ".json", ".eyaml")) and not name.startswith("."):
+                yield os.path.join(where, name)

@@ -1,0 +1,130 @@
+"""hiera.yaml of versions 3 and 4 in the words of version 5: what Puppet makes of each.
+
+Version 3 counts in the global layer: one level for each backend, in which every line of its hierarchy is a path.
+Version 4 counts in environments and modules: each entry is a level, and names its backend.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from nodeattrs.core.tree import Path
+from nodeattrs.dialects.hiera.errors import BadData, Checks
+
+Made = tuple[dict[str, Any], Path]
+"""An entry of version 5, and the path of what it comes from."""
+
+_KEYS_3 = ("version", "backends", "hierarchy", "logger", "merge_behavior", "deep_merge_options")
+_BACKENDS_3 = ("yaml",)
+_HIERARCHY_3 = ("nodes/%{::trusted.certname}", "common")
+_DATADIR_3 = "environments/%{::environment}/hieradata"
+_OF_ENVIRONMENT = re.compile(r"^.*environments/%\{(?:::)?environment\}/")
+_MERGES_3 = ("native", "deep", "deeper")
+
+_KEYS_4 = ("version", "datadir", "hierarchy")
+_ENTRY_KEYS_4 = ("name", "backend", "datadir", "path", "paths")
+_HIERARCHY_4 = [{"name": "common", "backend": "yaml"}]
+_BACKENDS_4 = ("yaml", "json", "hocon")
+
+
+def check_version_3(tree: Mapping[Any, Any], checks: Checks) -> None:
+    """That it is one, whether it counts for anything or not. raises: BadData"""
+    backends = _texts(tree, "backends", _BACKENDS_3, checks)
+    _texts(tree, "hierarchy", _HIERARCHY_3, checks)
+    checks.known(tree, (*_KEYS_3, *backends), ())
+    if "logger" in tree:
+        checks.text(tree["logger"], ("logger",))
+    if tree.get("merge_behavior") not in (None, *_MERGES_3):
+        raise checks.invalid(
+            "nobody knows such a merge_behavior", ("merge_behavior",), f"there are {', '.join(_MERGES_3)}"
+        )
+    for key in ("deep_merge_options", *backends):
+        if key in tree:
+            checks.map(tree[key], (key,))
+
+
+def of_version_3(tree: Mapping[Any, Any], checks: Checks, codedir: str | None = None) -> Iterator[Made]:
+    """The entries that one which is checked stands for. raises: BadData
+
+    codedir: the folder of all code, whose environments have data where no datadir is named; None for that of one
+             environment, from its folder
+    """
+    backends = _texts(tree, "backends", _BACKENDS_3, checks)
+    names = _texts(tree, "hierarchy", _HIERARCHY_3, checks)
+    for at, backend in enumerate(backends):
+        if backend in backends[:at]:
+            raise checks.invalid(f"the backend {backend!r} is named twice", ("backends", at), "remove one of them")
+        settings = dict(tree.get(backend) or {})
+        datadir, ending = settings.pop("datadir", None), settings.pop("extension", None)
+        if datadir is None:
+            datadir = os.path.join(codedir or "", _DATADIR_3)
+        if codedir is None and isinstance(datadir, str):
+            datadir = _OF_ENVIRONMENT.sub("", datadir, count=1)
+        ending = _ending(backend) if ending is None else str(ending)
+        entry = {"name": backend, "datadir": datadir, **_function(backend, settings), "paths": _ended(names, ending)}
+        if names:
+            yield entry, (backend,) if backend in tree else ("backends", at)
+
+
+def of_version_4(tree: Mapping[Any, Any], checks: Checks) -> Iterator[Made]:
+    """The entries that it stands for. raises: BadData"""
+    checks.known(tree, _KEYS_4, ())
+    folder = "data" if tree.get("datadir") is None else checks.text(tree["datadir"], ("datadir",))
+    hierarchy = _HIERARCHY_4 if tree.get("hierarchy") is None else tree["hierarchy"]
+    if not isinstance(hierarchy, list):
+        raise checks.invalid("hierarchy must be a list", ("hierarchy",))
+    named: dict[str, Path] = {}
+    for at, given in enumerate(hierarchy):
+        path = ("hierarchy", at)
+        checks.known(checks.map(given, path, "an entry of a hierarchy"), _ENTRY_KEYS_4, path)
+        name, backend = (checks.text(given.get(key), (*path, key)) for key in ("name", "backend"))
+        if backend not in _BACKENDS_4:
+            message, hint = f"nobody has the backend {backend!r}", f"there are {', '.join(_BACKENDS_4)}"
+            raise checks.invalid(message, (*path, "backend"), hint)
+        checks.once(name, path, named)  # also of one that has no paths, and so is no level
+        one = checks.text(given.get("path", name), (*path, "path"))
+        names = _texts(given, "paths", (one,), checks, path)
+        datadir = checks.text(given.get("datadir", folder), (*path, "datadir"))
+        if names:
+            found = {"datadir": datadir, **_function(backend, {}), "paths": _ended(names, _ending(backend))}
+            yield {"name": name, **found}, path
+
+
+def as_version_5(made: Iterable[Made]) -> str:
+    """What to write in its place; a rule for that, where it has a fault."""
+    try:
+        entries = [entry for entry, _ in made]
+    except BadData:
+        entries = []
+    if not entries:
+        return "write `version: 5` and a hierarchy, each entry with a name and a path (no ending is added to it)"
+    return f"write {json.dumps({'version': 5, 'hierarchy': entries})}"
+
+
+def _function(backend: str, settings: dict[str, Any]) -> dict[str, Any]:
+    if backend in _BACKENDS_4:
+        return {"data_hash": f"{backend}_data"}
+    function = {"lookup_key": "eyaml_lookup_key"} if backend == "eyaml" else {"hiera3_backend": backend}
+    return {**function, "options": settings} if settings else function
+
+
+def _ending(backend: str) -> str:
+    return "conf" if backend == "hocon" else backend
+
+
+def _ended(names: tuple[str, ...], ending: str) -> list[str]:
+    return [name if name.endswith(f".{ending}") else f"{name}.{ending}" for name in names]
+
+
+def _texts(
+    tree: Mapping[Any, Any], key: str, default: tuple[str, ...], checks: Checks, path: Path = ()
+) -> tuple[str, ...]:
+    """One text, or a list of them, of which there may be none."""
+    given = tree.get(key)
+    if not isinstance(given, list):
+        return default if given is None else (checks.text(given, (*path, key)),)
+    return checks.texts(given, (*path, key)) if given else ()

@@ -1,0 +1,204 @@
+"""A call whose searches are noted, so that they can be explained afterwards.
+
+Each source that has the key gets a number, the strongest the highest; origins in the core
+are such numbers. A file that two paths lead to is one source. It decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.folding import NOTHING, Folding
+from nodeattrs.core.part import Part
+from nodeattrs.core.policy import ANY, PRESENT, TAKE, Line, Policy
+from nodeattrs.core.trace import shown
+from nodeattrs.core.tree import ABSENT, Path, dig
+from nodeattrs.core.unknown import Unknown
+from nodeattrs.dialects.hiera.answers import Answers, Asking, Defaults, Hierarchy, Merge, Option
+from nodeattrs.dialects.hiera.data import SKIPPED, Source
+from nodeattrs.dialects.hiera.locations import Place
+from nodeattrs.dialects.hiera.strategies import FIRST, Strategy
+from nodeattrs.errors import NodeattrsError
+
+ONE_FILE = Policy("in one file", Line(ANY, PRESENT, TAKE, "a key that is written twice counts where it stands last"))
+_NOBODY: Any = None
+"""Who asks for what is overwritten: nothing of it is filled in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """A place that was searched: outcome is "found", "no_key", "no_file", "no_folder", "unknown" or "skipped"."""
+
+    place: Place
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A value that a place has for the key, or that it cannot be read."""
+
+    number: int
+    place: Place
+    key: str
+    value: Any
+
+    @property
+    def title(self) -> str:
+        """The level: "environment / common"."""
+        return f"{self.place.layer} / {self.place.entry}"
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the place cannot be read."""
+        return type(self.value) is Unknown
+
+    def origin(self, path: Path) -> Origin:
+        """Where this place has what it has itself at *path*; for one that cannot be read, where it is declared."""
+        if self.is_unknown or self.place.source is None:
+            return self.place.origin
+        return self.place.source.locator(self.key, self.place.entry).at(path)
+
+    def sentence(self, path: Path) -> str:
+        """Who says what, in words."""
+        return f"{shown(dig(self.value, path), 40)} is set by {self.origin(path)}"
+
+
+class Recorder(Asking):
+    """A call that notes its search, and gives each part of a value the number of its source.
+
+    key:       the root key
+    how:       the strategy
+    chosen_by: who chose it, where lookup_options did not
+    option:    the name in lookup_options that chose it
+    wanted:    what `convert_to` says, where it was applied
+    searched:  the places asked, in order
+    shadowed:  what the places below the first one found have, each source once
+    folding:   how the value came about; None where the search did not come to its end
+    needed:    the keys that expressions asked for; None where the caller does not ask
+    in_defaults: whether the default hierarchy of a module was searched last
+    """
+
+    def __init__(
+        self,
+        answers: Answers,
+        key: str,
+        override: Mapping[str, Any] | None = None,
+        defaults: Mapping[str, Any] | None = None,
+        needed: list[str] | None = None,
+    ) -> None:
+        super().__init__(answers, override, defaults, (key,), needed)
+        self.key = key
+        self.how: Strategy = FIRST
+        self.chosen_by = "default"
+        self.option: str | None = None
+        self.wanted: Any = None
+        self.searched: list[Searched] = []
+        self.shadowed: list[Found] = []
+        self.folding: Folding | None = None
+        self.in_defaults = False
+        self._found: dict[int, Found] = {}
+        self._numbers: dict[int, int] = {}
+        self._above: list[Found] = []
+
+    def strategy(self, merge: Merge, option: Option | None) -> Strategy:
+        self.chosen_by = "default" if merge is None else "argument"
+        if merge is None and option is not None and option[1].get("merge") is not None:
+            self.option = option[0]
+        return super().strategy(merge, option)
+
+    def converted(self, value: Any, wanted: Any) -> Any:
+        self.wanted = wanted
+        return super().converted(value, wanted)
+
+    def found(self, root: str, how: Strategy, hierarchy: Hierarchy, shared: bool = False) -> Any:
+        self._begin(how, hierarchy)
+        self.folding = hierarchy.folding(root, how, self._ask)
+        value = self.folding.result.value
+        if self._above:
+            below, self.folding = self.folding, FIRST.folding(2)
+            for found in self._above:
+                self.folding.lay(Part(found.value, found.number), FIRST.policy)
+            self.folding.lay(below, FIRST.policy)
+        return value
+
+    def _begin(self, how: Strategy, hierarchy: Hierarchy) -> None:
+        """Every source gets its number. What an earlier search could not read lies above it."""
+        self.how, self.in_defaults = how, isinstance(hierarchy, Defaults)
+        if isinstance(hierarchy, Defaults):
+            self.option = hierarchy.option
+        places = [place for levels in hierarchy.layers for level in levels for place in level.places]
+        sources = [source for place in places for source in (place.source, *self._overwritten(place))]
+        self._numbers = {}
+        for at, source in enumerate(sources):
+            self._numbers.setdefault(id(source), len(sources) - at)
+        unknown = [found for found in self.all_found() if found.is_unknown]
+        self._above = [replace(found, number=len(sources) + at) for at, found in enumerate(unknown, 1)]
+        self._found = {found.number: found for found in self._above}
+        self.shadowed = []
+        self.folding = None
+
+    def _ask(self, place: Place) -> Part | Folding:
+        """The value of a place as a part that knows its number, over what the same file has overwritten."""
+        if self.how is FIRST and self.known():
+            return self._shadow(place)
+        value = self.value_at(place, self.key)
+        self.searched.append(Searched(place, _outcome(place, value)))
+        return self._part(place, value)
+
+    def _shadow(self, place: Place) -> Part | Folding:
+        """The same of a place below the first one found: no lookup asks it, and what it cannot say is no error."""
+        value, missing = ABSENT, dict(self.answers.missing)
+        with suppress(NodeattrsError):
+            if place.source is not None:
+                value = place.source.value(self.key, Asking(self.answers, None, None, (self.key,)))
+        self.answers.missing = missing
+        number = self._numbers[id(place.source)]
+        is_new = number not in self._found
+        part = self._part(place, value)
+        if is_new and part is not NOTHING and type(value) is not Unknown:
+            self.shadowed.append(self._found[number])
+        return part
+
+    def _part(self, place: Place, value: Any) -> Part | Folding:
+        if value is ABSENT:
+            return NOTHING
+        part, overwritten = self._numbered(place, value), self._overwritten(place)
+        if not overwritten:
+            return part
+        folding = Folding(from_top=True)
+        folding.lay(part, ONE_FILE)
+        for source in overwritten:
+            folding.lay(self._numbered(place._replace(source=source), source.value(self.key, _NOBODY)), ONE_FILE)
+        return folding
+
+    def _numbered(self, place: Place, value: Any) -> Part:
+        number = self._numbers[id(place.source)]
+        self._found.setdefault(number, Found(number, place, self.key, value))
+        return Part(value, number)
+
+    def _overwritten(self, place: Place) -> Sequence[Source]:
+        return () if place.source is None else place.source.overwritten(self.key)
+
+    def source(self, number: int) -> Found:
+        """Who has a number."""
+        return self._found[number]
+
+    def known(self) -> list[Found]:
+        """Those who have the key and can be read, the strongest first."""
+        return [found for found in self.all_found() if not found.is_unknown]
+
+    def all_found(self) -> list[Found]:
+        """Those who have the key, the strongest first."""
+        return [self._found[number] for number in sorted(self._found, reverse=True)]
+
+
+def _outcome(place: Place, value: Any) -> str:
+    if place.source is None:
+        return "no_file" if place.has_folder else "no_folder"
+    if place.source is SKIPPED:
+        return "skipped"
+    return "no_key" if value is ABSENT else "unknown" if type(value) is Unknown else "found"

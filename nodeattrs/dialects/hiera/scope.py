@@ -1,0 +1,297 @@
+"""A tree of Hiera, and a scope that asks it: what a node may look up, in every spelling of a call.
+
+How a key is searched for it leaves to the answers below it, and how that is explained to
+the explanation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NoReturn
+
+from nodeattrs.core.sensitive import Encrypted, revealed
+from nodeattrs.core.tree import ABSENT, copied, near
+from nodeattrs.dialects.hiera.answers import Answers, Asking, Merge
+from nodeattrs.dialects.hiera.codes import BAD_ARGUMENTS, MISSING_PARAMETER, VALUE_TYPE_MISMATCH
+from nodeattrs.dialects.hiera.errors import BadData, BadLookup, CannotMerge, HieraError, KeyNotFound
+from nodeattrs.dialects.hiera.explain import Explanation, UnknownLevel, explained, explained_options, undecided
+from nodeattrs.dialects.hiera.hierarchies import LoadedTree
+from nodeattrs.dialects.hiera.keys import split_key
+from nodeattrs.dialects.hiera.recorder import Recorder
+from nodeattrs.dialects.hiera.types import parse_type
+from nodeattrs.dialects.hiera.values import LEAVES
+from nodeattrs.dialects.hiera.variables import unset
+from nodeattrs.errors import NodeattrsError, TooDeep
+
+REQUIRED: Any = object()
+"""A class parameter without a default of its own."""
+
+
+class Scope(Answers):
+    """A node that asks. Made by `Hiera.scope`; what it has resolved is kept, its answers are not.
+
+    tree:      the loaded tree
+    variables: what expressions may name
+    """
+
+    def lookup(
+        self,
+        name: str | Sequence[str],
+        *,
+        merge: Merge = None,
+        value_type: str | None = None,
+        default_value: Any = ABSENT,
+        default_values_hash: Mapping[str, Any] | None = None,
+        override: Mapping[str, Any] | None = None,
+        otherwise: Callable[[Any], Any] | None = None,
+    ) -> Any:
+        """The value of a key; of several keys that of the first one found. Null counts as found.
+
+        merge:               a strategy that goes before lookup_options
+        value_type:          what the answer has to be, in Puppet's words: "Array[String]"
+        default_value:       the answer where nothing is found
+        default_values_hash: key -> answer where nothing is found, before default_value
+        override:            key -> answer before everything
+        otherwise:           gets the name where nothing is found, and gives the answer
+        cost:                one look-up a file until the first one found; for merges one visit a value
+        raises:              KeyNotFound and its kin, see docs/hiera.md
+        """
+        asking = Asking(self, override, default_values_hash, ("",))
+        try:
+            value = self._value(name, asking, merge, value_type, default_value, otherwise)
+            return copied(value, LEAVES) if type(value) in (dict, list) else value
+        except CannotMerge as error:
+            raise self._with_origins(error, name, merge, override, default_values_hash) from None
+        except RecursionError:
+            raise TooDeep("the keys that need each other, or a value, are nested too deep") from None
+
+    def _value(
+        self,
+        name: str | Sequence[str],
+        asking: Asking,
+        merge: Merge,
+        value_type: str | None,
+        default_value: Any,
+        otherwise: Callable[[Any], Any] | None,
+    ) -> Any:
+        """The value of the first of some keys that is found, which may be shared with files. raises: as `lookup`"""
+        if merge is not None:
+            self._check_merge(merge)
+        names = (name,) if isinstance(name, str) else name
+        value: Any = ABSENT
+        for one in names:
+            asking.chain = (one,)
+            value = self.answer(one, merge, asking, defaults=False)
+            if value is not ABSENT:
+                break
+        if value is ABSENT and asking.defaults is not None:
+            value = next((asking.defaults[one] for one in names if one in asking.defaults), ABSENT)
+            asking.found_in = "data" if value is ABSENT else "default_values_hash"
+        if value is ABSENT and otherwise is not None:
+            asking.found_in, value = "otherwise", otherwise(name)
+        elif value is ABSENT and default_value is not ABSENT:
+            asking.found_in, value = "default_value", default_value
+        if value is ABSENT:
+            raise self._not_found(names, merge, asking)
+        if value_type is not None:
+            self._check_type(value_type, value, name)
+        return value
+
+    def explain(
+        self,
+        name: str | Sequence[str],
+        *,
+        merge: Merge = None,
+        value_type: str | None = None,
+        default_value: Any = ABSENT,
+        default_values_hash: Mapping[str, Any] | None = None,
+        override: Mapping[str, Any] | None = None,
+        otherwise: Callable[[Any], Any] | None = None,
+    ) -> Explanation:
+        """Why `lookup` gives what it gives: takes the same arguments, and never raises what a lookup raises.
+
+        Of several names it explains the first one that is found, else the first one that has a default.
+        """
+        if not isinstance(name, str):
+            known = [one for one in name if self.explain(one, merge=merge, override=override).found]
+            known += [one for one in name if one in (default_values_hash or {})]
+            name = [*known, *name][0]
+        self.missing = {}
+        recorder = Recorder(self, name, override, default_values_hash, [])
+
+        def ask() -> Any:
+            return self._value(name, recorder, merge, value_type, default_value, otherwise)
+
+        return explained(self, name, recorder, ask)
+
+    def unknown_levels(
+        self,
+        name: str | Sequence[str],
+        *,
+        merge: Merge = None,
+        default_values_hash: Mapping[str, Any] | None = None,
+        override: Mapping[str, Any] | None = None,
+    ) -> tuple[UnknownLevel, ...]:
+        """The levels that cannot be read, and might decide what `lookup` answers to the same arguments.
+
+        raises: as `lookup`, but for what is not found
+        """
+        asking = Asking(self, override, default_values_hash, ("",))
+        return undecided(self, [name] if isinstance(name, str) else name, merge, asking)
+
+    def explain_options(self, name: str) -> Explanation:
+        """How lookup_options came to be for a key, each entry with its file and line."""
+        return explained_options(self, name)
+
+    def hiera(self, name: str, default_value: Any = ABSENT) -> Any:
+        """The first value found, whatever lookup_options say."""
+        return self.lookup(name, merge="first", default_value=default_value)
+
+    def hiera_array(self, name: str, default_value: Any = ABSENT) -> Any:
+        """All values in one list, whatever lookup_options say."""
+        return self.lookup(name, merge="unique", default_value=default_value)
+
+    def hiera_hash(self, name: str, default_value: Any = ABSENT) -> Any:
+        """All maps in one, whatever lookup_options say."""
+        return self.lookup(name, merge="hash", default_value=default_value)
+
+    def parameters(self, class_name: str, declared: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters of a class, looked up as `class::parameter`.
+
+        declared: parameter -> its default, or REQUIRED; null from data counts as not given
+        return:   parameter -> value, in the order declared; what is null is left out
+        raises:   BadLookup "missing_parameter"
+        """
+        found = {}
+        for parameter, default in declared.items():
+            key = f"{class_name}::{parameter}"
+            value = self.lookup(key, default_value=None)
+            if value is None:
+                value = default
+            if value is REQUIRED:
+                raise BadLookup(
+                    f"the class {class_name} has no value for its parameter {parameter}",
+                    kind=MISSING_PARAMETER,
+                    hint=f"write {key} into the data, or give the parameter a default",
+                )
+            if value is not None:
+                found[parameter] = value
+        return found
+
+    # --- faults
+
+    def _check_merge(self, merge: Any) -> None:
+        fits = merge if isinstance(merge, str) else isinstance(merge, Mapping)
+        if fits and isinstance(merge, Mapping):
+            fits = all(type(value) in (str, int, float, bool) for value in merge.values())
+        if not fits:
+            raise BadLookup(
+                f"merge must be a strategy, or a map of one with options, not {merge!r}",
+                kind=BAD_ARGUMENTS,
+                hint="write merge='deep', or merge={'strategy': 'deep', 'knockout_prefix': '--'}",
+            )
+
+    def _check_type(self, text: str, value: Any, name: Any) -> None:
+        wanted = parse_type(text)
+        value = revealed(value)
+        if not wanted.holds(value.unwrap() if isinstance(value, Encrypted) else value):
+            kind = {dict: "map", list: "list", str: "text", type(None): "null"}.get(type(value), type(value).__name__)
+            raise BadLookup(f"the value of {name!r} is a {kind}, and no {wanted}", kind=VALUE_TYPE_MISMATCH)
+
+    def _not_found(self, names: Sequence[str], merge: Merge, asking: Asking) -> HieraError:
+        """The error where nothing has a key; or what a level lacks that could not be read for want of its function."""
+        shown = ", ".join(map(repr, names))
+        unknown = undecided(self, names, merge, asking) if self.has_unknown else ()
+        for level in unknown:
+            fault = self.tree.lacking.get((level.origin.file, level.origin.line))
+            if fault is not None:
+                return BadData(fault.reason, kind=fault.kind, file=fault.file, line=fault.line, hint=fault.hint,
+                               details=[f"no other level has {shown}"])  # fmt: skip
+        close = self._close_keys(names)
+        hint = f"did you mean {close[0]}?" if close else "give it a default_value, or write it into a data file"
+        return KeyNotFound(
+            f"nothing has the key {shown}" if len(names) == 1 else f"nothing has any of {shown}",
+            details=[
+                *(f"{level.key} may be in {level}" for level in unknown if not level.is_merge),
+                *self._gaps(names),
+            ],
+            hint=hint,
+        )
+
+    def _gaps(self, names: Sequence[str]) -> Iterator[str]:
+        """What of the hierarchy is not there: folders, and variables that its paths need."""
+        with suppress(NodeattrsError):
+            for module in dict.fromkeys(self.module_with_data(str(split_key(name)[0])) for name in names):
+                lost = [place for place in self.places(module) if not place.has_folder]
+                for place in {place.folder: place for place in lost}.values():
+                    yield f"there is no folder {self.tree.shown(place.folder)}, which {place.origin} names"
+                yield from unset(self, module)
+
+    def _close_keys(self, names: Sequence[str]) -> list[str]:
+        try:
+            return [close for name in names for close in near(name, self.known_keys())]
+        except NodeattrsError:
+            return []
+
+    def _with_origins(self, error: CannotMerge, name: Any, merge: Merge, override: Any, defaults: Any) -> NoReturn:
+        """The same error, now with the files that set both sides: found by asking once more, with origins kept."""
+        names = [name] if isinstance(name, str) else name
+        for one in names:
+            if override is not None and one in override:
+                continue
+            recorder = Recorder(self, one, override, defaults)
+            recorder.key = str(split_key(one)[0])
+            try:
+                self.search(one, merge, recorder)
+            except CannotMerge:
+                error.details = (*error.details, *(found.sentence(error.path or ()) for found in recorder.known()))
+                break
+            except HieraError:
+                break
+        raise error
+
+    def __repr__(self) -> str:
+        return f"<Scope {self.node or 'without a name'} in {self.environment}>"
+
+
+class Hiera(LoadedTree):
+    """A tree of Hiera 5 data.
+
+    config:          a hiera.yaml, or a folder with one: the environment layer, for every environment
+    environmentpath: instead of config: a folder with a folder for each environment
+    global_config:   the hiera.yaml of the global layer; where that file is absent, the built-in one holds
+    modulepath:      folders with modules, after those of environment.conf, or of `modules` beside it
+    basemodulepath:  what `$basemodulepath` is in environment.conf
+    puppet_conf:     a puppet.conf, or its folder: what it says of hiera_config, environmentpath, basemodulepath
+    functions:       data functions of one's own, by the name hiera.yaml calls them; entry points of
+                     the group `nodeattrs.hiera` are found too
+    decrypt:         whether to use the keys that hiera.yaml names for eyaml; or what makes clear text of one `ENC[..]`
+    root:            the folder that file names in messages are counted from
+    sensitive:       makes a secret, for `convert_to: Sensitive`
+    documented:      the strategies follow the documentation where Puppet does not
+    strict:          what is a warning elsewhere is an error
+    skip_levels:     the names of levels to leave out
+    sensitive_paths: steps, the first of which is a key: what stands there is a secret, and so is what it is put into
+
+    >>> hiera = Hiera("cookbooks_example/hiera")
+    >>> hiera.scope(node="web2").lookup("ntp::servers")
+    ['0.pool.ntp.example', '1.pool.ntp.example']
+    """
+
+    def scope(
+        self,
+        facts: Mapping[str, Any] | None = None,
+        *,
+        node: str = "",
+        environment: str = "production",
+        trusted: Mapping[str, Any] | None = None,
+        variables: Mapping[str, Any] | None = None,
+    ) -> Scope:
+        """Whoever asks: a node with its facts, in an environment.
+
+        facts:     as `%{facts.os.family}`, and each also as a variable of its own
+        trusted:   as `%{trusted.certname}`; made from the name of the node unless given
+        variables: others, that hide facts of their name
+        """
+        return Scope(self, facts or {}, node, environment, trusted, variables or {})

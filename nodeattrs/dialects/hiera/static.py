@@ -1,0 +1,327 @@
+"""What in a Hiera tree is probably not meant, for whatever node may come: found without facts.
+
+A level whose path has no variable is there for every node; any other may be. So a key of a file is judged only
+against what is certain: what a fixed file below or above it says, where no file between may say otherwise, and where
+neither `lookup_options` nor a line of code asks for a merge. Beyond a level that is no plain file nothing is judged.
+Keys are judged where the module that they are about is there. No code runs: manifests are looked at as texts.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from nodeattrs.codes import Kind
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import ABSENT, is_near, meant, strict_key
+from nodeattrs.dialects.hiera.config import FILE_FUNCTIONS, Config, Entry
+from nodeattrs.dialects.hiera.data import DataFile
+from nodeattrs.dialects.hiera.errors import BadData
+from nodeattrs.dialects.hiera.hierarchies import LoadedTree, fixed
+from nodeattrs.errors import NodeattrsError
+from nodeattrs.formats.patterns import fits
+from nodeattrs.kinds import ALWAYS_OVERRIDDEN, EQUAL_TO_OVERRIDDEN, MISSPELT, TYPE_CHANGE, UNREAD_DATA_FILE, UNUSED_KEY
+from nodeattrs.puppet.manifests import PuppetClass, classes_in, computed_in, lookups_in
+from nodeattrs.puppet.regex import translated
+
+_OPTIONS = "lookup_options"
+_CODE = (".pp", ".epp", ".erb", ".rb", ".sh", ".py", ".conf")
+_DATA = (".yaml", ".yml", ".eyaml", ".json")
+_MOST_BYTES, _MOST_FILES = 300_000, 20_000
+_WORD = re.compile(r"[\w:.-]+")
+_SHAPES: dict[type, str] = {dict: "a map", list: "a list"}
+_VARIABLE, _GLOB = r"%\{[^}]*\}", r"\*+/?|\?|\[[^\]]*\]|\{[^}]*\}"
+
+
+class _Level(NamedTuple):
+    """One path of a hierarchy with the files that it may be, the strongest level first.
+
+    fixed:  whether every node has it
+    opaque: whether only running something would say what it has
+    """
+
+    files: tuple[DataFile, ...]
+    fixed: bool
+    opaque: bool = False
+
+
+class _Code:
+    """The texts of an environment: classes, and every word that might look a key up."""
+
+    def __init__(self, roots: Iterable[str]) -> None:
+        self.classes: dict[str, tuple[PuppetClass, str]] = {}
+        self.modules: set[str] = set()
+        self.words: set[str] = set()
+        self.merged: set[str] = set()
+        self.computed: list[list[str]] = []
+        self.texts: list[str] = []
+        for path in _files(roots):
+            with suppress(OSError), open(path, encoding="utf-8", errors="replace") as stream:
+                self._take(path, stream.read(_MOST_BYTES))
+
+    def _take(self, path: str, text: str) -> None:
+        if path.endswith(_DATA):
+            # Keys are what is judged: only what stands to the right of one names another.
+            text = "\n".join(found[0] for found in re.finditer(r"(?::\s|-\s|[%]\{)[^\n]*", text))
+        self.words.update(_WORD.findall(text))
+        for found in lookups_in(text):
+            self.merged |= {found.key} if found.merged else set()
+        self.computed += computed_in(text)
+        if path.endswith(".pp"):
+            self.classes.update((one.name, (one, path)) for one in classes_in(text))
+
+    def names(self, key: str) -> bool:
+        """Whether a text has a key, or may compute it."""
+        return key in self.words or any(fits(one, key) for one in self.computed)
+
+
+def _files(roots: Iterable[str]) -> Iterator[str]:
+    left = _MOST_FILES
+    for root in roots:
+        for folder, folders, names in os.walk(root):
+            folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
+            for name in sorted(names):
+                path = os.path.join(folder, name)
+                if left and (name.endswith((*_CODE, *_DATA)) or "." not in name) and os.path.isfile(path):
+                    left -= 1
+                    yield path
+
+
+def doubtful(tree: LoadedTree, environment: str) -> Iterator[BadData]:
+    """What is probably not meant in an environment: `unread-data-file`, `unused-key`, `misspelt`,
+    `always-overridden`, `equal-to-overridden`, `type-change`.
+
+    cost:   reads every data file and the texts of the environment once
+    raises: HieraError, where the environment or its configuration cannot be read
+    """
+    layer = tree.environment_layer(environment)
+    if layer is not None and not layer.built_in:
+        yield from _Judge(tree, environment, layer).all()
+
+
+class _Judge:
+    """One environment under its own hiera.yaml."""
+
+    def __init__(self, tree: LoadedTree, environment: str, config: Config) -> None:
+        self._tree = tree
+        self._environment = environment
+        self._config = config
+        self._files = {source.file: source for source in self._sources()}
+
+    def _sources(self) -> Iterator[DataFile]:
+        folders = {fixed(self._config, entry) for entry in self._config.entries} - {str(self._config.folder)}
+        for entry in self._tree._data_entries(self._environment):
+            if any(entry.name.startswith(folder + os.sep) for folder in folders):
+                with suppress(NodeattrsError):  # found by reading it
+                    source = self._tree.source(entry, entry.name, {}, None)
+                    if isinstance(source, DataFile) and isinstance(source.tree, dict):
+                        self._paths[source.file] = entry.name
+                        yield source
+
+    @cached_property
+    def _paths(self) -> dict[str, str]:
+        return {}
+
+    @cached_property
+    def _code(self) -> _Code:
+        return _Code([str(self._config.folder), *map(str, self._tree.modulepath(self._environment))])
+
+    @cached_property
+    def _levels(self) -> list[_Level]:
+        return [level for entry in self._config.entries for level in self._levels_of(self._config, entry)]
+
+    def _levels_of(self, config: Config, entry: Entry) -> Iterator[_Level]:
+        if entry.function not in FILE_FUNCTIONS or entry.location not in ("path", "paths", "glob", "globs"):
+            yield _Level((), False, True)
+            return
+        for declared in entry.declared:
+            parts = _around(os.path.join(config.folder, entry.datadir, declared), entry.location)
+            files = tuple(file for name, file in self._files.items() if fits(parts, self._paths[name]))
+            varies = "%{" in entry.datadir + declared
+            yield _Level(files, not varies and entry.location in ("path", "paths"), "glob" in (entry.location or ""))
+
+    # --- questions
+
+    def all(self) -> Iterator[BadData]:
+        yield from self._unread()
+        if self._files:
+            yield from self._keys()
+            yield from self._against_others()
+
+    def _unread(self) -> Iterator[BadData]:
+        if any(level.opaque and not level.files for level in self._levels) or not self._files:
+            return
+        read = {file.file for level in self._levels for file in level.files}
+        read |= {file.file for files in self._others() for file in files}
+        for name in sorted(self._files.keys() - read):
+            if os.path.basename(name) not in self._code.words:
+                near = self._near(name)
+                yield BadData("no level of the hierarchy reads this file", kind=UNREAD_DATA_FILE, file=name,
+                              hint=near)  # fmt: skip
+
+    def _others(self) -> Iterator[tuple[DataFile, ...]]:
+        """What other hierarchies of the environment read: those of its modules, and default hierarchies."""
+        for config in self._tree.configs(self._environment):
+            for entry in (*config.entries, *(config.defaults or ())):
+                yield from (level.files for level in self._levels_of(config, entry))
+
+    def _near(self, name: str) -> str | None:
+        stem = os.path.splitext(self._paths[name])[0]
+        for entry in self._config.entries:
+            for declared in entry.declared if entry.location in ("path", "paths") else ():
+                path = os.path.join(self._config.folder, entry.datadir, declared)
+                if fits(_around(os.path.splitext(path)[0], "path"), stem):
+                    return f"{self._config.file}:{entry.line} looks for {declared}"
+        return None
+
+    def _keys(self) -> Iterator[BadData]:
+        """Keys that nobody looks up."""
+        for file in self._files.values():
+            for key in file.tree:
+                if isinstance(key, str) and key != _OPTIONS and "::" in key and self._is_unused(key):
+                    name, _, parameter = key.rpartition("::")
+                    known = self._code.classes.get(name)
+                    near = self._like(key)
+                    hint = f"did you mean {near}?" if near else meant(key, self._parameters)
+                    message = f"class {name} has no parameter {parameter}" if known else f"there is no class {name}"
+                    details = [f"the class is in {self._tree.shown(known[1])}:{known[0].line}"] if known else []
+                    yield self._finding(MISSPELT if near else UNUSED_KEY, file, key,
+                                        f"nothing looks {key} up: {message}", hint, details)  # fmt: skip
+
+    @cached_property
+    def _parameters(self) -> list[str]:
+        """The keys of all parameters, of all classes."""
+        return [f"{name}::{one}" for name, (known, _) in self._code.classes.items() for one in known.parameters]
+
+    def _like(self, key: str) -> str | None:
+        """A parameter whose key is the same but for one part, and that part nearly."""
+        steps = key.split("::")
+        for other in self._parameters:
+            theirs = other.split("::")
+            if len(theirs) == len(steps):
+                apart = [pair for pair in zip(steps, theirs, strict=True) if pair[0] != pair[1]]
+                if len(apart) == 1 and is_near(*apart[0]):
+                    return other
+        return None
+
+    def _is_unused(self, key: str) -> bool:
+        name, _, parameter = key.rpartition("::")
+        known = self._code.classes.get(name)
+        is_parameter = known is not None and parameter in known[0].parameters
+        return self._has_module(key) and not is_parameter and not self._code.names(key)
+
+    def _has_module(self, key: str) -> bool:
+        """Whether the module that a key is about is there, manifests and all."""
+        module = key.partition("::")[0]
+        if module not in self._modules:
+            folder = self._tree._module_folder(self._environment, module)
+            self._modules[module] = folder is not None and os.path.isdir(folder / "manifests")
+        return self._modules[module]
+
+    @cached_property
+    def _modules(self) -> dict[str, bool]:
+        return {}
+
+    # --- levels among each other
+
+    def _against_others(self) -> Iterator[BadData]:
+        for index, level in enumerate(self._levels):
+            for file in level.files:
+                for key, value in file.tree.items():
+                    if isinstance(key, str) and key != _OPTIONS and value is not None:
+                        yield from self._compared(index, file, key, value)
+
+    def _compared(self, index: int, file: DataFile, key: str, value: Any) -> Iterator[BadData]:
+        below = [other for level in self._levels[index + 1 :] if level.fixed for other in level.files]
+        changed = next((other for other in below if _differs(value, other.tree.get(key))), None)
+        if changed is not None:
+            yield self._finding(TYPE_CHANGE, file, key, f"{key} is {_shape(value)} here, and "
+                                f"{_shape(changed.tree[key])} in a level below that every node has", None,
+                                [self._place(changed, key)])  # fmt: skip
+        if not self._is_first(key):
+            return
+        same = self._same_below(index, file, key, value)
+        if same is not None:
+            yield self._finding(EQUAL_TO_OVERRIDDEN, file, key, f"{key} is equal to what it overrides", None,
+                                [f"the same value: {self._place(same, key)}"])  # fmt: skip
+        above = [level for level in self._levels[:index] if level.fixed and any(key in one.tree for one in level.files)]
+        if above and not any(level.fixed and file in level.files for level in above):
+            other = next(one for one in above[0].files if key in one.tree)
+            if strict_key(other.tree[key]) != strict_key(value):
+                yield self._finding(ALWAYS_OVERRIDDEN, file, key, f"{key} is overridden on every node", None,
+                                    [f"by {self._place(other, key)}"])  # fmt: skip
+
+    def _same_below(self, index: int, file: DataFile, key: str, value: Any) -> DataFile | None:
+        """The file below that every node has and that says the same, where nothing between may say otherwise."""
+        if sum(file in level.files for level in self._levels) > 1:
+            return None
+        for level in self._levels[index + 1 :]:
+            if level.opaque:
+                return None
+            for other in level.files:
+                if other.tree.get(key, ABSENT) is ABSENT or other is file:
+                    continue
+                if strict_key(other.tree[key]) != strict_key(value):
+                    return None
+                if level.fixed:
+                    return other
+        return None
+
+    def _is_first(self, key: str) -> bool:
+        """Whether a lookup takes the first value for certain: its module is there, and nothing asks for a merge."""
+        if key in self._code.merged or any(fits(one, key) for one in self._code.computed):
+            return False
+        known = self._has_module(key) if "::" in key else key in self._code.words
+        return known and not any(one(key) for one in self._merging)
+
+    @cached_property
+    def _merging(self) -> list[Callable[[str], bool]]:
+        """Whether some `lookup_options` names a key; it may, where a file or an expression cannot be read."""
+        try:
+            trees = [file.tree for file in self._tree.data_files(self._environment)]
+        except NodeattrsError:
+            return [bool]
+        options = (tree.get(_OPTIONS) for tree in trees if isinstance(tree, dict))
+        named = {key for one in options if isinstance(one, dict) for key in one if isinstance(key, str)}
+        return [_named_by(key) for key in sorted(named)]
+
+    def _place(self, file: DataFile, key: str) -> str:
+        line, _ = file.document.place((key,))
+        return f"{file.file}:{line}"
+
+    def _finding(
+        self, kind: Kind, file: DataFile, key: str, message: str, hint: str | None, details: Iterable[str]
+    ) -> BadData:
+        at: Origin = file.locator(key, "").at(())
+        return BadData(message, kind=kind, file=file.file, line=at.line, column=at.column, path=(key,), hint=hint,
+                       details=details)  # fmt: skip
+
+
+def _around(template: str, location: str | None) -> list[str]:
+    """What stands around the variables in a path of hiera.yaml, and around the wildcards of a glob."""
+    pattern = f"{_VARIABLE}|{_GLOB}" if "glob" in (location or "") else _VARIABLE
+    return re.split(pattern, os.path.normpath(template))
+
+
+def _named_by(key: str) -> Callable[[str], bool]:
+    if not key.startswith("^"):
+        return key.__eq__
+    try:
+        found = translated(key)
+    except NodeattrsError:
+        return bool
+    return found.search
+
+
+def _shape(value: Any) -> str:
+    return _SHAPES.get(type(value), "text" if isinstance(value, str) else "a number, or true or false")
+
+
+def _differs(value: Any, below: Any) -> bool:
+    """Whether one is a map and the other is not; a text with an expression in it may be anything."""
+    computed = any(isinstance(one, str) and ("%{" in one or "ENC[" in one) for one in (value, below))
+    return below is not None and not computed and (type(value) is dict) != (type(below) is dict)

@@ -1,0 +1,329 @@
+"""The part of Puppet's type language that lookups use: that of `value_type`.
+
+Any, Data, Scalar, ScalarData, Numeric, Integer, Float, Boolean, String, Undef, Collection,
+Array, Hash, Tuple, Struct, Optional, NotUndef, Enum, Pattern, Variant, Sensitive, with
+their parameters. It knows no lookup.
+
+    >>> parse_type("Array[Integer[1, 5]]").holds([1, 5]), parse_type("Optional[String]").holds(None)
+    (True, True)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from nodeattrs.core.tree import meant
+from nodeattrs.dialects.hiera.codes import BAD_PATTERN, CONVERT_BAD_TYPE, UNKNOWN_TYPE
+from nodeattrs.dialects.hiera.errors import BadLookup
+from nodeattrs.errors import TooDeep
+from nodeattrs.formats.patterns import BadPattern, Expression
+from nodeattrs.puppet.regex import translated
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A type: its text, and whether a value is of it.
+
+    name:   the word before the brackets
+    """
+
+    text: str
+    name: str
+    arguments: tuple[Any, ...]
+    holds: Callable[[Any], bool]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<name>[A-Z]\w*(?:::[A-Z]\w*)*)|(?P<float>-?\d+\.\d+)|(?P<int>-?(?:0[xX][0-9a-fA-F]+|\d+))"
+    r"|'(?P<single>[^']*)'|\"(?P<double>[^\"]*)\"|/(?P<regex>(?:[^/\\]|\\.)*)/"
+    r"|(?P<word>default|undef|true|false|[a-z_]\w*)|(?P<mark>=>|[\[\]{},]))\s*",
+    re.ASCII,
+)
+
+DEFAULT: Any = object()
+
+
+@lru_cache(maxsize=256)
+def parse_type(text: str) -> Type:
+    """Read a type.
+
+    raises: BadLookup "convert_bad_type", where the text is no type; "unknown_type", where we know none of that name
+    """
+    reader = _Reader(text)
+    try:
+        found = reader.value()
+    except RecursionError:
+        raise TooDeep(f"the type {text[:40]}… is nested too deep") from None
+    if not isinstance(found, Type) or reader.at < len(text):
+        raise reader.fault()
+    return found
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+
+    def fault(self) -> BadLookup:
+        return BadLookup(
+            f"{self.text[:80]!r} cannot be read as a type, at character {self.at + 1}",
+            kind=CONVERT_BAD_TYPE,
+            hint="write it as in Puppet: Array[String], Optional[Integer[1, 5]]",
+        )
+
+    def token(self) -> re.Match[str]:
+        found = _TOKEN.match(self.text, self.at)
+        if found is None:
+            raise self.fault()
+        self.at = found.end()
+        return found
+
+    def follows(self, mark: str) -> bool:
+        found = _TOKEN.match(self.text, self.at)
+        if found is not None and found["mark"] == mark:
+            self.at = found.end()
+            return True
+        return False
+
+    def value(self) -> Any:
+        found = self.token()
+        if found["name"] is not None:
+            return self.type(found["name"])
+        if found["mark"] == "{":
+            return self.fields()
+        if found["mark"] is not None:
+            self.at = found.start()
+            raise self.fault()
+        if found["word"] is not None:
+            words = {"default": DEFAULT, "undef": None, "true": True, "false": False}
+            return words.get(found["word"], found["word"])
+        if found["int"] is not None:
+            return self.number(found["int"])
+        if found["float"] is not None:
+            return float(found["float"])
+        if found["regex"] is not None:
+            return _pattern(found["regex"])
+        return found["single"] if found["single"] is not None else found["double"]
+
+    def number(self, word: str) -> int:
+        try:
+            return int(word, 0 if "x" in word.lower() else 10)
+        except ValueError:  # more digits than Python reads
+            raise self.fault() from None
+
+    def fields(self, end: str = "}") -> dict[Any, Any]:
+        fields: dict[Any, Any] = {}
+        while not self.follows(end):
+            key = self.value()
+            if not self.follows("=>"):
+                raise self.fault()
+            value = self.value()
+            try:
+                fields[key] = value
+            except TypeError:
+                raise self.fault() from None
+            if not self.follows(","):
+                if not self.follows(end):
+                    raise self.fault()
+                break
+        return fields
+
+    def type(self, name: str) -> Type:
+        start = self.at
+        arguments: list[Any] = []
+        if self.follows("["):
+            while not self.follows("]"):
+                at = self.at
+                arguments.append(self.value())
+                if self.follows("=>"):  # the braces of Struct[{a => Integer}] may be left out
+                    self.at = at
+                    arguments[-1] = self.fields("]")
+                    break
+                if not self.follows(","):
+                    if not self.follows("]"):
+                        raise self.fault()
+                    break
+        maker = _MAKERS.get(name)
+        if maker is None:
+            raise BadLookup(
+                f"the type {name} is not known here",
+                kind=UNKNOWN_TYPE,
+                hint=meant(name, _MAKERS) or f"known are {', '.join(_MAKERS)}",
+            )
+        try:
+            holds = maker(arguments)
+        except (TypeError, ValueError, IndexError, AttributeError):
+            raise self.fault() from None
+        return Type(name + self.text[start : self.at].strip(), name, tuple(arguments), holds)
+
+
+def _pattern(source: str) -> Expression:
+    try:
+        return translated(source)
+    except BadPattern as error:
+        raise BadLookup(f"/{source}/ cannot be used: {error.message}", kind=BAD_PATTERN, hint=error.hint) from None
+
+
+Holds = Callable[[Any], bool]
+
+
+def _ranged(measure: Callable[[Any], Any], *kinds: type) -> Callable[[list[Any]], Holds]:
+    """A type with a least and a greatest measure: Integer[1, 5], String[3]."""
+
+    def make(arguments: list[Any]) -> Holds:
+        return _between(arguments, measure, lambda value: type(value) in kinds)
+
+    return make
+
+
+def _between(arguments: list[Any], measure: Callable[[Any], Any], fits: Holds) -> Holds:
+    if len(arguments) > 2 or any(one is not DEFAULT and type(one) not in (int, float) for one in arguments):
+        raise TypeError
+    least = arguments[0] if arguments and arguments[0] is not DEFAULT else float("-inf")
+    most = arguments[1] if len(arguments) > 1 and arguments[1] is not DEFAULT else float("inf")
+    return lambda value: fits(value) and least <= measure(value) <= most
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _of(arguments: list[Any], at: int) -> Holds:
+    inner = arguments[at] if at < len(arguments) else None
+    return inner.holds if isinstance(inner, Type) else lambda value: True
+
+
+def _array(arguments: list[Any]) -> Holds:
+    inner = _of(arguments, 0)
+    sizes = [one for one in arguments if not isinstance(one, Type)]
+    return _between(sizes, len, lambda value: type(value) is list and all(inner(one) for one in value))
+
+
+def _hash(arguments: list[Any]) -> Holds:
+    keys, values = _of(arguments, 0), _of(arguments, 1)
+    sizes = [one for one in arguments if not isinstance(one, Type)]
+    if len(arguments) - len(sizes) == 1:
+        raise TypeError
+    return _between(
+        sizes,
+        len,
+        lambda value: type(value) is dict and all(keys(key) and values(one) for key, one in value.items()),
+    )
+
+
+def _optional(arguments: list[Any]) -> Holds:
+    if not arguments:
+        return lambda value: value is None
+    (inner,) = arguments
+    if isinstance(inner, Type):
+        return lambda value: value is None or inner.holds(value)
+    return lambda value: value is None or (type(value) is str and value == inner)
+
+
+def _not_undef(arguments: list[Any]) -> Holds:
+    inner = _of(arguments, 0)
+    return lambda value: value is not None and inner(value)
+
+
+def _enum(arguments: list[Any]) -> Holds:
+    texts = {one for one in arguments if type(one) is str}
+    if arguments and arguments[-1] is True:
+        folded = {text.lower() for text in texts}
+        return lambda value: type(value) is str and value.lower() in folded
+    return lambda value: type(value) is str and value in texts
+
+
+def _matching(arguments: list[Any]) -> Holds:
+    patterns = [one if isinstance(one, Expression) else _pattern(one) for one in arguments]
+    return lambda value: type(value) is str and (not patterns or any(one.search(value) for one in patterns))
+
+
+def _variant(arguments: list[Any]) -> Holds:
+    if not all(isinstance(one, Type) for one in arguments):
+        raise TypeError
+    return lambda value: any(one.holds(value) for one in arguments)
+
+
+def _tuple(arguments: list[Any]) -> Holds:
+    types = [one for one in arguments if isinstance(one, Type)]
+    sizes = [one for one in arguments if not isinstance(one, Type)] or [len(types), len(types) or DEFAULT]
+
+    def fits(value: Any) -> bool:
+        return type(value) is list and all(
+            types[min(at, len(types) - 1)].holds(one) for at, one in enumerate(value) if types
+        )
+
+    return _between(sizes, len, fits)
+
+
+def _struct(arguments: list[Any]) -> Holds:
+    fields: dict[str, tuple[bool, Type]] = {}
+    for key, inner in (arguments[0] if arguments else {}).items():
+        name, optional = key, inner.holds(None)
+        if isinstance(key, Type):
+            name, optional = key.arguments[0], key.name == "Optional"
+        fields[name] = (optional, inner)
+
+    def holds(value: Any) -> bool:
+        return (
+            type(value) is dict
+            and value.keys() <= fields.keys()
+            and all(
+                inner.holds(value[name]) if name in value else optional for name, (optional, inner) in fields.items()
+            )
+        )
+
+    return holds
+
+
+def _boolean(arguments: list[Any]) -> Holds:
+    return lambda value: type(value) is bool and (not arguments or value is arguments[0])
+
+
+def _sensitive(arguments: list[Any]) -> Holds:
+    inner = _of(arguments, 0)
+    return lambda value: hasattr(value, "unwrap") and inner(value.unwrap())
+
+
+def _is(*kinds: type) -> Callable[[list[Any]], Holds]:
+    return lambda arguments: lambda value: type(value) in kinds
+
+
+def _data(value: Any) -> bool:
+    if type(value) is list:
+        return all(_data(one) for one in value)
+    if type(value) is dict:
+        return all(type(key) is str and _data(one) for key, one in value.items())
+    return type(value) in (str, int, float, bool, type(None))
+
+
+_MAKERS: dict[str, Callable[[list[Any]], Holds]] = {
+    "Any": lambda arguments: lambda value: True,
+    "Data": lambda arguments: _data,
+    "Scalar": _is(str, int, float, bool),
+    "ScalarData": _is(str, int, float, bool),
+    "Numeric": _is(int, float),
+    "Integer": _ranged(_itself, int),
+    "Float": _ranged(_itself, float),
+    "Boolean": _boolean,
+    "String": _ranged(len, str),
+    "Undef": _is(type(None)),
+    "Collection": _ranged(len, list, dict),
+    "Array": _array,
+    "Hash": _hash,
+    "Tuple": _tuple,
+    "Struct": _struct,
+    "Optional": _optional,
+    "NotUndef": _not_undef,
+    "Enum": _enum,
+    "Pattern": _matching,
+    "Variant": _variant,
+    "Sensitive": _sensitive,
+}

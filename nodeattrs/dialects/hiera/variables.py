@@ -1,0 +1,114 @@
+"""Which variables the hierarchies of a scope depend on, and which of them are not set there.
+
+It reads templates and no file: what a variable is worth the scope says.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.dialects.hiera.answers import Answers
+from nodeattrs.dialects.hiera.config import URIS, Entry
+from nodeattrs.dialects.hiera.expressions import names_in, variable
+from nodeattrs.errors import NodeattrsError
+
+NAMES = frozenset(
+    (
+        "certname",
+        "clientcert",
+        "fqdn",
+        "hostname",
+        "networking.fqdn",
+        "networking.hostname",
+        "trusted.certname",
+        "trusted.hostname",
+    )
+)
+"""The variables that hold the name of a node; each may begin with `facts.`"""
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """A variable that a level of a hierarchy names.
+
+    variable: as it is written: facts.os.family
+    layer:    "global", "environment", "module" or "default_hierarchy"
+    template: what names it: a path as it is written, with its datadir; a URI, or an option
+    origin:   the level, and where hiera.yaml has it
+    is_set:   whether it is worth more than null and empty text
+    """
+
+    variable: str
+    layer: str
+    template: str
+    origin: Origin
+    is_set: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """The variable as data for JSON."""
+        return {
+            "variable": self.variable,
+            "layer": self.layer,
+            "entry": self.origin.name,
+            "template": self.template,
+            "file": self.origin.file,
+            "line": self.origin.line,
+            "is_set": self.is_set,
+        }
+
+
+def needed(answers: Answers, module: str | None = None) -> list[Needed]:
+    """Every variable of the levels that are searched for a key of a module, in their order.
+
+    cost: one look at each template
+    """
+    found: dict[Needed, None] = {}
+    for layer, config, entry in answers.entries(module):
+        origin = Origin("level", entry.name, config.file, entry.line)
+        for template, names in _templates(entry):
+            for name in names:
+                found[Needed(name, layer, template, origin, _is_set(answers, name))] = None
+    return [*found]
+
+
+def unset(answers: Answers, module: str | None = None) -> Iterator[str]:
+    """A sentence for each variable that is not set, with the shortest path that needs it."""
+    paths: dict[str, list[str]] = {}
+    for one in needed(answers, module):
+        if not one.is_set:
+            paths.setdefault(one.variable, []).append(one.template)
+    for name, templates in paths.items():
+        more = f" (and {len(templates) - 1} more)" if len(templates) > 1 else ""
+        yield f"{min(templates, key=len)}{more}: {name} is not set"
+
+
+def _templates(entry: Entry) -> Iterator[tuple[str, Iterable[str]]]:
+    declared, own = entry.declared, ""
+    if entry.location == "mapped_paths":
+        source, own, template = declared
+        declared = (template,)
+        yield os.path.join(entry.datadir, template), (source,)
+    for template in declared:
+        whole = template if entry.location in URIS else os.path.join(entry.datadir, template)
+        yield whole, [name for name in names_in(whole) if not own or name.partition(".")[0] != own]
+    for template in _texts(entry.options):
+        yield template, names_in(template)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _texts(one)
+
+
+def _is_set(answers: Answers, name: str) -> bool:
+    try:
+        return variable(name, name, answers.in_hierarchies()) not in (None, "")
+    except NodeattrsError:
+        return False

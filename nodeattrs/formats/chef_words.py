@@ -1,0 +1,190 @@
+"""The words of Chef's roles, environments, metadata and configuration, and what each says.
+
+A file in Ruby becomes the document that its JSON would be, each leaf with its line. It knows which
+word sets which field, and neither whether the fields make sense nor where files lie.
+
+source: Chef's `Chef::Role`, `Chef::Environment`, `Chef::Cookbook::Metadata`
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.errors import DocumentError
+from nodeattrs.formats.documents import Document, text_of
+from nodeattrs.formats.places import Mark, Reading, Text
+from nodeattrs.formats.ruby_text import Call, Literal, Ruby
+
+
+class _Fields:
+    """The fields that calls of words set, one after the other."""
+
+    def __init__(self, text: Text, kind: str) -> None:
+        self.tree: dict[str, Any] = {}
+        self.mark = Mark(0)
+        self.kind = KINDS[kind]
+        self.ruby = Ruby(text, self._current)
+        for call in self.ruby.calls(self.kind.words, self.kind.every):
+            try:
+                given = call.arguments()
+            except DocumentError as error:
+                if not self.kind.lenient:
+                    raise
+                self.ruby.warnings.append(error)
+                continue
+            if given:
+                self._perform(call, given)
+
+    def _perform(self, call: Call, given: list[Literal]) -> None:
+        field, form = self.kind.words[call.word]
+        try:
+            form(self, field, call.offset, given)
+        except (_Wrong, TypeError, IndexError) as error:
+            message = str(error) if isinstance(error, _Wrong) else "is not called like this"
+            raise self.ruby.text.error(f"{call.word} {message}", call.offset, path=(field,)) from None
+
+    def _current(self, word: str) -> Literal | None:
+        """What a word without arguments gives: the field as it stands."""
+        field = self.kind.words.get(word, (None,))[0]
+        return Literal(self.tree[field], self.mark.parts[field]) if field in self.tree else None
+
+    def put(self, field: str, value: Any, offset: int, parts: dict[Any, Mark]) -> None:
+        """Set a field anew; its place is that of the word."""
+        self.tree[field] = value
+        self.mark.parts[field] = Mark(offset, parts)
+
+
+class _Wrong(Exception):
+    """A word that is called as Chef would not take it."""
+
+
+_Form = Callable[[_Fields, str, int, list[Literal]], None]
+
+
+def _one(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
+    (value, mark), *more = given
+    if more:
+        raise _Wrong("takes one value")
+    if value is not None:
+        fields.put(field, value, offset, mark.parts)
+
+
+def _items(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
+    """A run-list: its items one by one, or lists of them."""
+    found = list(_flat(given))
+    fields.put(field, [value for value, _ in found], offset, {index: mark for index, (_, mark) in enumerate(found)})
+    fields.tree.get("env_run_lists", {}).pop("_default", None)
+
+
+def _flat(given: list[Literal]) -> Any:
+    for value, mark in given:
+        if isinstance(value, list):
+            yield from _flat([Literal(inner, mark.parts[index]) for index, inner in enumerate(value)])
+        else:
+            yield Literal(value, mark)
+
+
+def _lists(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
+    """Run-lists by environment, `_default` among them."""
+    value = given[0].value
+    if not isinstance(value, dict) or "_default" not in value:
+        raise _Wrong('needs a list for "_default", as in Chef')
+    fields.put(field, {}, offset, {})
+    _more_lists(fields, field, offset, given)
+
+
+def _more_lists(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
+    (value, mark), *_ = given
+    if not isinstance(value, dict):
+        raise _Wrong("takes a map")
+    if field not in fields.tree:
+        fields.put(field, {}, offset, {})
+    for name, items in value.items():
+        found = [] if items is None else list(_flat([Literal(items, mark.parts[name])]))
+        fields.tree[field][name] = [item for item, _ in found]
+        parts = {index: one for index, (_, one) in enumerate(found)}
+        fields.mark.parts[field].parts[name] = Mark(mark.parts[name].offset, parts)
+
+
+def _entry(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
+    """A name with a version constraint, for the map of a field."""
+    (name, _), *asked = given
+    if len(asked) > 1:
+        raise _Wrong("takes one version constraint, as in Chef")
+    if not isinstance(fields.tree.setdefault(field, {}), dict):
+        raise _Wrong("adds to what is no map")
+    fields.tree[field][str(name)] = asked[0].value if asked else ""
+    holder = fields.mark.parts.setdefault(field, Mark(offset))
+    holder.parts[str(name)] = Mark(offset)
+
+
+_COMMON: dict[str, tuple[str, _Form]] = {word: (word, _one) for word in ("name", "description")}
+_ATTRIBUTES: dict[str, tuple[str, _Form]] = {
+    word: (word, _one) for word in ("default_attributes", "override_attributes")
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A kind of file.
+
+    words: word -> the field that it sets, and how
+    every: anything else is refused; else it does not matter
+    lenient: a word whose value is no literal is a warning, and says nothing
+    """
+
+    words: Mapping[str, tuple[str, _Form]]
+    every: bool = True
+    lenient: bool = False
+
+
+_LEVELS = ("automatic", "default", "normal", "override")
+_SETTINGS = (
+    *("node_name", "environment", "cookbook_path", "policy_name", "policy_group", "encrypted_data_bag_secret"),
+    *(f"{which}_{level}_attributes" for which in ("allowed", "blocked") for level in _LEVELS),
+    *(f"{level}_attribute_{which}list" for which in ("white", "black") for level in _LEVELS),
+)
+
+KINDS: Mapping[str, _Kind] = {
+    "role": _Kind(
+        {
+            **_COMMON,
+            **_ATTRIBUTES,
+            **dict.fromkeys(("run_list", "recipes"), ("run_list", _items)),
+            **dict.fromkeys(("env_run_lists", "env_run_list"), ("env_run_lists", _lists)),
+            **dict.fromkeys(("env_run_lists_add", "env_run_list_add"), ("env_run_lists", _more_lists)),
+        }
+    ),
+    "environment": _Kind(
+        {
+            **_COMMON,
+            **_ATTRIBUTES,
+            "cookbook_versions": ("cookbook_versions", _one),
+            "cookbook": ("cookbook_versions", _entry),
+        }
+    ),
+    # What else metadata says is for people and other tools, and may be any Ruby.
+    "cookbook": _Kind(
+        {**{word: (word, _one) for word in ("name", "version")}, "depends": ("dependencies", _entry)}, False
+    ),
+    "settings": _Kind({word: (word, _one) for word in _SETTINGS}, False, True),
+    # The name in there is that of a person.
+    "knife": _Kind({word: (word, _one) for word in _SETTINGS[1:]}, False, True),
+}
+"""By what a file describes."""
+
+
+def ruby_document(path: pathlib.Path, file: str, kind: str) -> Document:
+    """What a file in Ruby says: the fields that its JSON would have.
+
+    file:   its name in messages
+    kind:   one of KINDS
+    raises: DocumentError, naming the line of what is no literal; MissingExtra
+    """
+    text = Text(file, text_of(path, file).removeprefix("\ufeff"))
+    fields = _Fields(text, kind)
+    warnings: tuple[DocumentError, ...] = tuple(fields.ruby.warnings)
+    return Document(text, Reading(fields.tree, lambda: fields.mark, warnings))

@@ -1,0 +1,66 @@
+"""What of a layer is encrypted: by SOPS, by hiera-eyaml, by Ansible Vault. Nothing is decrypted here.
+
+An encrypted value becomes a secret (`Encrypted`), and what SOPS notes about a file is none of its values.
+A file that is encrypted as a whole is an unknown layer.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from nodeattrs.core.sensitive import Encrypted
+from nodeattrs.formats.tags import Tagged
+
+_SIGNS = re.compile(r"ENC\[(\w+),|(?m:^[^\S\n]*\$ANSIBLE_VAULT;)|!vault|\bsops")
+_NOTES = {"mac", "version", "lastmodified"}
+_SOPS, _VAULT = "SOPS is not decrypted here", "Ansible Vault is not decrypted here"
+
+
+def encrypted_whole(text: str) -> str | None:
+    """Why a whole file cannot be read; None where it can."""
+    return _VAULT if text.startswith("$ANSIBLE_VAULT;") else None
+
+
+def may_be_encrypted(text: str) -> bool:
+    """Whether a text has a sign of anything encrypted. cost: one look at each character"""
+    return _SIGNS.search(text) is not None
+
+
+def marked(tree: Any) -> Any:
+    """The tree of one document, with what is encrypted in it as secrets. Its maps and lists are changed in place.
+
+    cost: a visit of each value; `may_be_encrypted` says whether the text needs it
+    """
+    if isinstance(tree, dict):
+        _drop_notes(tree)
+    return _marked(tree)
+
+
+def _drop_notes(tree: dict[Any, Any]) -> None:
+    notes = tree.get("sops")
+    if isinstance(notes, dict) and _NOTES & notes.keys():
+        del tree["sops"]
+    if {"sops_mac", "sops_version"} & tree.keys():
+        for key in [key for key in tree if str(key).startswith("sops_")]:
+            del tree[key]
+
+
+def _marked(value: Any) -> Any:
+    if isinstance(value, (dict, list)):
+        for step in value if isinstance(value, dict) else range(len(value)):
+            value[step] = _marked(value[step])
+        return value
+    reason = _reason(value)
+    return value if reason is None else Encrypted(getattr(value, "value", value), reason)
+
+
+def _reason(value: Any) -> str | None:
+    if type(value) is Tagged:
+        return _VAULT if value.tag in ("!vault", "!vault-encrypted") else _reason(value.value)
+    found = _SIGNS.search(value) if isinstance(value, str) else None
+    if found is None or not (found[1] or "$" in found[0]):
+        return None
+    if found[1] is None:
+        return _VAULT
+    return _SOPS if found[1] == "AES256_GCM" else f"hiera-eyaml ({found[1]}) is not decrypted here"

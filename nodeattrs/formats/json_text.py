@@ -1,0 +1,246 @@
+"""JSON texts: what they say, and where each key stands.
+
+A library parses (see `json_choice`); the scanner below only runs over texts that parsed, to
+find offsets, and never recurses. Stricter than the library: no NaN or Infinity, no
+number beyond a double, no half of a surrogate pair, 500 levels.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget
+from nodeattrs.core.tree import MAX_DEPTH, Path
+from nodeattrs.errors import DocumentError
+from nodeattrs.formats.json_choice import decoded
+from nodeattrs.formats.numbers import NoNumber, finite
+from nodeattrs.formats.places import HALF_PAIR, LateMark, Mark, Reading, Text
+
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_TOKEN = re.compile(rf'({_STRING})(?=\s*:)|([\[{{])|([\]}}])|({_STRING}|[^\s"\[\]{{}}:,]+)', re.DOTALL)
+_TEXT = frozenset({str})
+_KEY, _OPEN, _CLOSE = 1, 2, 3  # the groups of a token; the fourth is a scalar
+
+_OPENED, _COLON, _SPACE = (re.compile(rf"\s*{mark}") for mark in ('"', r":\s*", ""))
+_skip = json.JSONDecoder().raw_decode
+
+_ESCAPE = re.compile(r"(?s)\\.")
+_LONG_NUMBER = re.compile(rf"\d{{{MAX_DIGITS + 1}}}")
+_SPARE_COMMA = re.compile(r"\s*,\s*[\]}]")
+
+# The library's words, and ours. "Illegal trailing comma" is what Python 3.13 calls two of the others.
+_REASONS = {
+    "Expecting ',' delimiter": "expected a comma or a closing bracket",
+    "Expecting ':' delimiter": "expected a colon after the key",
+    "Expecting property name enclosed in double quotes": "expected a key in double quotes",
+    "Expecting value": "expected a value",
+    "Extra data": "expected nothing more after the end of the value",
+    "Unterminated string starting at": "a string is opened here and never closed",
+    "Invalid control character at": "a line break or control character inside a string",
+    "Invalid \\escape": "an unknown escape in a string",
+    "Invalid \\uXXXX escape": "a \\u escape without four hexadecimal digits",
+}
+_HINTS = {
+    "Expecting ',' delimiter": "is a comma missing after the entry before it?",
+    "Invalid control character at": "write \\n for a line break; is the closing quote missing?",
+    "Invalid \\escape": "write \\\\ for a backslash",
+}
+
+
+def read(text: Text, budget: Budget, number: Callable[[str], float] = finite) -> Reading:
+    """What *text* says. A key written twice: the last one counts, as in Chef, with a warning.
+
+    number: makes a float of its spelling
+    cost:   the parser, and one look at each value
+    raises: DocumentError; TooMuch
+    """
+    tree = _parsed(text, number)
+    levels, strings = _size(tree, budget)
+    if levels > MAX_DEPTH:
+        raise _too_deep(text)
+    budget.depth(levels)
+    _refuse_half_pairs(text)
+    # The parsers keep quiet about keys written twice; but what is lost of one shows by its quotes.
+    repeated = tuple(_repeated(text)) if _quotes_in(text.text) > 2 * strings else ()
+    start = len(text.text) - len(text.text.lstrip())
+    return Reading(tree, lambda: _root(text.text, start), repeated, levels, start)
+
+
+def _parsed(text: Text, number: Callable[[str], float]) -> Any:
+    """The value of *text*. orjson refuses NaN, infinity, and half of a surrogate pair, so that `json` explains them."""
+    written = text.text  # a file that is no UTF-8 ends here
+    decode = _decoder(number).decode
+    try:
+        return decoded(text.content, lambda _: decode(written)) if number is finite else decode(written)
+    except json.JSONDecodeError as error:
+        raise _explained(text, error) from error
+    except RecursionError:
+        raise _too_deep(text) from None
+    except NoNumber as error:
+        offset = next(match.start() for match in _TOKEN.finditer(text.text) if match[0].startswith(error.word))
+        raise text.error(error.message, offset, hint="write null, or put it in quotes") from None
+    except ValueError as error:
+        found = _LONG_NUMBER.search(text.text)
+        raise text.error(
+            f"a number of more than {MAX_DIGITS} digits", found.start() if found else None, hint="put it in quotes"
+        ) from error
+
+
+def _quotes_in(text: str) -> int:
+    """How many quotes open or close a string in a text that parses."""
+    escaped = _ESCAPE.findall(text).count('\\"') if "\\" in text else 0
+    return text.count('"') - escaped
+
+
+def _refused(word: str) -> Any:
+    raise NoNumber(word)
+
+
+@cache
+def _decoder(number: Callable[[str], float]) -> json.JSONDecoder:
+    return json.JSONDecoder(parse_constant=_refused, parse_float=number)
+
+
+def _explained(text: Text, error: json.JSONDecodeError) -> DocumentError:
+    message = error.msg.removesuffix(":")
+    before, rest = text.text[: error.pos].rstrip(), text.text[error.pos :]
+    for offset in (error.pos, len(before) - 1):
+        if offset >= 0 and _SPARE_COMMA.match(text.text, offset) and message not in ("Extra data", "Invalid \\escape"):
+            offset = text.text.index(",", offset)
+            return text.error("a comma with nothing after it", offset, hint="remove it")
+    if not before and not rest.strip():
+        return text.error("there is nothing in this document", error.pos, hint="write {} for an empty map")
+    if not rest.strip():
+        return text.error("the text ends here, in the middle of a value", error.pos, hint="a bracket is still open")
+    if not error.pos and rest.startswith("\ufeff"):
+        message = "Unexpected UTF-8 BOM (decode using utf-8-sig)"  # as json.loads says it
+    hint = _HINTS.get(message)
+    if rest.startswith(("//", "/*", "#")):
+        hint = "JSON has no comments; YAML has"
+    elif rest.startswith("'"):
+        hint = "JSON takes double quotes only"
+    return text.error(_REASONS.get(message, message), error.pos, hint=hint)
+
+
+def _size(tree: Any, budget: Budget) -> tuple[int, int]:
+    """How many levels of maps and lists, and how many strings, keys included; not what lies deeper than MAX_DEPTH.
+
+    raises: TooMuch, for integers that share a hash
+    """
+    levels, strings = 0, int(type(tree) is str)
+    level: list[Any] = [tree] if type(tree) is dict or type(tree) is list else []
+    while level and levels <= MAX_DEPTH:
+        levels += 1
+        below: list[Any] = []
+        for part in level:
+            if type(part) is dict:
+                strings += len(part)
+                part = part.values()
+            if _TEXT.issuperset(map(type, part)):  # as most parts are
+                strings += len(part)
+                continue
+            for inner in part:
+                kind = type(inner)
+                if kind is str:
+                    strings += 1
+                elif kind is dict or kind is list:
+                    below.append(inner)
+                elif kind is int and inner.bit_length() >= WIDE:
+                    budget.integer(inner)
+        level = below
+    return levels, strings
+
+
+def _too_deep(text: Text) -> DocumentError:
+    depth = 0
+    for match in _TOKEN.finditer(text.text):
+        depth += (match.lastindex == _OPEN) - (match.lastindex == _CLOSE)
+        if depth > MAX_DEPTH:
+            return text.error(f"nested deeper than {MAX_DEPTH} levels", match.start())
+    return text.error("nested deeper than the caller's stack has room for")
+
+
+def _refuse_half_pairs(text: Text) -> None:
+    if "\\" not in text.text or "\\u" not in text.text:  # one character is found fast, two are not
+        return
+    for match in _TOKEN.finditer(text.text):
+        if "\\u" in match[0] and HALF_PAIR.search(json.loads(match[0])):
+            raise text.error("a \\u escape that is half of a surrogate pair", match.start(), hint="write both halves")
+
+
+def _repeated(text: Text) -> Iterator[DocumentError]:
+    for path, first, again in _marked(text.text)[1]:
+        yield text.repeated(path, first, again)
+
+
+def _root(text: str, start: int) -> Mark:
+    """The mark of the root of a text that parses. cost: nothing, until its parts are asked for"""
+    if text[start] == "{":
+        return LateMark(start, lambda: _entries(text, start))
+    return _marked(text)[0]
+
+
+def _entries(text: str, at: int) -> dict[Any, Mark]:
+    """The marks in a map that opens at an offset; what is in an entry is looked at when it is asked for.
+
+    cost: the library's parser once more
+    """
+    parts: dict[Any, Mark] = {}
+    try:
+        while (key_at := _OPENED.match(text, at + 1)) is not None:
+            key, end = _skip(text, key_at.end() - 1)
+            colon = _COLON.match(text, end)
+            value = end if colon is None else colon.end()
+            _, at = _skip(text, value)
+            parts[key] = _entry(text, key_at.end() - 1, value, at)
+            space = _SPACE.match(text, at)
+            at = at if space is None else space.end()
+    except RecursionError:  # the caller's stack has less room than there was when the text was parsed
+        return _marked(text)[0].parts
+    return parts
+
+
+def _entry(text: str, key: int, value: int, end: int) -> Mark:
+    if text[value] in "{[":
+        return LateMark(key, lambda: _marked(text, value, end)[0].parts)
+    return Mark(value if "\n" in text[key:value] else key)
+
+
+def _marked(text: str, start: int = 0, end: int = sys.maxsize) -> tuple[Mark, list[tuple[Path, int, int]]]:
+    """The mark of the value that a text has from *start* to *end*; and the keys it has twice, with both offsets.
+
+    cost: one look a token
+    """
+    repeats: list[tuple[Path, int, int]] = []
+    outer: list[tuple[Mark, Any]] = []
+    mark = top = Mark(0)
+    key: str | None = None  # the key that waits for its value; in a list there is none
+    key_offset = 0
+    for match in _TOKEN.finditer(text, start, end):
+        kind, offset = match.lastindex, match.start()
+        if kind == _CLOSE:
+            mark, _ = outer.pop()
+            key = None
+        elif kind == _KEY:
+            key, key_offset = _content(match[0]), offset
+            if key in mark.parts:
+                path = (*(step for _, step in outer[1:]), key)
+                repeats.append((path, mark.parts[key].offset, offset))
+        else:
+            step = len(mark.parts) if key is None else key
+            if key is not None and (kind == _OPEN or "\n" not in text[key_offset:offset]):
+                offset = key_offset
+            part = mark.parts[step] = Mark(offset)
+            if kind == _OPEN:
+                outer.append((mark, step))
+                mark, key = part, None
+    return top.parts[0], repeats
+
+
+def _content(word: str) -> str:
+    return str(json.loads(word)) if "\\" in word else word[1:-1]

@@ -1,0 +1,133 @@
+"""Files as layers of a fold, each of their values with its line.
+
+What is encrypted in them is a secret, or an unknown layer; a tag of somebody's own is kept.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nodeattrs import border
+from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.budget import Budget
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Layer
+from nodeattrs.errors import DocumentError
+from nodeattrs.formats.documents import Document, Syntax, content_of, decoded, parse_all, syntax_in, syntax_of
+from nodeattrs.formats.encrypted import encrypted_whole, marked, may_be_encrypted
+from nodeattrs.kinds import NO_DOCUMENT, SEVERAL_DOCUMENTS
+
+_HOW = {"path": A_PATH, "name": str, "kind": str, "budget": Budget | None, "syntax": str | None}
+_HOW |= {"tags": Mapping | None, "document": int | None}
+
+
+@dataclass(frozen=True, slots=True)
+class LayerReader:
+    """How files become layers.
+
+    syntax:   of all of them; None leaves it to their names, and to their content where a name does not say it
+    tags:     tag, "!Ref" -> what makes a value of what stands under it; under any other it is a `Tagged`
+    document: which one of several in a file, from 1; None is all of them
+    kind:     what explanations call them
+    warnings: what was read so far and is probably not meant
+    pipes:    whether one may be a pipe: the caller named it, and not a repository
+    """
+
+    syntax: Syntax | None = None
+    tags: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    document: int | None = None
+    kind: str = "file"
+    warnings: list[DocumentError] = field(default_factory=list)
+    pipes: bool = False
+
+    def read(
+        self, path: pathlib.Path, file: str | None = None, name: str = "", budget: Budget | None = None
+    ) -> list[Layer]:
+        """The layers of a file: one, or one for each document in it.
+
+        file: its name in messages; *path* itself unless given
+        name: what explanations call it; the file's name without its ending when empty
+        raises: DocumentError, with file and line; TooMuch
+        """
+        shown = path.as_posix() if file is None else file
+        if border.is_outside(path):
+            return [Layer.unknown(name or path.stem, Origin(self.kind, name or path.stem, shown), border.UNREAD)]
+        budget = budget or Budget(shown)
+        return self.layers(content_of(path, shown, budget, self.pipes), shown, name or path.stem, budget)
+
+    def layers(self, content: bytes, file: str, name: str, budget: Budget | None = None) -> list[Layer]:
+        """The layers of what a file holds. raises: DocumentError, with file and line; TooMuch"""
+        text = decoded(content, file)
+        reason = encrypted_whole(text)
+        if reason is not None:
+            return [Layer.unknown(name, Origin(self.kind, name, file, 1), reason)]
+        documents = self._documents(text, file, budget or Budget(file))
+        for one in documents:
+            self.warnings.extend(one.warnings)
+        names = [name] if len(documents) == 1 else [f"{name} {number}" for number in range(1, len(documents) + 1)]
+        has_secrets = may_be_encrypted(text)
+        layers = [self._layer(one, of, has_secrets) for one, of in zip(documents, names, strict=True)]
+        return layers if self.document is None else [_chosen(layers, self.document, file)]
+
+    def _documents(self, text: str, file: str, budget: Budget) -> list[Document]:
+        try:
+            return parse_all(text, file, self.syntax or syntax_of(file) or syntax_in(text, file), budget, self.tags)
+        except DocumentError as error:
+            error.hint = "; ".join(filter(None, [error.hint, self._way_out(file)])) or None
+            raise
+
+    def _way_out(self, file: str) -> str | None:
+        if self.syntax or syntax_of(file):
+            return None
+        return "the name does not say the syntax, so the content was judged: --syntax says it (in Python: syntax=)"
+
+    def _layer(self, document: Document, name: str, has_secrets: bool) -> Layer:
+        tree = {} if document.tree is None else document.tree
+        tree = marked(tree) if has_secrets else tree
+        if not isinstance(tree, dict):
+            what = f"a layer is a map, and this is a {type(tree).__name__}"
+            raise document.error(what, hint=self._way_out(document.file))
+        return Layer(tree, document.locator(self.kind, name))
+
+
+def _chosen(layers: list[Layer], number: int, file: str) -> Layer:
+    if not 0 < number <= len(layers):
+        held = "1 document" if len(layers) == 1 else f"{len(layers)} documents"
+        raise DocumentError(f"there is no document {number}: it holds {held}", file=file, kind=NO_DOCUMENT)
+    return layers[number - 1]
+
+
+@taking(**_HOW)
+def read_layer(
+    path: str | pathlib.Path,
+    name: str = "",
+    kind: str = "file",
+    *,
+    budget: Budget | None = None,
+    syntax: Syntax | None = None,
+    tags: Mapping[str, Callable[[Any], Any]] | None = None,
+    document: int | None = None,
+) -> Layer:
+    """The layer that a file says: JSON, YAML, TOML, .env, .ini or .properties; an empty file says nothing.
+
+    name:     what explanations call it; the file's name without its ending when empty
+    budget:   what is drawn on; one of its own unless given
+    syntax:   "json", "yaml", "toml", "env", "ini" or "properties"; the file's name says it unless given, or its
+              content, where the name does not
+    tags:     tag of YAML, "!Ref" -> what makes a value of what stands under it; under any other it is a `Tagged`
+    document: which one, from 1, where a YAML file holds several
+    raises:   DocumentError, with file and line
+    warns:    UserWarning, for a key that one map has twice
+    """
+    reader = LayerReader(syntax, tags or {}, document, kind)
+    layers = reader.read(pathlib.Path(path), name=name, budget=budget)
+    for warning in reader.warnings:
+        warnings.warn(str(warning), stacklevel=3)
+    if len(layers) > 1:
+        hint = "say which: document=1; read_layers gives all of them"
+        raise DocumentError(f"it holds {len(layers)} documents", file=str(path), hint=hint, kind=SEVERAL_DOCUMENTS)
+    return layers[0]

@@ -1,0 +1,136 @@
+"""Take an entry out of a JSON or YAML text, and leave every other character as it is.
+
+Whole lines go where the entry has them to itself; inside brackets the entry goes with its comma. What is left is
+read again, and refused unless it says what was there before without that entry: nothing is guessed. It knows texts
+and paths, and no files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import yaml
+
+from nodeattrs.core.tree import ABSENT, Path, dig, left_without, strict_key
+from nodeattrs.errors import DocumentError
+from nodeattrs.formats.documents import Syntax, parse
+
+
+class _Entry(NamedTuple):
+    """Where an entry of a map stands: from its key to the end of what is written in its value."""
+
+    path: tuple[str, ...]
+    start: int
+    end: int
+    in_brackets: bool
+
+
+def without(text: str, path: Path, syntax: Syntax, *, earlier: bool = False) -> str | None:
+    """The text without the entry at *path*; None where that cannot be had by taking characters out.
+
+    earlier: not the entry that counts goes, but those before it under the same key
+    cost:    reads the text three times
+
+    >>> without('{"a": 1, "b": 2}', ("a",), "json")
+    '{"b": 2}'
+    >>> without("a: 1\\nb: 2\\na: 3\\n", ("a",), "yaml", earlier=True)
+    'b: 2\\na: 3\\n'
+    """
+    try:
+        before = parse(text, "", syntax).tree
+        if dig(before, path) is ABSENT:
+            return None
+        found = [one for one in _entries(text) if one.path == tuple(map(str, path))]
+        for one in reversed(found[:-1] if earlier else found[-1:]):
+            text = _cut(text, one)
+        after = parse(text, "", syntax)
+    except (DocumentError, _Odd):
+        return None
+    wanted = before if earlier else left_without(before, path)
+    is_done = not earlier or (len(found) > 1 and all(one.path != path for one in after.warnings))
+    return text if is_done and strict_key(after.tree) == strict_key(wanted) else None
+
+
+class _Odd(Exception):
+    """What is not taken apart here: a key that is no scalar, an alias, a merge."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A map or list whose end has not come yet: what leads to it, and the key that was read last, or the index."""
+
+    is_map: bool
+    in_brackets: bool
+    steps: tuple[str, ...]
+    key: str | None = None
+    start: int = 0
+    count: int = 0
+
+    @property
+    def wants_key(self) -> bool:
+        return self.is_map and self.key is None
+
+    @property
+    def inside(self) -> tuple[str, ...]:
+        return (*self.steps, self.key if self.is_map and self.key is not None else str(self.count))
+
+
+def _entries(text: str) -> Iterator[_Entry]:
+    """Every entry of every map, in the order of their ends. raises: _Odd"""
+    open_: list[_Open] = []
+    end = 0
+    try:
+        for event in yaml.parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            one: Any = event
+            if isinstance(one, yaml.AliasEvent) or (isinstance(one, yaml.CollectionStartEvent) and _is_key(open_)):
+                raise _Odd
+            if isinstance(one, yaml.CollectionStartEvent):
+                steps = open_[-1].inside if open_ else ()
+                open_.append(_Open(isinstance(one, yaml.MappingStartEvent), bool(one.flow_style), steps))
+            elif isinstance(one, yaml.ScalarEvent) and _is_key(open_):
+                open_[-1].key, open_[-1].start = one.value, _index(one.start_mark)
+            elif isinstance(one, (yaml.ScalarEvent, yaml.CollectionEndEvent)):
+                # What is written in lines ends where the last thing in it does.
+                written = isinstance(one, yaml.ScalarEvent) or open_.pop().in_brackets
+                end = _index(one.end_mark) if written else end
+                yield from _closed(open_, end)
+    except yaml.YAMLError as error:
+        raise _Odd from error
+
+
+def _index(mark: Any) -> int:
+    return int(mark.index)
+
+
+def _is_key(open_: list[_Open]) -> bool:
+    return bool(open_) and open_[-1].wants_key
+
+
+def _closed(open_: list[_Open], end: int) -> Iterator[_Entry]:
+    """The entry that ends here, if a map is open."""
+    if open_:
+        here = open_[-1]
+        if here.is_map:
+            yield _Entry(here.inside, here.start, end, here.in_brackets)
+            here.key = None
+        here.count += 1
+
+
+def _cut(text: str, one: _Entry) -> str:
+    if one.in_brackets:
+        return _cut_in_brackets(text, one.start, one.end)
+    start = text.rfind("\n", 0, one.start) + 1
+    if text[start : one.start].strip(" "):
+        raise _Odd  # the first key of an element: the dash is on its line
+    end = text.find("\n", max(one.start, one.end - 1)) + 1
+    return text[:start] + text[end or len(text) :]
+
+
+def _cut_in_brackets(text: str, start: int, end: int) -> str:
+    after = len(text) - len(text[end:].lstrip())
+    if text[after : after + 1] == ",":
+        return text[:start] + text[after + 1 :].lstrip()
+    before = text[:start].rstrip()
+    return (before[:-1] if before.endswith(",") else before) + text[end:]

@@ -1,0 +1,532 @@
+"""A sandbox of Jinja2 whose templates draw on a budget while they run.
+
+`texts.jinja` makes it, and Jinja2 must be there. It knows the names of the filters of Jinja and of Ansible.
+
+Steps are drawn for each token that is read, each pass of a loop, each call, filter and test, and for the size of what
+these are given and make. What makes much of little is estimated before it runs. A step stands for half a microsecond
+or more, so the ten million of a budget end within about five seconds. The clock is read as well: each template has the
+seconds of the limits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial, update_wrapper
+from math import prod
+from string import Formatter
+from typing import Any
+
+from jinja2 import nodes, pass_context
+from jinja2.compiler import CodeGenerator
+from jinja2.environment import Environment
+from jinja2.ext import Extension
+from jinja2.nativetypes import NativeCodeGenerator
+from jinja2.nodes import EvalContext
+from jinja2.runtime import BlockReference, Context, LoopContext, Macro
+from jinja2.sandbox import SandboxedEnvironment, SandboxedEscapeFormatter, SandboxedFormatter, safe_range
+from jinja2.utils import Namespace
+from jinja2.visitor import NodeTransformer
+from markupsafe import Markup
+
+from nodeattrs.core.budget import MAX_DIGITS, Budget
+from nodeattrs.errors import TooMuch
+from nodeattrs.formats.patterns import processor_time
+
+_SIGNS = 4
+"""How many signs of text count as a step: splitting them takes sixty bytes, and wrapping lines half a microsecond."""
+_PER_VALUE = 2
+_PER_CALL = 5
+_PER_MACRO = 100
+"""A call of a macro, a block or a recursive loop takes some twenty microseconds, with its context and its text."""
+_PER_TOKEN, _TOKENS_PER_STEP = 20, 50
+"""A token takes some ten microseconds until it is Python's code; in a long template more, as tables are copied."""
+_FEW = 10
+"""The values of a list in a template that are not drawn for."""
+_PER_SIGN_OF_CODE = 4
+_GATHERED = 1000
+"""How many steps are gathered; a look at the clock takes as long as two."""
+
+_QUICK_TEXT = """boolean callable count d default defined false first float integer iterable last length mandatory
+    mapping none number random sameas sequence ternary true undefined"""
+_QUICK = frozenset(_QUICK_TEXT.split())
+"""Filters and tests that do not look into what they are given, and make nothing."""
+_SEARCHING = frozenset(["count", "index", "isdisjoint", "remove", "sort"])
+"""Methods of lists and maps that look at each value; others do not."""
+_PARTS = frozenset(["get", "pop", "popitem", "setdefault"])
+"""Methods whose result is there already."""
+_WIDE = frozenset(["batch", "center", "ljust", "product", "rjust", "slice", "to_bytes", "zfill"])
+"""They give as much as a number says."""
+_MULTIPLYING = frozenset(
+    ["expandtabs", "indent", "join", "regex_findall", "replace", "translate", "urlize", "wordwrap"]
+)
+"""They may put an argument beside each sign or value of what they are given."""
+_JSON = frozenset(["to_json", "to_nice_json", "tojson"])
+_EACH_WITH_EACH = frozenset(
+    ["difference", "intersect", "subset", "superset", "symmetric_difference", "union", "unique"]
+)
+"""They compare each value with each other."""
+_COPYING = frozenset(["striptags", "urlize", "wordwrap"])
+"""They copy the rest of a text for each of its words or tags."""
+_SLOW = {
+    "combine": 4,
+    "dictsort": 8,
+    "flatten": 2,
+    "from_json": 4,
+    "from_yaml": 40,
+    "groupby": 8,
+    "max": 4,
+    "min": 4,
+    "pprint": 20,
+    "sort": 16,
+    "title": 10,
+    "to_nice_yaml": 40,
+    "to_yaml": 40,
+    "wordcount": 4,
+    "xmlattr": 4,
+}
+"""How much longer they take than to look at what they are given."""
+
+_PLAIN = frozenset([bool, float, type(None)])
+_WHOLE = frozenset([*_MULTIPLYING, *_JSON, *_EACH_WITH_EACH, *_COPYING, *_SLOW, "sum"])
+"""Those that look at all that they are given before they give anything."""
+_ESTIMATED = frozenset([*_WIDE, *_WHOLE, "format", "generate_lorem_ipsum", "round"])
+
+_CONTAINERS: Any = (list, tuple, set, frozenset, range, type({}.keys()), type({}.values()), type({}.items()))
+_SIZED = (str, bytes, dict, *_CONTAINERS)
+_PASSED = (Context, EvalContext, Environment)
+"""What Jinja hands to a filter before the value."""
+_FIELD = re.compile(r"%[-+ #0]*\d*\.?\d*")
+_NUMBER = re.compile(r"\d+")
+_MOST_BITS = (10**MAX_DIGITS).bit_length()
+
+
+class Meter:
+    """What the templates of one environment draw on.
+
+    budget: its steps are drawn; its seconds are what each template may take after it is compiled
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self._gathered = 0
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin to measure the time of a template."""
+        self._end = processor_time() + self.budget.limits.seconds
+
+    def draw(self, steps: int) -> None:
+        """Draw steps; small ones are gathered before the budget and the clock are asked. raises: TooMuch"""
+        self._gathered += steps
+        if self._gathered > _GATHERED:
+            self.budget.steps(self._gathered)
+            self._gathered = 0
+            if processor_time() > self._end:
+                raise self.budget.passed("seconds")
+
+    def expect(self, signs: int) -> None:
+        """Let so many signs be made; they are not drawn. raises: TooMuch"""
+        if signs // _SIGNS > self.budget.left("steps"):
+            raise self.budget.passed("steps")
+
+    def weigh(self, values: Sequence[Any]) -> int:
+        """Draw for all that values hold, as often as they hold it, and say how many steps that were. raises: TooMuch"""
+        total, depth, level = 0, 0, [values]
+        while level:
+            below: list[Any] = []
+            steps = 0
+            for part in level:
+                steps += _PER_VALUE * len(part)
+                for one in part:
+                    kind = type(one)
+                    if kind is str:
+                        steps += len(one) // _SIGNS
+                    elif kind is int:
+                        self.number(one)
+                    elif kind not in _PLAIN:
+                        steps += _opened(one, below)
+                if steps > _GATHERED:
+                    self.draw(steps)
+                    total, steps = total + steps, 0
+            self.draw(steps)
+            total, level, depth = total + steps, below, depth + 1
+            if below:
+                self.budget.depth(depth)
+        return total
+
+    def look(self, value: Any) -> None:
+        """Draw for all that a value holds; for a short text or a number nothing. raises: TooMuch"""
+        kind = type(value)
+        if kind is str:
+            self.draw(len(value) // _SIGNS)
+        elif kind is not int and kind not in _PLAIN:
+            self.weigh([value])
+
+    def made(self, value: Any) -> None:
+        """Draw for a value that was made; what it holds was there before. raises: TooMuch"""
+        if isinstance(value, (str, bytes)):
+            self.draw(len(value) // _SIGNS)
+        elif isinstance(value, _SIZED):
+            self.draw(len(value))
+        elif isinstance(value, int):
+            self.number(value)
+
+    def number(self, value: int) -> None:
+        """Let a number be used. raises: TooMuch, where it is too long to be shown"""
+        if value.bit_length() > _MOST_BITS:
+            raise self.long_number()
+
+    def long_number(self) -> TooMuch:
+        """The error for a number that is too long."""
+        reason = f"makes a number of more than {MAX_DIGITS} digits"
+        return TooMuch(reason, limit="bytes", file=self.budget.file, hint="use smaller numbers")
+
+    def tokens(self, tokens: Iterable[Any]) -> Iterator[Any]:
+        """The tokens of a template, each drawn before it is parsed."""
+        for number, one in enumerate(tokens):
+            self.draw(_PER_TOKEN + number // _TOKENS_PER_STEP)
+            yield one
+
+    def each(self, values: Iterable[Any]) -> Iterator[Any]:
+        """The same values, each drawn before it is used; for a list its length, too."""
+        for one in values:
+            self.draw(1 + len(one) if isinstance(one, (list, tuple)) else 1)
+            yield one
+
+    def parts(self, texts: Iterable[Any]) -> Iterator[Any]:
+        """The parts of a text that is about to be joined, drawn for."""
+        for one in texts:
+            self.draw(1 + len(one) // _SIGNS if isinstance(one, str) else 1)
+            yield one
+
+    def run(
+        self, name: str, function: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any], owner: Any = None
+    ) -> Any:
+        """What a filter, a test, a function or a method gives, drawn for.
+
+        owner:  whose method it is
+        raises: TooMuch; what the function raises
+        """
+        self.draw(_PER_CALL)
+        if owner is None and name in _QUICK:
+            return function(*args, **named)
+        if name in _WHOLE:
+            args = [list(one) if isinstance(one, Iterator) else one for one in args]
+        given = [one for one in (*args, *named.values()) if not isinstance(one, _PASSED)]
+        subject, *others = (given or [None]) if owner is None else [owner, *given]
+        is_looked_at = owner is None or not isinstance(owner, (dict, *_CONTAINERS)) or name in _SEARCHING
+        weight = self.weigh([subject, *others] if is_looked_at else others)
+        if name in _ESTIMATED:
+            self.draw(_time_for(name, subject, others, weight))
+            self.expect(self._most_made(name, subject, others, weight))
+        found = function(*args, **named)
+        if isinstance(found, Iterator):
+            return self.each(found)
+        if name not in _PARTS:
+            self.made(found)
+        return found
+
+    def _most_made(self, name: str, subject: Any, others: Sequence[Any], weight: int) -> int:
+        """About how many signs a function gives at most, if that is more than it is given."""
+        numbers = [abs(one) for one in others if isinstance(one, int)]
+        widest = max(numbers, default=0)
+        if name in _WIDE:
+            return 8 * widest
+        if name in _MULTIPLYING:
+            return (_length(subject) + 1) * max(widest, *map(_length, others), 0)
+        if name in _JSON:  # which indent by depth
+            separators = [part for one in others if isinstance(one, (list, tuple)) for part in one]
+            return 100 * weight * max(widest, *map(_length, [*others, *separators]), 4)
+        if name == "format":
+            return _percent(subject, others, weight)
+        if name == "generate_lorem_ipsum":
+            return 4000 * prod(max(one, 1) for one in (subject, *numbers) if isinstance(one, int))
+        if name == "round" and widest > MAX_DIGITS:
+            raise self.long_number()
+        return 0
+
+
+def _opened(value: Any, below: list[Any]) -> int:
+    """The steps of a value that is no plain scalar; what it holds is added to *below*."""
+    if isinstance(value, dict):
+        below += value.keys(), value.values()
+    elif isinstance(value, range):
+        return len(value)
+    elif isinstance(value, _CONTAINERS):
+        below.append(value)
+    elif isinstance(value, (str, bytes)):
+        return len(value) // _SIGNS
+    elif isinstance(value, Namespace):
+        below.append(object.__getattribute__(value, "__dict__").values())
+    return 0
+
+
+def _time_for(name: str, subject: Any, others: Sequence[Any], weight: int) -> int:
+    """About how many steps a function takes, if that is more than one for each value."""
+    if name in _COPYING:
+        return _length(subject) ** 2 // 500
+    if name == "sum" and any(isinstance(one, (list, tuple)) for one in others):
+        return _length(subject) * weight // 100
+    if name == "unique" and not any(isinstance(one, (list, dict)) for one in subject):
+        return 0
+    compares = name in _EACH_WITH_EACH or (name == "combine" and any(str(one).endswith("_rp") for one in others))
+    if compares:
+        return weight * sum(map(_length, (subject, *others))) // 16
+    return weight * _SLOW.get(name, 0)
+
+
+def _length(value: Any) -> int:
+    """The length of a text or list; of a map that of its longest value, or its own."""
+    if isinstance(value, dict):
+        return max(len(value), *map(_length, value.values()), 0)
+    return len(value) if isinstance(value, _SIZED) else 0
+
+
+def _percent(text: Any, values: Any, weight: int) -> int:
+    """About how many signs `%` gives at most. weight: the steps of text and values"""
+    if isinstance(text, bytes):
+        text = text.decode("latin-1")
+    if not isinstance(text, str):
+        return 0
+    fields = text if "%(" in text else " ".join(_FIELD.findall(text))
+    widths = [int(one) for one in _NUMBER.findall(fields)]
+    if "*" in text:
+        widths += [abs(one) for one in (values if isinstance(values, (list, tuple)) else [values]) if type(one) is int]
+    return len(text) + text.count("%") * max(_SIGNS * weight, *widths, 0)
+
+
+class _Fields(Formatter):
+    """A formatter whose fields are drawn for; the widths of some are fields themselves."""
+
+    meter: Meter
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        self.meter.expect(max(map(int, _NUMBER.findall(format_spec)), default=0))
+        found = super().format_field(value, format_spec)
+        self.meter.made(found)
+        return found
+
+
+class _Formatter(_Fields, SandboxedFormatter):
+    pass
+
+
+class _Escaping(_Fields, SandboxedEscapeFormatter):
+    pass
+
+
+class _Tokens(Extension):
+    """Draws for each token of a template before it is parsed."""
+
+    environment: CountedEnvironment
+
+    def filter_stream(self, stream: Any) -> Any:
+        return self.environment.meter.tokens(stream)
+
+
+_PASS, _WEIGHED, _SEARCHED, _MADE = "(pass)", "(weighed)", "(searched)", "(made)"
+"""Filters that give what they are given, and draw for it. No template can name them."""
+
+
+class _Drawing(NodeTransformer):
+    """Puts the filters above into the tree of a template, where operators and loops work without a call."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+
+    def _through(self, name: str, node: Any) -> Any:
+        """A node whose value is drawn for where it is evaluated, unless that is a constant."""
+        return node if isinstance(node, nodes.Const) else self._filter(name, node)
+
+    def _filter(self, name: str, node: Any) -> Any:
+        return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno, environment=self._environment)
+
+    def visit_For(self, node: Any) -> Any:
+        self.generic_visit(node)
+        passed = self._filter(_PASS, nodes.Const(True, lineno=node.lineno))
+        node.body.insert(0, nodes.ExprStmt(passed, lineno=node.lineno))
+        if node.test is not None:
+            node.test = nodes.And(passed, node.test, lineno=node.lineno)
+        return node
+
+    def visit_Concat(self, node: Any) -> Any:
+        self.generic_visit(node)
+        node.nodes = [self._through(_WEIGHED, one) for one in node.nodes]
+        return self._through(_MADE, node)
+
+    def visit_Compare(self, node: Any) -> Any:
+        self.generic_visit(node)
+        node.expr = self._through(_WEIGHED, node.expr)
+        for operand in node.ops:
+            operand.expr = self._through(_SEARCHED if operand.op in ("in", "notin") else _WEIGHED, operand.expr)
+        return node
+
+    def visit_Getitem(self, node: Any) -> Any:
+        self.generic_visit(node)
+        if isinstance(node.arg, nodes.Slice):
+            return self._through(_MADE, node)
+        node.arg = self._through(_WEIGHED, node.arg)
+        return node
+
+    def visit_Pair(self, node: Any) -> Any:
+        self.generic_visit(node)
+        node.key = self._through(_WEIGHED, node.key)
+        return node
+
+    def visit_List(self, node: Any) -> Any:
+        self.generic_visit(node)
+        return self._through(_MADE, node) if len(node.items) > _FEW else node
+
+    visit_Dict = visit_List
+
+    def visit_Tuple(self, node: Any) -> Any:
+        return self.visit_List(node) if node.ctx == "load" else node
+
+
+class _Code(CodeGenerator):
+    """Draws for the variables that a block is handed: where each is handed all, the code is as long as their square."""
+
+    environment: CountedEnvironment
+
+    def dump_local_context(self, frame: Any) -> str:
+        text = super().dump_local_context(frame)
+        self.environment.meter.draw(_PER_SIGN_OF_CODE * len(text))
+        return text
+
+
+class _NativeCode(_Code, NativeCodeGenerator):
+    pass
+
+
+@pass_context
+def _printed(context: Any, value: Any) -> Any:
+    """A value that is about to be a text; what is one already is drawn for where it is joined."""
+    if not isinstance(value, str):
+        context.environment.meter.look(value)
+    return value
+
+
+class CountedEnvironment(SandboxedEnvironment):
+    """A sandbox whose templates draw on a meter.
+
+    filters, tests: those that templates have; Jinja's own unless given
+    joined:         what gives the text of the parts of a template
+    native:         whether the parts keep their types
+    options:        those of Jinja's environment, without `finalize` and `optimized`
+    """
+
+    intercepted_binops = frozenset(["+", "-", "*", "**", "%"])
+
+    def __init__(
+        self,
+        meter: Meter,
+        filters: Mapping[str, Callable[..., Any]] | None = None,
+        tests: Mapping[str, Callable[..., Any]] | None = None,
+        joined: Callable[[Iterable[Any]], Any] = "".join,
+        native: bool = False,
+        extensions: Sequence[str] = (),
+        **options: Any,
+    ) -> None:
+        # Jinja's optimizer takes the cube of how deep an expression is.
+        super().__init__(finalize=_printed, optimized=False, extensions=[*extensions, _Tokens], **options)
+        self.meter = meter
+        self.code_generator_class = _NativeCode if native else _Code
+        self.concat = lambda parts: joined(meter.parts(parts))  # type: ignore[method-assign]  # as Jinja's native one does
+        hidden = {_PASS: self._pass, _WEIGHED: self._weighed, _SEARCHED: self._searched, _MADE: self._made}
+        self.filters = self._counted(self.filters if filters is None else filters) | hidden
+        self.tests = self._counted(self.tests if tests is None else tests)
+        self.globals["range"] = self._range
+
+    def _counted(self, functions: Mapping[str, Any]) -> dict[str, Any]:
+        def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+            def run(*args: Any, **named: Any) -> Any:
+                return self.meter.run(name, function, args, named)
+
+            return update_wrapper(run, function)
+
+        return {name: counted(name, function) for name, function in functions.items()}
+
+    def _pass(self, value: Any) -> Any:
+        self.meter.draw(1)
+        return value
+
+    def _weighed(self, value: Any) -> Any:
+        self.meter.look(value)
+        return value
+
+    def _searched(self, value: Any) -> Any:
+        if not isinstance(value, dict):
+            self.meter.look(value)
+        return value
+
+    def _made(self, value: Any) -> Any:
+        self.meter.made(value)
+        return value
+
+    def _range(self, *bounds: int) -> range:
+        asked = range(*bounds)
+        self.meter.draw(abs(asked.stop - asked.start) // abs(asked.step))
+        return safe_range(*bounds)
+
+    def compile(self, source: Any, *args: Any, **named: Any) -> Any:
+        """As in Jinja; then the time of the template begins."""
+        self.meter.restart()
+        tree = _Drawing(self).visit(self.parse(source) if isinstance(source, str) else source)
+        code = super().compile(tree, *args, **named)
+        self.meter.restart()
+        return code
+
+    def lex(self, *args: Any, **named: Any) -> Iterator[tuple[int, str, str]]:
+        """As in Jinja, with each token drawn."""
+        self.meter.restart()
+        return self.meter.tokens(super().lex(*args, **named))
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        """What an operator gives, drawn for."""
+        self.meter.draw(1)
+        if isinstance(left, int) and isinstance(right, int):
+            if _bits(operator, left, right) > _MOST_BITS:
+                raise self.meter.long_number()
+        elif operator == "%" and isinstance(left, (str, bytes)):
+            self.meter.expect(_percent(left, right, self.meter.weigh([left, right])))
+        elif operator == "*":
+            times = max(one for one in (left, right, 0) if isinstance(one, int))
+            self.meter.expect(times * max(_length(left), _length(right)))
+        elif operator == "+":
+            self.meter.expect(_length(left) + _length(right))
+        elif operator == "-":  # of the keys of maps
+            self.meter.weigh([left, right])
+        found = super().call_binop(context, operator, left, right)
+        self.meter.made(found)
+        return found
+
+    def call(self, context: Any, called: Any, *args: Any, **named: Any) -> Any:
+        """What a call gives, drawn for."""
+        if isinstance(called, (Macro, LoopContext, BlockReference)):
+            self.meter.draw(_PER_MACRO)
+            return super().call(context, called, *args, **named)
+        method = getattr(called, "__wrapped__", called)  # the sandbox wraps `format`
+        owner, name = getattr(method, "__self__", None), str(getattr(method, "__name__", ""))
+        own = {key: named.pop(key) for key in ("_loop_vars", "_block_vars") if key in named}
+        if isinstance(owner, list) and "key" in named:
+            named["key"] = partial(self.call, context, named["key"])
+        if isinstance(owner, str) and name in ("format", "format_map"):
+            return self.meter.run("", partial(self._filled, owner, name), args, named, owner)
+        return self.meter.run(name, partial(super().call, context, called, **own), args, named, owner)
+
+    def _filled(self, text: str, name: str, *args: Any, **named: Any) -> str:
+        """What `str.format` and `str.format_map` give."""
+        formatter: Any = _Formatter(self)
+        if isinstance(text, Markup):
+            formatter = _Escaping(self, escape=text.escape)
+        formatter.meter = self.meter
+        if name == "format_map":
+            (named,), args = args, ()
+        return type(text)(formatter.vformat(text, args, named))
+
+
+def _bits(operator: str, left: int, right: int) -> int:
+    if operator == "**" and abs(left) > 1:
+        return left.bit_length() * max(right, 0)
+    return left.bit_length() + right.bit_length() if operator == "*" else 0

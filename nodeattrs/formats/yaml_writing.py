@@ -1,0 +1,150 @@
+"""The one writer of YAML: plain data as a text, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import yaml
+
+from nodeattrs.core.budget import Budget
+from nodeattrs.errors import BadValue
+from nodeattrs.formats.hidden import ESCAPES, HIDDEN
+from nodeattrs.formats.tags import Tagged
+
+
+class _Whole:
+    """Knows whole numbers without the expressions that look for fractions, which it takes a while to compile."""
+
+    def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
+        """The tag of a scalar, a list or a map."""
+        is_plain = kind is yaml.ScalarNode and implicit[0] and value.isascii()
+        if is_plain and value.isdecimal() and (value[0] != "0" or value == "0"):
+            return "tag:yaml.org,2002:int"
+        return super().resolve(kind, value, implicit)  # type: ignore[misc]  # of the dumper that it is mixed into
+
+
+class _Aliased(_Whole, yaml.SafeDumper):
+    """Writes what occurs twice once."""
+
+
+class _Spread(_Whole, yaml.SafeDumper):
+    """Writes what occurs twice twice."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+class _Blocks(_Spread):
+    """Long texts as blocks, too."""
+
+
+class _QuickBlocks(_Whole, getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]  # PyYAML's build decides
+    """The same by libyaml, where PyYAML has it: it folds a long quoted text at another place."""
+
+    ignore_aliases = _Spread.ignore_aliases
+
+
+def style_of(value: str, otherwise: str | None = None) -> str | None:
+    """The style in which a text is written: in double quotes, where a sign in it is to be escaped."""
+    return '"' if not value.isascii() and HIDDEN.search(value) else otherwise
+
+
+def text(dumper: Any, value: str) -> Any:
+    """The node of a text."""
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style_of(value))
+
+
+def _block(dumper: Any, value: str) -> Any:
+    style = style_of(value, "|" if "\n" in value else None)
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+
+def _tagged(dumper: Any, value: Tagged) -> Any:
+    node = dumper.represent_data(value.value)
+    node.tag = value.tag
+    return node
+
+
+def _plain_text(dumper: Any, value: str) -> Any:
+    return dumper.represent_data(str.__str__(value))  # a text of a kind of its own, such as a reference
+
+
+for _each in (_Aliased, _Spread, _Blocks, _QuickBlocks):
+    _each.add_multi_representer(str, _plain_text)
+    _each.add_representer(str, text)
+
+for _dumper in (_Blocks, _QuickBlocks):
+    _dumper.add_representer(str, _block)
+    _dumper.add_representer(Tagged, _tagged)
+
+
+_PER_VALUE = 25
+"""How many steps it takes to write a value, as near as one can say."""
+
+
+_ROWS = 50
+"""How many rows of a list are written at once, where nobody has all of them."""
+
+
+def _draw(value: Any) -> None:
+    """Draw what it takes to write again what was written: how much that is bounded by nothing that was read.
+
+    raises: TooMuch, before PyYAML takes minutes for it
+    """
+    budget = Budget("what is written as YAML")
+    been: set[int] = set()
+    level = [value]
+    while level:
+        below: list[Any] = []
+        for part in level:
+            if isinstance(part, (dict, list, tuple)):
+                if id(part) in been:
+                    budget.steps(1 + _PER_VALUE * len(part))
+                been.add(id(part))
+                below += part.values() if isinstance(part, dict) else part
+        level = below
+
+
+def written(value: Any, *, aliases: bool = True, blocks: bool = False, **layout: Any) -> str:
+    """A value as YAML: keys in their order, letters as they are, without the dots that end a scalar.
+
+    aliases: what occurs twice is an alias the second time
+    blocks:  texts of several lines are blocks; nothing is an alias
+    layout:  what else PyYAML shall do
+    raises:  BadValue, where it is nested deeper than PyYAML can go; TooMuch, where what occurs often would take minutes
+
+    >>> written({"b": 1, "a": "é"})
+    'b: 1\\na: é\\n'
+    """
+    if blocks or not aliases:
+        _draw(value)
+    dumper = _QuickBlocks if blocks else _Aliased if aliases else _Spread
+    layout = {"sort_keys": False, "allow_unicode": True, **layout}
+    try:
+        try:
+            made = str(yaml.dump(value, Dumper=dumper, **layout))
+        except UnicodeEncodeError:  # half of a surrogate pair, which libyaml cannot write
+            made = str(yaml.dump(value, Dumper=_Blocks, **layout))
+    except RecursionError as error:
+        raise BadValue("this is nested too deeply to be written as YAML", hint="ask for a part of it") from error
+    made = made.translate(ESCAPES)
+    return made if layout.get("explicit_end") else made.removesuffix("...\n")
+
+
+def pieces(data: dict[str, Any]) -> Iterator[str]:
+    """A map as YAML, as `written` writes it, entry by entry; a list that is an iterator row by row.
+
+    >>> "".join(pieces({"a": 1, "b": iter([1, {"c": 2}]), "d": iter([])}))
+    'a: 1\\nb:\\n- 1\\n- c: 2\\nd: []\\n'
+    """
+    for key, value in data.items():
+        rows = value if isinstance(value, Iterator) else iter(())
+        if rows is value and (some := list(islice(rows, _ROWS))):
+            yield written({key: []}).replace(" []", "")
+            while some:
+                yield written(some)
+                some = list(islice(rows, _ROWS))
+        else:
+            yield written({key: [] if rows is value else value})

@@ -1,0 +1,732 @@
+"""nodeattrs.toml: what Chef keeps in client.rb.
+
+    environment = "production"
+    store = "nodes-saved"
+    sensitive = ["db.password", ["users", "*", "token"]]
+
+    [allowed]
+    automatic = ["network/interfaces", ["filesystem", "/dev/sda1"]]
+
+    [blocked]
+    automatic = ["sysconf"]
+
+    [check]
+    ignore = ["NA0305", "unknown-type"]
+    baseline = "nodeattrs-baseline.json"
+    rules = [{path = "**.password", only = ["data_bags"]}]
+
+    [schema]
+    attributes = "schema/attributes.json"
+
+    [facts]
+    fauxhai = "../fauxhai"
+
+    [merge]
+    "apache2.modules" = "replace"
+    "users.*.keys" = "append"
+    "sites" = {merge_by = "name"}
+
+    [fold.site]
+    files = ["values.yaml", "env/*.yaml"]
+    policy = "helm"
+
+    [ansible.groups]
+    web = "role:web AND chef_environment:production"
+
+    [bindings]
+    site = "bindings"
+    classes = ["bindings/plugins.py:JsonReport"]
+    providers = {inventory = "shop.inventory:provide"}
+
+    [limits]
+    values = 2000000
+
+    [web]
+    source_url = "https://forge.example/shop/blob/{commit}/{file}#L{line}"
+
+    [chef]
+    cookbook_paths = ["cookbooks", "~/.berkshelf/cookbooks"]
+    missing_cookbooks = "warn"
+    ruby = true
+
+Chef's own settings work at the top level too: `allowed_automatic_attributes`,
+`blocked_…`, and the older `automatic_attribute_whitelist`, `…_blacklist`. Where
+several spellings say one thing the oldest wins, as in Chef, with a warning. What
+the lists mean is not known here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from functools import cached_property, partial
+from pathlib import Path as FilePath
+from typing import Any
+
+from nodeattrs import border
+from nodeattrs.adapters import chef
+from nodeattrs.codes import Code, codes, known_codes
+from nodeattrs.core.budget import NAMES, Limits
+from nodeattrs.core.rules import PathRule, read_rules
+from nodeattrs.core.tree import Path, near, parse
+from nodeattrs.errors import BadArgument, BadUsage, DocumentError, MissingExtra, NotFound
+from nodeattrs.formats.documents import SYNTAXES, Document, read
+from nodeattrs.formats.nearest import SETTINGS_FILE
+from nodeattrs.kinds import LIST_LOSES_VALUES, NOT_TRUSTED, OUTSIDE, RUBY, SET_TWICE
+from nodeattrs.node.slot_names import DEFAULT_ENVIRONMENT
+from nodeattrs.policies import DEFAULT_POLICY
+from nodeattrs.project.fields import LEVELS, Fields
+
+RULED_PLACES = ("roles", "environments", "nodes", "data_bags", "hiera")
+"""Where something may be set."""
+
+RULED_LEVELS = ("default", "normal", "override")
+
+
+@dataclass(frozen=True)
+class CheckRule:
+    """One rule.
+
+    path:    steps that it is about; none means every path
+    level:   that it is about, or ""
+    only:    where it may be set
+    because: why, for whoever reads the finding
+    place:   file and line of the rule
+    """
+
+    path: Path
+    level: str
+    only: tuple[str, ...]
+    because: str
+    place: str
+
+    def is_about(self, path: Path, level: str) -> bool:
+        """Whether it is about a path that is set at a level; "" where there are none.
+
+        >>> rule = CheckRule(("**", "*password"), "", ("data_bags",), "", "")
+        >>> rule.is_about(("app", "db", "password"), "default"), rule.is_about(("app", "port"), "default")
+        (True, False)
+        """
+        return self.level in ("", level) and (not self.path or _fits(self.path, path))
+
+
+def _fits(pattern: Path, path: Path) -> bool:
+    """cost: the length of one by that of the other"""
+    reached = {0}
+    for step in path:
+        reached = {
+            at + (pattern[at] != "**")
+            for at in _skipped(pattern, reached)
+            if at < len(pattern) and (pattern[at] == "**" or fnmatchcase(str(step), str(pattern[at])))
+        }
+    return len(pattern) in _skipped(pattern, reached)
+
+
+def _skipped(pattern: Path, reached: set[int]) -> set[int]:
+    """The places that `**` leads to where it stands for nothing more."""
+    found, left = set(reached), [*reached]
+    while left:
+        at = left.pop()
+        if pattern[at : at + 1] == ("**",) and at + 1 not in found:
+            found.add(at + 1)
+            left.append(at + 1)
+    return found
+
+
+def read_check_rules(fields: Fields) -> Iterator[CheckRule]:
+    """The rules under `[check]`; what is wrong with one is noted in *fields*."""
+    for index in range(len(fields.items("check", "rules"))):
+        at = ("check", "rules", index)
+        fields.only(("path", "level", "only", "because"), *at)
+        written, level = fields.text(*at, "path"), fields.text(*at, "level")
+        only = tuple(fields.text(*at, "only", one) for one in range(len(fields.items(*at, "only"))))
+        if not written and not level:
+            fields.wrong(at, "a rule is about a path or a level", 'write path = "**.password", or level = "override"')
+        if level and level not in RULED_LEVELS:
+            fields.wrong((*at, "level"), f"{level!r} is no level", f"levels are {', '.join(RULED_LEVELS)}")
+        for unknown in [one for one in only if one not in RULED_PLACES]:
+            fields.wrong((*at, "only"), f"{unknown!r} is no place", f"places are {', '.join(RULED_PLACES)}")
+        if not written or fields.parsed((*at, "path"), written, parse):
+            place = fields.locator.at(at).place or ""
+            yield CheckRule(parse(written) if written else (), level, only, fields.text(*at, "because"), place)
+
+
+FILE = SETTINGS_FILE
+SETTINGS: Mapping[str, Any] = {
+    "repo": ".",
+    "store": os.path.join(".nodeattrs", "nodes.db"),
+    "environment": DEFAULT_ENVIRONMENT,
+    "hiera": None,
+    "bindings": None,
+    "sensitive": [],
+    "allowed": {},
+    "blocked": {},
+    "merge": {},
+    "fold": {},
+    "limits": {},
+    "check": {},
+    "schema": {},
+    "chef": {},
+    "facts": {},
+    "cloud-init": {},
+    "ansible": {},
+    "web": {},
+}
+"""Every setting and its default; the repository itself is none of its file. Nodes are kept below the current
+directory: a repository is not written to unless its own settings ask for it."""
+
+
+Entry = str | list[str]
+"""One line of an allow or block list: a text with slashes, or the keys one by one."""
+
+_TABLES = {"allowed": "whitelist", "blocked": "blacklist"}
+"""Our tables, and what Chef once called them."""
+
+
+def _chef_names(table: str, level: str) -> tuple[str, str]:
+    return f"{level}_attribute_{_TABLES[table]}", f"{table}_{level}_attributes"
+
+
+_GROUPS_OF_ANSIBLE = ("all", "ungrouped", "_meta")
+MOST_SECONDS = 86_400
+_CHEF_TEXTS = ("policy", "policy_group", "secret_file", "config", "node_name")
+_CHEFS = [name for table in _TABLES for level in LEVELS for name in _chef_names(table, level)]
+"""Chef's names of settings of ours."""
+
+_KNOWN = [name for name in SETTINGS if name != "repo"]
+
+
+@dataclass(frozen=True)
+class ChefConfig:
+    """What a repository that was made for Chef needs: the table [chef].
+
+    cookbook_paths:    folders with cookbooks, the first first; none: the usual ones
+    missing_cookbooks: "error", or "warn": an unknown layer stands for each
+    policy, policy_group: what nodes follow that say nothing else, or ""
+    secret_file:       with the secret of encrypted data bags, or ""; a relative path counts from the repository
+    config:            Chef's own configuration, or "": `.chef/config.rb`, `.chef/knife.rb`
+    node_name:         who is meant where nobody is named, or ""
+    ruby:              attribute files in Ruby are run, where code of the repository is run at all
+    ruby_seconds:      how long one of them may take
+    """
+
+    cookbook_paths: tuple[str, ...] = ()
+    missing_cookbooks: str = "error"
+    policy: str = ""
+    policy_group: str = ""
+    secret_file: str = ""
+    config: str = ""
+    node_name: str = ""
+    ruby: bool = False
+    ruby_seconds: float = 60.0
+
+
+@dataclass(frozen=True)
+class PlainFold:
+    """A fold of files as it is written down: the table [fold.NAME].
+
+    files:  paths, folders and patterns, the weakest first
+    policy: its name
+    rules:  for paths
+    syntax: of all its files; "" leaves it to their names
+    """
+
+    files: tuple[str, ...]
+    policy: str = DEFAULT_POLICY
+    rules: tuple[PathRule, ...] = ()
+    syntax: str = ""
+
+
+@dataclass(frozen=True)
+class Config:
+    """The settings of a repository.
+
+    allowed:     level -> what may be saved; a level that is not here is saved whole
+    blocked:     level -> what is not saved
+    sensitive:   paths whose values are never shown; a step "*" means any
+    store:       where nodes are kept, or None
+    environment: of nodes that name none, or None
+    hiera:       the Hiera tree that recipes look keys up in: a hiera.yaml or a folder with one, or None
+    bindings:    the site of bindings that recipes inject from: a folder, or None
+    binding_classes: classes that bindings may name, as "package.module:Name" or "folder/file.py:Name"
+    binding_providers: scheme -> who provides its sets, in the same words
+    merge:       rules for paths: what happens there instead of what Chef does
+    limits:      what one document, lookup, merge or query may take: see `core.budget.Limits`
+    check_select, check_ignore: codes of findings, or names: only these count, these do not
+    fauxhai:     a folder of platforms in fauxhai's shape, for --platform, or None
+    check_baseline: the file of findings that are known, or None; a relative path counts from the repository
+    check_rules: who may set what
+    schema:      the JSON Schema of the nodes' attributes, or None
+    chef:        of repositories that were made for Chef
+    folds:       name -> a fold of plain files
+    cloud_init:  name -> the files of a set of user-data, by what they are: "files", "vendor", "confd"
+    ansible_groups: name -> the search that finds the hosts of a group of Ansible
+    inventories: name -> the sources of an inventory of Ansible
+    source_url:  what makes a link of a file and line on pages, or None
+    """
+
+    allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
+    blocked: Mapping[str, list[Entry]] = field(default_factory=dict)
+    sensitive: tuple[Path, ...] = ()
+    store: str | None = None
+    environment: str | None = None
+    hiera: str | None = None
+    bindings: str | None = None
+    binding_classes: tuple[str, ...] = ()
+    binding_providers: Mapping[str, str] = field(default_factory=dict)
+    merge: tuple[PathRule, ...] = ()
+    limits: Mapping[str, float] = field(default_factory=dict)
+    check_select: tuple[str, ...] = ()
+    check_ignore: tuple[str, ...] = ()
+    check_baseline: str | None = None
+    fauxhai: str | None = None
+    check_rules: tuple[CheckRule, ...] = ()
+    schema: str | None = None
+    chef: ChefConfig = ChefConfig()
+    folds: Mapping[str, PlainFold] = field(default_factory=dict)
+    cloud_init: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    ansible_groups: Mapping[str, str] = field(default_factory=dict)
+    inventories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    source_url: str | None = None
+    keeps_causes: bool = False
+
+
+class RepositorySettings:
+    """The settings of a repository: its nodeattrs.toml, and what Chef's own configuration adds.
+
+    root:     the directory of the repository
+    warnings: what is probably not meant, after `config` was read
+
+    raises: NotFound, if there is no such directory
+    """
+
+    def __init__(self, root: str | os.PathLike[str]) -> None:
+        self.root = FilePath(root).absolute()
+        self.warnings: list[DocumentError] = []
+        if not os.path.isdir(self.root):
+            raise NotFound(f"there is no repository at {root}", hint="name a directory that holds cookbooks/ or roles/")
+
+    @cached_property
+    def document(self) -> Document | None:
+        """nodeattrs.toml as it is written; None if there is no such file. raises: DocumentError"""
+        path = self.root / FILE
+        return read(path, FILE) if os.path.lexists(path) else None
+
+    @cached_property
+    def config(self) -> Config:
+        """What the settings say; Chef's defaults if there is no file. raises: DocumentError"""
+        if self.document is None:
+            return self._with_chefs(Config())
+        config, warnings = judged(self.document, self.root)
+        self.warnings += warnings
+        return self._with_chefs(config)
+
+    def _with_chefs(self, config: Config) -> Config:
+        """With what Chef's own configuration says; one that cannot be read is a warning."""
+        names = [config.chef.config] if config.chef.config else [".chef/config.rb", ".chef/knife.rb"]
+        path = next((path for path in map(self.root.joinpath, names) if os.path.isfile(path)), None)
+        if path is None:
+            return config
+        file, kind = self.shown(path), "knife" if path.name == "knife.rb" else "settings"
+        try:
+            document = chef.ruby_document(path, file, kind) if path.suffix == ".rb" else read(path, file)
+            fields = Fields(document.tree, document.locator(kind, ""), f"{kind} ")
+            config = with_chefs(config, fields)
+        except MissingExtra as error:
+            self.warnings.append(DocumentError("is Ruby, which was not read", file=file, hint=error.hint, kind=RUBY))
+        except DocumentError as error:
+            self.warnings.append(error)
+        else:
+            self.warnings += [*document.warnings, *fields.warnings]
+        return config
+
+    def shown(self, path: FilePath) -> str:
+        """What messages and origins call a file: seen from the root if it lies below it, else as it was given."""
+        inside = os.path.relpath(path, self.root)
+        return (str(path) if inside.startswith(os.pardir) else inside).replace(os.sep, "/")
+
+
+def judged(document: Document, root: FilePath) -> tuple[Config, list[DocumentError]]:
+    """The settings of nodeattrs.toml, and what in it is probably not meant.
+
+    root:   the repository
+    raises: DocumentError
+    """
+    fields = Fields(document.tree, document.locator("settings", ""), "the settings")
+    return read_config(fields, root), [*document.warnings, *fields.warnings]
+
+
+def read_config(fields: Fields, root: FilePath) -> Config:
+    """The settings that a document describes.
+
+    raises: DocumentError, with everything that is wrong with it
+    """
+    note_beyond(fields, root)
+    fields.only(_KNOWN, ignore=_CHEFS)
+    fields.only(("select", "ignore", "baseline", "rules"), "check", above=_KNOWN)
+    fields.only(("fauxhai",), "facts", above=_KNOWN)
+    fields.only(("attributes",), "schema", above=_KNOWN)
+    fields.only(("source_url",), "web", above=_KNOWN)
+    has_table = isinstance(fields.tree.get("store"), dict)
+    if has_table:
+        fields.only(("place", "causes"), "store", above=_KNOWN)
+    config = Config(
+        _lists(fields, "allowed"),
+        _lists(fields, "blocked"),
+        tuple(_path(fields, index, entry) for index, entry in enumerate(fields.items("sensitive"))),
+        fields.text(*(("store", "place") if has_table else ("store",))) or None,
+        fields.text("environment") or None,
+        fields.text("hiera") or None,
+        *_bindings(fields),
+        tuple(_merge_rules(fields, "merge")),
+        tightened(_limits(fields), fields, root),
+        tuple(_codes(fields, "select")),
+        tuple(_codes(fields, "ignore")),
+        fields.text("check", "baseline") or None,
+        fields.text("facts", "fauxhai") or None,
+        tuple(read_check_rules(fields)),
+        fields.text("schema", "attributes") or None,
+        _chef(fields),
+        cloud_init={str(name): _set_of(fields, name) for name in fields.map("cloud-init")},
+        folds={str(name): read_fold(fields, "fold", name) for name in fields.map("fold")},
+        ansible_groups=dict(_ansible_groups(fields)),
+        inventories={str(name): _inventory(fields, name) for name in fields.map("ansible") if name != "groups"},
+        source_url=fields.text("web", "source_url") or None,
+        keeps_causes=has_table and fields.flag("store", "causes"),
+    )
+    fields.finish()
+    return config
+
+
+def read_fold(fields: Fields, *under: Any) -> PlainFold:
+    """The fold that a map of the settings describes. Whatever is wrong is noted with the fields."""
+    fields.only(("files", "policy", "merge", "syntax"), *under, above=_KNOWN if under else ())
+    files = tuple(fields.text(*under, "files", index) for index in range(len(fields.items(*under, "files"))))
+    syntax = fields.text(*under, "syntax")
+    if syntax and syntax not in SYNTAXES:
+        fields.wrong((*under, "syntax"), f"there is no syntax {syntax!r}", f"it is one of {', '.join(SYNTAXES)}")
+    policy = fields.text(*under, "policy") or DEFAULT_POLICY
+    return PlainFold(files, policy, tuple(_merge_rules(fields, *under, "merge")), syntax)
+
+
+def _set_of(fields: Fields, name: Any) -> dict[str, tuple[str, ...]]:
+    """The files of a set of user-data: one as a text, several in a list."""
+    under = ("cloud-init", name)
+    fields.only(("files", "vendor", "confd"), *under, above=_KNOWN)
+    return {str(word): _files(fields, "base.yaml", *under, word) for word in fields.map(*under)}
+
+
+def _inventory(fields: Fields, name: Any) -> tuple[str, ...]:
+    fields.only(("inventory",), "ansible", name, above=_KNOWN)
+    return _files(fields, "hosts.ini", "ansible", name, "inventory")
+
+
+def _files(fields: Fields, such: str, *under: Any) -> tuple[str, ...]:
+    """One as a text, several in a list."""
+    given = fields.map(*under[:-1]).get(under[-1], ())
+    several = [given] if isinstance(given, str) else fields.items(*under)
+    found = tuple(one for one in several if isinstance(one, str))
+    if len(found) < len(several):
+        fields.wrong(under, "files are named by texts", f'{under[-1]} = ["{such}"]')
+    return found
+
+
+def _ansible_groups(fields: Fields) -> Iterator[tuple[str, str]]:
+    for name, given in fields.map("ansible", "groups").items():
+        path = ("ansible", "groups", name)
+        if given == "":
+            fields.wrong(path, "a group needs the search that finds its hosts", f'{name} = "role:web"')
+        if name in _GROUPS_OF_ANSIBLE:
+            fields.wrong(path, f"{name} is a group that Ansible makes itself", "choose another name")
+        yield name, fields.text(*path)
+
+
+def known_code(word: object) -> str:
+    """A code, the beginning of one, the name of one, or "all". raises: BadArgument
+
+    cost: imports every dialect, unless the word means a code of a module that is imported already
+
+    >>> known_code("NA12"), known_code("default-replaces")
+    ('NA12', 'default-replaces')
+    """
+    text = str(word)
+    if text == "all" or _means_one(text, known_codes()) or _means_one(text, codes()):
+        return text
+    close = near(text, [name for code, one in codes().items() for name in (code, *one.names)])
+    hint = f"did you mean {' or '.join(close)}?" if close else "`nodeattrs codes` lists them"
+    raise BadArgument(f"{text!r} is no code and no name of one", hint=hint)
+
+
+def listed_codes(option: str, texts: Iterable[str]) -> list[str]:
+    """The codes that an option lists, as `known_code` takes them: of --ignore NA12,template two.
+
+    texts:  its values; [] gives []
+    raises: BadUsage, where a word is no code
+    """
+    try:
+        return [known_code(word.strip()) for text in texts for word in text.split(",")]
+    except BadArgument as error:
+        raise BadUsage(f"--{option}: {error}") from error
+
+
+def _means_one(word: str, among: Mapping[str, Code]) -> bool:
+    return word != "" and any(code.startswith(word) or word in one.names for code, one in among.items())
+
+
+def _codes(fields: Fields, name: str) -> Iterator[str]:
+    for index, word in enumerate(fields.items("check", name)):
+        if fields.parsed(("check", name, index), word, known_code):
+            yield word
+
+
+def _merge_rules(fields: Fields, *under: Any) -> Iterator[PathRule]:
+    for key, given in fields.map(*under).items():
+        place = fields.locator.at((*under, key)).place or FILE
+        if fields.parsed((*under, key), given, partial(_rule, key)):
+            yield from read_rules({key: given}, partial(_at, place))
+
+
+def _at(place: str, _: Any) -> str:
+    return place
+
+
+def _limit(name: str, most: Any) -> Limits:
+    return Limits().but(**{name: most})
+
+
+def _limits(fields: Fields) -> dict[str, float]:
+    fields.only(NAMES, "limits", above=_KNOWN)
+    given = {name: most for name, most in fields.map("limits").items() if name in NAMES}
+    return {name: most for name, most in given.items() if fields.parsed(("limits", name), most, partial(_limit, name))}
+
+
+def _chef(fields: Fields) -> ChefConfig:
+    fields.only(ChefConfig.__match_args__, "chef", above=_KNOWN)
+    paths = [
+        fields.text("chef", "cookbook_paths", index) for index in range(len(fields.items("chef", "cookbook_paths")))
+    ]
+    missing = fields.text("chef", "missing_cookbooks") or "error"
+    if missing not in ("error", "warn"):
+        fields.wrong(("chef", "missing_cookbooks"), f"missing_cookbooks is no {missing!r}", 'write "error" or "warn"')
+    ruby, seconds = (fields.map("chef").get(name, known) for name, known in (("ruby", False), ("ruby_seconds", 60.0)))
+    if type(ruby) is not bool:
+        fields.wrong(("chef", "ruby"), f"ruby is true or false, and not {ruby!r}")
+    most = MOST_SECONDS if border.in_force() is None else ChefConfig.ruby_seconds
+    hint = None if most == MOST_SECONDS else "a repository of your own may set more: nodeattrs trust DIR"
+    if type(seconds) not in (int, float) or not 0 < seconds <= most:
+        fields.wrong(("chef", "ruby_seconds"), f"ruby_seconds is a number up to {most:g}, and not {seconds!r}", hint)
+    texts = {name: fields.text("chef", name) for name in _CHEF_TEXTS}
+    return ChefConfig(tuple(paths), missing, **texts, ruby=ruby is True, ruby_seconds=seconds)
+
+
+def with_chefs(config: Config, fields: Fields) -> Config:
+    """The settings, and what Chef's own configuration says besides. raises: DocumentError"""
+    paths: list[Path] = [("cookbook_path",)]
+    if isinstance(fields.tree.get("cookbook_path"), list):
+        paths = [("cookbook_path", index) for index in range(len(fields.items("cookbook_path")))]
+    given: dict[str, Any] = {
+        "cookbook_paths": tuple(path for path in (_inside(fields, one) for one in paths) if path),
+        "policy": fields.text("policy_name"),
+        "policy_group": fields.text("policy_group"),
+        "secret_file": _inside(fields, ("encrypted_data_bag_secret",)),
+        "node_name": fields.text("node_name"),
+    }
+    allowed, blocked, environment = _lists(fields, "allowed"), _lists(fields, "blocked"), fields.text("environment")
+    fields.finish()
+    return replace(
+        config,
+        allowed={**allowed, **config.allowed},
+        blocked={**blocked, **config.blocked},
+        environment=config.environment or environment or None,
+        chef=replace(config.chef, **{name: value for name, value in given.items() if not getattr(config.chef, name)}),
+    )
+
+
+def _inside(fields: Fields, path: Path) -> str:
+    """A path in the repository; one that leads out of it is a warning."""
+    text = fields.text(*path)
+    named = os.path.normpath(text) if text else ""
+    if os.path.isabs(named) or named.startswith((os.pardir, "~")):
+        hint = "name it in nodeattrs.toml, under [chef], if it is meant"
+        fields.warn(path, f"{text} leads out of the repository, and is not followed", hint, OUTSIDE)
+        return ""
+    return named
+
+
+def _rule(key: str, given: Any) -> None:
+    try:
+        read_rules({key: given})
+    except BadArgument as error:
+        if key in _KNOWN:
+            error.hint = f"if the setting {key} is meant, write it above the first [table]"
+        raise
+
+
+_CODE = re.compile(r"[\w./-]+:\w+(\.\w+)*")
+
+
+def _bindings(fields: Fields) -> tuple[str | None, tuple[str, ...], dict[str, str]]:
+    """The site of bindings, as a text or as a table with what it needs besides."""
+    if not isinstance(fields.tree.get("bindings"), dict):
+        return fields.text("bindings") or None, (), {}
+    fields.only(("site", "classes", "providers"), "bindings", above=_KNOWN)
+    classes = [fields.text("bindings", "classes", index) for index in range(len(fields.items("bindings", "classes")))]
+    providers = {name: fields.text("bindings", "providers", name) for name in fields.map("bindings", "providers")}
+    named = {("classes", index): text for index, text in enumerate(classes)}
+    for path, text in {**named, **{("providers", name): text for name, text in providers.items()}}.items():
+        if not _CODE.fullmatch(text):
+            fields.wrong(("bindings", *path), f"{text!r} names no code", "package.module:Name, or folder/file.py:Name")
+    return fields.text("bindings", "site") or None, tuple(classes), providers
+
+
+def _lists(fields: Fields, table: str) -> dict[str, list[Entry]]:
+    levels = fields.map(table)
+    fields.only(LEVELS, table, above=_KNOWN)
+    found: dict[str, list[Entry]] = {}
+    for level in LEVELS:
+        spellings: list[Path] = [(name,) for name in _chef_names(table, level) if name in fields.tree]
+        spellings += [(table, level)] if level in levels else []
+        if not spellings:
+            continue
+        first, *others = spellings
+        for path in others:
+            fields.warn(
+                path, f"is ignored, because {'.'.join(first)} says the same thing", "keep one of them", SET_TWICE
+            )
+        if level != "automatic":
+            fields.warn(
+                first,
+                f"a list for {level} attributes loses what cookbooks and people have set",
+                "only automatic attributes should be kept from being saved",
+                LIST_LOSES_VALUES,
+            )
+        found[level] = _entries(fields, first)
+    return found
+
+
+def _entries(fields: Fields, path: Path) -> list[Entry]:
+    entries: list[Entry] = []
+    for index, entry in enumerate(fields.items(*path)):
+        if isinstance(entry, str) or _is_keys(entry):
+            entries.append(entry)
+        else:
+            hint = 'write "network/interfaces" or ["network", "interfaces"]'
+            fields.wrong((*path, index), f"{entry!r} names no attribute", hint)
+    return entries
+
+
+def _path(fields: Fields, index: int, entry: Any) -> Path:
+    if _is_keys(entry):
+        return tuple(entry)
+    if not isinstance(entry, str) or not entry.strip():
+        fields.wrong(("sensitive", index), f"{entry!r} is no path", 'write "db.password" or ["db", "password"]')
+    elif fields.parsed(("sensitive", index), entry, parse):
+        return parse(entry)
+    return ()
+
+
+def _is_keys(entry: object) -> bool:
+    return isinstance(entry, list) and bool(entry) and all(isinstance(key, str) for key in entry)
+
+
+FREE = "free"
+INSIDE = "a path inside the repository is free; one outside, or a URL, only by the caller"
+TIGHTER = "only tighter than the default"
+
+RIGHTS: Mapping[tuple[str, ...], str] = {
+    ("store",): INSIDE,
+    ("store", "place"): INSIDE,
+    ("store", "causes"): FREE,
+    ("environment",): FREE,
+    ("hiera",): INSIDE,
+    ("bindings",): INSIDE,
+    ("bindings", "site"): INSIDE,
+    ("bindings", "classes"): FREE,
+    ("bindings", "providers"): FREE,
+    ("sensitive",): FREE,
+    ("allowed",): FREE,
+    ("blocked",): FREE,
+    ("merge",): FREE,
+    ("fold", "*", "files"): INSIDE,
+    ("fold", "*", "policy"): FREE,
+    ("fold", "*", "merge"): FREE,
+    ("fold", "*", "syntax"): FREE,
+    ("limits",): TIGHTER,
+    ("check", "baseline"): INSIDE,
+    ("check", "select"): FREE,
+    ("check", "ignore"): FREE,
+    ("check", "rules"): FREE,
+    ("schema", "attributes"): INSIDE,
+    ("chef", "cookbook_paths"): INSIDE,
+    ("chef", "secret_file"): INSIDE,
+    ("chef", "config"): INSIDE,
+    ("chef", "ruby_seconds"): TIGHTER,
+    ("chef", "missing_cookbooks"): FREE,
+    ("chef", "policy"): FREE,
+    ("chef", "policy_group"): FREE,
+    ("chef", "node_name"): FREE,
+    ("chef", "ruby"): FREE,  # it runs nothing in a command that runs no code
+    ("facts", "fauxhai"): INSIDE,
+    ("cloud-init", "*", "files"): INSIDE,
+    ("cloud-init", "*", "vendor"): INSIDE,
+    ("cloud-init", "*", "confd"): INSIDE,
+    ("ansible", "*", "inventory"): INSIDE,
+    ("ansible", "groups"): FREE,
+    ("web", "source_url"): FREE,
+}
+"""Path of a setting -> what a repository may set there. "*" is any name."""
+
+_LATER = (("store",), ("store", "place"))
+"""Settings that are judged when they are used, since an option of the caller may take their place."""
+
+
+def note_beyond(fields: Fields, root: FilePath) -> None:
+    """Note the settings of a stranger that do not count as faults: paths that lead out of the repository."""
+    if border.in_force() is None:
+        return
+    for rule, right in RIGHTS.items():
+        if right == INSIDE and rule not in _LATER:
+            for path, text in _texts(fields.tree, rule):
+                if leads_out(root, text):
+                    name = ".".join(map(str, rule if "*" not in rule else path))
+                    fields.wrong(path, f"{name} leads out of the repository: {text}", way_out(root))
+
+
+def leads_out(root: FilePath, text: str) -> bool:
+    """Whether a setting names a URL, or a path outside of its repository and of the border that is in force."""
+    path = root / os.path.expanduser(text)
+    is_inside = FilePath(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
+    return "://" in text or (not is_inside and border.is_outside(path))
+
+
+def way_out(root: FilePath) -> str:
+    """The line to type where a setting does not count."""
+    return f"if this repository is your own: nodeattrs trust {root}"
+
+
+def tightened(given: Mapping[str, float], fields: Fields, root: FilePath) -> dict[str, float]:
+    """The limits that a repository sets; one above the default does not count, with a warning."""
+    usual = Limits()._asdict()
+    found = {}
+    for name, most in given.items():
+        if border.in_force() is not None and most > usual[name]:
+            message = f"limits.{name} is above the default, {usual[name]:,}, which counts instead"
+            fields.warn(("limits", name), message, f"--budget {name}={most}, or {way_out(root)}", NOT_TRUSTED)
+            most = usual[name]
+        found[name] = most
+    return found
+
+
+def _texts(value: Any, rule: tuple[str, ...], path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """The texts at the paths that a rule names; of a list there each one."""
+    if rule and isinstance(value, dict):
+        for key in value if rule[0] == "*" else {rule[0]} & value.keys():
+            yield from _texts(value[key], rule[1:], (*path, key))
+    elif not rule and isinstance(value, list):
+        for index, one in enumerate(value):
+            yield from _texts(one, (), (*path, index))
+    elif not rule and isinstance(value, str):
+        yield path, value

@@ -1,0 +1,211 @@
+"""The fields of one document, asked for one by one.
+
+Whoever asks says what a field must be; whatever is wrong is noted with the line
+it stands on, and all of it is set at once when the document is done. It knows
+what a run list, a version and a map of attributes look like, and neither which
+fields a role has nor what syntax the document was written in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from nodeattrs.codes import Kind, NoKind
+from nodeattrs.core.claim import Locator
+from nodeattrs.core.tree import ABSENT, Path, dig, near
+from nodeattrs.errors import BadArgument, DocumentError, InvalidRunListItem, UnknownField
+from nodeattrs.kinds import NO_CONSTRAINT, OTHER_NAME
+from nodeattrs.node.run_list import RunListItem
+from nodeattrs.project.versions import Constraint, Version
+
+LEVELS = ("automatic", "default", "normal", "override")
+"""What Chef's documents call the groups of attributes."""
+
+
+def fault(
+    locator: Locator,
+    path: Path,
+    message: str,
+    *,
+    hint: str | None = None,
+    kind: Kind | NoKind = "",
+    of: type[DocumentError] = DocumentError,
+) -> DocumentError:
+    """The error for what is set at *path*, with the line that the locator knows."""
+    at = locator.at(path)
+    text = message if at.file else f"{at.who}: {message}"
+    return of(text, file=at.file, line=at.line, column=at.column, path=path, hint=hint, kind=kind)
+
+
+def known_or_near(name: object, known: Iterable[str]) -> str:
+    """The hint for a name that nobody knows: near misses, else what there is."""
+    names = list(known)
+    if close := near(name, names):
+        return f"did you mean {' or '.join(close)}?"
+    if not names:
+        return "there are none"
+    shown = ", ".join(names[:8])
+    return f"known are {shown}, …" if len(names) > 8 else f"known are {shown}"
+
+
+class Fields:
+    """One document while it is being understood.
+
+    tree:    what it says
+    locator: gives the place of any path in it
+    what:    what it is about, for messages: "role web"
+
+    Null stands for a field that is not there.
+    """
+
+    def __init__(self, tree: Any, locator: Locator, what: str) -> None:
+        self.locator = locator
+        self.what = what
+        self.warnings: list[DocumentError] = []
+        self._faults: list[DocumentError] = []
+        if not isinstance(tree, dict):
+            raise fault(locator, (), f"{what} must be a map of fields, not {_kind(tree)}")
+        self.tree: dict[Any, Any] = tree
+
+    def wrong(self, path: Path, message: str, hint: str | None = None) -> None:
+        """Note a fault at *path*; `finish` raises it together with the others."""
+        if not any(known.path == path and known.reason.endswith(message) for known in self._faults):
+            self._faults.append(fault(self.locator, path, message, hint=hint))
+
+    def warn(self, path: Path, message: str, hint: str | None, kind: Kind) -> None:
+        """Note what is probably not meant."""
+        self.warnings.append(fault(self.locator, path, message, hint=hint, kind=kind))
+
+    def finish(self) -> None:
+        """Raise what was found wrong, many faults as one error that says all of them."""
+        if not self._faults:
+            return
+        first, *others = self._faults
+        if not others:
+            raise first
+        raise DocumentError(
+            first.reason,
+            file=first.file,
+            line=first.line,
+            column=first.column,
+            path=first.path,
+            details=[
+                *([first.hint] if first.hint else []),
+                *(f"and {other}".replace("\n", "\n  ") for other in others),
+            ],
+        )
+
+    def only(self, known: Iterable[str], *under: Any, ignore: Iterable[str] = (), above: Iterable[str] = ()) -> None:
+        """Warn of fields that are neither *known* nor dealt with elsewhere.
+
+        under: the path of the map that is meant; the document's root unless given
+        above: fields of the root that somebody may have written into this map by mistake
+        """
+        names = list(known)
+        for key in self.map(*under):
+            if key not in names and key not in ignore:
+                message = f"unknown field {_spelled((*under, key))} in {self.what}; it is ignored"
+                hint = f"write {key} above the first [table]" if key in above else known_or_near(key, names)
+                self.warnings.append(fault(self.locator, (*under, key), message, hint=hint, of=UnknownField))
+
+    def constant(self, key: str, expected: str) -> None:
+        """A field that may be missing, but can only say one thing."""
+        if (value := self.tree.get(key)) not in (None, expected):
+            self.wrong((key,), f"{key} of {self.what} must be {expected!r}, not {value!r}")
+
+    def named(self, name: str, key: str = "name") -> None:
+        """The name inside the document, which ought to be *name*, the one it is filed under."""
+        if (inside := self.text(key) or name) != name:
+            message = f"{key} says {inside!r}, but this is {self.what}"
+            self.warn((key,), message, f"the file's own name counts: write {name!r}", OTHER_NAME)
+
+    def text(self, *path: Any) -> str:
+        """A field that holds text; empty text where there is none."""
+        return str(self._of(path, str, "text", ""))
+
+    def flag(self, *path: Any) -> bool:
+        """A field that is true or false; false unless it is there."""
+        return bool(self._of(path, bool, "true or false", False))
+
+    def map(self, *path: Any) -> dict[Any, Any]:
+        """A field that holds a map."""
+        found: dict[Any, Any] = self._of(path, dict, "a map", {})
+        return found
+
+    def items(self, *path: Any) -> list[Any]:
+        """A field that holds a list."""
+        found: list[Any] = self._of(path, list, "a list", [])
+        return found
+
+    def version(self, key: str) -> str:
+        """A field that holds a cookbook version; 0.0.0 unless it is there."""
+        text = self.text(key) or "0.0.0"
+        return text if self.parsed((key,), text, Version.parse) else "0.0.0"
+
+    def constraints(self, key: str, lenient: bool = False) -> dict[str, str]:
+        """A map of cookbook names to version constraints; a plain list of names asks for any version.
+
+        lenient: what is no constraint asks for any version, with a warning, and a list of none or several for any, too
+        """
+        if isinstance(self.tree.get(key), list):
+            return {self.text(key, index): "" for index in range(len(self.items(key)))}
+        found: dict[str, str] = {}
+        for name, asked in self.map(key).items():
+            # Older tools wrote a list of one constraint.
+            path = (key, name, 0) if isinstance(asked, list) and len(asked) == 1 else (key, name)
+            if lenient and isinstance(asked, list) and len(asked) != 1:
+                if asked:
+                    hint = "write one constraint; several count as none, as in Chef"
+                    self.warn(path, f"several constraints for {name}", hint, NO_CONSTRAINT)
+                found[str(name)] = ""
+                continue
+            text = self.text(*path)
+            found[str(name)] = text if self._is_constraint(path, text, lenient) else ""
+        return found
+
+    def _is_constraint(self, path: Path, text: str, lenient: bool) -> bool:
+        if not lenient:
+            return self.parsed(path, text, Constraint.parse)
+        try:
+            Constraint.parse(text)
+        except BadArgument as error:
+            self.warn(path, f"{error.message}; it counts as none", error.hint, NO_CONSTRAINT)
+            return False
+        return True
+
+    def run_list(self, *path: Any) -> list[str]:
+        """A list of run-list items."""
+        items = self.items(*path)
+        return [item for index, item in enumerate(items) if self.parsed((*path, index), item, RunListItem.parse)]
+
+    def parsed(self, path: Path, value: Any, parse: Callable[[Any], object]) -> bool:
+        """Whether *parse* takes the *value*; a fault where it does not."""
+        try:
+            parse(value)
+        except (BadArgument, InvalidRunListItem) as error:
+            self.wrong(path, error.message, error.hint)
+            return False
+        return True
+
+    def _of(self, path: Path, kind: type, words: str, default: Any) -> Any:
+        value = dig(self.tree, path)
+        if value is ABSENT or value is None:
+            return default
+        if not isinstance(value, kind):
+            self.wrong(path, f"{_spelled(path)} of {self.what} must be {words}, not {_kind(value)}")
+            return default
+        return value
+
+
+def _spelled(path: Path) -> str:
+    first, *rest = path
+    return str(first) + "".join(f"[{step!r}]" for step in rest)
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "a map"
+    if isinstance(value, list):
+        return "a list"
+    return f"{value!r}"

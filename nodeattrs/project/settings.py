@@ -1,0 +1,169 @@
+"""The settings of one call: defaults, nodeattrs.toml, the environment, options, folded like everything else.
+
+It finds the repository whose settings count and keeps everyone who set something; what a
+setting means is known to `project.config` and to whoever uses it. It reads no other file of the repository.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from nodeattrs import border
+from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Folded, Layer, fold
+from nodeattrs.core.policy import ACROSS
+from nodeattrs.core.trace import Trace
+from nodeattrs.core.tree import Path
+from nodeattrs.errors import DocumentError, UnknownField
+from nodeattrs.formats.documents import read
+from nodeattrs.formats.nearest import is_ours, nearest
+from nodeattrs.git import is_tracked
+from nodeattrs.project.config import FILE, SETTINGS, Config, RepositorySettings, judged, leads_out, way_out
+
+VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
+"""Settings of a call and the variables of the environment that have them; each is an option of that name, too."""
+
+
+@taking(options=Mapping, environ=Mapping, start=A_PATH)
+class Settings:
+    """What counts for one call.
+
+    repository: the settings of the repository that is named, else of the nearest above; None where there is none
+    warnings:   what is probably not meant, after `folded` or `config` was read
+
+    options: name -> what was given, None for nothing
+    start:   where to begin to look upwards
+    raises:  NotFound, where a repository is named that is not there
+    """
+
+    def __init__(self, options: Mapping[str, Any], environ: Mapping[str, str], start: str = os.curdir) -> None:
+        self._given = [
+            ({name: environ[variable] for name, variable in VARIABLES.items() if environ.get(variable)}, "variable"),
+            ({name: options[name] for name in VARIABLES if options.get(name) is not None}, "option"),
+        ]
+        self._own_warnings: list[DocumentError] = []
+        named = next((given["repo"] for given, _ in reversed(self._given) if "repo" in given), None)
+        self._found = None if named is not None else self._upwards(os.path.abspath(start))
+        place = self._found if named is None else named
+        self.repository = None if place is None else RepositorySettings(place)
+
+    def _upwards(self, start: str) -> str | None:
+        folder = nearest(FILE, start)
+        if folder is None or folder == start or is_ours(os.path.join(folder, FILE)):
+            return None if folder is None else os.path.relpath(folder, start)
+        message = "belongs to somebody else, so it does not count here"
+        hint = "name the repository if it is meant: --repo DIR"
+        self._own_warnings.append(DocumentError(message, file=os.path.join(folder, FILE), hint=hint))
+        return None
+
+    @property
+    def warnings(self) -> list[DocumentError]:
+        return [*self._own_warnings, *(self.repository.warnings if self.repository else ())]
+
+    @cached_property
+    def folded(self) -> Folded:
+        """All settings, each with everyone who set it. raises: DocumentError"""
+        layers = [Layer({**SETTINGS, "store": self._usual_store}, Origin("default"), "default")]
+        if self._found is not None:
+            file = os.path.join(self._found, FILE).replace(os.sep, "/").removeprefix("./")
+            layers.append(Layer({"repo": self._found}, Origin("file", FILE, file), "found upwards"))
+        if self.repository is not None and (document := self.repository.document) is not None:
+            self.repository.config  # noqa: B018  whatever is wrong in it is found
+            layers.append(Layer(document.tree, document.locator("settings", ""), FILE))
+        for given, kind in self._given:
+            names = VARIABLES if kind == "variable" else {name: f"--{name}" for name in given}
+            layers += [Layer({name: value}, Origin(kind, names[name]), kind) for name, value in given.items()]
+        return fold(layers, ACROSS)
+
+    @property
+    def _usual_store(self) -> str:
+        return os.path.normpath(os.path.join(self._found or "", SETTINGS["store"]))
+
+    @property
+    def store(self) -> str:
+        """Where nodes are kept. A path in nodeattrs.toml counts from its repository.
+
+        raises: DocumentError, where a repository that the caller does not trust names a server or a place outside,
+                or brings a store of its own
+        """
+        given = [given["store"] for given, _ in self._given if "store" in given]
+        if given:
+            return str(given[-1])
+        named = None if self.repository is None else self.repository.config.store
+        place = named or self._usual_store
+        if self.repository is None or not named or self.folded.origins("store")[0].kind != "settings":
+            self._require_own(place)
+            return place
+        root = self.repository.root
+        if border.in_force() is not None and leads_out(root, place):
+            origin = self.folded.origins("store")[0]
+            shown, hint = without_password(place), f"--store {place}; {way_out(root)}"
+            message = f"store is {shown}, and a repository may name a store inside itself only"
+            raise DocumentError(message, file=origin.file, line=origin.line, hint=without_password(hint))
+        return place if "://" in place else os.path.join(os.path.relpath(root), place)
+
+    def _require_own(self, place: str) -> None:
+        """raises: DocumentError, where the usual store came with the repository, or a link leads out of it"""
+        if border.in_force() is None:
+            return
+        hint = f"name it if it is meant: --store {place}"
+        if leads_out(pathlib.Path(self._found or os.curdir), os.path.abspath(place)):
+            raise DocumentError("a link leads out of the repository, so no store is used there", file=place, hint=hint)
+        if os.path.lexists(place) and is_tracked(place):
+            message = "is tracked by Git, so it came with the repository and is not read"
+            raise DocumentError(message, file=place, hint=hint)
+
+    def traces(self) -> Iterator[Trace]:
+        """Why each setting is what it is; each entry of a table has a trace of its own."""
+        tree = self.folded.value
+        ignored = {one.path for one in self.warnings if isinstance(one, UnknownField)}
+        for name, value in tree.items():
+            for path in [(name, key) for key in value] if isinstance(value, dict) and value else [(name,)]:
+                if not ignored & {path, path[:1]}:
+                    yield self.folded.trace(path)
+
+
+_PASSWORD = re.compile(r"://([^:/@]*):[^/]*@")
+_ASKED_WITH = re.compile(r"(?<=[?&])(?:ssl)?password=[^&]*&?")
+
+
+def without_password(text: str) -> str:
+    """*text*; a URL in it without the password, which PGPASSWORD or .pgpass may hold.
+
+    >>> without_password("--store=postgresql://me:p@ss@db/nodes?password=x&a=1")
+    '--store=postgresql://me@db/nodes?a=1'
+    """
+    if "://" not in text:
+        return text
+    text = _PASSWORD.sub(r"://\1@", text)
+    return _ASKED_WITH.sub("", text).rstrip("?&")
+
+
+def settings_in(file: str, shown: str) -> tuple[Config, Sequence[DocumentError]]:
+    """What a nodeattrs.toml says, and what in it is doubtful, without its repository. raises: DocumentError"""
+    return judged(read(pathlib.Path(file), shown), pathlib.Path(os.path.dirname(file) or os.curdir))
+
+
+def sensitive_beside(named: str | None, *places: str | None) -> list[Path]:
+    """What is sensitive for a command that reads trees of other systems.
+
+    The settings that count for the call say it, and those at or above each place that it reads.
+
+    named:  the folder of a repository; None takes NODEATTRS_REPO
+    places: files and folders, or None
+    raises: DocumentError
+    """
+    named = named or os.environ.get("NODEATTRS_REPO")
+    folders = {os.path.abspath(named)} if named else set()
+    for place in filter(None, (os.curdir, *places)):
+        folder = nearest(FILE, place)
+        if folder is not None and (folder == os.path.abspath(place) or is_ours(os.path.join(folder, FILE))):
+            folders.add(folder)
+    files = [os.path.relpath(os.path.join(folder, FILE)) for folder in sorted(folders)]
+    return [path for file in files if os.path.lexists(file) for path in settings_in(file, file)[0].sensitive]

@@ -1,0 +1,273 @@
+"""Nodes as JSON Lines, out of a store and into another one, with all their revisions or the latest alone.
+
+    {"document": {…}, "snapshot": {…}, "noted": {…}, "revision": 3, "at": "2030-01-31T12:00:00+00:00"}
+
+A line with a number is a revision as it was kept: it keeps its number, its time and who made it. One
+without is what a node is now, and becomes a revision of the import's own.
+
+It knows stores and nodes, and no file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import groupby, islice
+from typing import Any
+
+from nodeattrs.core.tree import Path, checked_name
+from nodeattrs.errors import DocumentError, NodeattrsError, NodeNotFound, StoreError
+from nodeattrs.formats.hidden import ESCAPES
+from nodeattrs.node.node import Node
+from nodeattrs.store.engines.store import Store
+from nodeattrs.store.engines.texts import written
+from nodeattrs.store.filters import saved_document
+from nodeattrs.store.nodes import node_of, withheld_in, withheld_of
+from nodeattrs.store.revisions import JsonMap, Noted, OnNode, Revision, Saved, taken
+
+_MOST = 2**31
+
+_AT_ONCE = 50
+"""Revisions of a node that are kept in one step: nobody waits longer than for these."""
+
+
+# --- out ----------------------------------------------------------------------------
+
+
+def exported(
+    store: Store,
+    names: Iterable[str],
+    at: int | datetime | None = None,
+    *,
+    snapshots: bool = False,
+    history: bool = False,
+) -> Iterator[str]:
+    """The nodes as JSON Lines: Chef's node JSON, or with *snapshots* all that is kept of them.
+
+    history: every revision, the oldest first, and not the latest alone
+    raises:  NodeNotFound; DocumentError, where one of them cannot be read
+    """
+    for name in names:
+        is_there = False
+        for saved in _all_of(store, name) if history else filter(None, [store.load(name, at)]):
+            is_there = True
+            record = record_of(saved, history) if snapshots or history else saved.document
+            yield json.dumps(record, ensure_ascii=False).translate(ESCAPES) + "\n"
+        if not is_there and at is None:  # else it was not there yet
+            raise NodeNotFound(f"there is no saved node {name} in {store.describe()}")
+
+
+def record_of(saved: Saved, with_revision: bool) -> JsonMap:
+    """All that is kept of a node, as JSON; with the number and the time of its revision if they are wanted."""
+    record: JsonMap = {"document": saved.document, "snapshot": saved.snapshot, "noted": saved.noted.to_dict()}
+    if with_revision and saved.revision is not None:
+        record |= {"revision": saved.revision.number, "at": saved.revision.at.isoformat()}
+    return record
+
+
+def _all_of(store: Store, name: str) -> Iterator[Saved]:
+    """The revisions of a node, the oldest first; last what it is now, where that is no revision."""
+    for revision in reversed(store.history(name)):
+        saved = store.load(name, revision.number)
+        if saved is not None:  # unless somebody pruned meanwhile
+            yield saved
+    latest = store.load(name)
+    if latest is not None and latest.revision is None:
+        yield latest
+
+
+# --- in -----------------------------------------------------------------------------
+
+
+def read_nodes(store: Store, lines: Iterable[str], file: str, sensitive: Iterable[Path] = ()) -> list[Saved]:
+    """The nodes of a file, for *store*: what `exported` gives, or one document as Chef writes it.
+
+    sensitive: paths whose values are not stored: a marker takes their place, and that of what the store, or
+               another part of the same node, has a marker for
+    raises:    DocumentError with file and line
+    """
+    reader, nodes = Reader(store, tuple(sensitive)), []
+    for number, line in _documents(list(lines)):
+        with failing_in(file, number):
+            nodes.append(reader.take(json.loads(line)))
+    return nodes
+
+
+def save_nodes(store: Store, nodes: Iterable[Saved], on_saved: OnNode | None = None) -> list[str]:
+    """Keep what `read_nodes` gave; the names. on_saved is called with the name for each revision that is saved.
+
+    A revision that has a number is kept under it, with its time and its notes; one that is there already is passed
+    over, so that what was interrupted can be done again. Of one without a number what is noted comes along, but it
+    is the import's: nothing ran at that time.
+
+    raises: StoreError, where a node has other revisions there; as `Store.save`
+    """
+    names = []
+    for name, group in groupby(nodes, key=lambda saved: saved.name):
+        revisions = list(group)
+        names.append(name)
+        numbered = [saved for saved in revisions if saved.revision is not None]
+        for begin in range(0, len(numbered), _AT_ONCE):
+            _added(store, name, numbered[begin : begin + _AT_ONCE], on_saved)
+        for saved in revisions:
+            if saved.revision is None:
+                store.save(saved._replace(noted=saved.noted._replace(by="import")))
+                _report(on_saved, name)
+    return list(dict.fromkeys(names))
+
+
+def copy(source: Store, target: Store, on_node: OnNode | None = None) -> tuple[int, int]:
+    """Copy all revisions of *source* into *target*; the numbers of nodes and revisions.
+
+    Every revision keeps its number, time and notes. An interrupted copy goes on when it is run again.
+
+    raises: DocumentError, where a revision cannot be read; StoreError, where a node has other revisions there
+    """
+    nodes = revisions = 0
+    for name in source.names():
+        kept = _all_of(source, name)
+        while part := list(islice(kept, _AT_ONCE)):
+            save_nodes(target, part)
+            revisions += len(part)
+        nodes += 1
+        _report(on_node, name)
+    return nodes, revisions
+
+
+def _added(store: Store, name: str, revisions: list[Saved], on_saved: OnNode | None) -> None:
+    there = {revision.number: revision for revision in store.history(name)}
+    missing = [saved for saved in revisions if not _is_there(store, saved, there)]
+    if missing:
+        store.add_history(name, missing)
+    for _ in revisions:
+        _report(on_saved, name)
+
+
+def _is_there(store: Store, saved: Saved, there: dict[int, Revision]) -> bool:
+    """Whether a revision is there as it is. raises: StoreError, where another one has its number"""
+    wanted = saved.revision
+    assert wanted is not None
+    if wanted.number not in there:
+        return False
+    found = store.load(saved.name, wanted.number)
+    if found is None or (found.revision, found.document, found.snapshot) != (wanted, saved.document, saved.snapshot):
+        raise taken(saved.name, wanted.number, store.describe())
+    return True
+
+
+def _report(on_node: OnNode | None, name: str) -> None:
+    if on_node is not None:
+        on_node(name)
+
+
+class Reader:
+    """Turns what an export wrote into revisions, for one store.
+
+    sensitive: paths whose values are not stored: a marker takes their place, and that of what the store, or
+               another part of the same node, has a marker for
+    """
+
+    def __init__(self, store: Store, sensitive: tuple[Path, ...]) -> None:
+        self._store, self._sensitive = store, sensitive
+        self._known: dict[str, frozenset[Path]] = {}
+        self._last: dict[str, int] = {}
+
+    def take(self, record: Any) -> Saved:
+        """The revision that a record says; the records of one node come in the order of their numbers.
+
+        raises: see `failing_in`
+        """
+        saved = _understood(record)
+        _follow(saved, self._last)
+        if saved.name not in self._known:
+            self._known[saved.name] = _known_secrets(self._store, saved.name)
+        return _withheld(saved, (*self._sensitive, *withheld_in(saved), *self._known[saved.name]))
+
+
+@contextlib.contextmanager
+def failing_in(file: str, line: int | None) -> Iterator[None]:
+    """Say in which file a record is that cannot be understood. raises: DocumentError; StoreError"""
+    try:
+        yield
+    except StoreError:
+        raise
+    except NodeattrsError as error:
+        raise DocumentError(error.message, file=file, line=line, hint=error.hint) from error
+    except json.JSONDecodeError as error:
+        raise DocumentError(
+            f"this is no node: {error.msg}", file=file, line=(line or 1) + error.lineno - 1, column=error.colno
+        ) from None
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+        raise DocumentError(f"this is no node: {error}", file=file, line=line) from None
+
+
+def _understood(record: Any) -> Saved:
+    """What a line says. What a store would refuse is refused before anything is saved.
+
+    raises: NodeattrsError, ValueError, TypeError, KeyError, OverflowError, RecursionError
+    """
+    if not isinstance(record, dict):
+        raise DocumentError("a node is a map")
+    saved = Saved(record.get("name", ""), record)
+    if isinstance(record.get("document"), dict):
+        document, noted = record["document"], Noted.from_dict(record.get("noted") or {})
+        revision = _revision(record, noted)
+        saved = Saved(document.get("name"), document, record.get("snapshot"), noted=noted, revision=revision)
+    node = node_of(saved)
+    Node.from_chef(saved.document)
+    written(saved.document, f"the document of the node {checked_name(saved.name, 'node')!r}")
+    written(saved.snapshot, f"the snapshot of the node {saved.name!r}")
+    written(saved.noted.to_dict(), f"what is noted of the node {saved.name!r}")
+    if node.name != saved.name:
+        raise DocumentError(f"the snapshot is of the node {node.name!r}, the document of {saved.name!r}")
+    return saved
+
+
+def _follow(saved: Saved, last: dict[str, int]) -> None:
+    """Note the number of a node's last revision. raises: DocumentError, where one comes after a later one"""
+    if saved.revision is not None:
+        if saved.revision.number <= last.get(saved.name, 0):
+            raise DocumentError(f"revision {saved.revision.number} of the node {saved.name!r} comes too late")
+        last[saved.name] = saved.revision.number
+
+
+def _revision(record: JsonMap, noted: Noted) -> Revision | None:
+    """The revision that a line says it is. raises: ValueError, TypeError"""
+    if "revision" not in record:
+        return None
+    number, at = record["revision"], datetime.fromisoformat(record["at"])
+    if type(number) is not int or not 0 < number < _MOST or at.tzinfo is None:
+        raise ValueError("a revision has a number, and a time with its zone")
+    return Revision(number, at.astimezone(UTC), noted)
+
+
+def _known_secrets(store: Store, name: str) -> frozenset[Path]:
+    with contextlib.suppress(DocumentError):  # an import may be what mends it
+        return withheld_of(store, name)
+    return frozenset()
+
+
+def _withheld(saved: Saved, sensitive: tuple[Path, ...]) -> Saved:
+    """*saved* with markers in the place of secrets; each part as it is where there was nothing to hide."""
+    if not sensitive:
+        return saved
+    document, snapshot = saved.document, saved.snapshot
+    shown, hidden = (saved_document(Node.from_chef(document, sensitive=paths)) for paths in ((), sensitive))
+    document = document if shown == hidden else hidden
+    if snapshot is not None:
+        shown, hidden = (Node.restore(snapshot, sensitive=paths).snapshot() for paths in ((), sensitive))
+        snapshot = snapshot if shown == hidden else hidden
+    return saved._replace(document=document, snapshot=snapshot)
+
+
+def _documents(lines: list[str]) -> Iterator[tuple[int, str]]:
+    lines[:1] = [first.removeprefix("\ufeff") for first in lines[:1]]
+    whole = "".join(lines)
+    try:
+        json.loads(whole)
+    except (ValueError, RecursionError):
+        yield from ((number, line.rstrip()) for number, line in enumerate(lines, 1) if line.strip())
+    else:
+        yield 1, whole  # one document, which may have lines of its own

@@ -1,0 +1,49 @@
+"""Where saved nodes live: in SQLite, or in PostgreSQL. Each engine is a module."""
+
+from __future__ import annotations
+
+import os
+from urllib.parse import unquote
+
+from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.errors import StoreError
+from nodeattrs.store.engines.postgresql import PostgresqlStore
+from nodeattrs.store.engines.sqlite import SqliteStore
+from nodeattrs.store.engines.store import Store
+
+
+@taking(place=A_PATH)
+def open_store(place: str | os.PathLike[str]) -> Store:
+    """The store at *place*: `sqlite:///file.db`, `postgresql://...`, or a path that ends in .db.
+
+    Nothing is made on disk before the first save.
+
+    raises: StoreError, where no store can be at *place*; MissingExtra
+
+    >>> open_store("nodes.db").describe()
+    'nodes.db'
+    """
+    text = os.fspath(place)
+    scheme, mark, rest = text.partition("://")
+    if not mark and text.endswith(".db"):
+        return SqliteStore(text)
+    if not mark or scheme == "file":
+        raise StoreError(
+            f"{text!r} is no store: nodes are kept in a SQLite file whose name ends in .db, or in PostgreSQL",
+            hint="to have nodes as files, use `nodeattrs store export --to DIR`, and `nodeattrs store import DIR` to "
+            "read them back",
+        )
+    if scheme in ("postgres", "postgresql"):
+        return PostgresqlStore(f"postgresql://{rest}")
+    if scheme != "sqlite":
+        # Only the scheme is shown: the rest may hold a password.
+        raise StoreError(
+            f"there is no store of the kind {scheme}://",
+            hint="known are sqlite://, postgresql:// and the path of a file that ends in .db",
+        )
+    if not rest.startswith("/"):
+        raise StoreError(
+            f"{text} names a machine, and no path on this one",
+            hint="write three slashes and a file: sqlite:///srv/nodes.db",
+        )
+    return SqliteStore(unquote(rest))

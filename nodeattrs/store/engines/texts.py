@@ -1,0 +1,256 @@
+"""Texts of a store: documents, snapshots and facts as JSON, each stored once by the hash of its content.
+
+A text is compressed with zlib, or with zstd where the store was made so. The facts of a node are a text of their own,
+since they repeat: from run to run, and in the snapshot. The document has null in their place, and the snapshot has
+`{"j": null}` in the place of each fact that the facts text has.
+
+It knows no database.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import marshal
+import zlib
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import Any
+
+from nodeattrs.core.budget import Budget, in_force
+from nodeattrs.errors import BadValue, missing_extra
+from nodeattrs.formats.json_choice import decoded, encoded
+from nodeattrs.store.revisions import JsonMap, Noted, Saved
+
+_DEEPEST = 1_999
+"""Levels of a text. A node's own limit is 500, and a snapshot needs up to three for each of them."""
+
+# --- JSON ---------------------------------------------------------------------------
+
+
+def written(value: Any, what: str) -> str:
+    """*value* as JSON. raises: BadValue, also for what holds itself"""
+    with _refusing(what):
+        return encoded(value).decode()
+
+
+@contextlib.contextmanager
+def _refusing(what: str) -> Iterator[None]:
+    try:
+        yield
+    except RecursionError as error:
+        raise BadValue(f"{what} cannot be kept: it is nested too deeply, or holds itself") from error
+    except (TypeError, ValueError) as error:
+        raise BadValue(f"{what} cannot be kept: {str(error).partition(chr(10))[0]}") from error
+
+
+def is_same_form(one: Any, other: Any) -> bool:
+    """Whether two values are one: types, order and all."""
+    form = _marshalled(one)
+    return form is not None and form == _marshalled(other)
+
+
+def _marshalled(value: Any) -> bytes | None:
+    try:
+        # Of the first version: it writes one value in one way. Nothing is ever read back from it.
+        return marshal.dumps(value, 0)
+    except ValueError:
+        return None
+
+
+def _depth(value: Any) -> int:
+    """How deep *value* is nested, as far as _DEEPEST; Python's own limit depends on its version."""
+    depth, level = 0, [value]
+    while level and depth <= _DEEPEST:
+        depth += 1
+        level = [inner for one in level for inner in _inside(one)]
+    return depth
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            if isinstance(inner, dict | list):
+                yield inner
+
+
+# --- compression --------------------------------------------------------------------
+
+
+def hashed(content: bytes) -> bytes:
+    """The name of a text."""
+    return sha256(content).digest()
+
+
+ZLIB, ZSTD = PACKINGS = "zlib", "zstd"
+"""How texts are compressed; each of them shows how it was."""
+
+_ZSTD_BEGINS = b"\x28\xb5\x2f\xfd"
+
+
+def packed(content: bytes, packing: str = ZLIB) -> bytes:
+    """A text as it is written. raises: MissingExtra"""
+    return bytes(_zstandard().compress(content, 3)) if packing == ZSTD else zlib.compress(content, 6)
+
+
+_LARGEST_TEXT = 10
+"""A text of a store may have so many times the bytes of a document."""
+
+
+def text_budget(file: str = "a text of the store") -> Budget:
+    """What one text of a store may take. file: what messages call it"""
+    limits = in_force()
+    return Budget(file, limits.but(bytes=_LARGEST_TEXT * limits.bytes))
+
+
+def unpacked(body: bytes) -> bytes:
+    """A text as it was. raises: zlib.error; TooMuch; MissingExtra"""
+    budget = text_budget()
+    if body.startswith(_ZSTD_BEGINS):
+        return _unpacked_zstd(body, budget)
+    most, unpacking = budget.left("bytes"), zlib.decompressobj()
+    content = unpacking.decompress(body, most + 1)
+    budget.bytes(len(content))
+    if not unpacking.eof:
+        raise zlib.error("the text is cut off")
+    return content
+
+
+def _unpacked_zstd(body: bytes, budget: Budget) -> bytes:
+    zstandard = _zstandard()
+    try:
+        size = zstandard.frame_content_size(body)
+        if size < 0:
+            raise zlib.error("the text does not say how large it is")
+        budget.bytes(size)
+        return bytes(zstandard.decompress(body))
+    except zstandard.ZstdError as error:
+        raise zlib.error(str(error)) from error
+
+
+def _zstandard() -> Any:
+    """The library. raises: MissingExtra"""
+    try:
+        import zstandard
+    except ImportError as error:
+        raise missing_extra("zstandard", "fast", "a store whose texts are compressed with zstd") from error
+    return zstandard
+
+
+# --- a node in texts ----------------------------------------------------------------
+
+KINDS = ("document", "snapshot", "facts")
+"""The columns of a revision that name its texts, in their order. A revision without a snapshot has none there, and
+one whose facts are no map has none of facts."""
+
+_FACTS = "automatic"
+_SLOT = "15"
+_HOLE = {"j": None}
+
+
+class Text:
+    """A value as JSON, and its hash. raises: BadValue, where the value is no JSON at all"""
+
+    def __init__(self, value: JsonMap, what: str) -> None:
+        self._value, self._what = value, what
+        with _refusing(what):
+            self.content = encoded(value)
+        self.hash = hashed(self.content)
+        self._body = b""
+
+    def check(self) -> None:
+        """raises: BadValue, where the value could not be read back"""
+        with _refusing(self._what):
+            back = decoded(self.content)
+            if is_same_form(back, self._value):
+                return
+            if _depth(self._value) > _DEEPEST:
+                raise RecursionError(f"it is nested more than {_DEEPEST} deep")
+            if back == self._value:
+                return
+        raise BadValue(f"{self._what} is not JSON: reading it back gives something else")
+
+    def pack(self, packing: str) -> bytes:
+        """The text as it is written; it is compressed once. raises: MissingExtra"""
+        self._body = self._body or packed(self.content, packing)
+        return self._body
+
+
+def noted_text(name: str, noted: Noted) -> str:
+    """What is noted of a revision, as JSON. raises: BadValue"""
+    text = Text(noted.to_dict(), f"what is noted of the node {name!r}")
+    text.check()
+    return text.content.decode()
+
+
+def texts_of(name: str, saved: Saved) -> list[Text | None]:
+    """The texts of a node, one for each of KINDS. raises: BadValue"""
+    if not isinstance(saved.document, dict) or saved.document.get("name") != name:
+        raise BadValue(f"the document of the node {name!r} does not name it")
+    document, snapshot, facts = _divided(saved.document, saved.snapshot)
+    return [
+        None if value is None else Text(value, f"the {kind} of the node {name!r}")
+        for kind, value in zip(KINDS, (document, snapshot, facts), strict=True)
+    ]
+
+
+def _divided(document: JsonMap, snapshot: JsonMap | None) -> tuple[JsonMap, JsonMap | None, JsonMap | None]:
+    """Document and snapshot without the facts, and the facts; as they are, and None, where they cannot be divided."""
+    facts = document.get(_FACTS)
+    if type(facts) is not dict or not facts or any(pair[1] == _HOLE for pair in _facts_in(snapshot)):
+        return document, snapshot, None
+    document = {**document, _FACTS: None}
+    its = [pair for pair in _facts_in(snapshot) if _is_fact(pair, facts)]
+    if snapshot is None or not its:
+        return document, snapshot, facts
+    known = {id(pair) for pair in its}
+    slots = snapshot["slots"]
+    pairs = [[pair[0], _HOLE, *pair[2:]] if id(pair) in known else pair for pair in slots[_SLOT]["m"]]
+    return document, {**snapshot, "slots": {**slots, _SLOT: {**slots[_SLOT], "m": pairs}}}, facts
+
+
+def _facts_in(snapshot: JsonMap | None) -> Iterator[list[Any]]:
+    """The facts of a snapshot that are maps: key, `{"j": value}`, and what else there is of each."""
+    pairs: Any = snapshot
+    for step in ("slots", _SLOT, "m"):
+        pairs = pairs.get(step) if isinstance(pairs, dict) else None
+    for pair in pairs if isinstance(pairs, list) else ():
+        if type(pair) is list and len(pair) > 1 and type(pair[1]) is dict and [*pair[1]] == ["j"]:
+            yield pair
+
+
+def _is_fact(pair: list[Any], facts: JsonMap) -> bool:
+    key, value = pair[0], pair[1]["j"]
+    fact = facts.get(key) if type(key) is str else None
+    return type(fact) is dict and (value is fact or is_same_form(value, fact))
+
+
+def joined(document: JsonMap, snapshot: JsonMap | None, facts: JsonMap) -> None:
+    """Put the facts back into document and snapshot, which share them.
+
+    raises: LookupError, where the snapshot wants a fact that is not there
+    """
+    document[_FACTS] = facts
+    for pair in _facts_in(snapshot):
+        if pair[1] == _HOLE:
+            pair[1]["j"] = facts[pair[0]]
+
+
+# --- in a database ------------------------------------------------------------------
+
+
+def text_in(bodies: Mapping[bytes, bytes], name: bytes) -> bytes:
+    """A text, from bodies by hash. raises: LookupError, zlib.error, ValueError, where it is damaged; TooMuch"""
+    if name not in bodies:
+        raise LookupError("its text is gone")
+    text = unpacked(bodies[name])
+    if hashed(text) != name:
+        raise ValueError("its checksum does not fit")
+    return text
+
+
+def map_in(bodies: Mapping[bytes, bytes], name: bytes) -> JsonMap:
+    """What a text says. raises: as `text_in`; RecursionError"""
+    tree = decoded(text_in(bodies, name))
+    if not isinstance(tree, dict):
+        raise ValueError("it is no map")
+    return tree

@@ -1,0 +1,192 @@
+"""A node as the last run left it, out of a store, with the versions of its repository's files.
+
+It runs nothing and knows no repository's settings, so that a look at what was saved starts quickly.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+from codecs import BOM_UTF8
+from collections.abc import Iterable
+from datetime import datetime
+from functools import cached_property
+
+from nodeattrs import border
+from nodeattrs.core.tree import Path, near
+from nodeattrs.errors import DocumentError, NodeNotFound, NoRevision, NotFound
+from nodeattrs.formats.blobs import blob_name
+from nodeattrs.formats.documents import content_of
+from nodeattrs.git import Blob, Git
+from nodeattrs.node.node import Node
+from nodeattrs.node.saved_code import Versions, python_text
+from nodeattrs.store import Saved, Store
+from nodeattrs.store.filters import LEVELS, filtered_snapshot
+from nodeattrs.store.nodes import node_of, withheld_of
+
+_NAME = re.compile("[0-9a-f]{40}")
+
+
+class RepositoryVersions:
+    """See `nodeattrs.node.saved_code.Versions`. root: the folder of the repository"""
+
+    def __init__(self, root: str | os.PathLike[str]) -> None:
+        self.root = os.path.realpath(root)
+        self._known: dict[tuple[str, str], bytes | None] = {}
+
+    def content(self, file: str, digest: str) -> bytes | None:
+        """The version of a file with this digest. cost: Git runs if the file has changed"""
+        if (file, digest) not in self._known:
+            here = self._on_disk(file)
+            is_it = here is not None and digest in _names_of(here)
+            self._known[file, digest] = here if is_it else self._in_git(digest)
+        return self._known[file, digest]
+
+    def _on_disk(self, file: str) -> bytes | None:
+        path = pathlib.Path(self.root, file)
+        if not os.path.realpath(path).startswith(self.root + os.sep) or border.is_outside(path):
+            return None
+        try:
+            return content_of(path, file)
+        except DocumentError:
+            return None
+
+    def _in_git(self, digest: str) -> bytes | None:
+        if self._git is None or not _NAME.fullmatch(digest):
+            return None
+        try:
+            return dict(self._git.contents([Blob("", "blob", digest, "", 0)])).get(digest)
+        except NoRevision:
+            return None
+
+    @cached_property
+    def _git(self) -> Git | None:
+        try:
+            return Git(pathlib.Path(self.root))
+        except NotFound:
+            return None
+
+
+def _names_of(content: bytes) -> tuple[str, ...]:
+    """The names that a run may have noted: as the file is, without the mark that some editors begin a file with, and
+    as Python reads a source, which has plain line ends."""
+    as_run = python_text(content).encode("utf-8", "surrogatepass")
+    return blob_name(content), blob_name(content.removeprefix(BOM_UTF8)), blob_name(as_run)
+
+
+class Remembered:
+    """A node as the last run left it.
+
+    saved:     as the store gave it
+    sensitive: paths whose values are never shown or stored
+    where:     the store, for messages
+    versions:  of the files of the repository, to find the causes of values
+    """
+
+    def __init__(self, saved: Saved, sensitive: tuple[Path, ...], where: str, versions: Versions) -> None:
+        self.saved, self.sensitive, self.where, self.versions = saved, sensitive, where, versions
+
+    @property
+    def note(self) -> str:
+        """What a reader should know: that its origins are not known; empty where all is well."""
+        return self.saved.note
+
+    @cached_property
+    def node(self) -> Node:
+        """All of it. raises: DocumentError"""
+        return self._restored(self.saved)
+
+    @cached_property
+    def normal(self) -> Node:
+        """What the next run begins with, and nothing else: name, environment, run-list and normal attributes.
+
+        cost:   the size of these; the rest of what was saved is not looked at
+        raises: DocumentError
+        """
+        saved = self.saved
+        if saved.snapshot is None:
+            return self._restored(saved._replace(document={**saved.document, **dict.fromkeys(_OTHERS)}))
+        try:
+            return self._restored(
+                saved._replace(snapshot=filtered_snapshot(saved.snapshot, dict.fromkeys(_OTHERS, ())))
+            )
+        except (LookupError, TypeError, ValueError, AttributeError):
+            return self.node  # which says what is wrong
+
+    def _restored(self, saved: Saved) -> Node:
+        try:
+            return node_of(saved, self.sensitive, self.versions)
+        except DocumentError as error:
+            error.details = (*error.details, f"it was read from the node {saved.name!r} in {self.where}")
+            raise
+
+
+_OTHERS = tuple(level for level in LEVELS if level != "normal")
+
+
+def remembered(
+    store: Store,
+    name: str,
+    sensitive: Iterable[Path] = (),
+    at: int | datetime | None = None,
+    root: str | os.PathLike[str] | None = None,
+) -> Remembered | None:
+    """The node as the last run left it: from its snapshot, else from Chef's document; None where there is none.
+
+    at:     a revision by its number, or the latest one at a time
+    root:   the folder of its repository, where causes of values are looked for; unless given, the one that was noted,
+            else the current one
+    raises: BadName, DocumentError, StoreError
+    """
+    saved = store.load(name, at)
+    if saved is None:
+        return None
+    # A revision may be older than the list: what is withheld today was in clear then.
+    withheld = () if at is None else withheld_of(store, name)
+    versions = RepositoryVersions(root or _noted_root(store, saved) or os.curdir)
+    return Remembered(saved, (*sensitive, *withheld), store.describe(), versions)
+
+
+def root_from(store: Store, root: str | os.PathLike[str]) -> str:
+    """The folder of a repository, seen from the folder of a store that is a file; "" for any other store."""
+    place = store.describe()
+    if "://" in place:
+        return ""
+    try:
+        return os.path.relpath(root, os.path.dirname(os.path.abspath(place))).replace(os.sep, "/")
+    except ValueError:  # another drive
+        return ""
+
+
+def _noted_root(store: Store, saved: Saved) -> str | None:
+    """The reverse, where such a folder exists and the border lets it be read."""
+    if not saved.noted.root or "://" in store.describe():
+        return None
+    folder = os.path.join(os.path.dirname(os.path.abspath(store.describe())), saved.noted.root)
+    held = border.in_force()
+    return folder if os.path.isdir(folder) and (held is None or held.has(folder)) else None
+
+
+def required(
+    store: Store,
+    name: str,
+    sensitive: Iterable[Path] = (),
+    at: int | datetime | None = None,
+    root: str | os.PathLike[str] | None = None,
+) -> Remembered:
+    """As `remembered`. raises: NodeNotFound, with near misses"""
+    found = remembered(store, name, sensitive, at, root)
+    if found is None and at is not None and (kept := store.history(name)):
+        oldest, latest = kept[-1], kept[0]
+        raise NodeNotFound(
+            f"there is no revision {at} of the node {name} in {store.describe()}",
+            hint=f"kept are {oldest.number} to {latest.number}, since {oldest.at:%Y-%m-%dT%H:%M:%SZ}",
+        )
+    if found is None:
+        close = near(name, store.names())
+        raise NodeNotFound(
+            f"there is no saved node {name} in {store.describe()}",
+            hint=f"did you mean {' or '.join(close)}?" if close else f"run it first: nodeattrs run --node {name}",
+        )
+    return found
