@@ -5,7 +5,7 @@
     {"a": x, "b?": y, "*": z}   a map with a, perhaps b, and else nothing but z; without "*" further fields may join
     (x, y)           either
 
-One file of the package has them all, the parts that several share once; `nodeattrs schema NAME` prints
+Each has a file in the package, and `_parts.json` what several share; `nodeattrs schema NAME` prints
 one with its parts. `strict` makes a schema that lets no further field join: the tests ask it, so that no
 field is missing here.
 """
@@ -24,7 +24,7 @@ from nodeattrs.dialects.chef.repository.attribute_data import WORDS as DATA_WORD
 from nodeattrs.formats.documents import SYNTAXES
 from nodeattrs.project.config import _CHEFS
 
-FILE = Path(__file__).parents[1] / "nodeattrs" / "schemas.json"
+FOLDER = Path(__file__).parents[1] / "nodeattrs" / "schemas"
 
 _WITH_ACTIONS = ("store", "hiera", "ansible", "bindings", "catalog", "cloud-config")
 
@@ -898,14 +898,15 @@ def document(name: str, strict: bool = False) -> dict[str, Any]:
     return schema | ({"$defs": dict(sorted(needed.items()))} if needed else {})
 
 
-def text() -> str:
-    """The file."""
+def shipped() -> dict[str, str]:
+    """The files: name -> text."""
     parts = {name: schema_of(PARTS[name]) for name in sorted(PARTS)}
-    return (
-        json.dumps({"schemas": {name: body(name) for name in sorted((*OUTPUTS, *FILES))}, "$defs": parts}, indent=1)
-        + "\n"
-    )
+    found = {"_parts": parts, **{name: body(name) for name in (*OUTPUTS, *FILES)}}
+    return {f"{name}.json": json.dumps(schema, indent=1) + "\n" for name, schema in found.items()}
 
 
 if __name__ == "__main__":
-    FILE.write_text(text(), encoding="utf-8")
+    for old in FOLDER.glob("*.json"):
+        old.unlink()
+    for file, content in shipped().items():
+        (FOLDER / file).write_text(content, encoding="utf-8")

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
-from importlib.resources import files
-from typing import Any
 
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NotFound
@@ -22,8 +19,6 @@ examples:
   nodeattrs schema settings > nodeattrs.schema.json
 """
 
-_PART = re.compile(r'"#/\$defs/([^"]+)"')
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
@@ -35,24 +30,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Print it."""
     from nodeattrs.core.tree import meant
+    from nodeattrs.reports import schemas
 
-    file = files(__name__.partition(".")[0]) / "schemas.json"
-    shipped = json.loads(file.read_text(encoding="utf-8"))
-    names = sorted(shipped["schemas"])
+    names = schemas.names()
     if options.name is None:
         terminal.text("".join(f"{name}\n" for name in names))
         return 0
     if options.name not in names:
         hint = meant(options.name, names) or f"there are {', '.join(names)}"
         raise NotFound(f"there is no schema {options.name}", hint=hint)
-    whole = _with_parts(shipped["schemas"][options.name], shipped["$defs"])
-    terminal.text(json.dumps(whole, indent=1) + "\n")
+    terminal.text(json.dumps(schemas.schema(options.name), indent=1) + "\n")
     return 0
-
-
-def _with_parts(schema: dict[str, Any], parts: dict[str, Any]) -> dict[str, Any]:
-    """The schema with the parts that it needs, and those that they need."""
-    needed: dict[str, Any] = {}
-    while missing := set(_PART.findall(json.dumps([schema, needed]))) - needed.keys():
-        needed |= {name: parts[name] for name in missing}
-    return schema | ({"$defs": dict(sorted(needed.items()))} if needed else {})

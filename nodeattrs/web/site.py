@@ -9,12 +9,12 @@ import json
 import secrets
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from functools import partial
-from importlib.resources import files
 from typing import Any
 from urllib.parse import urlencode
 
 from nodeattrs.errors import InternalError, NotFound, missing_extra
 from nodeattrs.formats.hidden import ESCAPES
+from nodeattrs.reports import schemas
 from nodeattrs.web.asking import QUESTIONS, Answer, Site, answer
 from nodeattrs.web.pages import PAGES, Page, failed
 from nodeattrs.web.rendering import page, static
@@ -173,8 +173,7 @@ def _schema(given: dict[str, list[str]]) -> Answer:
     name = given.get("name", [""])[0]
     if name not in QUESTIONS:
         return Answer({"version": 1, "kind": "schemas", "names": sorted(QUESTIONS)})
-    shipped = json.loads((files(__name__.partition(".")[0]) / "schemas.json").read_text(encoding="utf-8"))
-    return Answer(shipped["schemas"][name.removesuffix("-line")] | {"$defs": shipped["$defs"]})
+    return Answer(schemas.schema(name.removesuffix("-line")))
 
 
 def _status(error: Any) -> int:
