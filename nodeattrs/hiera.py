@@ -11,9 +11,7 @@ from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.hiera.answers import trusted_facts
 from nodeattrs.dialects.hiera.census import (
     Kept,
-    Seen,
     Unused,
-    across,
     as_asked,
     differences,
     still_encrypted,
@@ -46,12 +44,10 @@ __all__ = [
     "Needed",
     "Pkcs7",
     "Scope",
-    "Seen",
     "Sensitive",
     "Unknown",
     "UnknownLevel",
     "Unused",
-    "across",
     "as_asked",
     "differences",
     "encrypted_in",
