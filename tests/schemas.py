@@ -64,11 +64,37 @@ _MATRIX = {
     ],
 }
 _NOT_KNOWN = {"dialect": "str", "subject": "str", "message": "str", "code": "str"}
+_SIDE = ({"value": "any", "set_by": ("@origin", "null")}, "null")
 _COMPARED = {
     "version": "int",
     **_CERTAIN,
-    "sides": ["str"],
-    "differences": {"*": {"left?": "any", "right?": "any"}},
+    "before": "str",
+    "after": "str",
+    "changes": [{"kind": "str", "path": "str", "before": _SIDE, "after": _SIDE}],
+}
+_WHERE = {
+    "version": "int",
+    **_CERTAIN,
+    "lines": [
+        {
+            "file": "str",
+            "line": "int",
+            "dialect": "str",
+            "path": "str",
+            "value": "str",
+            "wins_on": ["str"],
+            "accounts": [
+                {
+                    "subjects": ["str"],
+                    "outcome": "str",
+                    "value": "str",
+                    "setters": [{"outcome": "str", "layer": "str", "value": "str", "place": "str"}],
+                }
+            ],
+        }
+    ],
+    "unused": [{"file": "str", "line": "int", "path": "str"}],
+    "not_known": [{"subject": "str", "message": "str"}],
 }
 _LEVELS = ("automatic", "default", "normal", "override")
 _APPLIED = {
@@ -334,28 +360,6 @@ OUTPUTS: dict[str, Any] = {
         name: {"version": "int", "path": "str", "value": "any", "origins?": _ORIGINS}
         for name in ("facts", "role-show", "environment-show")
     },
-    **{
-        name: {
-            "version": "int",
-            "kind": "str",
-            "name": "str",
-            "nodes": ["str"],
-            "total": "int",
-            "attributes": [
-                {
-                    "path": "str",
-                    "level": ("=default", "=override"),
-                    "value": "any",
-                    **_WHO,
-                    "wins": ["str"],
-                    "overridden": [{"rank": "int", **_WHO, "nodes": ["str"]}],
-                    "unread": [{**_UNREAD, "nodes": ["str"]}],
-                }
-            ],
-            **_CERTAIN,
-        }
-        for name in ("role-wins", "environment-wins")
-    },
     "list": {"version": "int", "kind": "str", "names": ["str"]},
     "history": {"version": "int", "node": "str", "revisions": ["@revision"]},
     "diff": {
@@ -427,11 +431,7 @@ OUTPUTS: dict[str, Any] = {
     "hiera-list": _ANSWERS,
     "hiera-explain": {"version": "int", "nodes": {"*": "@lookup"}, **_CERTAIN},
     "hiera-diff": _COMPARED,
-    "hiera-who-has": {
-        "version": "int",
-        "key": "str",
-        "places": [{"file": "str|null", "line": "int|null", "column": "int|null"}],
-    },
+    "hiera-who-has": _WHERE,
     "hiera-unused": {
         "version": "int",
         "nodes": "int",
@@ -445,30 +445,7 @@ OUTPUTS: dict[str, Any] = {
         "answers": [{"dialect": "str", "kind": "str", "subjects": ["str"], **_TRACE, "hint": "str|null"}],
         "not_known": [_NOT_KNOWN],
     },
-    "where": {
-        "version": "int",
-        **_CERTAIN,
-        "lines": [
-            {
-                "file": "str",
-                "line": "int",
-                "dialect": "str",
-                "path": "str",
-                "value": "str",
-                "wins_on": ["str"],
-                "accounts": [
-                    {
-                        "subjects": ["str"],
-                        "outcome": "str",
-                        "value": "str",
-                        "setters": [{"outcome": "str", "layer": "str", "value": "str", "place": "str"}],
-                    }
-                ],
-            }
-        ],
-        "unused": [{"file": "str", "line": "int", "path": "str"}],
-        "not_known": [{"subject": "str", "message": "str"}],
-    },
+    "where": _WHERE,
     "blame": {
         "version": "int",
         **_CERTAIN,
@@ -511,12 +488,7 @@ OUTPUTS: dict[str, Any] = {
         "reasons": ["str"],
         "mentions": [{"name": "str", "is_set": "bool", "set_by": ["@origin"]}],
     },
-    "ansible-who-has": {
-        "version": "int",
-        **_CERTAIN,
-        "variable": "str",
-        "places": [{**_WHO, "value": "any", "level": "int", "wins": ["str"], "loses": ["str"]}],
-    },
+    "ansible-who-has": _WHERE,
     "ansible-matrix": _MATRIX,
     "ansible-diff": _COMPARED,
     "ansible-graph": {"version": "int", **_CERTAIN, "groups": [{"name": "str", "hosts": ["str"], "children": ["str"]}]},
@@ -747,9 +719,7 @@ LINES = {
     "list": ["list nodes --repo .", "list subjects --repo .", "list fields", "list cookbooks --repo ."],
     "role-show": ["role show web --repo . --origins"],
     "environment-show": ["environment show production --repo ."],
-    "role-wins": ["role wins web --repo ."],
-    "environment-wins": ["environment wins production --repo . --limit 1"],
-    "hiera-who-has": ["hiera who-has ntp::servers --hiera hiera"],
+    "hiera-who-has": ["hiera who-has ntp::servers --hiera hiera --facts facts", "hiera who-has nobody --hiera hiera"],
     "hiera-unused": ["hiera unused --hiera levels"],
     "ansible-explain": [
         "ansible explain web1 url -i ansible/hosts",

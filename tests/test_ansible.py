@@ -282,27 +282,28 @@ class TestTheCommand:
         code, out, _ = run("who-has", "port", group_vars__all="port: 8080\n")
 
         assert code == 0
-        assert out.splitlines() == [
-            "group_vars/all.yml:1  8080",
-            "    level 4; wins on 3 hosts, loses on 0 hosts",
-            "hosts:12  70",
-            "    level 3; wins on 0 hosts, loses on 3 hosts: it counts nowhere",
-            "hosts:10  80",
-            "    level 3; wins on 0 hosts, loses on 2 hosts: it counts nowhere",
+        lines = [(block.split("  ")[0], block.splitlines()[1].strip()) for block in out.split("\n\n")]
+        assert [one for one in lines if one[0] != "hosts:10"] == [
+            ("group_vars/all.yml:1", "wins on 3 of 3 hosts: db1, web1, web2"),
+            ("hosts:12", "wins on 0 of 3 hosts"),
         ]
-        assert run("who-has", "prt")[:2] == (1, "prt: nobody sets it\n")
-        assert run("who-has", "")[1].count("wins on 3 hosts") == 2
+        assert ("hosts:10", "wins on 0 of 2, set on 2 of 3 hosts") in lines
+        assert (
+            "overridden by group_vars/all.yml:1 (3 inventory group_vars/all (4 of 22) = 8080) on 2: web1, web2" in out
+        )
+        assert run("who-has", "prt")[:2] == (1, "prt: no line that was read sets it\n")
+        assert "name a key" in run("who-has", "")[2]
 
     def test_hosts_are_compared(self, run):
         """All in a matrix, two in a difference."""
         assert "port: 2 values on 3 nodes" in run("matrix", "port")[1]
-        assert run("diff", "web1", "db1")[1] == "--- web1\n+++ db1\nport\n  - 80\n  + 70\n"
+        assert run("diff", "web1", "db1")[1] == "web1 -> db1\n~ port\n    web1: 80  hosts:10\n    db1: 70  hosts:12\n"
 
     def test_hosts_that_differ_in_what_is_encrypted_are_told_so_and_nothing_of_it(self, run):
         vault = "pw: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  3763\n"
         out = run("diff", "web1", "db1", host_vars__web1=vault)[1]
 
-        assert out.startswith('--- web1\n+++ db1\nport\n  - 80\n  + 70\npw\n  - {"$sensitive": "withheld"}\n')
+        assert '- pw\n    web1: {"$secret": "withheld"}  host_vars/web1.yml:1\n' in out
         assert "3763" not in out
 
 

@@ -365,8 +365,41 @@ class TestWholeTrees:
         """
         Read by a node or not.
         """
-        assert (0, "data/common.yaml:1\ndata/nodes/web1.yaml:1\ndata/old/stale.yaml:1\n", "") == said("who-has", "k")
-        assert (3, "nope: no data file has it\n", "") == said("who-has", "nope")
+        code, out, err = said("who-has", "k", "--facts", "facts")
+
+        assert (0, "") == (code, err)
+        assert out.splitlines() == [
+            'data/common.yaml:1  k = ["c"] · 1 environment / common',
+            "  joins on 2 of 2 nodes: web1, web2",
+            "",
+            'data/nodes/web1.yaml:1  k = ["n"] · 2 environment / node',
+            "  joins on 1 of 1, set on 1 of 2 nodes: web1",
+            "data/old/stale.yaml:1  k: sets no value of any subject",
+        ]
+        assert (1, "nope: no line that was read sets it\n", "") == said("who-has", "nope", "--facts", "facts")
+
+    def test_who_has_a_path_in_a_value_or_a_key_that_is_a_number(self, said):
+        """
+        As the tree has it; lines that no node reads are named where they set the path.
+        """
+        assert "data/common.yaml:2  h.a = 1" in said("who-has", "h.a", "--facts", "facts")[1]
+        assert (1, "h.b: no line that was read sets it\n") == said("who-has", "h.b", "--facts", "facts")[:2]
+        assert (1, "80: no line that was read sets it\n") == said("who-has", "80", "--facts", "facts")[:2]
+
+    def test_a_matrix_merges_as_its_arguments_say(self, said):
+        """
+        They come to the verb in the request.
+        """
+        options = ("--node", "web1", "--facts", "facts")
+
+        assert '["n", "c"]' in said("matrix", "k", *options)[1]
+        assert '["n"]' in said("matrix", "k", "--merge", "first", *options)[1]
+        assert (1, "") == said("matrix", "k", "--merge", "hash", *options)[::2]
+        assert "--sort-merged-arrays is about --merge deep" in said("matrix", "k", "--sort-merged-arrays")[2]
+        assert (1, "nope: set on none of 2 nodes") == (
+            (found := said("matrix", "nope", "--facts", "facts"))[0],
+            found[1].partition("\n")[0],
+        )
 
     def test_what_nobody_reads(self, said):
         """
@@ -382,17 +415,21 @@ class TestWholeTrees:
 
         assert 0 == code
         assert out.splitlines() == [
-            "--- web1",
-            "+++ web2",
-            "k",
-            '  - ["n", "c"]',
-            '  + ["c"]',
-            "motd",
-            '  - "ber"',
-            '  + "muc"',
-            "only",
-            '  - "web1"',
+            "web1 -> web2",
+            "~ k",
+            '    web1: ["n", "c"]  data/nodes/web1.yaml:1',
+            '    web2: ["c"]  data/common.yaml:1',
+            "~ motd",
+            '    web1: "ber"  data/common.yaml:3',
+            '    web2: "muc"  data/common.yaml:3',
+            "- only",
+            '    web1: "web1"  data/nodes/web1.yaml:2',
         ]
+        assert (
+            "say which subject is meant: there are web1, web2"
+            in said("diff", "--against-tree", ".", "--facts", "facts")[2]
+        )
+        assert "name another subject, or other files" in said("diff", "web1", "--facts", "facts")[2]
 
     def test_two_trees_compared(self, said, tmp_path: Path):
         """
@@ -402,11 +439,12 @@ class TestWholeTrees:
 
         code, out, _ = said("diff", "--facts", "facts/web2.yaml", "--against-tree", "next", "--format", "json")
 
-        differences = json.loads(out)["differences"]
-        assert 0 == code
-        assert {"h": {"left": {"a": 1}, "right": {"a": 2}}, "motd": {"left": "muc"}} == {
-            key: differences[key] for key in ("h", "motd")
+        data = json.loads(out)
+        found = {
+            one["path"]: [side and side["value"] for side in (one["before"], one["after"])] for one in data["changes"]
         }
+        assert (0, "next") == (code, data["after"])
+        assert ([1, 2], ["muc", None]) == (found["h.a"], found["motd"])
 
 
 def test_warnings_go_to_the_side(said, tmp_path: Path):

@@ -43,8 +43,6 @@ pytest.importorskip("lark")
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "cookbooks_example"
-CLOUD = [f"{EXAMPLE}/cloud-init/{name}" for name in ("base.yaml", "web.yaml")]
-CLOUD += ["--vendor", f"{EXAMPLE}/cloud-init/vendor.yaml"]
 SCREENS = ROOT / ".run" / "screens"
 LOOKS = {"light": (1280, 900), "dark": (1280, 900), "small": (390, 844)}
 KEYS = {"down": "\ue015", "up": "\ue013", "left": "\ue012", "right": "\ue014", "enter": "\ue007", "escape": "\ue00c"}
@@ -398,29 +396,21 @@ class TestAsking:
             browser.keep("role-of-a-fleet")
             assert browser.texts(".groups .amount b")
 
-    def test_user_data_says_what_each_part_changed_and_which_ones_set_a_path(self, browser, site):
-        """As `cloud-config explain` does: parts, what a layer dropped, and why."""
+    def test_a_subject_of_any_dialect_leads_to_its_values_and_their_layers(self, browser, site):
+        """As `blame` and `why` do."""
         browser.look("light")
-        browser.open(f"{site}/cloud-init")
-        browser.driver.find_element("link text", "web").click()
-        browser.one(".parts")
-        found = json.loads(printed("cloud-config", "explain", *CLOUD))
-        steps = [(one["number"] or "*", len(one["changes"])) for one in found["steps"]]
+        browser.open(f"{site}/subjects")
+        browser.driver.find_element("css selector", "a[href*='cloud-init']").click()
+        browser.one(".past")
+        values = json.loads(printed("blame", "web", "--dialect", "cloud-init", "--repo", str(EXAMPLE)))["answers"][0]
 
-        assert [Path(one["file"]).name for one in found["parts"]] == [Path(one).name for one in browser.texts(".pname")]
-        shown = browser.all(".step")
-        assert [str(number) for number, _ in steps] == browser.texts(".step .num")
-        assert [count for _, count in steps] == [len(one.find_elements("css selector", "tr")) for one in shown]
-        assert "user-data" in shown[-2].text
-        assert ["dropped"] * 3 == browser.texts(".act.dropped")
+        assert [one["path"] for one in values["values"]] == browser.texts(".past li > a > code")
         browser.driver.find_elements("link text", "ntp.servers")[0].click()
-        browser.one("#why")
-        (trace,) = json.loads(printed("cloud-config", "explain", *CLOUD, "--path", "ntp.servers"))["traces"]
-        claims = trace["claims"]
+        browser.one(".layers")
+        why = json.loads(printed("why", "ntp.servers", "--dialect", "cloud-init", "--repo", str(EXAMPLE)))
+        claims = why["answers"][0]["claims"]
         assert [str(one["rank"]) for one in claims] == browser.texts(".layers .num")
-        assert [f"{one['file']}:{one['line']}" for one in claims] == [
-            f"{EXAMPLE}/{one}" for one in browser.texts(".layers .at")
-        ]
+        assert [f"{one['file']}:{one['line']}" for one in claims] == browser.texts(".layers .at")
         assert "wins" in browser.texts(".layer.wins .outcome")[0]
         browser.keep("user-data")
 

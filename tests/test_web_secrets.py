@@ -185,21 +185,20 @@ ASKED = {
     "pages": PAGES,
     "attributes": [f"/nodes/web1/why?part=1&path={path}" for path in ATTRIBUTES],
     "fleet": [f"/attribute?path={path}" for path in list(ATTRIBUTES)[::3]] + ["/nodes?q=own_s:*", "/nodes/db1?at=1"],
-    "hiera": [f"/hiera?key={key}" for key in HIERA],
-    "cloud-init": [f"/cloud-init/web?path={path}" for path in CLOUD],
+    "hiera": [*(f"/values?key={key}&dialect=hiera" for key in HIERA), "/subjects/hiera?on=web1"],
+    "cloud-init": [*(f"/values?key={path}&dialect=cloud-init" for path in CLOUD), "/subjects/cloud-init?on=web"],
     "ansible": [
-        *(f"/ansible/site?{asked}" for asked in ("", "host=w1", "host=w2", "path=bolt", "host=w1&path=bolt")),
-        *(f"/ansible/site?{asked}" for asked in ("host=w1&path=gate", "host=w2&path=token")),
-        "/api/ansible-vars?inventory=site&host=w1", "/api/ansible-explain?inventory=site&host=w1&path=bolt",
-        "/api/ansible-matrix?inventory=site&path=bolt",
+        *(f"/values?key={path}&dialect=ansible" for path in ("bolt", "gate", "token")),
+        *(f"/subjects/ansible?on={host}" for host in ("w1", "w2")),
+        "/api/blame?subject=w1&dialect=ansible", "/api/why?key=bolt&dialect=ansible",
     ],
     "data": [
         *(f"/api/explain?node=web1&path={path}" for path in list(ATTRIBUTES)[::2]),
-        *(f"/api/hiera-explain?node=web1&key={key}" for key in HIERA),
-        *(f"/api/cloud-config-explain?set=web&path={path}" for path in CLOUD[::2]),
+        *(f"/api/why?on=web1&key={key}&dialect=hiera" for key in HIERA),
+        *(f"/api/why?key={path}&dialect=cloud-init" for path in CLOUD[::2]),
         "/api/show?node=web1", "/api/show?node=web1&at=1", "/api/list?kind=fields", "/api/matrix?path=own.s&count=1",
         "/api/diff?before=web1@1&after=web1@2&slots=1", "/api/search?query=*:*&attribute=own.s&attribute=vault",
-        "/api/role-show?name=web", "/api/environment-show?name=production", "/api/role-wins?name=web",
+        "/api/role-show?name=web", "/api/environment-show?name=production", "/api/where?file=roles/web.json",
         "/api/catalog-graph?node=db1", "/api/status", "/api/history?node=web1",
     ],
 }  # fmt: skip
@@ -226,7 +225,7 @@ def test_a_change_says_that_a_secret_is_another_one(web):
 
     assert [] == [one for one in CLEAR for text in (answer.text, page.text) if one in text]
     secret = {dialect for dialect, value in sides if value["secret"]}
-    assert {"nodes", "hiera", "cloud-init", "folds", "bindings", "catalogs"} == secret
+    assert {"nodes", "hiera", "cloud-init", "folds", "bindings", "ansible", "catalogs"} == secret
     assert ("ansible", "(vault)") in [(dialect, value["value"]) for dialect, value in sides]
 
 

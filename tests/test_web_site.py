@@ -126,9 +126,10 @@ PAGES = [
     "/nodes/web1/catalog?first=File[/a]&then=File[/c]", "/nodes/db1/catalog", "/diff", "/diff?before=web1",
     "/diff?before=web1&after=web2&slots=1", "/values", "/values?key=app.workers",
     "/attribute", "/attribute?path=app.workers", "/roles", "/roles/web",
-    "/environments", "/environments/production", "/hiera", "/hiera?key=ntp::servers", "/cloud-init", "/cloud-init/web",
-    "/cloud-init/web?path=runcmd", "/ansible", "/ansible/site", "/ansible/site?host=web1",
-    "/ansible/site?path=http_port", "/ansible/site?host=web1&path=url", "/impact", "/impact?range=HEAD~1..HEAD",
+    "/environments", "/environments/production", "/values?key=ntp::servers&dialect=hiera",
+    "/subjects", "/subjects/cloud-init?on=web", "/subjects/ansible?on=web1", "/subjects/hiera?on=web1",
+    "/subjects/folds", "/values?key=runcmd&dialect=cloud-init", "/values?key=http_port&dialect=ansible",
+    "/impact", "/impact?range=HEAD~1..HEAD",
 ]  # fmt: skip
 
 
@@ -156,14 +157,12 @@ class TestPages:
             ("/values", ["nodes web1", "folds "]),
             ("/roles/web", ["apache2.keepalive", "overridden on 2", "default.py:29"]),
             ("/environments/production", ["app.log_level"]),
-            ("/hiera?key=ntp::servers", ["ntp"]),
-            ("/cloud-init/web?path=runcmd", ["extended", "cloud-init/<wbr>web.yaml:7"]),
-            ("/ansible", ["site"]),
-            ("/ansible/site", ["3 hosts", "@web", "host=db1"]),
-            ("/ansible/site?host=web1", ["http_port", ">8080<", "overrides 2", "host vars (8 of 22)", "hosts.ini:2"]),
-            ("/ansible/site?host=web1&path=http_port", ["overridden by 3", "(6 of 22)", "group_vars/<wbr>web.yml:1"]),
-            ("/ansible/site?host=web1&path=url", ["mentions", "path=http_port", "hosts.ini:2"]),
-            ("/ansible/site?path=http_port", [">8000<", "host=web2", ">80<", "host=db1"]),
+            ("/values?key=ntp::servers&dialect=hiera", ["ntp", "web2"]),
+            ("/values?key=runcmd&dialect=cloud-init", ["cloud-init/<wbr>web.yaml:7"]),
+            ("/values?key=http_port&dialect=ansible", [">8000<", "web2", ">80<", "db1", "host vars (8 of 22)"]),
+            ("/subjects", ["on=web1", "/subjects/ansible", "/subjects/cloud-init"]),
+            ("/subjects/ansible?on=web1", ["http_port", ">8080<", "hosts.ini:2", "key=http_port&amp;dialect=ansible"]),
+            ("/subjects/cloud-init?on=web", ["runcmd", "cloud-init/<wbr>"]),
             ("/impact?range=HEAD~1..HEAD", ["app.workers", ">30<", ">28<", "db1"]),
             ("/nodes/web1/catalog?first=File[/a]&then=File[/c]", ["<svg", "comes before", "refreshes"]),
             ("/nodes/web2/catalog", ["1 cycle", "cyc"]),
@@ -183,13 +182,13 @@ class TestPages:
             ("/nodes/%2e%2e", 400, ""),
             ("/roles/..%5c..%5cx", 400, ""),
             ("/roles/nosuch", 404, "nosuch"),
-            ("/cloud-init/%2fetc%2fpasswd", 404, ""),
-            ("/cloud-init/etc", 404, "no set"),
-            ("/ansible/%2fetc%2fpasswd", 404, ""),
-            ("/ansible/groups", 404, "no inventory"),
-            ("/ansible/site?host=nosuch", 400, "nosuch"),
-            ("/ansible/site?host=--version", 400, "--version"),
-            ("/api/ansible-vars?inventory=site&host=web1&folder=/", 400, "knows no parameter"),
+            ("/subjects/%2fetc%2fpasswd", 404, ""),
+            ("/subjects/nosuch", 400, "no dialect"),
+            ("/subjects/ansible?on=nosuch", 404, "nosuch"),
+            ("/subjects/ansible?on=--version", 404, "--version"),
+            ("/api/where?file=/etc/passwd", 404, "no file"),
+            ("/api/where?file=../../../../../../etc/passwd", 404, "no file"),
+            ("/api/where?file=roles/web.json&repo=/", 400, "knows no parameter"),
             ("/nodes?q=((", 400, ""),
             ("/nodes/web1/why", 400, "path is missing"),
             ("/nodes/web1/why?path=nosuch.x", 404, "is not set"),
@@ -427,9 +426,7 @@ class TestGuard:
 
 _NTP = "Recipe[base::default]", "Recipe[base::ntp]"
 _DB1 = "--node db1 --repo . --facts facts"
-_TREE = "--hiera {0}/hiera --facts facts"
-_PARTS = "{0}/cloud-init/base.yaml {0}/cloud-init/web.yaml --vendor {0}/cloud-init/vendor.yaml"
-_SITE = "-i ansible/hosts.ini"
+_SEEN = "--repo . --facts facts --run-code"
 ASKED = {
     "status": ("", "status"),
     "show": ("node=web1", "show web1 --winners"),
@@ -441,18 +438,14 @@ ASKED = {
     "list": ("kind=fields", "list fields"),
     "role-show": ("name=web", "role show web --origins --repo ."),
     "environment-show": ("name=production", "environment show production --origins --repo ."),
-    "role-wins": ("name=web", "role wins web --repo ."),
-    "environment-wins": ("name=production", "environment wins production --repo ."),
     "catalog-graph": ("node=db1", f"catalog graph {_DB1}"),
     "catalog-why": ("node=db1&first={}&then={}".format(*_NTP), f"catalog why {' '.join(_NTP)} {_DB1}"),
-    "hiera-matrix": ("key=ntp::servers", f"hiera matrix ntp::servers {_TREE}"),
-    "hiera-explain": ("key=ntp::servers&node=web1", f"hiera explain ntp::servers --node web1 {_TREE}"),
-    "ansible-graph": ("inventory=site", f"ansible graph {_SITE}"),
-    "ansible-vars": ("inventory=site&host=web1", f"ansible vars web1 --origins {_SITE}"),
-    "ansible-explain": ("inventory=site&host=web1&path=url", f"ansible explain web1 url {_SITE}"),
-    "ansible-matrix": ("inventory=site&path=http_port", f"ansible matrix http_port {_SITE}"),
-    "cloud-config-explain": ("set=web&path=runcmd", f"cloud-config explain {_PARTS} --path runcmd"),
-    "why": ("key=app.workers&dialect=nodes", "why app.workers --dialect nodes --repo . --facts facts --run-code"),
+    "why": ("key=app.workers&dialect=nodes", f"why app.workers --dialect nodes {_SEEN}"),
+    "where": (
+        "file=roles/web.json&on=web1&dialect=nodes",
+        f"where roles/web.json --on web1 --dialect nodes --from-store nodes.db {_SEEN}",
+    ),
+    "blame": ("subject=web1&dialect=ansible", f"blame web1 --dialect ansible {_SEEN}"),
     "impact": ("range=HEAD~1..HEAD", "impact HEAD~1..HEAD --jobs 1 --reads {0}/reads.json"),
 }
 

@@ -11,20 +11,26 @@ import glob
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from nodeattrs import dialects
 from nodeattrs.border import Border
 from nodeattrs.formats.nearest import SETTINGS_FILE, nearest, work_tree_of
 from nodeattrs.trust import is_trusted
 
-OPENING = (
-    "repo", "hiera", "hiera_config", "against_tree", "inventory", "playbook", "folder", "site", "before", "after",
-    "change", "other", "place_hiera", "environmentpath", "puppet_conf",
-    "place_bindings", "place_ansible", "place_catalogs",
-)  # fmt: skip
-"""Options that name what is asked: the repository around the file or folder is inside of the border."""
+if TYPE_CHECKING:
+    from nodeattrs.contract.dialect import Dialect
 
-_BESIDE = ("against_tree", "after", "other")
+OPENING = (
+    "repo", "hiera_config", "against", "inventory", "playbook", "folder", "site", "before", "after",
+    "change", "other", "environmentpath", "puppet_conf",
+)  # fmt: skip
+"""Options that name what is asked: the repository around the file or folder is inside of the border.
+
+So do the main option of the command's dialect, and the options that begin with `place_`.
+"""
+
+_BESIDE = ("against", "after", "other")
 """Options that name a second repository; the first one may be the current folder."""
 
 NAMING = (
@@ -43,11 +49,6 @@ _WITHOUT_MACHINE = ("impact", "what-if", "why", "where", "blame", "check", "lsp"
 OWN_FOLDER = ".nodeattrs"
 """What commands keep where neither the caller nor the settings name a place."""
 
-_PROJECT = ("ansible.cfg", "group_vars", "host_vars", "roles")
-"""What shows that Ansible's working folder, the current one, is the project around an inventory."""
-
-_FOUND_UPWARDS = (SETTINGS_FILE, "hiera.yaml")
-
 
 def border_of(options: argparse.Namespace, *, is_closed: bool) -> Border | None:
     """The border for a command; None where the caller trusts the repository.
@@ -56,22 +57,27 @@ def border_of(options: argparse.Namespace, *, is_closed: bool) -> Border | None:
 
     is_closed: whether files beyond it cannot be opened at all: where no code of the repository runs
     """
-    given = {name: [*_texts(getattr(options, name, None))] for name in (*OPENING, *NAMING)}
+    own = getattr(options, "own", "")
+    dialect = dialects.named(own) if own else None
+    opening = [*OPENING, *(name for name in vars(options) if name.startswith("place_"))]
+    if dialect is not None and dialect.option is not None:
+        opening.append(dialect.option.name.lstrip("-"))
+    given = {name: [*_texts(getattr(options, name, None))] for name in (*opening, *NAMING)}
     given["repo"] = given["repo"] or [*filter(None, [os.environ.get("NODEATTRS_REPO")])]
     places = {name: [place for text in texts for place in _places(text)] for name, texts in given.items()}
-    asked = [root_of(place) for name in OPENING for place in places[name] if os.path.lexists(place)]
-    if not asked or not any(given[name] for name in OPENING if name not in _BESIDE):
-        asked.append(root_of(_here()))
-    elif getattr(options, "command", "") == "ansible" and any(map(os.path.lexists, _PROJECT)):
+    asked = [root_of(place) for name in opening for place in places[name] if os.path.lexists(place)]
+    if not asked or not any(given[name] for name in opening if name not in _BESIDE):
+        asked.append(root_of(_here(dialect)))
+    elif dialect is not None and any(map(os.path.lexists, dialect.project)):
         asked.append(root_of(os.curdir))
     if all(map(is_trusted, asked)):
         return None
     folders = [root_of(place) for name in NAMING for place in places[name] if os.path.isdir(place)]
-    own = [] if os.path.islink(OWN_FOLDER) else [OWN_FOLDER]
+    ours = [] if os.path.islink(OWN_FOLDER) else [OWN_FOLDER]
     more = [*(getattr(options, "allow_path", None) or ()), *_settings()]
-    named = [one for some in places.values() for one in some]
+    every = [one for some in places.values() for one in some]
     has_machine = getattr(options, "command", "") not in _WITHOUT_MACHINE
-    return Border([*asked, *folders, *own, *more], named, is_closed, has_machine)
+    return Border([*asked, *folders, *ours, *more], every, is_closed, has_machine)
 
 
 def root_of(place: str) -> str:
@@ -92,9 +98,10 @@ def root_of(place: str) -> str:
     return str(work_tree_of(Path(folder)) or nearest(SETTINGS_FILE, folder) or folder)
 
 
-def _here() -> str:
-    """The current folder, or the one above it in which the settings or the hierarchy are found."""
-    return next(filter(None, (nearest(file) for file in _FOUND_UPWARDS)), os.curdir)
+def _here(dialect: Dialect | None) -> str:
+    """The current folder, or the one above it in which the settings, or what the dialect looks for, are found."""
+    files = (SETTINGS_FILE, dialect.found_upwards if dialect is not None else "")
+    return next(filter(None, (nearest(file) for file in files if file)), os.curdir)
 
 
 def _settings() -> Iterator[str]:

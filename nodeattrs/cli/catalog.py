@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.checks import add_checking, finish
+from nodeattrs.cli.checks import CHECKING, finish
 from nodeattrs.cli.exits import exit_code
-from nodeattrs.cli.options import actions_of, add_applying, add_output, add_run_code, add_run_options, settings_of
+from nodeattrs.cli.options import APPLYING, RUN, RUN_CODE, actions_of, add_arguments_of, output, settings_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.command import Checked
 
 if TYPE_CHECKING:
@@ -46,69 +47,82 @@ _ACTIONS = {
 }
 
 
+_RESOURCE = Argument(("resource",), "such as 'File[/etc/ntp.conf]'", {"metavar": "RESOURCE"})
+_DOCUMENTED = Argument(("--documented",), "by the letter of the language page", {"action": "store_true"})
+_WHICH = "which catalog"
+_SOURCE = (
+    Argument(("--from",), "a catalog as JSON, YAML or TOML", {"dest": "source", "metavar": "FILE"}, _WHICH),
+    Argument(("--puppet",), "a catalog that Puppet compiled, as JSON", {"metavar": "FILE"}, _WHICH),
+    Argument(
+        ("--modulepath",),
+        "with --puppet: a folder with modules, whose types relate more by themselves; repeatable",
+        {"metavar": "DIR", "action": "append", "default": []},
+        _WHICH,
+    ),
+    Argument(("--repo",), "run a node of this repository", {"metavar": "DIR"}, _WHICH),
+    Argument(("--node",), "which node", {"metavar": "NAME"}, _WHICH),
+    *RUN,
+    *RUN_CODE,
+)
+_CATALOG = "a catalog: one of ours as JSON, YAML or TOML, or one that Puppet compiled"
+_OF_ACTION: Mapping[str, Sequence[Argument]] = {
+    "check": (*_SOURCE, _DOCUMENTED, *CHECKING),
+    "order": (
+        *_SOURCE,
+        _DOCUMENTED,
+        Argument(
+            ("--shuffle",),
+            "another order that is as valid, drawn by this number: what fails in it lacks a relationship",
+            {"metavar": "SEED", "type": int},
+        ),
+        *output(),
+    ),
+    "graph": (
+        *_SOURCE,
+        _DOCUMENTED,
+        Argument(
+            ("--as",),
+            "(default: dot; --format json gives data)",
+            {"dest": "drawing", "choices": ("dot", "mermaid"), "default": "dot"},
+        ),
+        *output(),
+    ),
+    "why": (
+        Argument(("first",), "such as 'File[/etc/ntp.conf]'", {"metavar": "A"}),
+        Argument(("then",), "such as 'Service[ntpd]'", {"metavar": "B"}),
+        *_SOURCE,
+        _DOCUMENTED,
+        *output(),
+    ),
+    "explain": (_RESOURCE, *_SOURCE, _DOCUMENTED, *output()),
+    "impact": (_RESOURCE, *_SOURCE, _DOCUMENTED, *output()),
+    "diff": (
+        Argument(("before",), _CATALOG, {"metavar": "FILE"}),
+        Argument(("after",), "another one", {"metavar": "OTHER"}),
+        Argument(
+            ("--compiled",), "both were compiled by Puppet (default: by what they look like)", {"action": "store_true"}
+        ),
+        Argument(
+            ("--ignore-resource",),
+            "leave resources or parameters out: 'File[/tmp/*]', 'Package[*].ensure'; may be repeated",
+            {"metavar": "PATTERN", "action": "append", "default": []},
+        ),
+        Argument(("--exit-code",), "exit with 1 where they differ", {"action": "store_true"}),
+        *RUN_CODE,
+        *output(also=("markdown",)),
+    ),
+    "apply": (*_SOURCE, *APPLYING, *output()),
+}
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command: eight of its own."""
     for name, one in actions_of(parser, _ACTIONS):
-        if name == "diff":
-            _add_comparing(one)
-            continue
-        if name == "why":
-            one.add_argument("first", metavar="A", help="such as 'File[/etc/ntp.conf]'")
-            one.add_argument("then", metavar="B", help="such as 'Service[ntpd]'")
-        elif name in ("impact", "explain"):
-            one.add_argument("resource", metavar="RESOURCE", help="such as 'File[/etc/ntp.conf]'")
-        _add_source(one)
-        if name == "apply":
-            add_applying(one)
-        else:
-            one.add_argument("--documented", action="store_true", help="by the letter of the language page")
-        if name == "order":
-            shuffled = "another order that is as valid, drawn by this number: what fails in it lacks a relationship"
-            one.add_argument("--shuffle", metavar="SEED", type=int, help=shuffled)
-        if name == "graph":
-            one.add_argument(
-                "--as",
-                dest="drawing",
-                choices=("dot", "mermaid"),
-                default="dot",
-                help="(default: dot; --format json gives data)",
-            )
-        add_run_code(one)
-        (add_checking if name == "check" else add_output)(one)
-
-
-def _add_comparing(parser: argparse.ArgumentParser) -> None:
-    what = "a catalog: one of ours as JSON, YAML or TOML, or one that Puppet compiled"
-    parser.add_argument("before", metavar="FILE", help=what)
-    parser.add_argument("after", metavar="OTHER", help="another one")
-    parser.add_argument(
-        "--compiled", action="store_true", help="both were compiled by Puppet (default: by what they look like)"
-    )
-    parser.add_argument(
-        "--ignore-resource",
-        metavar="PATTERN",
-        action="append",
-        default=[],
-        help="leave resources or parameters out: 'File[/tmp/*]', 'Package[*].ensure'; may be repeated",
-    )
-    parser.add_argument("--exit-code", action="store_true", help="exit with 1 where they differ")
-    add_run_code(parser)
-    add_output(parser, also=("markdown",))
-
-
-def _add_source(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("which catalog")
-    group.add_argument("--from", dest="source", metavar="FILE", help="a catalog as JSON, YAML or TOML")
-    group.add_argument("--puppet", metavar="FILE", help="a catalog that Puppet compiled, as JSON")
-    types = "with --puppet: a folder with modules, whose types relate more by themselves; repeatable"
-    group.add_argument("--modulepath", metavar="DIR", action="append", default=[], help=types)
-    group.add_argument("--repo", metavar="DIR", help="run a node of this repository")
-    group.add_argument("--node", metavar="NAME", help="which node")
-    add_run_options(parser)
+        add_arguments_of(one, _OF_ACTION[name])
 
 
 def applied(catalog: Catalog, name: str, options: argparse.Namespace, terminal: Terminal) -> AppliedCatalog:
-    """Apply a catalog as the options of `add_applying` say; what that did.
+    """Apply a catalog as the options of `APPLYING` say; what that did.
 
     name:   of the node, under which its report is kept; "" keeps one only where --report says so
     raises: ReferenceNotFound, DependencyCycle, StoreError: nothing was touched then

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +13,9 @@ from nodeattrs import border
 from nodeattrs._version import VERSION
 from nodeattrs.cli.exits import DONE, FAILED, INTERRUPTED, UNKNOWN_LAYER
 from nodeattrs.cli.many import go_through
-from nodeattrs.cli.options import add_output, add_ruby, facts_place
+from nodeattrs.cli.options import RUBY, facts_place, output
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.dialect import Dialect
 from nodeattrs.dialects import BUILT_IN
 from nodeattrs.errors import NodeattrsError
@@ -36,60 +37,86 @@ _DIALECTS = ", ".join(one.name for one in BUILT_IN)
 _MANY: dict[str, Any] = {"action": "append", "default": []}
 _FLAG: dict[str, Any] = {"action": "store_true"}
 _COUNT: dict[str, Any] = {"type": int, "metavar": "N"}
+_SHORT = {"--inventory": ("-i",)}
 
-_SHORT = {"--environment": ("-E",), "--inventory": ("-i",)}
-
-_WHO: dict[str, tuple[dict[str, Any], str]] = {
-    "--node": ({"metavar": "NAME", **_MANY}, "only this node; may be repeated"),
-    "--facts": ({"metavar": "PLACE"}, "facts of all, or a folder with NODE.json (default: facts/ of each side)"),
-    "--platform": ({"metavar": "NAME"}, "the facts of a platform for all: debian-12, or what the settings know"),
-    "--from-store": ({"metavar": "PLACE"}, "nodes start from their last run in this store, and are in it"),
-    "--enc": ({"metavar": "FILE"}, "what a classifier says of each node: NAME: {environment: ..., parameters: ...}"),
-    "--environment": ({"metavar": "NAME"}, "the environment of all"),
-    "--dialect": ({"metavar": "NAME", **_MANY}, f"only this: {_DIALECTS}, or an installed one; may be repeated"),
-    **{
-        one.option.name: ({"metavar": one.option.metavar, "dest": _place_of(one)}, one.option.help)
+_ASKED = "who is asked"
+_WHO = (
+    Argument(("--node",), "only this node; may be repeated", {"metavar": "NAME", **_MANY}, _ASKED),
+    Argument(
+        ("--facts",),
+        "facts of all, or a folder with NODE.json (default: facts/ of each side)",
+        {"metavar": "PLACE"},
+        _ASKED,
+    ),
+    Argument(
+        ("--platform",),
+        "the facts of a platform for all: debian-12, or what the settings know",
+        {"metavar": "NAME"},
+        _ASKED,
+    ),
+    Argument(
+        ("--from-store",),
+        "nodes start from their last run in this store, and are in it",
+        {"metavar": "PLACE"},
+        _ASKED,
+    ),
+    Argument(
+        ("--enc",),
+        "what a classifier says of each node: NAME: {environment: ..., parameters: ...}",
+        {"metavar": "FILE"},
+        _ASKED,
+    ),
+    Argument(("--environment", "-E"), "the environment of all", {"metavar": "NAME"}, _ASKED),
+    Argument(
+        ("--dialect",),
+        f"only this: {_DIALECTS}, or an installed one; may be repeated",
+        {"metavar": "NAME", **_MANY},
+        _ASKED,
+    ),
+    *(
+        Argument(
+            (one.option.name, *_SHORT.get(one.option.name, ())),
+            one.option.help,
+            {"metavar": one.option.metavar, "dest": _place_of(one)},
+            _ASKED,
+        )
         for one in BUILT_IN
         if one.option is not None
-    },
-    "--sample": (_COUNT, "so many of each dialect at most, the same ones each time"),
-}
-_HOW: dict[str, tuple[dict[str, Any], str]] = {
-    "--no-run-code": (_FLAG, "run no code of the repository: cookbooks are left out"),
-    "--roles-only": (_FLAG, "roles and environments alone: no cookbook is read or has to be there"),
-    "--jobs": (_COUNT, "how many at a time, in so many processes (default: as a fleet has them)"),
-    "--reads": (
-        {"metavar": "FILE"},
-        "keep what answers look at there, and believe it in later calls (default: nothing is kept)",
     ),
-}
-_COUNTS: dict[str, tuple[dict[str, Any], str]] = {
-    "--ignore-path": ({"metavar": "PATH", **_MANY}, "pass over changes there: 'apache2.**', '*.updated_at'"),
-    "--forbid": ({"metavar": "PATH", **_MANY}, "exit code 1 if anything changes there"),
-    "--max-nodes": (_COUNT, "exit code 1 if more than N nodes change"),
-    "--exit-code": (_FLAG, "exit code 1 if anything changes at all"),
-}
+    Argument(("--sample",), "so many of each dialect at most, the same ones each time", _COUNT, _ASKED),
+)
 
 
-def add_changing(parser: argparse.ArgumentParser) -> None:
-    """All options that both commands have."""
-    parser.add_argument("--repo", metavar="DIR", default=".", help="the folder that is asked (default: this one)")
-    add_asking(parser)
-    for title, options in (("how", _HOW), ("what counts", _COUNTS)):
-        _add(parser, title, options)
-    add_ruby(parser)
-    add_output(parser, also=("markdown", *_FORMS))
-
-
-def add_asking(parser: argparse.ArgumentParser, without: Container[str] = ()) -> None:
+def asking(without: Container[str] = ()) -> Iterator[Argument]:
     """Who is asked, and what is known of them."""
-    _add(parser, "who is asked", {name: words for name, words in _WHO.items() if name not in without})
+    return (one for one in _WHO if one.names[0] not in without)
 
 
-def _add(parser: argparse.ArgumentParser, title: str, options: dict[str, tuple[dict[str, Any], str]]) -> None:
-    group = parser.add_argument_group(title)
-    for name, (words, text) in options.items():
-        group.add_argument(name, *_SHORT.get(name, ()), help=text, **words)
+CHANGING = (
+    Argument(("--repo",), "the folder that is asked (default: this one)", {"metavar": "DIR", "default": "."}),
+    *asking(),
+    Argument(("--no-run-code",), "run no code of the repository: cookbooks are left out", _FLAG, "how"),
+    Argument(("--roles-only",), "roles and environments alone: no cookbook is read or has to be there", _FLAG, "how"),
+    Argument(("--jobs",), "how many at a time, in so many processes (default: as a fleet has them)", _COUNT, "how"),
+    Argument(
+        ("--reads",),
+        "keep what answers look at there, and believe it in later calls (default: nothing is kept)",
+        {"metavar": "FILE"},
+        "how",
+    ),
+    Argument(
+        ("--ignore-path",),
+        "pass over changes there: 'apache2.**', '*.updated_at'",
+        {"metavar": "PATH", **_MANY},
+        "what counts",
+    ),
+    Argument(("--forbid",), "exit code 1 if anything changes there", {"metavar": "PATH", **_MANY}, "what counts"),
+    Argument(("--max-nodes",), "exit code 1 if more than N nodes change", _COUNT, "what counts"),
+    Argument(("--exit-code",), "exit code 1 if anything changes at all", _FLAG, "what counts"),
+    *RUBY,
+    *output(also=("markdown", *_FORMS)),
+)
+"""What `impact` and `what-if` take."""
 
 
 def request_of(options: argparse.Namespace, home: str, run_code: bool | None = None) -> Request:

@@ -8,9 +8,10 @@ import pathlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from nodeattrs.cli.checks import add_checking, finish, selection_of
-from nodeattrs.cli.options import add_run_code
+from nodeattrs.cli.checks import CHECKING, finish, selection_of
+from nodeattrs.cli.options import RUN_CODE
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.command import Checked
 from nodeattrs.errors import NodeattrsError
 
@@ -20,11 +21,10 @@ if TYPE_CHECKING:
     from nodeattrs.reports.findings import Finding
 
 _NAMED = 4
-_OF_PUPPET = ("environment.conf", "Puppetfile", "hieradata")
 
 DESCRIPTION = """\
-Read the settings, roles, environments, nodes, data bags, cookbooks, Hiera data, bindings and cloud-config files
-of a repository, and say what cannot be read, names what is not there, or is probably not meant: what nothing
+Read the settings, roles, environments, nodes, data bags, cookbooks and the files of all other dialects of a
+repository, and say what cannot be read, names what is not there, or is probably not meant: what nothing
 reads, what is always overridden, misspelt keys, values of two shapes. No code of the repository runs.
 A finding is passed over by --ignore, by nodeattrs.toml, by a baseline, or by a comment on its line or alone on
 the line before: `# nodeattrs: ignore[NA0303]`; for a whole file: `# nodeattrs: ignore-file[NA0303]`."""
@@ -39,26 +39,24 @@ examples:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    place = parser.add_mutually_exclusive_group()
-    place.add_argument(
-        "repo",
-        metavar="DIR",
-        nargs="?",
-        default=argparse.SUPPRESS,  # else it would take the place of what --repo says
-        help="the repository (default: the current directory)",
-    )
-    place.add_argument("--repo", metavar="DIR", default=".", help="the same, as other commands take it")
-    fixing = parser.add_mutually_exclusive_group()
-    fixing.add_argument(
-        "--fix",
-        action="store_true",
-        help="take out what changes no value: duplicate keys, values equal to overridden ones",
-    )
-    fixing.add_argument("--diff", action="store_true", help="show what --fix would change, and write nothing")
-    add_run_code(parser)
-    add_checking(parser)
+ARGUMENTS = (
+    Argument(
+        ("repo",),
+        "the repository (default: the current directory)",
+        {"metavar": "DIR", "nargs": "?", "default": argparse.SUPPRESS},
+        choice="place",
+    ),
+    Argument(("--repo",), "the same, as other commands take it", {"metavar": "DIR", "default": "."}, choice="place"),
+    Argument(
+        ("--fix",),
+        "take out what changes no value: duplicate keys, values equal to overridden ones",
+        {"action": "store_true"},
+        choice="fixing",
+    ),
+    Argument(("--diff",), "show what --fix would change, and write nothing", {"action": "store_true"}, choice="fixing"),
+    *RUN_CODE,
+    *CHECKING,
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -77,16 +75,15 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _ways_on(folder: str) -> Iterator[str]:
     """What to do where there was nothing to look at."""
+    from nodeattrs.dialects import every
     from nodeattrs.dialects.folders import repositories_below
     from nodeattrs.reports.screen import first_of
 
     below = [os.path.normpath(os.path.join(folder, one)) for one in repositories_below(pathlib.Path(folder))]
     if below:
         yield f"repositories lie in {first_of(below, _NAMED)}: name one"
-    marks = [one for one in _OF_PUPPET if os.path.exists(os.path.join(folder, one))]
-    if marks:
-        yield f"{marks[0]} is Puppet's, and there is no hiera.yaml that counts: one that lies elsewhere is named with"
-        yield "`nodeattrs hiera lookup KEY --hiera-config FILE`"
+    for dialect in every().values():
+        yield from dialect.ways_on(pathlib.Path(folder))
 
 
 class Look(NamedTuple):

@@ -9,12 +9,13 @@ import argparse
 import json
 import os
 import pathlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs._version import VERSION
 from nodeattrs.cli.exits import DONE, FAILED, UNKNOWN_LAYER
-from nodeattrs.cli.options import add_output
+from nodeattrs.cli.options import output
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 
 if TYPE_CHECKING:
     from nodeattrs.contract.command import Checked
@@ -25,25 +26,25 @@ _FORMS = ("sarif", "github", "gitlab", "junit")
 _BASELINE = "nodeattrs-baseline.json"
 
 
-def add_checking(parser: argparse.ArgumentParser) -> None:
-    """Which findings count, and how they come out."""
-    group = parser.add_argument_group("findings")
-    one = "a code, the beginning of one, or a name; several with commas; may be repeated"
-    group.add_argument("--select", metavar="CODE", action="append", default=[], help=f"only these count: {one}")
-    group.add_argument("--ignore", metavar="CODE", action="append", default=[], help=f"these do not: {one}")
-    group.add_argument("--baseline", metavar="FILE", help="pass over what was found when this file was written")
-    group.add_argument(
-        "--write-baseline",
-        action="store_true",
-        help=f"write what is found now to the file of --baseline (default: {_BASELINE})",
-    )
-    group.add_argument(
-        "--fail-on",
-        choices=("error", "warning", "note"),
-        default="warning",
-        help="how bad a finding has to be for the exit code 1 (default: warning)",
-    )
-    add_output(parser, also=_FORMS)
+_ONE = "a code, the beginning of one, or a name; several with commas; may be repeated"
+_MANY: dict[str, Any] = {"metavar": "CODE", "action": "append", "default": []}
+_HOW_BAD: dict[str, Any] = {"choices": ("error", "warning", "note"), "default": "warning"}
+CHECKING = (
+    Argument(("--select",), f"only these count: {_ONE}", _MANY, "findings"),
+    Argument(("--ignore",), f"these do not: {_ONE}", _MANY, "findings"),
+    Argument(("--baseline",), "pass over what was found when this file was written", {"metavar": "FILE"}, "findings"),
+    Argument(
+        ("--write-baseline",),
+        f"write what is found now to the file of --baseline (default: {_BASELINE})",
+        {"action": "store_true"},
+        "findings",
+    ),
+    Argument(
+        ("--fail-on",), "how bad a finding has to be for the exit code 1 (default: warning)", _HOW_BAD, "findings"
+    ),
+    *output(also=_FORMS),
+)
+"""Which findings count, and how they come out."""
 
 
 def selection_of(

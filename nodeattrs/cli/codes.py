@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import add_output
+from nodeattrs.cli.options import output
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 
 DESCRIPTION = "Give the cause of an error, a warning or a finding, an example and the way out; without a CODE list all."
 EXAMPLES = """\
@@ -16,10 +17,10 @@ examples:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    parser.add_argument("code", metavar="CODE", nargs="?", default="NA", help="a code, its beginning, or a name")
-    add_output(parser)
+ARGUMENTS = (
+    Argument(("code",), "a code, its beginning, or a name", {"metavar": "CODE", "nargs": "?", "default": "NA"}),
+    *output(),
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

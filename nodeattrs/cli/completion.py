@@ -16,6 +16,7 @@ from nodeattrs._version import VERSION
 from nodeattrs.cli.complete import asked_of
 from nodeattrs.cli.manual import pages_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 from nodeattrs.disk import Entry, folder_below
 
 DESCRIPTION = """\
@@ -28,12 +29,6 @@ examples:
   nodeattrs completion zsh > "${fpath[1]}/_nodeattrs"
   nodeattrs completion fish > ~/.config/fish/completions/nodeattrs.fish
 """
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    parser.add_argument("shell", choices=tuple(_SCRIPTS), nargs="?", help="which shell (default: the one of $SHELL)")
-    parser.add_argument("--install", action="store_true", help="write the script and the pages for man into your home")
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -286,3 +281,8 @@ def _fish_quoted(text: str) -> str:
 
 
 _SCRIPTS = {"bash": _bash, "zsh": _zsh, "fish": _fish}
+
+ARGUMENTS = (
+    Argument(("shell",), "which shell (default: the one of $SHELL)", {"choices": tuple(_SCRIPTS), "nargs": "?"}),
+    Argument(("--install",), "write the script and the pages for man into your home", {"action": "store_true"}),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import add_output, add_settings_from, add_store, settings_of
+from nodeattrs.cli.options import SETTINGS_FROM, STORE, output, settings_of
 from nodeattrs.cli.terminal import Terminal
 
 DESCRIPTION = """\
@@ -20,11 +20,11 @@ examples:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    add_settings_from(parser)
-    add_store(parser)
-    add_output(parser)
+ARGUMENTS = (
+    *SETTINGS_FROM,
+    *STORE,
+    *output(),
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

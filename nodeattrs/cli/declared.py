@@ -11,27 +11,42 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from nodeattrs import dialects
-from nodeattrs.cli.changing import add_asking, request_of
-from nodeattrs.cli.checks import add_checking, finish
+from nodeattrs.cli.changing import asking, request_of
+from nodeattrs.cli.checks import CHECKING, finish
 from nodeattrs.cli.options import (
-    MAY_BE_DASHES,
+    RUBY,
+    RUN_CODE,
+    SETTINGS_FROM,
+    STORE,
+    STRICT,
+    TEXT,
     actions_of,
-    add_output,
-    add_ruby,
-    add_run_code,
-    add_settings_from,
-    add_store,
-    add_strict,
-    add_text_output,
+    add_arguments_of,
+    output,
     settings_of,
-    unmarked,
 )
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.contract.command import Argument, Caller, Command, Question
+from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.command import Caller, Command, Question
 from nodeattrs.contract.dialect import Dialect
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side, folder_side
 from nodeattrs.verbs.commands import OF_DIALECT, TOP
+
+_SHARED = {
+    "folder": (
+        Argument(("--repo",), "the folder that is asked (default: this one)", {"metavar": "DIR", "default": "."}),
+        Argument(("--run-code",), "run code of the repository: cookbooks, Python roles", {"action": "store_true"}),
+    ),
+    "ruby": RUBY,
+    "strict": STRICT,
+    "code": RUN_CODE,
+    "settings": SETTINGS_FROM,
+    "store": STORE,
+    "text": TEXT,
+    "checking": CHECKING,
+}
+"""A word in `Command.shared` -> the arguments."""
 
 
 class Module(NamedTuple):
@@ -59,7 +74,9 @@ def module_of(name: str) -> Module | None:
     if dialect is None:
         return None
     summary = f"ask the dialect {name}, of an installed package"
-    add_options = partial(add_actions, dialect=dialect, verbs=OF_DIALECT)
+    own = dialect.options()
+    verbs = {word: one._replace(arguments=[*one.arguments, *own]) for word, one in OF_DIALECT.items()}
+    add_options = partial(add_actions, dialect=dialect, verbs=verbs)
     return Module(summary, (dialect.__doc__ or summary), "", add_options, perform)
 
 
@@ -101,41 +118,14 @@ def add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: st
 
     dialect: the only dialect to ask; "" lets the caller choose
     """
-    _add_own(parser, command.arguments)
-    shared: dict[str, Callable[[], object]] = {
-        "folder": partial(_add_folder, parser),
-        "asking": partial(add_asking, parser, without=("--sample", "--node", *(["--dialect"] if dialect else []))),
-        "ruby": partial(add_ruby, parser),
-        "strict": partial(add_strict, parser),
-        "code": partial(add_run_code, parser),
-        "settings": partial(add_settings_from, parser),
-        "store": partial(add_store, parser),
-        "output": partial(add_output, parser, forms=command.forms),
-        "text": partial(add_text_output, parser),
-        "checking": partial(add_checking, parser),
+    without = ("--sample", "--node", *(["--dialect"] if dialect else []))
+    shared: dict[str, Iterable[Argument]] = {
+        **_SHARED,
+        "asking": asking(without),
+        "output": output(command.forms),
     }
-    for name in command.shared:
-        shared[name]()
-    parser.set_defaults(declared=command, **({"dialect": [dialect]} if dialect else {}))
-
-
-def _add_folder(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--repo", metavar="DIR", default=".", help="the folder that is asked (default: this one)")
-    parser.add_argument("--run-code", action="store_true", help="run code of the repository: cookbooks, Python roles")
-
-
-def _add_own(parser: argparse.ArgumentParser, arguments: Iterable[Argument]) -> None:
-    places: dict[str, argparse._ActionsContainer] = {"": parser}
-    for one in arguments:
-        if one.group not in places:
-            places[one.group] = parser.add_argument_group(one.group)
-        place = places[one.group]
-        if one.choice:
-            if one.choice not in places:
-                places[one.choice] = place.add_mutually_exclusive_group(required=one.choice.endswith("!"))
-            place = places[one.choice]
-        keywords = one.keywords if MAY_BE_DASHES.isdisjoint(one.names) else {**one.keywords, "type": unmarked}
-        place.add_argument(*one.names, help=one.help or argparse.SUPPRESS, **keywords)
+    add_arguments_of(parser, [*command.arguments, *(one for word in command.shared for one in shared[word])])
+    parser.set_defaults(declared=command, own=dialect, **({"dialect": [dialect]} if dialect else {}))
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -143,7 +133,9 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     command: Command = options.declared
     terminal.warn(dialects.foreign().faults if "asking" in command.shared else ())
     with terminal.counting(what="subject") as count:
-        output = command.run(_question(options, command, terminal, lambda name, done, of: count(name)))
+        run = OF_DIALECT[command.run].run if isinstance(command.run, str) else command.run
+        assert callable(run), "a verb of the table is a function"
+        output = run(_question(options, command, terminal, lambda name, done, of: count(name)))
     terminal.warn(output.warnings)
     if output.checked is not None:
         return finish(options, terminal, output.checked, settings_of(options).repository)
@@ -166,8 +158,14 @@ def _question(
     if "asking" in command.shared:
         options.node = []
         request = request_of(options, os.path.realpath(folder), options.run_code)
-        side = folder_side(folder)
+        side = folder_side(folder, later=True)
+    elif isinstance(command.run, str):
+        request = Request(os.path.realpath(folder), run_code=getattr(options, "run_code", False))
+        side = folder_side(folder, later=True)
     given = {
         name: value for name, value in getattr(options, "given", {}).items() if getattr(options, name, None) is None
     }
-    return Question(side, request, vars(options) | given, options.dialect, progress, caller)
+    asked = vars(options) | given
+    if options.own:
+        request = request._replace(options={options.own: {one.name: asked[one.name] for one in command.arguments}})
+    return Question(side, request, asked, options.dialect, progress, caller)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import add_output, add_sources, add_store, kept_in, moment, path_of, root_of
+from nodeattrs.cli.options import SOURCES, STORE, kept_in, moment, output, path_of, root_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 from nodeattrs.errors import NodeNotFound
 from nodeattrs.kinds import SAVED_NOTE
 
@@ -31,20 +32,18 @@ exit codes:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    parser.add_argument("before", metavar="NODE", help="its name, or NODE@REVISION, or NODE@TIME")
-    parser.add_argument("after", metavar="OTHER", nargs="?", help="the same (default: NODE as it is now)")
-    parser.add_argument("--path", metavar="PATH", help="only what is there")
-    parser.add_argument(
-        "--slots", action="store_true", help="compare the fifteen slots, too: what is overridden as well"
-    )
-    parser.add_argument(
-        "--causes", action="store_true", help="name the lines that the new values come from, too, as `explain` does"
-    )
-    add_sources(parser)
-    add_store(parser)
-    add_output(parser)
+ARGUMENTS = (
+    Argument(("before",), "its name, or NODE@REVISION, or NODE@TIME", {"metavar": "NODE"}),
+    Argument(("after",), "the same (default: NODE as it is now)", {"metavar": "OTHER", "nargs": "?"}),
+    Argument(("--path",), "only what is there", {"metavar": "PATH"}),
+    Argument(("--slots",), "compare the fifteen slots, too: what is overridden as well", {"action": "store_true"}),
+    Argument(
+        ("--causes",), "name the lines that the new values come from, too, as `explain` does", {"action": "store_true"}
+    ),
+    *SOURCES,
+    *STORE,
+    *output(),
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -13,7 +13,6 @@ Python is code of the repository, and is read with --run-code only."""
 EXAMPLES = """\
 examples:
   nodeattrs environment show production --repo cookbooks_example --origins
-  nodeattrs environment wins production --repo cookbooks_example
 """
 
 
@@ -24,4 +23,4 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Show it."""
-    return perform_on(options, terminal, ("cookbook_versions",), "chef_environment")
+    return perform_on(options, terminal, ("cookbook_versions",))

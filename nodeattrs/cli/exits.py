@@ -17,8 +17,8 @@ EXITS = {
     0: ("done", "what was asked for is done; a check found nothing"),
     1: ("failed", "it could not be done, and stderr says why; or a check found something, or a resource failed"),
     2: ("usage", "the command line is not understood"),
-    3: ("no such key", "`hiera`: nothing has the key"),
-    4: ("wrong type", "`hiera`: the value is not of the --type"),
+    3: ("no such key", "`lookup`: nothing has the key"),
+    4: ("wrong type", "`lookup`: the value is not of the --type"),
     5: (
         "unknown layer",
         "there is an answer; a layer that cannot be read may override it, or part of it is encrypted",

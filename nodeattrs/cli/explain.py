@@ -5,19 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli.options import (
-    add_at,
-    add_output,
-    add_run_options,
-    add_sources,
-    add_store,
-    add_strict,
-    kept_in,
-    named_node,
-    path_of,
-    repository_of,
-)
+from nodeattrs.cli.options import AT, RUN, SOURCES, STORE, STRICT, kept_in, named_node, output, path_of, repository_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
@@ -44,19 +34,19 @@ exit codes:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    parser.add_argument("node", metavar="NODE", help="its name")
-    parser.add_argument("path", metavar="PATH", help='such as apache2.listen_ports.0; "(root)" is all of it')
-    parser.add_argument("--repo", metavar="DIR", help="run the node of this repository, and save nothing")
-    add_run_options(parser)
-    add_store(parser)
-    add_at(parser)
-    add_sources(parser)
-    parser.add_argument("--because", action="store_true", help="with --repo: also the lines that decided who was asked")
-    parser.add_argument("--git", action="store_true", help="with --repo: also who changed the lines last, and when")
-    add_strict(parser)
-    add_output(parser)
+ARGUMENTS = (
+    Argument(("node",), "its name", {"metavar": "NODE"}),
+    Argument(("path",), 'such as apache2.listen_ports.0; "(root)" is all of it', {"metavar": "PATH"}),
+    Argument(("--repo",), "run the node of this repository, and save nothing", {"metavar": "DIR"}),
+    Argument(("--because",), "with --repo: also the lines that decided who was asked", {"action": "store_true"}),
+    Argument(("--git",), "with --repo: also who changed the lines last, and when", {"action": "store_true"}),
+    *RUN,
+    *STORE,
+    *AT,
+    *SOURCES,
+    *STRICT,
+    *output(),
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import add_facts, add_output, facts_from, found_repository, path_of, sensitive_of
+from nodeattrs.cli.options import facts_from, facts_of, found_repository, output, path_of, sensitive_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 from nodeattrs.errors import NotFound
 
 DESCRIPTION = """\
@@ -20,12 +21,12 @@ examples:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    parser.add_argument("path", metavar="PATH", nargs="?", help="only what is there (default: all)")
-    add_facts(parser, "what ohai or facter --json wrote", "ask this machine")
-    parser.add_argument("--origins", action="store_true", help="beside each fact, who set it and where")
-    add_output(parser)
+ARGUMENTS = (
+    Argument(("path",), "only what is there (default: all)", {"metavar": "PATH", "nargs": "?"}),
+    Argument(("--origins",), "beside each fact, who set it and where", {"action": "store_true"}),
+    *output(),
+    *facts_of("what ohai or facter --json wrote", "ask this machine"),
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

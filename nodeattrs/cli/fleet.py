@@ -11,29 +11,30 @@ from typing import TYPE_CHECKING
 
 from nodeattrs.cli.exits import INTERRUPTED
 from nodeattrs.cli.many import (
-    add_export,
-    add_going_on,
-    add_new,
+    EXPORT,
+    NEW,
     began_now,
     export_saved,
     go_through,
+    going_on,
     hint_to_resume,
     judge_export,
     since_of,
 )
 from nodeattrs.cli.options import (
     REPO_HELP,
-    add_facts,
-    add_output,
-    add_ruby,
-    add_store,
+    RUBY,
+    STORE,
     check_facts,
+    facts_of,
     facts_place,
+    output,
     own_facts,
     repository_of,
     settings_of,
 )
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 from nodeattrs.errors import FleetError, NotFound
 
 if TYPE_CHECKING:
@@ -58,34 +59,45 @@ examples:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    parser.add_argument("task", metavar="ACTION", choices=("resolve",), help="resolve: run the nodes and save them")
-    parser.add_argument("--repo", metavar="DIR", help=REPO_HELP)
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--node", metavar="NAME", action="append", help="only this node; may be repeated")
-    which.add_argument(
-        "--query", metavar="QUERY", help="only those of the kept nodes that `nodeattrs search QUERY` finds"
-    )
-    last = "facts/ of the repository, else the facts of the last run"
-    add_facts(parser, "a directory with NODE.json in it, or one file for all", last)
-    parser.add_argument("--environment", "-E", metavar="NAME", help="the environment of all from now on")
-    add_ruby(parser)
-    add_new(parser)
-    add_going_on(parser)
-    parser.add_argument(
-        "--executor",
-        metavar="WHO",
-        default="process",
-        help="who does the work: process, thread, dask:tcp://HOST:8786, or MODULE:CALLABLE, which makes any other "
+ARGUMENTS = (
+    Argument(("task",), "resolve: run the nodes and save them", {"metavar": "ACTION", "choices": ("resolve",)}),
+    Argument(("--repo",), REPO_HELP, {"metavar": "DIR"}),
+    Argument(("--node",), "only this node; may be repeated", {"metavar": "NAME", "action": "append"}, choice="which"),
+    Argument(
+        ("--query",),
+        "only those of the kept nodes that `nodeattrs search QUERY` finds",
+        {"metavar": "QUERY"},
+        choice="which",
+    ),
+    Argument(
+        ("--environment", "-E"),
+        "the environment of all from now on",
+        {"metavar": "NAME"},
+    ),
+    Argument(
+        ("--executor",),
+        "who does the work: process, thread, dask:tcp://HOST:8786, or MODULE:CALLABLE, which makes any other "
         "executor of concurrent.futures (default: process)",
-    )
-    parser.add_argument("--ship", action="store_true", help="send the repository and the facts to the workers")
-    parser.add_argument("--why-run", "-W", action="store_true", help="run and report, and save nothing")
-    parser.add_argument("--force", action="store_true", help="save even over what somebody else has saved meanwhile")
-    add_export(parser)
-    add_store(parser)
-    add_output(parser)
+        {"metavar": "WHO", "default": "process"},
+    ),
+    Argument(("--ship",), "send the repository and the facts to the workers", {"action": "store_true"}),
+    Argument(
+        ("--why-run", "-W"),
+        "run and report, and save nothing",
+        {"action": "store_true"},
+    ),
+    Argument(("--force",), "save even over what somebody else has saved meanwhile", {"action": "store_true"}),
+    *RUBY,
+    *STORE,
+    *output(),
+    *facts_of(
+        "a directory with NODE.json in it, or one file for all",
+        "facts/ of the repository, else the facts of the last run",
+    ),
+    NEW,
+    *going_on(),
+    EXPORT,
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import add_output, add_store, kept_in
+from nodeattrs.cli.options import STORE, kept_in, output
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 from nodeattrs.kinds import SAVED_NOTE
 
 DESCRIPTION = """\
@@ -21,12 +22,12 @@ examples:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    parser.add_argument("node", metavar="NODE", help="its name")
-    parser.add_argument("--limit", metavar="N", type=int, help="only the latest N")
-    add_store(parser)
-    add_output(parser)
+ARGUMENTS = (
+    Argument(("node",), "its name", {"metavar": "NODE"}),
+    Argument(("--limit",), "only the latest N", {"metavar": "N", "type": int}),
+    *STORE,
+    *output(),
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

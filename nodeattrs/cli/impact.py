@@ -7,16 +7,17 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli.changing import add_changing, answer, request_of
+from nodeattrs.cli.changing import CHANGING, answer, request_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 
 if TYPE_CHECKING:
     from nodeattrs.contract.request import Request
     from nodeattrs.contract.sides import Side
 
 DESCRIPTION = """\
-Resolve what a change can touch on both of its sides, and compare: nodes, Hiera keys, user-data, folds, bindings,
-catalogs. The sides are commits of git, which are read and not checked out, or folders; of one revision the other
+Resolve what a change can touch on both of its sides, and compare, in every dialect that a side has.
+The sides are commits of git, which are read and not checked out, or folders; of one revision the other
 side is the work tree. Code of the repository runs, that of both sides, as `nodeattrs run` runs it; --no-run-code
 runs none. Nothing is saved but what answers have looked at."""
 EXAMPLES = """\
@@ -32,12 +33,15 @@ exit codes:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    what = "a range, BASE...HEAD from where they branched off, one revision, or a folder"
-    parser.add_argument("change", metavar="BASE..HEAD", help=what)
-    parser.add_argument("other", metavar="FOLDER", nargs="?", help="the folder as it is after the change")
-    add_changing(parser)
+ARGUMENTS = (
+    Argument(
+        ("change",),
+        "a range, BASE...HEAD from where they branched off, one revision, or a folder",
+        {"metavar": "BASE..HEAD"},
+    ),
+    Argument(("other",), "the folder as it is after the change", {"metavar": "FOLDER", "nargs": "?"}),
+    *CHANGING,
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

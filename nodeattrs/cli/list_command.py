@@ -8,8 +8,9 @@ from heapq import merge
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli.options import REPO_HELP, add_output, add_store, repository_of, saved_in, store_of
+from nodeattrs.cli.options import REPO_HELP, STORE, output, repository_of, saved_in, store_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 
 if TYPE_CHECKING:
     from nodeattrs.dialects.chef.repository.repository import Repository
@@ -30,12 +31,12 @@ KINDS = ("subjects", "nodes", "roles", "environments", "cookbooks", "policies", 
 _FIELDS = ("chef_environment", "name", "recipe", "recipes", "role", "roles", "run_list")
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    parser.add_argument("kind", metavar="KIND", choices=KINDS, help=", ".join(KINDS))
-    parser.add_argument("--repo", metavar="DIR", help=REPO_HELP)
-    add_store(parser)
-    add_output(parser)
+ARGUMENTS = (
+    Argument(("kind",), ", ".join(KINDS), {"metavar": "KIND", "choices": KINDS}),
+    Argument(("--repo",), REPO_HELP, {"metavar": "DIR"}),
+    *STORE,
+    *output(),
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

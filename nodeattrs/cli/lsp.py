@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from nodeattrs._version import VERSION
 from nodeattrs.border import Border, held
 from nodeattrs.cli.border import border_of
-from nodeattrs.cli.changing import add_asking, request_of
-from nodeattrs.cli.options import add_allowed_paths, add_ruby
+from nodeattrs.cli.changing import asking, request_of
+from nodeattrs.cli.options import ALLOWED_PATHS, RUBY
 from nodeattrs.cli.streams import own_streams
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 
 if TYPE_CHECKING:
     from lsprotocol import types
@@ -33,14 +34,14 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 A language server over standard input and output: an editor starts it. Hover over a key in a role, an
-environment, a node, Hiera data, a variable file, a part of user-data: on whom it wins, and who overrides it. Go
+environment, a node, a data file, a variable file, a part of user-data: on whom it wins, and who overrides it. Go
 to the definition: the line that wins. References: everybody who sets it. What `check` finds comes as diagnostics.
 No code of the repository runs, and attribute files and recipes with it, unless --run-code says so."""
 EXAMPLES = """\
 examples:
   nodeattrs lsp
   nodeattrs lsp --run-code --facts facts/
-  nodeattrs lsp --repo chef/ --most 50
+  nodeattrs lsp --repo site/ --most 50
 
 docs/editor.md has the lines for each editor
 """
@@ -48,14 +49,14 @@ docs/editor.md has the lines for each editor
 _Made = TypeVar("_Made")
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    parser.add_argument("--repo", metavar="DIR", help="the repository (default: the folder that the editor has open)")
-    parser.add_argument("--run-code", action="store_true", help="run code of the repository: cookbooks, Python roles")
-    parser.add_argument("--most", type=int, metavar="N", help="so many of each dialect at most, by name (default: 200)")
-    add_asking(parser, without=("--dialect", "--sample"))
-    add_ruby(parser)
-    add_allowed_paths(parser)
+ARGUMENTS = (
+    Argument(("--repo",), "the repository (default: the folder that the editor has open)", {"metavar": "DIR"}),
+    Argument(("--run-code",), "run code of the repository: cookbooks, Python roles", {"action": "store_true"}),
+    Argument(("--most",), "so many of each dialect at most, by name (default: 200)", {"type": int, "metavar": "N"}),
+    *RUBY,
+    *ALLOWED_PATHS,
+    *asking(without=("--dialect", "--sample")),
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -17,42 +17,38 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.options import moment
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 
 if TYPE_CHECKING:
     from nodeattrs.dialects.chef.fleet import Outcome
 
 
-def add_going_on(parser: argparse.ArgumentParser, *, jobs: str = "", since: str = "") -> None:
+def going_on(jobs: str = "", since: str = "") -> tuple[Argument, Argument]:
     """How many at a time, and with which nodes to go on. The two texts say what is peculiar to a command."""
-    parser.add_argument(
-        "--jobs",
-        metavar="N",
-        type=int,
-        help=f"how many nodes at a time, in so many processes; 1 is this process alone{jobs} "
-        "(default: one for each processor, and this process alone for a few nodes)",
-    )
-    parser.add_argument(
-        "--since",
-        metavar="TIME",
-        help=f"go on where an earlier call was interrupted{since}: skip nodes whose last run went well and was "
-        "at TIME or later; in UTC, such as 2030-01-31T12:00Z",
-    )
-
-
-def add_new(parser: argparse.ArgumentParser) -> None:
-    """Whether a name that nobody knows is a slip."""
-    parser.add_argument(
-        "--new", action="store_true", help="save a node of --node that neither nodes/, the store nor facts know by name"
+    return (
+        Argument(
+            ("--jobs",),
+            f"how many nodes at a time, in so many processes; 1 is this process alone{jobs} "
+            "(default: one for each processor, and this process alone for a few nodes)",
+            {"metavar": "N", "type": int},
+        ),
+        Argument(
+            ("--since",),
+            f"go on where an earlier call was interrupted{since}: skip nodes whose last run went well and was "
+            "at TIME or later; in UTC, such as 2030-01-31T12:00Z",
+            {"metavar": "TIME"},
+        ),
     )
 
 
-def add_export(parser: argparse.ArgumentParser) -> None:
-    """Where to write the files of the nodes that were saved."""
-    parser.add_argument(
-        "--export",
-        metavar="DIR",
-        help="after saving, write the files of the changed nodes to this folder, as `nodeattrs store export --to` does",
-    )
+NEW = Argument(
+    ("--new",), "save a node of --node that neither nodes/, the store nor facts know by name", {"action": "store_true"}
+)
+EXPORT = Argument(
+    ("--export",),
+    "after saving, write the files of the changed nodes to this folder, as `nodeattrs store export --to` does",
+    {"metavar": "DIR"},
+)
 
 
 def judge_export(options: argparse.Namespace, *, saves: bool) -> None:

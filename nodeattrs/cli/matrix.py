@@ -12,13 +12,13 @@ from zlib import crc32
 
 from nodeattrs.cli.exits import DONE, FAILED
 from nodeattrs.cli.options import (
-    add_facts,
-    add_output,
-    add_ruby,
-    add_store,
+    RUBY,
+    STORE,
     asked_of,
     check_facts,
+    facts_of,
     facts_place,
+    output,
     own_facts,
     path_of,
     repository_of,
@@ -26,6 +26,7 @@ from nodeattrs.cli.options import (
     settings_of,
 )
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 from nodeattrs.errors import NodeattrsError, NoSuchAttribute, NotFound
 from nodeattrs.node.running import merged_shared
 
@@ -52,29 +53,33 @@ exit codes:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    parser.add_argument("path", metavar="PATH", help="such as app.workers")
-    parser.add_argument("--repo", metavar="DIR", help="run the nodes of this repository, and save nothing")
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--node", metavar="NAME", action="append", help="only this node; may be repeated")
-    which.add_argument("--query", metavar="QUERY", help="only the kept nodes that `nodeattrs search QUERY` finds")
-    add_facts(
-        parser,
+ARGUMENTS = (
+    Argument(("path",), "such as app.workers", {"metavar": "PATH"}),
+    Argument(("--repo",), "run the nodes of this repository, and save nothing", {"metavar": "DIR"}),
+    Argument(("--node",), "only this node; may be repeated", {"metavar": "NAME", "action": "append"}, choice="which"),
+    Argument(
+        ("--query",), "only the kept nodes that `nodeattrs search QUERY` finds", {"metavar": "QUERY"}, choice="which"
+    ),
+    Argument(
+        ("--environment", "-E"),
+        "with --repo: the environment of all",
+        {"metavar": "NAME"},
+    ),
+    Argument(("--roles-only",), "with --repo: no cookbook is read", {"action": "store_true"}),
+    Argument(
+        ("--count",),
+        "without --repo: count by the index of the store; who set a value is looked up on one node of each group",
+        {"action": "store_true"},
+    ),
+    Argument(("--jobs",), "with --repo: how many nodes at a time", {"metavar": "N", "type": int}),
+    *RUBY,
+    *STORE,
+    *output(),
+    *facts_of(
         "with --repo: a directory with NODE.json in it",
         "facts/ of the repository, else the facts of the last run",
-    )
-    parser.add_argument("--environment", "-E", metavar="NAME", help="with --repo: the environment of all")
-    parser.add_argument("--roles-only", action="store_true", help="with --repo: no cookbook is read")
-    add_ruby(parser)
-    parser.add_argument(
-        "--count",
-        action="store_true",
-        help="without --repo: count by the index of the store; who set a value is looked up on one node of each group",
-    )
-    parser.add_argument("--jobs", metavar="N", type=int, help="with --repo: how many nodes at a time")
-    add_store(parser)
-    add_output(parser)
+    ),
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -12,8 +12,9 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any  # which the library reads
 
 from nodeattrs._version import VERSION
-from nodeattrs.cli.options import add_allowed_paths, add_store
+from nodeattrs.cli.options import ALLOWED_PATHS, STORE
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 from nodeattrs.core.tree import meant
 
 if TYPE_CHECKING:
@@ -30,13 +31,13 @@ examples:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    parser.add_argument("--repo", metavar="DIR", help="the repository (default: this folder, or that of the settings)")
-    parser.add_argument("--facts", metavar="PLACE", help="facts of all, or a folder with NODE.json, for `impact`")
-    parser.add_argument("--run-code", action="store_true", help="`impact` runs code of the repository, of both sides")
-    add_store(parser)
-    add_allowed_paths(parser)
+ARGUMENTS = (
+    Argument(("--repo",), "the repository (default: this folder, or that of the settings)", {"metavar": "DIR"}),
+    Argument(("--facts",), "facts of all, or a folder with NODE.json, for `impact`", {"metavar": "PLACE"}),
+    Argument(("--run-code",), "`impact` runs code of the repository, of both sides", {"action": "store_true"}),
+    *STORE,
+    *ALLOWED_PATHS,
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -146,7 +147,7 @@ def _verbs(options: argparse.Namespace, ask: Asked) -> Tools:
         """Why a key has its value, on every node, host or set of the repository, in every dialect that it has.
 
         on: only these subjects
-        dialect: only this one: nodes, hiera, ansible, ..., or one of an installed package
+        dialect: only this one, as `nodeattrs list subjects` calls it
         """
         words = [*folder, *_given("--dialect", dialect), *(f"--on={one}" for one in on)]
         return await _asked(ask, "why", words, key)

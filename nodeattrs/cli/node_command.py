@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import add_output, add_settings_from, add_store, kept_in, moment, path_of
+from nodeattrs.cli.options import SETTINGS_FROM, STORE, kept_in, moment, output, path_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 from nodeattrs.core.tree import json_or_text
 from nodeattrs.errors import BadArgument, TypeConflict
 
@@ -27,17 +28,17 @@ examples:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    parser.add_argument(
-        "task", metavar="ACTION", choices=("set", "rm", "restore", "delete"), help="set, rm, restore or delete"
-    )
-    parser.add_argument("node", metavar="NODE", help="its name")
-    parser.add_argument("what", metavar="PATH|WHICH", nargs="?", help="the attribute; for restore the revision")
-    parser.add_argument("value", metavar="VALUE", nargs="?", help="for set: what it is to be")
-    add_settings_from(parser)
-    add_store(parser)
-    add_output(parser)
+ARGUMENTS = (
+    Argument(
+        ("task",), "set, rm, restore or delete", {"metavar": "ACTION", "choices": ("set", "rm", "restore", "delete")}
+    ),
+    Argument(("node",), "its name", {"metavar": "NODE"}),
+    Argument(("what",), "the attribute; for restore the revision", {"metavar": "PATH|WHICH", "nargs": "?"}),
+    Argument(("value",), "for set: what it is to be", {"metavar": "VALUE", "nargs": "?"}),
+    *SETTINGS_FROM,
+    *STORE,
+    *output(),
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -17,6 +17,7 @@ from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
+from nodeattrs.contract.argument import Argument
 from nodeattrs.errors import BadArgument, MissingExtra, NodeattrsError, NotFound
 from nodeattrs.formats.nearest import SETTINGS_FILE, is_ours, nearest
 from nodeattrs.kinds import SAVED_NOTE
@@ -75,64 +76,182 @@ def actions_of(
         )
 
 
-def add_output(parser: argparse.ArgumentParser, also: Sequence[str] = (), forms: Sequence[str] = FORMATS) -> None:
-    """How to write: format, colour, tracebacks. forms: the formats, the default first; also: further ones"""
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "--format",
-        "-F",
-        choices=(*forms, *also),
-        default=forms[0],
-        help=f"for people, or as data (default: {forms[0]})",
-    )
-    group.add_argument(
-        "--color",
-        choices=("auto", "always", "never"),
-        default="auto",
-        help="auto: on a terminal, unless NO_COLOR is set (default)",
-    )
-    add_text_output(group)
-
-
-def add_text_output(parser: argparse._ActionsContainer) -> None:
-    """The options of every output, also of a command that has a format of its own."""
-    parser.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
-    add_unread(parser)
-    add_budget(parser)
-
-
-def add_unread(parser: argparse._ActionsContainer) -> None:
-    """How what was not read, and may change the answer, counts."""
-    parser.add_argument(
-        "--allow-unknown",
-        action="store_true",
-        help="no exit code 5 where something that was not read may change the answer; it is named all the same",
-    )
-    parser.add_argument(
-        "--unread", action="store_true", help="a line for each place that was not read (default: for each kind)"
+def facts_of(what: str, default: str) -> tuple[Argument, Argument]:
+    """Which facts are meant: of a file, or of a platform."""
+    return (
+        Argument(("--facts",), f"{what} (default: {default})", {"metavar": "PLACE"}, choice="facts"),
+        Argument(
+            ("--platform",),
+            "the facts of a platform instead: debian-12, or what `[facts] fauxhai` in nodeattrs.toml has",
+            {"metavar": "NAME"},
+            choice="facts",
+        ),
     )
 
 
-def add_budget(parser: argparse._ActionsContainer) -> None:
-    """What one document, lookup, merge or query may take."""
-    parser.add_argument(
-        "--budget",
-        metavar="LIMIT=N",
-        action="append",
-        help="what one document, lookup, merge or query may take at most: steps, values, bytes, depth or seconds; "
-        "may be repeated (default: [limits] in nodeattrs.toml)",
-    )
-    add_allowed_paths(parser)
-
-
-def add_allowed_paths(parser: argparse._ActionsContainer) -> None:
-    """Folders outside of the repository that it may name."""
-    parser.add_argument(
-        "--allow-path",
-        metavar="DIR",
-        action="append",
-        help="files below DIR may be read where the repository names them; may be repeated (default: only files of "
+ALLOWED_PATHS = (
+    Argument(
+        ("--allow-path",),
+        "files below DIR may be read where the repository names them; may be repeated (default: only files of "
         "the repository, or of the Git work tree around it)",
+        {"metavar": "DIR", "action": "append"},
+    ),
+)
+"""Folders outside of the repository that it may name."""
+
+
+BUDGET = (
+    Argument(
+        ("--budget",),
+        "what one document, lookup, merge or query may take at most: steps, values, bytes, depth or seconds; "
+        "may be repeated (default: [limits] in nodeattrs.toml)",
+        {"metavar": "LIMIT=N", "action": "append"},
+    ),
+    *ALLOWED_PATHS,
+)
+"""What one document, lookup, merge or query may take."""
+
+
+UNREAD = (
+    Argument(
+        ("--allow-unknown",),
+        "no exit code 5 where something that was not read may change the answer; it is named all the same",
+        {"action": "store_true"},
+    ),
+    Argument(
+        ("--unread",), "a line for each place that was not read (default: for each kind)", {"action": "store_true"}
+    ),
+)
+"""How what was not read, and may change the answer, counts."""
+
+
+TEXT = (
+    Argument(("--traceback",), "on an error, show the whole way to it", {"action": "store_true"}),
+    *UNREAD,
+    *BUDGET,
+)
+"""The options of every output, also of a command that has a format of its own."""
+
+
+STORE = (Argument(("--store",), _STORE_HELP, {"metavar": "PLACE"}),)
+"""Where nodes are kept."""
+
+
+STRICT = (Argument(("--strict",), "fail where a layer that cannot be read may decide", {"action": "store_true"}),)
+"""Whether an answer that an unknown layer might change is one."""
+
+
+AT = (
+    Argument(
+        ("--at",),
+        "a revision by its number, or the one at a time: 7, 2030-01-31, 2030-01-31T12:00Z",
+        {"metavar": "WHEN"},
+    ),
+)
+"""Which revision is meant."""
+
+
+RUBY = (
+    Argument(
+        ("--ruby",),
+        "run attribute files in Ruby too, by the ruby of this machine (default: each is an unknown layer)",
+        {"action": "store_true"},
+    ),
+)
+"""Whether attribute files in Ruby are run."""
+
+
+SETTINGS_FROM = (
+    Argument(
+        ("--repo",),
+        "the repository whose nodeattrs.toml says where nodes are kept and which paths are sensitive "
+        "(default: NODEATTRS_REPO, else the nearest nodeattrs.toml here or above)",
+        {"metavar": "DIR"},
+    ),
+)
+"""Whose settings count for a command that runs nothing."""
+
+
+RUN_CODE = (
+    Argument(
+        ("--run-code",),
+        "run code of installed packages that documents name (default: such a layer is unknown)",
+        {"action": "store_true"},
+    ),
+)
+"""Whether a command that only looks may run what documents name."""
+
+
+SOURCES = (
+    Argument(
+        ("--sources",),
+        "the repository in which to look for the lines that saved values come from (default: the one that was run)",
+        {"metavar": "DIR"},
+    ),
+)
+"""The folder in which the sources of saved values are looked for."""
+
+
+APPLYING = (
+    Argument(("--noop",), "change nothing, say what would be changed", {"action": "store_true"}, group="applying"),
+    Argument(
+        ("--root",), "the folder that stands for / (default: /)", {"metavar": "DIR", "default": "/"}, group="applying"
+    ),
+    Argument(("--backups",), "keep what files held before they were replaced", {"metavar": "DIR"}, group="applying"),
+    Argument(
+        ("--report",), "the report (default: .nodeattrs/reports/NODE.jsonl)", {"metavar": "FILE"}, group="applying"
+    ),
+    Argument(("--no-diff",), "do not show how files differ", {"action": "store_true"}, group="applying"),
+    Argument(
+        ("--documented",),
+        "by the letter of the language page, where Puppet differs from it",
+        {"action": "store_true"},
+        group="applying",
+    ),
+)
+"""How a catalog is applied."""
+
+
+RUN = (
+    Argument(
+        ("--run-list",),
+        'such as "role[web],recipe[app::db]"; may be repeated (default: what the node has)',
+        {"metavar": "ITEMS", "action": "append"},
+    ),
+    Argument(
+        ("--override-run-list", "-o"),
+        "run these items instead, this once: the node keeps its run list, and nothing is saved",
+        {"metavar": "ITEMS", "action": "append"},
+    ),
+    Argument(("--environment", "-E"), "the node's environment from now on", {"metavar": "NAME"}),
+    *facts_of("what ohai or facter --json wrote, or a directory with NODE.json in it", "ask this machine"),
+    Argument(("--json-attributes", "-j"), "attributes, and a run_list, for this node", {"metavar": "FILE"}),
+    Argument(
+        ("--policy-name",),
+        "a policy of the repository, or the file that locks it",
+        {"dest": "policy", "metavar": "NAME"},
+    ),
+    Argument(("--policy-group",), "of the policy: whose attributes are hoisted", {"metavar": "NAME"}),
+    Argument(("--named-run-list",), "one of the policy's other run-lists", {"metavar": "NAME"}),
+    Argument(("--secret-file",), "with the secret of encrypted data bags", {"metavar": "FILE"}),
+    Argument(
+        ("--roles-only",),
+        "roles and environments alone: no cookbook is read or has to be there",
+        {"action": "store_true"},
+    ),
+    *RUBY,
+)
+"""What a run starts from, beside its repository and node."""
+
+
+def output(forms: Sequence[str] = FORMATS, also: Sequence[str] = ()) -> tuple[Argument, ...]:
+    """How to write: format, colour, tracebacks. forms: the formats, the default first; also: further ones"""
+    form = {"choices": (*forms, *also), "default": forms[0]}
+    color = {"choices": ("auto", "always", "never"), "default": "auto"}
+    return (
+        Argument(("--format", "-F"), f"for people, or as data (default: {forms[0]})", form, "output"),
+        Argument(("--color",), "auto: on a terminal, unless NO_COLOR is set (default)", color, "output"),
+        *(one._replace(group="output") for one in TEXT),
     )
 
 
@@ -153,79 +272,12 @@ def limits_of(options: argparse.Namespace, settled: Mapping[str, float]) -> Abst
     return limited(in_force().but(**settled).but(**numbers))
 
 
-def add_store(parser: argparse.ArgumentParser) -> None:
-    """Where nodes are kept."""
-    parser.add_argument("--store", metavar="PLACE", help=_STORE_HELP)
-
-
-def add_strict(parser: argparse.ArgumentParser) -> None:
-    """Whether an answer that an unknown layer might change is one."""
-    parser.add_argument("--strict", action="store_true", help="fail where a layer that cannot be read may decide")
-
-
-def add_at(parser: argparse.ArgumentParser) -> None:
-    """Which revision is meant."""
-    parser.add_argument(
-        "--at", metavar="WHEN", help="a revision by its number, or the one at a time: 7, 2030-01-31, 2030-01-31T12:00Z"
-    )
-
-
-def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """What a run starts from, beside its repository and node."""
-    parser.add_argument(
-        "--run-list",
-        metavar="ITEMS",
-        action="append",
-        help='such as "role[web],recipe[app::db]"; may be repeated (default: what the node has)',
-    )
-    parser.add_argument(
-        "--override-run-list",
-        "-o",
-        metavar="ITEMS",
-        action="append",
-        help="run these items instead, this once: the node keeps its run list, and nothing is saved",
-    )
-    parser.add_argument("--environment", "-E", metavar="NAME", help="the node's environment from now on")
-    add_facts(parser, "what ohai or facter --json wrote, or a directory with NODE.json in it", "ask this machine")
-    parser.add_argument("--json-attributes", "-j", metavar="FILE", help="attributes, and a run_list, for this node")
-    parser.add_argument(
-        "--policy-name", dest="policy", metavar="NAME", help="a policy of the repository, or the file that locks it"
-    )
-    parser.add_argument("--policy-group", metavar="NAME", help="of the policy: whose attributes are hoisted")
-    parser.add_argument("--named-run-list", metavar="NAME", help="one of the policy's other run-lists")
-    parser.add_argument("--secret-file", metavar="FILE", help="with the secret of encrypted data bags")
-    parser.add_argument(
-        "--roles-only", action="store_true", help="roles and environments alone: no cookbook is read or has to be there"
-    )
-    add_ruby(parser)
-
-
-def add_ruby(parser: argparse.ArgumentParser) -> None:
-    """Whether attribute files in Ruby are run."""
-    parser.add_argument(
-        "--ruby",
-        action="store_true",
-        help="run attribute files in Ruby too, by the ruby of this machine (default: each is an unknown layer)",
-    )
-
-
 def asked_of(options: argparse.Namespace) -> Asked:
     """What a run is asked besides its node."""
     from nodeattrs.dialects.chef.repository.roles import Asked
 
     given = {name: getattr(options, name, None) for name in Asked._fields}
     return Asked(**{name: value for name, value in given.items() if value is not None})
-
-
-def add_facts(parser: argparse._ActionsContainer, what: str, default: str) -> None:
-    """Which facts are meant: of a file, or of a platform."""
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--facts", metavar="PLACE", help=f"{what} (default: {default})")
-    which.add_argument(
-        "--platform",
-        metavar="NAME",
-        help="the facts of a platform instead: debian-12, or what `[facts] fauxhai` in nodeattrs.toml has",
-    )
 
 
 def path_of(text: str | None) -> Path:
@@ -293,16 +345,6 @@ def saved_in(options: argparse.Namespace) -> tuple[Store, Any]:
     return store, sensitive
 
 
-def add_settings_from(parser: argparse.ArgumentParser) -> None:
-    """Whose settings count for a command that runs nothing."""
-    parser.add_argument(
-        "--repo",
-        metavar="DIR",
-        help="the repository whose nodeattrs.toml says where nodes are kept and which paths are sensitive "
-        "(default: NODEATTRS_REPO, else the nearest nodeattrs.toml here or above)",
-    )
-
-
 def settings_of(options: argparse.Namespace) -> Settings:
     """The settings of this call: found once, and judged whole. raises: NotFound, DocumentError"""
     from nodeattrs.project.settings import Settings
@@ -325,30 +367,6 @@ _RUNNING: dict[str, Callable[[argparse.Namespace], bool]] = {
     "catalog": lambda options: getattr(options, "repo", None) is not None or options.action == "apply",
 }
 """Command -> whether code runs as it was called; SECURITY.md has the table. All others hold it back."""
-
-
-def add_applying(parser: argparse.ArgumentParser) -> None:
-    """How a catalog is applied."""
-    group = parser.add_argument_group("applying")
-    group.add_argument("--noop", action="store_true", help="change nothing, say what would be changed")
-    group.add_argument("--root", metavar="DIR", default="/", help="the folder that stands for / (default: /)")
-    group.add_argument("--backups", metavar="DIR", help="keep what files held before they were replaced")
-    group.add_argument("--report", metavar="FILE", help="the report (default: .nodeattrs/reports/NODE.jsonl)")
-    group.add_argument("--no-diff", action="store_true", help="do not show how files differ")
-    group.add_argument(
-        "--documented",
-        action="store_true",
-        help="by the letter of the language page, where Puppet differs from it",
-    )
-
-
-def add_run_code(parser: argparse.ArgumentParser) -> None:
-    """Whether a command that only looks may run what documents name."""
-    parser.add_argument(
-        "--run-code",
-        action="store_true",
-        help="run code of installed packages that documents name (default: such a layer is unknown)",
-    )
 
 
 def asked_to_run(options: argparse.Namespace) -> bool:
@@ -416,16 +434,6 @@ def sensitive_of(options: argparse.Namespace) -> Any:
     return repository.config.sensitive if repository else ()
 
 
-def add_sources(parser: argparse.ArgumentParser) -> None:
-    """The folder in which the sources of saved values are looked for."""
-    parser.add_argument(
-        "--sources",
-        metavar="DIR",
-        help="the repository in which to look for the lines that saved values come from (default: the one that was "
-        "run)",
-    )
-
-
 def root_of(options: argparse.Namespace) -> pathlib.Path | None:
     """The folder of the repository that saved values come from; None for the one that the store names."""
     if getattr(options, "sources", None) is not None:
@@ -473,6 +481,21 @@ MARKED = "\0"
 def unmarked(value: str) -> str:
     """The value of an option that may be dashes alone."""
     return value.removeprefix(MARKED)
+
+
+def add_arguments_of(parser: argparse.ArgumentParser, arguments: Iterable[Argument]) -> None:
+    """The arguments of a command."""
+    places: dict[str, argparse._ActionsContainer] = {"": parser}
+    for one in arguments:
+        if one.group not in places:
+            places[one.group] = parser.add_argument_group(one.group)
+        place = places[one.group]
+        if one.choice:
+            if one.choice not in places:
+                places[one.choice] = place.add_mutually_exclusive_group(required=one.choice.endswith("!"))
+            place = places[one.choice]
+        keywords = one.keywords if MAY_BE_DASHES.isdisjoint(one.names) else {**one.keywords, "type": unmarked}
+        place.add_argument(*one.names, help=one.help or argparse.SUPPRESS, **keywords)
 
 
 def facts_place(options: argparse.Namespace, repository: Repository | None) -> str | None:

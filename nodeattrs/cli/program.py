@@ -12,7 +12,7 @@ from nodeattrs._version import VERSION
 from nodeattrs.border import held
 from nodeattrs.cli.exits import DONE, EXITS, FAILED, INTERRUPTED, NOT_UNDERSTOOD, READER_GONE, finished
 from nodeattrs.cli.interrupts import while_working
-from nodeattrs.cli.options import MARKED, MAY_BE_DASHES, asked_to_run, judge, limits_of
+from nodeattrs.cli.options import MARKED, MAY_BE_DASHES, add_arguments_of, asked_to_run, judge, limits_of
 from nodeattrs.cli.terminal import Terminal, columns
 from nodeattrs.core.code import held_back
 from nodeattrs.errors import BadUsage, InternalError, NodeattrsError
@@ -39,8 +39,8 @@ _COMMAND_MODULES = {
     "list": _Listed(
         "list_command", "list subjects, nodes, roles, environments, cookbooks, policies, data bags or fields by name"
     ),
-    "role": _Listed("role_command", "show what a role sets, and where it wins"),
-    "environment": _Listed("environment_command", "show what an environment sets, and where it wins"),
+    "role": _Listed("role_command", "show what a role sets"),
+    "environment": _Listed("environment_command", "show what an environment sets"),
     "catalog": _Listed("catalog", "the resources of a node: check, order, graph, why, explain, impact, diff, apply"),
     "history": _Listed("history", "list the revisions of a node"),
     "diff": _Listed("diff", "say what differs between two nodes, or two revisions of one, and who set each side"),
@@ -216,7 +216,9 @@ def _add(commands: argparse._SubParsersAction[Parser], name: str, command: Any, 
         allow_abbrev=False,
     )
     one.asked = action
-    command.add_options(one)
+    add_arguments_of(one, getattr(command, "ARGUMENTS", ()))
+    if hasattr(command, "add_options"):
+        command.add_options(one)
     one.set_defaults(command=name, perform=command.perform, refuse=one.error, whole=parser)
 
 

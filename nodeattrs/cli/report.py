@@ -7,18 +7,19 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.options import (
-    add_at,
-    add_budget,
-    add_settings_from,
-    add_sources,
-    add_store,
-    add_unread,
+    AT,
+    BUDGET,
+    SETTINGS_FROM,
+    SOURCES,
+    STORE,
+    UNREAD,
     kept_in,
     moment,
     root_of,
     settings_of,
 )
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 from nodeattrs.kinds import SAVED_NOTE
 
 if TYPE_CHECKING:
@@ -39,17 +40,17 @@ examples:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    parser.add_argument("nodes", metavar="NODE", nargs="+", help="its name")
-    parser.add_argument("--output", metavar="FILE", required=True, help="where to write it, whole or not at all")
-    add_settings_from(parser)
-    add_store(parser)
-    add_at(parser)
-    add_sources(parser)
-    parser.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
-    add_unread(parser)
-    add_budget(parser)
+ARGUMENTS = (
+    Argument(("nodes",), "its name", {"metavar": "NODE", "nargs": "+"}),
+    Argument(("--output",), "where to write it, whole or not at all", {"metavar": "FILE", "required": True}),
+    Argument(("--traceback",), "on an error, show the whole way to it", {"action": "store_true"}),
+    *SETTINGS_FROM,
+    *STORE,
+    *AT,
+    *SOURCES,
+    *UNREAD,
+    *BUDGET,
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -5,28 +5,29 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from nodeattrs.cli.options import (
-    REPO_HELP,
-    actions_of,
-    add_output,
-    add_run_code,
-    add_store,
-    path_of,
-    repository_of,
-    saved_in,
-)
+from nodeattrs.cli.options import REPO_HELP, RUN_CODE, actions_of, add_arguments_of, output, path_of, repository_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 
 DESCRIPTION = """\
 Show a role as a run would read it: its run list and its attributes. One that is written in Python is code
-of the repository, and is read with --run-code only."""
+of the repository, and is read with --run-code only. `nodeattrs where FILE` says on which nodes its lines win."""
 EXAMPLES = """\
 examples:
   nodeattrs role show web --repo cookbooks_example
   nodeattrs role show web override_attributes --origins
   nodeattrs role show web -F json
-  nodeattrs role wins web --repo cookbooks_example
 """
+
+
+_SHOWING = (
+    Argument(("name",), "its name", {"metavar": "NAME"}),
+    Argument(("path",), "only what is there (default: all)", {"metavar": "PATH", "nargs": "?"}),
+    Argument(("--origins",), "beside each leaf, the line that sets it", {"action": "store_true"}),
+    Argument(("--repo",), REPO_HELP, {"metavar": "DIR"}),
+    *RUN_CODE,
+    *output(),
+)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -36,32 +37,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Show it."""
-    return perform_on(options, terminal, ("run_list", "env_run_lists"), "roles")
+    return perform_on(options, terminal, ("run_list", "env_run_lists"))
 
 
 def add_showing(parser: argparse.ArgumentParser, kind: str) -> None:
-    """The two actions of roles and environments."""
-    wins = f"for each value that a {kind} sets: the kept nodes that read it, and who overrides it on the others"
-    for name, one in actions_of(parser, {"show": f"show one {kind}", "wins": wins.replace("a envi", "an envi")}):
-        one.add_argument("name", metavar="NAME", help="its name")
-        if name == "show":
-            one.add_argument("path", metavar="PATH", nargs="?", help="only what is there (default: all)")
-            one.add_argument("--origins", action="store_true", help="beside each leaf, the line that sets it")
-        else:
-            one.add_argument(
-                "--limit", metavar="N", type=int, help="look at N of the nodes that have it (default: all)"
-            )
-            add_store(one)
-        one.add_argument("--repo", metavar="DIR", help=REPO_HELP)
-        add_run_code(one)
-        add_output(one)
+    """The action of roles and environments."""
+    for _, one in actions_of(parser, {"show": f"show one {kind}"}):
+        add_arguments_of(one, _SHOWING)
 
 
-def perform_on(options: argparse.Namespace, terminal: Terminal, fields: tuple[str, ...], field: str) -> int:
-    """Show a role or an environment with some fields of its own, or where it wins.
-
-    field: under which search finds who has it
-    """
+def perform_on(options: argparse.Namespace, terminal: Terminal, fields: tuple[str, ...]) -> int:
+    """Show a role or an environment with some fields of its own."""
     from nodeattrs.node.secrets import Secrets
     from nodeattrs.reports.show import ShownDocument, part_of
 
@@ -69,33 +55,12 @@ def perform_on(options: argparse.Namespace, terminal: Terminal, fields: tuple[st
     thing: Any = getattr(repository, options.command)(options.name)
     names = ("name", "description", *fields, "default_attributes", "override_attributes")
     tree = {name: getattr(thing, name) for name in names}
-    path = path_of(getattr(options, "path", None))
+    path = path_of(options.path)
     guarded = {
         name: Secrets(repository.config.sensitive).guarded((), value) if name.endswith("_attributes") else value
         for name, value in tree.items()
     }
     terminal.warn(repository.warnings)
-    if options.action == "wins":
-        return _wins(options, terminal, guarded, thing.locator, field)
     value = part_of(guarded, path)
     terminal.report(ShownDocument(path, value, thing.locator.at if options.origins else None))
-    return 0
-
-
-def _wins(options: argparse.Namespace, terminal: Terminal, fields: dict[str, Any], locator: Any, field: str) -> int:
-    from nodeattrs.reports.standing import ShownStandings, standings
-    from nodeattrs.store.remembered import required
-    from nodeattrs.store.search.query import Pattern, Query, Term
-
-    store, sensitive = saved_in(options)
-    having = store.search(Query("", Term(Pattern((field,)), Pattern((options.name,)))))
-    step = max(1, -(-len(having) // options.limit)) if options.limit else 1
-    rows = tuple(standings(fields, locator.at))
-    for name in having[::step]:
-        node = required(store, name, sensitive).node
-        if (node.environment if options.command == "environment" else options.name) == options.name:
-            for row in rows:
-                row.look(node, options.command, options.name)
-    unread = [one for row in rows for one in row.unread]
-    terminal.report(ShownStandings(options.command, options.name, tuple(having[::step]), len(having), rows), unread)
     return 0

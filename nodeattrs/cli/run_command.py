@@ -12,27 +12,27 @@ from typing import TYPE_CHECKING
 
 from nodeattrs.cli.exits import INTERRUPTED, exit_code
 from nodeattrs.cli.many import (
-    add_export,
-    add_going_on,
-    add_new,
+    EXPORT,
+    NEW,
     began_now,
     export_saved,
     go_through,
+    going_on,
     hint_to_resume,
     judge_export,
     since_of,
     stoppable,
 )
 from nodeattrs.cli.options import (
+    APPLYING,
     REPO_HELP,
-    add_applying,
-    add_output,
-    add_run_options,
-    add_store,
+    RUN,
+    STORE,
     facts_from,
     facts_place,
     is_directory,
     json_attributes,
+    output,
     override_run_list,
     own_facts,
     repository_of,
@@ -41,6 +41,7 @@ from nodeattrs.cli.options import (
     store_of,
 )
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.kinds import SAVED_NOTE
 
@@ -70,30 +71,37 @@ examples:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    parser.add_argument("--repo", metavar="DIR", help=REPO_HELP)
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        "--node",
-        metavar="NAME",
-        action="append",
-        help="may be repeated (default: as Chef's configuration says, else the fqdn of the facts)",
-    )
-    which.add_argument("--all", action="store_true", help="every node that nodes/ of the repository describes")
-    add_run_options(parser)
-    add_store(parser)
-    parser.add_argument("--quiet", "-q", action="store_true", help="one line for each node, and what is wrong")
-    parser.add_argument("--why-run", "-W", action="store_true", help="run and report, and save nothing")
-    parser.add_argument(
-        "--apply", action="store_true", help="bring the resources of the recipes into their state, then save"
-    )
-    parser.add_argument("--force", action="store_true", help="save even over what somebody else has saved meanwhile")
-    add_export(parser)
-    add_new(parser)
-    add_going_on(parser, jobs=", as it always is with --apply and --noop", since=" (with --all)")
-    add_applying(parser)
-    add_output(parser)
+ARGUMENTS = (
+    Argument(("--repo",), REPO_HELP, {"metavar": "DIR"}),
+    Argument(
+        ("--node",),
+        "may be repeated (default: as Chef's configuration says, else the fqdn of the facts)",
+        {"metavar": "NAME", "action": "append"},
+        choice="which",
+    ),
+    Argument(
+        ("--all",), "every node that nodes/ of the repository describes", {"action": "store_true"}, choice="which"
+    ),
+    Argument(
+        ("--quiet", "-q"),
+        "one line for each node, and what is wrong",
+        {"action": "store_true"},
+    ),
+    Argument(
+        ("--why-run", "-W"),
+        "run and report, and save nothing",
+        {"action": "store_true"},
+    ),
+    Argument(("--apply",), "bring the resources of the recipes into their state, then save", {"action": "store_true"}),
+    Argument(("--force",), "save even over what somebody else has saved meanwhile", {"action": "store_true"}),
+    *RUN,
+    *STORE,
+    *APPLYING,
+    *output(),
+    EXPORT,
+    NEW,
+    *going_on(", as it always is with --apply and --noop", " (with --all)"),
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

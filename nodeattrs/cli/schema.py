@@ -6,11 +6,12 @@ import argparse
 import json
 
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 from nodeattrs.errors import NotFound
 
 DESCRIPTION = """\
 Print a JSON Schema (2020-12): of what a command gives with --format json, by the name of the command
-and its action, such as explain or hiera-lookup; of nodeattrs.toml, by the name settings; or of an
+and its action, such as explain or catalog-graph; of nodeattrs.toml, by the name settings; or of an
 attribute file that is data, by the name attributes. Without NAME all names are listed."""
 EXAMPLES = """\
 examples:
@@ -20,11 +21,9 @@ examples:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    parser.add_argument(
-        "name", metavar="NAME", nargs="?", help="of a command, settings, or attributes (default: list all)"
-    )
+ARGUMENTS = (
+    Argument(("name",), "of a command, settings, or attributes (default: list all)", {"metavar": "NAME", "nargs": "?"}),
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -6,8 +6,9 @@ import argparse
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli.options import add_at, add_output, add_store, moment, path_of, saved_in
+from nodeattrs.cli.options import AT, STORE, moment, output, path_of, saved_in
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
@@ -24,26 +25,23 @@ examples:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    parser.add_argument("query", metavar="QUERY", help="what to look for; *:* finds every node")
-    parser.add_argument(
-        "--attribute",
-        "-a",
-        metavar="[NAME=]PATH",
-        action="append",
-        default=[],
-        help="also print this attribute of each node (NAME=PATH sets the column); may be repeated",
-    )
-    parser.add_argument("--node", metavar="NAME", action="append", help="only this one of those found; may be repeated")
-    parser.add_argument("--sort", metavar="PATH", help="order by this attribute (default: by name)")
-    parser.add_argument("--reverse", action="store_true", help="the other way round")
-    parser.add_argument("--limit", metavar="N", type=int, help="at most N nodes")
-    parser.add_argument("--offset", metavar="N", type=int, default=0, help="leave out the first N")
-    parser.add_argument("--json-lines", action="store_true", help="one JSON document a node")
-    add_at(parser)
-    add_store(parser)
-    add_output(parser)
+ARGUMENTS = (
+    Argument(("query",), "what to look for; *:* finds every node", {"metavar": "QUERY"}),
+    Argument(
+        ("--attribute", "-a"),
+        "also print this attribute of each node (NAME=PATH sets the column); may be repeated",
+        {"metavar": "[NAME=]PATH", "action": "append", "default": []},
+    ),
+    Argument(("--node",), "only this one of those found; may be repeated", {"metavar": "NAME", "action": "append"}),
+    Argument(("--sort",), "order by this attribute (default: by name)", {"metavar": "PATH"}),
+    Argument(("--reverse",), "the other way round", {"action": "store_true"}),
+    Argument(("--limit",), "at most N nodes", {"metavar": "N", "type": int}),
+    Argument(("--offset",), "leave out the first N", {"metavar": "N", "type": int, "default": 0}),
+    Argument(("--json-lines",), "one JSON document a node", {"action": "store_true"}),
+    *AT,
+    *STORE,
+    *output(),
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

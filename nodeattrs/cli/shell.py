@@ -7,8 +7,9 @@ import code
 import sys
 from typing import Any
 
-from nodeattrs.cli.options import add_run_options, add_store, named_node
+from nodeattrs.cli.options import RUN, STORE, named_node
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 from nodeattrs.errors import NodeattrsError
 
 DESCRIPTION = """\
@@ -23,14 +24,14 @@ examples:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    parser.add_argument("node", metavar="NODE", help="its name")
-    parser.add_argument("--repo", metavar="DIR", help="run the node of this repository, and save nothing")
-    add_run_options(parser)
-    add_store(parser)
-    parser.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help=argparse.SUPPRESS)
+ARGUMENTS = (
+    Argument(("node",), "its name", {"metavar": "NODE"}),
+    Argument(("--repo",), "run the node of this repository, and save nothing", {"metavar": "DIR"}),
+    Argument(("--traceback",), "on an error, show the whole way to it", {"action": "store_true"}),
+    Argument(("--color",), argparse.SUPPRESS, {"choices": ("auto", "always", "never"), "default": "auto"}),
+    *RUN,
+    *STORE,
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

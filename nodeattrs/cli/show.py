@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import add_at, add_output, add_run_options, add_store, named_node, path_of
+from nodeattrs.cli.options import AT, RUN, STORE, named_node, output, path_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
+from nodeattrs.node.slot_names import SLOTS
 
 DESCRIPTION = """\
 Show what is read on a node, as it was saved, or with --repo as a run would make it now;
@@ -23,35 +25,34 @@ exit codes:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    from nodeattrs.node.slot_names import SLOTS
-
-    parser.add_argument("node", metavar="NODE", help="its name")
-    parser.add_argument("path", metavar="PATH", nargs="?", help="only what is there (default: all)")
-    parser.add_argument("--origins", action="store_true", help="beside each leaf, who set it and where")
-    parser.add_argument(
-        "--winners", action="store_true", help="a row an attribute: its value, slot and line, and what it overrides"
-    )
-    parser.add_argument(
-        "--level",
-        choices=tuple(dict.fromkeys(slot.level for slot in SLOTS)),
-        action="append",
-        help="the slots of one level; may be repeated",
-    )
-    parser.add_argument(
-        "--slot",
-        type=int,
-        choices=tuple(slot.number for slot in SLOTS),
-        metavar=f"1..{len(SLOTS)}",
-        action="append",
-        help="one slot; may be repeated",
-    )
-    parser.add_argument("--repo", metavar="DIR", help="run the node of this repository, and save nothing")
-    add_run_options(parser)
-    add_store(parser)
-    add_at(parser)
-    add_output(parser)
+ARGUMENTS = (
+    Argument(("node",), "its name", {"metavar": "NODE"}),
+    Argument(("path",), "only what is there (default: all)", {"metavar": "PATH", "nargs": "?"}),
+    Argument(("--origins",), "beside each leaf, who set it and where", {"action": "store_true"}),
+    Argument(
+        ("--winners",), "a row an attribute: its value, slot and line, and what it overrides", {"action": "store_true"}
+    ),
+    Argument(("--repo",), "run the node of this repository, and save nothing", {"metavar": "DIR"}),
+    *RUN,
+    *STORE,
+    *AT,
+    *output(),
+    Argument(
+        ("--level",),
+        "the slots of one level; may be repeated",
+        {"choices": tuple(dict.fromkeys(slot.level for slot in SLOTS)), "action": "append"},
+    ),
+    Argument(
+        ("--slot",),
+        "one slot; may be repeated",
+        {
+            "type": int,
+            "choices": tuple(slot.number for slot in SLOTS),
+            "metavar": f"1..{len(SLOTS)}",
+            "action": "append",
+        },
+    ),
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from datetime import UTC, datetime
 
-from nodeattrs.cli.options import add_output, add_store, saved_in
+from nodeattrs.cli.options import STORE, output, saved_in
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 
 DESCRIPTION = """\
 List the kept nodes: how long ago each ran last, in which revision, whether that run went well, and
@@ -20,11 +21,11 @@ examples:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    parser.add_argument("--failed", action="store_true", help="only those whose last run failed")
-    add_store(parser)
-    add_output(parser)
+ARGUMENTS = (
+    Argument(("--failed",), "only those whose last run failed", {"action": "store_true"}),
+    *STORE,
+    *output(),
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
-from nodeattrs.cli.checks import add_checking, finish
-from nodeattrs.cli.options import add_at, add_settings_from, add_store, kept_in, moment, saved_in, settings_of
+from nodeattrs.cli.checks import CHECKING, finish
+from nodeattrs.cli.options import AT, SETTINGS_FROM, STORE, kept_in, moment, saved_in, settings_of
 from nodeattrs.cli.terminal import FORMATS, Terminal
+from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.command import Checked
 from nodeattrs.kinds import DAMAGED, SAVED_NOTE
 
@@ -46,30 +47,29 @@ examples:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    parser.add_argument(
-        "task",
-        metavar="ACTION",
-        choices=("check", "prune", "export", "import", "copy"),
-        help="check, prune, export, import or copy",
-    )
-    parser.add_argument("file", metavar="FILE", nargs="?", help="for import: the file or folder to read")
-    parser.add_argument("--keep", metavar="N", type=int, help="for prune: how many revisions of each node stay")
-    parser.add_argument("--node", metavar="NAME", action="append", help="for export: only these; may be repeated")
-    parser.add_argument("--snapshots", action="store_true", help="for export: every revision, with slots and origins")
-    parser.add_argument("--history", action="store_true", help="for export --to: all revisions too")
-    parser.add_argument("--latest", action="store_true", help="for export --snapshots: only the latest revisions")
-    parser.add_argument(
-        "--to", metavar="PLACE", help="for copy: the store that receives all revisions; for export: a folder"
-    )
-    parser.add_argument(
-        "--compression", choices=("zlib", "zstd"), help="for copy: how a store that is made compresses (default: zlib)"
-    )
-    add_at(parser)
-    add_settings_from(parser)
-    add_store(parser)
-    add_checking(parser)
+ARGUMENTS = (
+    Argument(
+        ("task",),
+        "check, prune, export, import or copy",
+        {"metavar": "ACTION", "choices": ("check", "prune", "export", "import", "copy")},
+    ),
+    Argument(("file",), "for import: the file or folder to read", {"metavar": "FILE", "nargs": "?"}),
+    Argument(("--keep",), "for prune: how many revisions of each node stay", {"metavar": "N", "type": int}),
+    Argument(("--node",), "for export: only these; may be repeated", {"metavar": "NAME", "action": "append"}),
+    Argument(("--snapshots",), "for export: every revision, with slots and origins", {"action": "store_true"}),
+    Argument(("--history",), "for export --to: all revisions too", {"action": "store_true"}),
+    Argument(("--latest",), "for export --snapshots: only the latest revisions", {"action": "store_true"}),
+    Argument(("--to",), "for copy: the store that receives all revisions; for export: a folder", {"metavar": "PLACE"}),
+    Argument(
+        ("--compression",),
+        "for copy: how a store that is made compresses (default: zlib)",
+        {"choices": ("zlib", "zstd")},
+    ),
+    *AT,
+    *SETTINGS_FROM,
+    *STORE,
+    *CHECKING,
+)
 
 
 _BELONG = {

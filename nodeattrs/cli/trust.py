@@ -7,10 +7,11 @@ import os
 
 from nodeattrs.border import held
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 
 DESCRIPTION = """\
 Note that a repository is your own. Its nodeattrs.toml may then name a server as store, raise limits, and name files
-outside of the repository; so may its hiera.yaml, ansible.cfg and links. Its code runs no more than before. Noted
+outside of the repository; so may the settings of its dialects, and links. Its code runs no more than before. Noted
 are the path and the owner of the folder, in your own configuration. In CI, set NODEATTRS_TRUST to the path instead;
 several paths are joined as in PATH."""
 EXAMPLES = """\
@@ -21,12 +22,11 @@ examples:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("repository", metavar="DIR", nargs="?", help="the folder of the repository")
-    what.add_argument("--list", action="store_true", help="print the trusted repositories")
-    what.add_argument("--remove", metavar="DIR", help="trust this one no longer")
+ARGUMENTS = (
+    Argument(("repository",), "the folder of the repository", {"metavar": "DIR", "nargs": "?"}, choice="what!"),
+    Argument(("--list",), "print the trusted repositories", {"action": "store_true"}, choice="what!"),
+    Argument(("--remove",), "trust this one no longer", {"metavar": "DIR"}, choice="what!"),
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -7,8 +7,9 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli.options import add_budget, add_settings_from, add_store, settings_of, store_of
+from nodeattrs.cli.options import BUDGET, SETTINGS_FROM, STORE, settings_of, store_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 
 if TYPE_CHECKING:
     from nodeattrs.web.asking import Site
@@ -26,16 +27,16 @@ examples:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    parser.add_argument("--port", metavar="N", type=int, default=8700, help="where to listen; 0 is any (default: 8700)")
-    parser.add_argument("--bind", metavar="ADDRESS", default="127.0.0.1", help="on which address (default: 127.0.0.1)")
-    parser.add_argument("--no-token", action="store_true", help="let in all users and programs of this machine")
-    add_settings_from(parser)
-    add_store(parser)
-    parser.add_argument("--run-code", action="store_true", help="pages may run code of the repository")
-    parser.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
-    add_budget(parser)
+ARGUMENTS = (
+    Argument(("--port",), "where to listen; 0 is any (default: 8700)", {"metavar": "N", "type": int, "default": 8700}),
+    Argument(("--bind",), "on which address (default: 127.0.0.1)", {"metavar": "ADDRESS", "default": "127.0.0.1"}),
+    Argument(("--no-token",), "let in all users and programs of this machine", {"action": "store_true"}),
+    Argument(("--run-code",), "pages may run code of the repository", {"action": "store_true"}),
+    Argument(("--traceback",), "on an error, show the whole way to it", {"action": "store_true"}),
+    *SETTINGS_FROM,
+    *STORE,
+    *BUDGET,
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -66,19 +67,10 @@ def site(options: argparse.Namespace, private: str) -> Site:
     from nodeattrs.web.asking import Site
 
     ask, store = Asked(vars(options), options.run_code), store_of(options).describe()
-    repository = settings_of(options).repository
+    repository, kept = settings_of(options).repository, settings_of(options).store
     if repository is None:
         return Site(ask, source_of(options), store, runs_code=options.run_code, private=private)
-    root, config = repository.root, repository.config
-    facts, hiera = root / "facts", root / (config.hiera or "hiera.yaml")
-    sets = {}
-    for name, files in config.cloud_init.items():
-        given = [f"--{word}={root / one}" for word in ("vendor", "confd") for one in files.get(word, ())]
-        sets[name] = (given, [str(root / one) for one in files.get("files", ())])
-    inventories = {
-        name: [f"--folder={root}", "--lenient", *(f"--inventory={one}" for one in sources)]
-        for name, sources in config.inventories.items()
-    }
+    root, facts = repository.root, repository.root / "facts"
     catalogs = root / "catalogs"
     compiled = {file.stem: str(file) for file in sorted(catalogs.glob("*.json"))} if catalogs.is_dir() else {}
     return Site(
@@ -86,10 +78,8 @@ def site(options: argparse.Namespace, private: str) -> Site:
         source_of(options),
         store,
         str(root),
-        str(hiera) if hiera.exists() else None,
         str(facts) if facts.is_dir() else None,
-        sets,
-        inventories,
+        kept if "://" in kept or os.path.exists(kept) else None,
         compiled,
         options.run_code,
         private,

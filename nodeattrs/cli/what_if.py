@@ -7,9 +7,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.changing import add_changing, answer, request_of
+from nodeattrs.cli.changing import CHANGING, answer, request_of
 from nodeattrs.cli.options import path_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.argument import Argument
 from nodeattrs.core.tree import json_or_text
 
 if TYPE_CHECKING:
@@ -29,26 +30,20 @@ examples:
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    parser.add_argument(
-        "revision", metavar="REVISION", nargs="?", help="the side before (default: the folder as it is)"
-    )
-    parser.add_argument(
-        "--without",
-        metavar="WHAT",
-        action="append",
-        default=[],
-        help="a file, FILE:LINE, role[NAME] or recipe[NAME] on whichever run-list, a level of Hiera; may be repeated",
-    )
-    parser.add_argument(
-        "--set",
-        metavar="PATH=VALUE",
-        action="append",
-        default=[],
-        help="on nodes a normal attribute, over all else elsewhere; VALUE is JSON or text; may be repeated",
-    )
-    add_changing(parser)
+ARGUMENTS = (
+    Argument(("revision",), "the side before (default: the folder as it is)", {"metavar": "REVISION", "nargs": "?"}),
+    Argument(
+        ("--without",),
+        "a file, FILE:LINE, role[NAME] or recipe[NAME] on whichever run-list, a level or layer; may be repeated",
+        {"metavar": "WHAT", "action": "append", "default": []},
+    ),
+    Argument(
+        ("--set",),
+        "on nodes a normal attribute, over all else elsewhere; VALUE is JSON or text; may be repeated",
+        {"metavar": "PATH=VALUE", "action": "append", "default": []},
+    ),
+    *CHANGING,
+)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -21,7 +21,9 @@ class Part(NamedTuple):
     trace:    path -> winner, losers and rules; None where the dialect has no traces
     deciding: the lines that decide which lines set a path, and set nothing themselves
     written:  the trees that people wrote for it, overridden or not; None where *tree* has every path of them
-    is_keyed: whether each first step is a question of its own, so that the root has no trace
+    is_keyed: whether each first step is a question of its own, so that the root has no trace; *tree* may look each up
+              at its first use, and has an error as the value of one that cannot be had
+    unread:   what was not read and may change the value at a path, or below it; None asks the trace
     """
 
     tree: Mapping[Any, Any]
@@ -30,6 +32,7 @@ class Part(NamedTuple):
     deciding: Callable[[Path], Iterable[Origin]] = lambda _: ()
     written: Callable[[], Iterable[Mapping[Any, Any]]] | None = None
     is_keyed: bool = False
+    unread: Callable[[Path], Iterable[Unread]] | None = None
 
 
 Answered = Mapping[str, Part]

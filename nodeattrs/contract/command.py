@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.codes import Code
+from nodeattrs.contract.argument import Argument as Argument
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.unread import Unread
@@ -17,29 +18,6 @@ from nodeattrs.reports.screen import Screen
 
 VERB = ("folder", "asking", "ruby", "output")
 """What a verb shares with all others; see `Command.shared`."""
-
-
-class Argument(NamedTuple):
-    """A word or an option of a command.
-
-    names:    ("key",) for a word; ("--on",) or ("--format", "-F") for an option
-    help:     one line; "" hides it from --help
-    keywords: further arguments of `argparse.ArgumentParser.add_argument`
-    group:    the title below which `--help` lists it; "" for none
-    choice:   of the arguments with the same word here one at most may be given; "!" at its end: exactly one
-    """
-
-    names: tuple[str, ...]
-    help: str
-    keywords: Mapping[str, Any] = {}
-    group: str = ""
-    choice: str = ""
-
-    @property
-    def name(self) -> str:
-        """Its name in `Question.arguments`: the first long name, with _ for -, unless `keywords` have a "dest"."""
-        first = next((one for one in self.names if one.startswith("--")), self.names[0])
-        return str(self.keywords.get("dest") or first.lstrip("-").replace("-", "_"))
 
 
 class Caller(Protocol):
@@ -144,7 +122,8 @@ class Command(NamedTuple):
     arguments:   its own; those that it shares come by themselves
     examples:    command lines, without the words before them; empty for none
     exits:       exit code -> its meaning here; empty leaves the list out
-    run:         raises: NodeattrsError; BadUsage, where the arguments cannot be meant
+    run:         raises: NodeattrsError; BadUsage, where the arguments cannot be meant. Or the name of a verb,
+                 which asks the dialect alone; the request has the values of the arguments as options
     shared:      what else it takes: "folder", "asking", "ruby", "strict", "code", "settings",
                  "store", "output"; "text": "output" without formats; "checking": which findings count, and formats
     forms:       the formats of "output", the default first; a text of its own is printed as it is
@@ -155,6 +134,6 @@ class Command(NamedTuple):
     arguments: Sequence[Argument]
     examples: Sequence[str]
     exits: Mapping[int, str]
-    run: Callable[[Question], Output]
+    run: Callable[[Question], Output] | str
     shared: Sequence[str] = VERB
     forms: Sequence[str] = ("text", "json", "yaml")

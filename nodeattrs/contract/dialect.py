@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from nodeattrs.contract.answers import Answered, Setting, Unread
-from nodeattrs.contract.command import Command
+from nodeattrs.contract.command import Argument, Command
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
+from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports.findings import Finding
@@ -52,10 +53,15 @@ class Opened(ABC):
     """
 
     unread: Sequence[Unread] = ()
-    """What could not be read, or must not run, and may change answers; complete after the last `answer`."""
+    """What could not be read, or must not run, and may change the last answer."""
 
     def __init__(self, side: Side, request: Request) -> None:
         self.side, self.request = side, request
+
+    @property
+    def warnings(self) -> Sequence[object]:
+        """What was read, and is probably not meant: sentences, errors or findings. Complete after the last answer."""
+        return ()
 
     @property
     @abstractmethod
@@ -86,6 +92,10 @@ class Opened(ABC):
         for path in _leaves(document.tree, ()):
             if path:
                 yield Setting(path, document.place(path)[0])
+
+    def lines_of(self, path: TreePath) -> Iterable[Origin]:
+        """The lines that set a path in files that perhaps no subject reads. raises: NodeattrsError"""
+        return ()
 
     def covers(self, file: str) -> bool:
         """Whether a file belongs to this dialect, read or not. file: below the top of the side
@@ -123,6 +133,8 @@ class Dialect(ABC):
     needs_facts: whether an answer without facts of its subject is doubtful
     facts_choose_files: whether facts decide which files a subject reads
     command:     the word of its commands on the command line; "" for a built-in dialect without commands of its own
+    found_upwards: a file that makes the nearest folder above the current one the repository that is asked; "" for none
+    project:     what makes the current folder a part of what is asked, beside the files that a command names
     summary, description, examples: what the help of that command says; an example is a line without "nodeattrs"
         at its beginning; a line that has it elsewhere is printed as it is
     """
@@ -133,6 +145,8 @@ class Dialect(ABC):
     needs_facts: ClassVar[bool] = False
     facts_choose_files: ClassVar[bool] = False
     command: ClassVar[str] = ""
+    found_upwards: ClassVar[str] = ""
+    project: ClassVar[Sequence[str]] = ()
     summary: ClassVar[str] = ""
     description: ClassVar[str] = ""
     examples: ClassVar[Sequence[str]] = ()
@@ -148,6 +162,10 @@ class Dialect(ABC):
         """
         return ()
 
+    def ways_on(self, folder: Path) -> Iterable[str]:
+        """What to do in a folder where no dialect found anything to check, a line each."""
+        return ()
+
     def commands(self) -> Mapping[str, Command]:
         """Its own commands, beside the verbs: `nodeattrs NAME COMMAND`.
 
@@ -155,6 +173,10 @@ class Dialect(ABC):
         the summary and description of the dialect.
         """
         return {}
+
+    def options(self) -> Sequence[Argument]:
+        """What the verbs among its commands take: which files are meant, and who is asked. They come in the request."""
+        return ()
 
     def complete(self, noun: str, arguments: Mapping[str, Any]) -> Iterable[str]:
         """What an argument of its commands may be, in any order; for shells. No code may run. raises: NodeattrsError

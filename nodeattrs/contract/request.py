@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,6 +41,7 @@ class Request(NamedTuple):
     roles_only: whether cookbooks are left out
     sensitive: further paths whose values are not shown: those of both sides count for each
     what_if:  the part of a change that is no edit of files
+    options:  dialect -> name -> value, of the options that it declares for its own commands
     """
 
     home: str = ""
@@ -54,6 +56,11 @@ class Request(NamedTuple):
     roles_only: bool = False
     sensitive: tuple[TreePath, ...] = ()
     what_if: WhatIf = AS_IT_IS
+    options: Mapping[str, Mapping[str, Any]] = {}
+
+    def placed(self, dialect: str, place: str) -> Request:
+        """The same question about other files of a dialect. place: the value of its option"""
+        return self._replace(places=(*self.places, (dialect, place)))
 
     def place(self, side: Side, text: str) -> Path:
         """The path that *text* names on a side. Inside the repository each side has its own."""

@@ -281,8 +281,31 @@ def put(side: Side, file: str, content: str | bytes | None) -> None:
         target.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
 
 
-def folder_side(top: Path, prefix: str = "", title: str = "") -> Side:
-    """A folder as it is now. raises: NotFound"""
+class _Later(Mapping[str, str]):
+    """The files below a folder and their marks, as they are at their first use."""
+
+    def __init__(self, top: Path) -> None:
+        self._top = top
+
+    @cached_property
+    def _files(self) -> dict[str, str]:
+        return dict(_marks(self._top))
+
+    def __getitem__(self, path: str) -> str:
+        return self._files[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+
+def folder_side(top: Path, prefix: str = "", title: str = "", *, later: bool = False) -> Side:
+    """A folder as it is now. raises: NotFound
+
+    later: whether its files are looked for at their first use: for one question alone
+    """
     if not top.is_dir():
         close = near(top.name, [one.name for one in top.parent.iterdir()] if top.parent.is_dir() else ())
         hint = f"did you mean {' or '.join(close)}?" if close else "one word is a range of git, two are folders"
@@ -290,7 +313,7 @@ def folder_side(top: Path, prefix: str = "", title: str = "") -> Side:
     top = Path(os.path.realpath(top))
     root = top / prefix
     notes = () if root.is_dir() else (f"the work tree has no folder {prefix.rstrip('/')}",)
-    return Side(title or str(top.name), top, root, dict(_marks(top)), notes)
+    return Side(title or str(top.name), top, root, _Later(top) if later else dict(_marks(top)), notes)
 
 
 _AT_ONCE = 1_000_000

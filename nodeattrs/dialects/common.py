@@ -127,17 +127,17 @@ class WithFacts(InRepository):
 
 def part_of_keys(values: Mapping[str, Any], explain: Callable[[str], Any], opened: Opened) -> Part:
     """Answers of many keys as one part: the first step of a path is the key."""
-    values = dict(values)
+    changed = dict(values) if opened.request.what_if.set else {}
     for path, value in opened.request.what_if.set:
-        kept = values.get(path[0], ABSENT)
+        kept = changed.get(path[0], ABSENT)
         over = [under(path[1:], value)] if len(path) > 1 else []
         base = [kept] if isinstance(kept, dict) else []
-        values[str(path[0])] = fold([*base, *over], ACROSS).value if over else value
+        changed[str(path[0])] = fold([*base, *over], ACROSS).value if over else value
 
     return Part(
-        values,
-        lambda path: lines_of(explain(path[0]).trace(path[1:])),
-        lambda path: explain(path[0]).trace(path[1:]),
-        lambda path: (cause.origin for cause in explain(path[0]).causes(path[1:])),
+        changed or values,
+        lambda path: lines_of(explain(str(path[0])).trace(path[1:])),
+        lambda path: explain(str(path[0])).trace(path[1:]),
+        lambda path: (cause.origin for cause in explain(str(path[0])).causes(path[1:])),
         is_keyed=True,
     )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.contract.answers import Answered, Unread
 from nodeattrs.contract.command import Question
-from nodeattrs.contract.dialect import Dialect
+from nodeattrs.contract.dialect import Dialect, Opened
 from nodeattrs.core.code import held_back
 from nodeattrs.core.tree import Path, meant
 from nodeattrs.core.unread import unread_below, unresolved
@@ -31,6 +31,11 @@ class Reply(NamedTuple):
     unread: tuple[Unread, ...] = ()
     error: NodeattrsError | None = None
 
+    @property
+    def name(self) -> str:
+        """The subject; "here" for one without a name."""
+        return self.subject or "here"
+
     def doubts(self, path: Path = ()) -> list[Unread]:
         """What may change its value at a path: all that was not read, unknown layers, and that it cannot be resolved.
 
@@ -44,10 +49,11 @@ class Reply(NamedTuple):
         for part in self.parts.values():
             if part.trace is None:
                 continue
-            keys: Iterable[Path] = [(step,) for step in (*part.tree, NO_SUCH_KEY)] if part.is_keyed else [()]
-            for at in [path] if path else keys:
+            at_all = path or not part.is_keyed
+            paths: Iterable[Path] = [path] if at_all else ((step,) for step in (*part.tree, NO_SUCH_KEY))
+            for at in paths:
                 with suppress(NotFound):
-                    found += unread_below(part.trace, at)
+                    found += unread_below(part.trace, at) if part.unread is None else part.unread(at)
             if not part.is_keyed:
                 traced |= {one.claim.origin.file for one in part.trace(()).unknown}
         others = [one for one in self.unread if one.may_set(path) and one.place not in traced]
@@ -60,27 +66,31 @@ class Subjects:
     def __init__(self, question: Question) -> None:
         self.question = question
         self._dialects = [named(name) for name in question.dialects] or every().values()
+        self._opened: dict[str, Opened] = {}
         self.unlisted: dict[str, NodeattrsError] = {}
+        self.unread: list[Unread] = []
+        """What was not read, of the dialects that have no subject without it; known after `names`."""
 
     @cached_property
     def names(self) -> dict[str, list[str]]:
         """Dialect -> its subjects, sorted. `unlisted` then has the dialects that cannot list theirs.
 
-        raises: NotFound, where no dialect has any; the error of a dialect, where no other has any
+        raises: NotFound, where no dialect has any and all was read; the error of a dialect, where no other has any
         """
         side, request = self.question.side, self.question.request
         found = {}
         for dialect in self._dialects:
-            opened = dialect.open(side, request)
+            self._opened[dialect.name] = opened = dialect.open(side, request)
             try:
                 if opened.is_there:
                     found[dialect.name] = sorted(opened.subjects())
             except NodeattrsError as error:
                 self.unlisted[dialect.name] = error
-        if not any(found.values()):
+        self.unread = [one for name, names in found.items() if not names for one in self._opened[name].unread]
+        if not any(found.values()) and not self.unread:
             if self.unlisted:
                 raise next(iter(self.unlisted.values()))
-            hint = "name the folder that has nodes/, roles/, hiera.yaml, ...: --repo DIR"
+            hint = "name the folder that has their files: --repo DIR"
             raise NotFound(f"{side.title or side.root} has no subjects of any dialect", hint=hint)
         return found
 
@@ -106,10 +116,15 @@ class Subjects:
         for dialect, error in self.unlisted.items():
             yield Reply(named(dialect), "", {}, (), error)
 
+    @property
+    def warnings(self) -> list[object]:
+        """What was read, and is probably not meant."""
+        return [one for opened in self._opened.values() for one in opened.warnings]
+
     def _reply(self, dialect: Dialect, name: str) -> Reply:
-        opened = dialect.open(self.question.side, self.question.request)
+        opened = self._opened[dialect.name]
         with held_back(not self.question.request.run_code):
-            parts = answered(opened, name)
+            parts = answered(opened, name, later=True)
         if NO_ANSWER in parts:
             return Reply(dialect, name, {}, tuple(opened.unread), parts[NO_ANSWER].tree[NO_ANSWER])
         return Reply(dialect, name, parts, tuple(opened.unread))

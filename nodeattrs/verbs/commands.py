@@ -6,7 +6,6 @@ Help and completion read the table, so each verb is imported when it runs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from nodeattrs.contract.command import Argument, Command, Output, PlainReport, Question
 
@@ -16,7 +15,9 @@ _EXITS = {
     2: "not understood",
     5: "done, and what was not read may matter",
 }
-_ON: Mapping[str, Any] = {"metavar": "SUBJECT", "action": "append"}
+_OF_SOME = Argument(
+    ("--on",), "only this node, host or set; may be repeated", {"metavar": "SUBJECT", "action": "append"}
+)
 _KEY = Argument(("key",), 'keys joined by dots; odd ones are quoted: app.ports."80"', {"metavar": "KEY"})
 
 
@@ -62,10 +63,10 @@ TOP: Mapping[str, Command] = {
     "why": Command(
         "say why a value wins, on every subject of every dialect",
         "Name the file and line that set a value, what it overrides and the rule, in every dialect that a folder "
-        "has: nodes, Hiera, user-data, folds, bindings, Ansible, and the dialects of installed packages. Subjects with "
-        "the same reasons stand together. No code of the repository runs, unless --run-code says so.",
-        [_KEY, Argument(("--on",), "only this node, host or set; may be repeated", _ON)],
-        ["why app.workers", "why app.workers --on web1 --run-code", "why ntp::servers --dialect hiera --facts facts/"],
+        "has, installed packages included. Subjects with the same reasons stand together. No code of the "
+        "repository runs, unless --run-code says so.",
+        [_KEY, _OF_SOME],
+        ["why app.workers", "why app.workers --on web1 --run-code", "why ntp::servers --facts facts/"],
         _EXITS,
         _why,
     ),
@@ -77,6 +78,7 @@ TOP: Mapping[str, Command] = {
         [
             Argument(("place",), "a file, or one line of it", {"metavar": "FILE[:LINE]", "nargs": "?"}),
             Argument(("--key",), "all lines that set this key", {"metavar": "KEY"}),
+            _OF_SOME,
         ],
         ["where roles/web.json", "where data/common.yaml:3 --facts facts/", "where --key app.workers"],
         _EXITS,

@@ -220,11 +220,17 @@ def compared(task: Task, name: str) -> Compared:
     return Compared(name, tuple(found), reads, True, both, effects, unread | more, is_doubtful or is_more)
 
 
-def answered(opened: Opened, name: str) -> Answered:
-    """What a subject answers; where it cannot, the only part says why. Whatever goes wrong is an answer, too."""
+def answered(opened: Opened, name: str, *, later: bool = False) -> Answered:
+    """What a subject answers; where it cannot, the only part says why. Whatever goes wrong is an answer, too.
+
+    later: whether a key may be looked up at its first use; otherwise all that the answer reads is read now
+    """
     with _modules_of_its_own(f"{opened.side.top}{os.sep}"):
         try:
-            return opened.answer(name)
+            found = opened.answer(name)
+            for part in found.values() if not later else ():
+                len(part.tree)
+            return found
         except NodeattrsError as error:
             return {NO_ANSWER: _no_answer(error)}
 

@@ -85,7 +85,7 @@ def _others(effect: Effect, code: Callable[[str], str]) -> Iterator[str]:
 
 
 def _who(names: Sequence[str]) -> str:
-    return f": {first_of(names, _NAMED)}" if names else ""
+    return f": {first_of([one or 'here' for one in names], _NAMED)}" if names else ""
 
 
 def _noun(dialect: str, count: int) -> str:

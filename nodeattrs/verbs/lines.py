@@ -14,7 +14,7 @@ from threading import RLock
 from typing import Any, NamedTuple
 
 from nodeattrs.contract.answers import Part, Unread
-from nodeattrs.contract.dialect import Dialect
+from nodeattrs.contract.dialect import Dialect, Opened
 from nodeattrs.contract.reading import EVERYTHING, watched
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side, folder_side
@@ -26,6 +26,7 @@ from nodeattrs.core.tree import spell
 from nodeattrs.core.unread import unread_in
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.verbs.asking import Reply
 from nodeattrs.verbs.comparing import NO_ANSWER, answered
 
 MOST = 200
@@ -142,13 +143,23 @@ class Lines:
     request:  the options of each question
     most:     how many subjects of each dialect, the first by name
     dialects: the names of the dialects to ask; empty: all
+    only:     the path of the question; None for all paths
+    side:     the folder as it is, for one look alone; None for an editor, which looks again
 
     Threads may share it: one looks, the others wait.
     cost: what the subjects cost, and a trace for each path that somebody wrote; then a look-up a line
     """
 
-    def __init__(self, root: Path, request: Request, most: int = MOST, dialects: Sequence[str] = ()) -> None:
-        self._root, self._request, self._most = root, request, most
+    def __init__(
+        self,
+        root: Path,
+        request: Request,
+        most: int = MOST,
+        dialects: Sequence[str] = (),
+        only: TreePath | None = None,
+        side: Side | None = None,
+    ) -> None:
+        self._root, self._request, self._most, self._only, self._once = root, request, most, only, side
         self._dialects = [named(name) for name in dialects] or every().values()
         self._lock = RLock()
         self._side: Side | None = None
@@ -156,7 +167,11 @@ class Lines:
         self._at: dict[tuple[str, int], list[tuple[str, Account]]] = {}
         self.count: dict[str, tuple[int, int]] = {}
         """Dialect -> how many were asked, of how many."""
-        self._unlisted: dict[str, str] = {}
+        self.unlisted: dict[str, NodeattrsError] = {}
+        """Dialect -> why it cannot list its subjects."""
+        self._nobody: dict[str, Sequence[Unread]] = {}
+        self.warnings: list[object] = []
+        """What was read, and is probably not meant."""
 
     def look(self, progress: Callable[[str, int, int], None] = lambda name, done, of: None) -> None:
         """Ask everybody who was not asked, or for whom something has changed.
@@ -164,7 +179,7 @@ class Lines:
         progress: called with a name, how many are done, and of how many
         """
         with self._lock, held_back(not self._request.run_code):
-            before, self._side = self._side, folder_side(self._root)
+            before, self._side = self._side, self._once or folder_side(self._root)
             for key in [key for key, known in self._known.items() if self._is_stale(known, before)]:
                 del self._known[key]
             for dialect in self._dialects:
@@ -186,10 +201,11 @@ class Lines:
         opened = dialect.open(side, self._request)
         try:
             names = sorted(opened.subjects()) if opened.is_there else []
-            self._unlisted.pop(dialect.name, None)
+            self.unlisted.pop(dialect.name, None)
+            self._nobody[dialect.name] = () if names else opened.unread
         except NodeattrsError as error:
             names = []
-            self._unlisted[dialect.name] = error.message
+            self.unlisted[dialect.name] = error
         asked = [name for name in names if not self._request.nodes or name in self._request.nodes][: self._most]
         kind = dialect.name
         self.count[kind] = len(asked), len(names)
@@ -197,17 +213,21 @@ class Lines:
         for done, name in enumerate(asked):
             if (kind, name) not in self._known:
                 progress(name, done, len(asked))
+                if self._once is not None:
+                    self._known[kind, name] = self._asked(dialect, opened, name)
+                    continue
                 with watched(side) as reads:
-                    self._known[kind, name] = known = self._asked(dialect, name)
+                    self._known[kind, name] = known = self._asked(dialect, dialect.open(side, self._request), name)
                 known.reads = reads()
+        self.warnings += [one for one in opened.warnings if one not in self.warnings]
 
-    def _asked(self, dialect: Dialect, name: str) -> _Known:
-        assert self._side is not None
-        opened = dialect.open(self._side, self._request)
-        answer = answered(opened, name)
+    def _asked(self, dialect: Dialect, opened: Opened, name: str) -> _Known:
+        answer = answered(opened, name, later=True)
         if NO_ANSWER in answer:
             return _Known(failed=str(answer[NO_ANSWER].tree[NO_ANSWER]))
         accounts = [one for kind, part in answer.items() for one in self._accounts(dialect.name, kind, part)]
+        if self._only is not None:
+            return _Known(accounts, unread=Reply(dialect, name, answer, tuple(opened.unread)).doubts(self._only))
         traces = [part.trace(()) for part in answer.values() if part.trace is not None and not part.is_keyed]
         layers = [one for trace in traces for one in unread_in(trace.unknown)]
         files = {one.claim.origin.file for trace in traces for one in trace.unknown}
@@ -217,7 +237,8 @@ class Lines:
         if part.trace is None:
             return
         trees = [part.tree] if part.written is None else part.written()
-        for path in dict.fromkeys(path for tree in trees for path in _paths(tree)):
+        paths = (path for tree in trees for path in _paths(tree)) if self._only is None else [self._only]
+        for path in dict.fromkeys(paths):
             try:
                 trace = part.trace(path)
             except NodeattrsError:
@@ -231,9 +252,11 @@ class Lines:
             for origin in (row.origin, *(claim.origin for claim in one.then)):
                 place = self._place(origin)
                 known.add((place, title))
-                unread = next(iter(unread_in([one], trace.path)), None) if one.outcome is Outcome.UNKNOWN else None
+                unread = None
+                if one.outcome is Outcome.UNKNOWN and self._only is None:
+                    unread = next(iter(unread_in([one], trace.path)), None)
                 yield Setter(one.outcome, title, shown(row.value, 40), place, str(origin.who), row.note, unread)
-        for element in trace.elements:
+        for element in trace.elements if self._only is None else ():  # the lines of the lists say enough
             for claim in element.claims:
                 title = trace.title(claim.rank)
                 place = self._place(claim.origin)
@@ -273,13 +296,9 @@ class Lines:
         with self._lock:
             return {line for name, line in self._at if name == file}
 
-    def of(self, path: TreePath) -> list[Effect]:
-        """What every line does that sets a path, the lines in order."""
-        with self._lock:
-            accounts = [account for known in self._known.values() for account in known.accounts if account.path == path]
-        places = {one.place._replace(column=None) for account in accounts for one in account.setters if one.place}
-        found = [effect for place in sorted(places) for effect in self.at(place)]
-        return [effect for effect in found if effect.path == path]
+    def all(self) -> list[Effect]:
+        """What every line does, the lines in order."""
+        return [effect for place in sorted(self._at) for effect in self.at(Place(*place))]
 
     def doubts(self, effects: Sequence[Effect], unset: Sequence[TreePath]) -> list[Unread]:
         """What was not read and may change the effects, or may set a path that no line sets."""
@@ -290,13 +309,14 @@ class Lines:
         found = [one for _, known in asked for one in known.unread if any(map(one.may_set, paths))]
         found += [one for _, known in asked for one in known.layers if any(map(one.may_set, unset))]
         found += [one for effect in effects for one in effect.unread]
+        found += [one for some in self._nobody.values() for one in some]
         return [*dict.fromkeys(found)]
 
     def failed(self) -> Iterable[tuple[str, str]]:
         """The subjects that could not be resolved, and the dialects that cannot list theirs, with the reason."""
         with self._lock:
-            subjects = [(name, known.failed) for (_, name), known in self._known.items() if known.failed]
-            found = [*self._unlisted.items(), *subjects]
+            found = [(name, error.message) for name, error in self.unlisted.items()]
+            found += [(name, known.failed) for (_, name), known in self._known.items() if known.failed]
         return [(name, why.partition("\n")[0]) for name, why in found]
 
 

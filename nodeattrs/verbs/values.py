@@ -10,10 +10,11 @@ from typing import Any
 from nodeattrs.contract.answers import Part
 from nodeattrs.contract.command import Output, Question
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import Path, spell
-from nodeattrs.errors import NodeattrsError, NoSuchAttribute, NotFound
+from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.tree import ABSENT, Path, dig, spell
+from nodeattrs.errors import BadUsage, NodeattrsError, NoSuchAttribute
 from nodeattrs.reports.matrix import Cell, Matrix
-from nodeattrs.reports.screen import Screen, printable
+from nodeattrs.reports.screen import Screen, first_of, printable
 from nodeattrs.reports.show import tree_lines
 from nodeattrs.reports.values import data_of, on_one_line, origin_data
 from nodeattrs.verbs.asking import Reply, Subjects, failed_data
@@ -80,39 +81,58 @@ def _leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 def blame(question: Question) -> Output:
     """All values of the subjects. raises: NotFound; the error of a subject that is asked alone"""
     wanted = question.arguments["subject"]
-    replies = [*Subjects(question).replies([wanted] if wanted else ())]
+    asked = Subjects(question)
+    replies = [*asked.replies([wanted] if wanted else ())]
     if len(replies) == 1 and replies[0].error is not None:
         raise replies[0].error
-    return Output(Blame(replies, str(question.side.top)), unread=[one for reply in replies for one in reply.doubts()])
+    unread = [*(one for reply in replies for one in reply.doubts()), *asked.unread]
+    return Output(Blame(replies, str(question.side.top)), warnings=asked.warnings, unread=unread)
 
 
 def matrix(question: Question) -> Output:
-    """The values of a key, by value. raises: NoSuchAttribute, for a key that nothing sets"""
-    path = key_of(question)
-    replies = [*Subjects(question).replies()]
+    """The values of a key, by value; 1 where nothing sets it, or a value cannot be had."""
+    path, asked = key_of(question), Subjects(question)
+    replies = [*asked.replies()]
     found = Matrix(spell(path), [cell for reply in replies for cell in _cells(reply, path)])
-    unread = [one for reply in replies for one in reply.doubts(path)]
-    if not (found.is_set or unread):
-        raise NoSuchAttribute(f"nothing that was read sets {spell(path)}", path=path)
-    return Output(found, unread=unread)
+    unread = [*(one for reply in replies for one in reply.doubts(path)), *asked.unread]
+    errors = [cell.value for _, cell in found.cells if isinstance(cell.value, NodeattrsError)]
+    has_failed = any(not isinstance(error, NoSuchAttribute) for error in errors)
+    return Output(found, int(has_failed or not (found.is_set or unread)), asked.warnings, unread=unread)
 
 
 def _cells(reply: Reply, path: Path) -> Iterator[tuple[str, Cell]]:
     if reply.error is not None:
-        yield reply.subject, Cell(reply.error)
+        yield reply.name, Cell(reply.error)
         return
-    traces = [trace for part in reply.parts.values() if (trace := trace_at(part, path)) is not None]
-    unset = NoSuchAttribute(f"{spell(path)} is not set", path=path)
-    for trace in traces:
-        yield reply.subject, Cell(data_of(trace.value, path) if trace.found else unset, trace.origins)
-    if not traces:
-        yield reply.subject, Cell(unset)
+    found = [cell for part in reply.parts.values() if (cell := _cell(part, path)) is not None]
+    for cell in found or [Cell(_unset(path))]:
+        yield reply.name, cell
+
+
+def _unset(path: Path) -> NoSuchAttribute:
+    return NoSuchAttribute(f"{spell(path)} is not set", path=path)
+
+
+def _cell(part: Part, path: Path) -> Cell | None:
+    """What a part has at a path, and who set it; None where it says nothing of the path."""
+    trace = trace_at(part, path)
+    if not part.is_keyed:
+        if trace is None:
+            return None
+        value = trace.value if isinstance(trace.value, Sensitive) else data_of(trace.value, path)
+        return Cell(value if trace.found else _unset(path), trace.origins)
+    value = part.tree.get(path[0], ABSENT)
+    if isinstance(value, NodeattrsError):
+        return Cell(value)
+    value = dig(value, path[1:])
+    return Cell(_unset(path) if value is ABSENT else value, trace.origins if trace is not None else ())
 
 
 @dataclass(frozen=True)
 class SubjectDifference:
     """What one subject has, and another one has not, or has otherwise."""
 
+    titles: tuple[str, str]
     before: Reply
     after: Reply
     found: Sequence[Difference]
@@ -121,8 +141,8 @@ class SubjectDifference:
         """The differences, each side with its value and the line that set it."""
         return {
             "version": 1,
-            "before": self.before.subject,
-            "after": self.after.subject,
+            "before": self.titles[0],
+            "after": self.titles[1],
             "changes": [
                 {
                     "kind": one.kind,
@@ -136,16 +156,17 @@ class SubjectDifference:
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """A block for each path."""
-        yield screen.paint(printable(f"{self.before.subject} -> {self.after.subject}"), "strong")
+        yield screen.paint(printable(" -> ".join(self.titles)), "strong")
         if not self.found:
             yield "  no difference"
         for one in self.found:
             yield printable(f"{_SIGNS[one.before.is_there, one.after.is_there]} {spell(one.path)}")
-            for reply, value in ((self.before, one.before), (self.after, one.after)):
+            sides = ((self.before, one.before), (self.after, one.after))
+            for title, (reply, value) in zip(self.titles, sides, strict=True):
                 if value.is_there:
                     origin = _origin(reply, one)
                     place = "" if origin is None else f"  {origin.place or origin}"
-                    yield printable(f"    {reply.subject}: {on_one_line(value.data)}{place}")
+                    yield printable(f"    {title}: {on_one_line(value.data)}{place}")
 
 
 def _origin(reply: Reply, one: Difference) -> Origin | None:
@@ -161,16 +182,31 @@ def _side_data(reply: Reply, one: Difference, value: Value) -> dict[str, Any] | 
 
 
 def diff(question: Question) -> Output:
-    """What differs between two subjects of one dialect. raises: NotFound; the error of one that cannot be resolved"""
+    """What differs between two subjects of a dialect, or of one between two places of its files.
+
+    raises: BadUsage, NotFound; the error of one that cannot be resolved
+    """
     before, after = question.arguments["before"], question.arguments["after"]
-    replies = [*Subjects(question).replies([before, after])]
-    for reply in replies:
-        if reply.error is not None and reply.subject in (before, after):
-            raise reply.error
-    sides = [next((one for one in replies if one.subject == name), None) for name in (before, after)]
-    left, right = sides
-    if left is None or right is None or left.dialect is not right.dialect:
-        raise NotFound(f"{before} and {after} are not subjects of one dialect", hint="`nodeattrs list subjects`")
+    against = question.arguments.get("against")
+    if after is None and against is None:
+        raise BadUsage("name another subject, or other files")
+    one = other = Subjects(question)
+    if against is not None:
+        other = Subjects(question._replace(request=question.request.placed(question.dialects[0], against)))
+    left, right = _reply(one, before), _reply(other, before if after is None else after)
     tops = (str(question.side.top), str(question.side.top))
-    report = SubjectDifference(left, right, [*differences(left.parts, right.parts, tops)])
-    return Output(report, unread=[*left.doubts(), *right.doubts()])
+    found = [*differences(left.parts, right.parts, tops)]
+    report = SubjectDifference((left.name, against or right.name), left, right, found)
+    warnings = [*dict.fromkeys([*one.warnings, *other.warnings])]
+    return Output(report, warnings=warnings, unread=[*left.doubts(), *right.doubts()])
+
+
+def _reply(asked: Subjects, name: str) -> Reply:
+    """The answer of one subject. raises: BadUsage, where none is named and there are several; its error"""
+    names = [one for some in asked.names.values() for one in some]
+    if not name and len(names) > 1:
+        raise BadUsage(f"say which subject is meant: there are {first_of(names, 3)}")
+    found = next(iter(asked.replies([name or names[0]])))
+    if found.error is not None:
+        raise found.error
+    return found

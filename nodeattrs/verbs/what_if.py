@@ -32,7 +32,7 @@ def side_after(
 ) -> tuple[Side, Request]:
     """The side after, and the request with the part of the change that is no edit of its files.
 
-    without: files, FILE:LINE, role[NAME], recipe[NAME], and levels of Hiera
+    without: files, FILE:LINE, role[NAME], recipe[NAME], and levels or layers
     levels:  those that there are
     private: where the side is laid
     raises:  NotFound, for a word that is none of it
@@ -52,7 +52,7 @@ def side_after(
             hint = (
                 f"did you mean {' or '.join(close)}?"
                 if close
-                else "name a file, FILE:LINE, a level of Hiera, or role[NAME]"
+                else "name a file, FILE:LINE, a level or layer, or role[NAME]"
             )
             raise NotFound(f"there is no {word} to do without", hint=hint)
     after = copied(before, private, " ".join(["without", *without] if gone or items or skipped else []))

@@ -11,15 +11,18 @@ from typing import Any
 
 from nodeattrs.contract.answers import Setting
 from nodeattrs.contract.command import Output, Question
-from nodeattrs.core.tree import Path, parse, spell
+from nodeattrs.contract.dialect import Opened
+from nodeattrs.core.tree import Path, spell
 from nodeattrs.core.unread import Unread, unresolved
 from nodeattrs.dialects import every, named
-from nodeattrs.errors import BadArgument, NoSuchAttribute, NotFound
+from nodeattrs.errors import BadArgument, NotFound
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.verbs.hover import sentences
 from nodeattrs.verbs.lines import Effect, Lines, Place, Setter
+from nodeattrs.verbs.why import key_of
 
 _LINE = re.compile(r"(.+):(\d{1,9})")
+_ALL = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +32,14 @@ class WhereReport:
     asked:   dialect -> how many subjects were asked, of how many
     unused:  what the lines set, and no subject has
     failed:  subject -> why it cannot be resolved
+    path:    the key of the question; () for a line or a file
     """
 
     effects: Sequence[Effect]
     asked: Mapping[str, tuple[int, int]]
     unused: Sequence[tuple[str, Setting]]
     failed: Mapping[str, str]
+    path: Path = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Each line with what it sets, and the subjects."""
@@ -54,6 +59,8 @@ class WhereReport:
             yield f"{screen.paint(printable(str(effect.place)), 'faint')}  {screen.paint(printable(first), 'strong')}"
             for text in rest:
                 yield from screen.wrapped(printable(text), "    ", "  ")
+        if self.path and not (self.effects or self.unused):
+            yield printable(f"{spell(self.path)}: no line that was read sets it")
         for file, setting in self.unused:
             yield printable(f"{file}:{setting.line}  {spell(setting.path)}: sets no value of any subject")
 
@@ -86,20 +93,24 @@ def _setter_data(one: Setter) -> dict[str, Any]:
 
 def where(question: Question) -> Output:
     """What a line, a file, or all lines of a key do. raises: BadArgument, NotFound, NoSuchAttribute"""
-    place, key = question.arguments["place"], question.arguments["key"]
+    place, key = question.arguments.get("place"), question.arguments["key"]
     if (place is None) == (key is None):
         raise BadArgument("name one thing: FILE, FILE:LINE, or --key KEY")
-    lines = Lines(question.side.root, question.request, most=1_000_000, dialects=question.dialects)
-    if key is not None:
-        lines.look(question.progress)
-        path = parse(key)
-        effects = lines.of(path)
-        unread = _doubts(lines, effects, [] if effects else [path])
-        if not (effects or unread):
-            raise NoSuchAttribute(f"no line that was read sets {spell(path)}", path=path)
-        return Output(WhereReport(effects, lines.count, (), dict(lines.failed())), unread=unread)
+    return _of_key(question, key_of(question)) if place is None else _of_place(question, place)
+
+
+def _of_key(question: Question, path: Path) -> Output:
+    lines = _looked(question, path)
+    effects = lines.all()
+    used = {(effect.place.file, effect.place.line) for effect in effects}
+    unused = [one for one in _lines_of(question, path) if (one[0], one[1].line) not in used]
+    unread = _doubts(lines, effects, [] if effects else [path])
+    return _output(lines, effects, unused, unread, path)
+
+
+def _of_place(question: Question, place: str) -> Output:
     file, line = _file_of(question, place)
-    lines.look(question.progress)
+    lines = _looked(question, None)
     settings = {(one.path, one.line) for one in _settings(question, file) if line in (None, one.line)}
     wanted = {line} if line is not None else lines.lines_in(file) | {one for _, one in settings}
     effects = [effect for number in sorted(wanted) for effect in lines.at(Place(file, number))]
@@ -108,8 +119,34 @@ def where(question: Question) -> Output:
     unread = _doubts(lines, effects, [path for path, _ in unused])
     if not (effects or unused or unread):
         raise NotFound(f"{place} sets nothing on any subject", hint="`nodeattrs list subjects` names who is asked")
-    report = WhereReport(effects, lines.count, [(file, Setting(*one)) for one in unused], dict(lines.failed()))
-    return Output(report, unread=unread)
+    return _output(lines, effects, [(file, Setting(*one)) for one in unused], unread)
+
+
+def _looked(question: Question, only: Path | None) -> Lines:
+    """The lines of all who are asked. raises: the error of a dialect that cannot list its subjects, if no other has any
+
+    only: the path of the question; None for all
+    """
+    on = question.arguments.get("on") or ()
+    request = question.request._replace(nodes=tuple(on)) if on else question.request
+    lines = Lines(question.side.root, request, _ALL, question.dialects, only, question.side)
+    lines.look(question.progress)
+    if lines.unlisted and not any(of for _, of in lines.count.values()):
+        raise next(iter(lines.unlisted.values()))
+    if on and not any(asked for asked, _ in lines.count.values()):
+        raise NotFound(f"there is no subject {' or '.join(on)}", hint="`nodeattrs list subjects`")
+    return lines
+
+
+def _output(
+    lines: Lines,
+    effects: Sequence[Effect],
+    unused: Sequence[tuple[str, Setting]],
+    unread: Sequence[Unread],
+    path: Path = (),
+) -> Output:
+    report = WhereReport(effects, lines.count, unused, dict(lines.failed()), path)
+    return Output(report, int(not (effects or unused or unread)), warnings=lines.warnings, unread=unread)
 
 
 def _doubts(lines: Lines, effects: Sequence[Effect], unset: Sequence[Path]) -> list[Unread]:
@@ -128,10 +165,24 @@ def _file_of(question: Question, text: str) -> tuple[str, int | None]:
 
 
 def _settings(question: Question, file: str) -> Iterator[Setting]:
-    side = question.side
-    shown = side.shown(file)
-    dialects = [named(name) for name in question.dialects] or every().values()
-    for dialect in dialects:
-        opened = dialect.open(side, question.request)
-        if opened.is_there and shown is not None:
+    shown = question.side.shown(file)
+    for opened in _opened(question):
+        if shown is not None:
             yield from opened.settings(shown)
+
+
+def _lines_of(question: Question, path: Path) -> Iterator[tuple[str, Setting]]:
+    """The lines that set a path, read or not."""
+    side = question.side
+    for opened in _opened(question):
+        for origin in opened.lines_of(path):
+            shown = side.shown(origin.file) if origin.file else None
+            if origin.file and origin.line is not None:
+                yield origin.file if shown is None else side.named(shown), Setting(path, origin.line)
+
+
+def _opened(question: Question) -> Iterator[Opened]:
+    for dialect in [named(name) for name in question.dialects] or every().values():
+        opened = dialect.open(question.side, question.request)
+        if opened.is_there:
+            yield opened

@@ -91,7 +91,8 @@ def trace_at(part: Part, path: Path) -> Trace | None:
 def why(question: Question) -> Output:
     """The reasons for the values of a key. raises: NoSuchAttribute, for a key that nothing sets; NotFound"""
     path = key_of(question)
-    replies = [*Subjects(question).replies(question.arguments["on"] or ())]
+    asked = Subjects(question)
+    replies = [*asked.replies(question.arguments["on"] or ())]
     reasons: dict[Any, Reason] = {}
     hint = None
     for reply in replies:
@@ -103,11 +104,11 @@ def why(question: Question) -> Output:
             key = reply.dialect.name, kind, shown(trace.value, 10_000), tuple(map(str, rows(trace)))
             reason = reasons.setdefault(key, Reason(reply.dialect.name, kind, trace, []))
             reason.subjects.append(reply.subject)
-    unread = [*dict.fromkeys(one for reply in replies for one in reply.doubts(path))]
+    unread = [*dict.fromkeys(one for reply in replies for one in reply.doubts(path)), *asked.unread]
     errors = [one.error for one in replies if one.error is not None]
     if errors and len(errors) == len(replies):
         raise errors[0]
     if not (reasons or unread):
         hint = (hint or "").replace("the node has", "there is") or None
         raise NoSuchAttribute(f"nothing that was read sets {spell(path)}", path=path, hint=hint)
-    return Output(WhyReport(path, [*reasons.values()], replies), unread=unread)
+    return Output(WhyReport(path, [*reasons.values()], replies), warnings=asked.warnings, unread=unread)

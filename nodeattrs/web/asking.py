@@ -1,8 +1,8 @@
 """What pages ask: a table of questions, each with the words of the command that answers it.
 
 What `/api/NAME` gives is what that command gives with `--format json`, and each page shows the same. A name from
-outside stands behind `--` or is the value of an option, so it is never another word; and it is never a path: files
-are named by the settings alone.
+outside stands behind `--` or is the value of an option, so it is never another word; and it names no file but one of
+the repository.
 """
 
 from __future__ import annotations
@@ -41,9 +41,8 @@ class Site(NamedTuple):
     ask:        asks a command of the store, or of the repository, that the site is about
     store:      what the store is called
     repository: its folder, or None
-    hiera, facts: a Hiera tree, and the folder of facts of who asks it; None where there is none
-    sets:       name -> the options of a set of user-data, and its files
-    inventories: name -> the options of an inventory of Ansible
+    facts:      its folder of facts; None where there is none
+    kept:       the place of the store, where there is one
     catalogs:   name of a node -> the file with its catalog, where it was compiled elsewhere
     runs_code:  whether pages may run code of the repository
     private:    a folder of our own, for what commands keep for later calls
@@ -53,10 +52,8 @@ class Site(NamedTuple):
     source: Source
     store: str
     repository: str | None = None
-    hiera: str | None = None
     facts: str | None = None
-    sets: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {}
-    inventories: Mapping[str, Sequence[str]] = {}
+    kept: str | None = None
     catalogs: Mapping[str, str] = {}
     runs_code: bool = False
     private: str = ""
@@ -79,7 +76,7 @@ class Question(NamedTuple):
 
 _REPO = {"repository": "--repo"}
 _RUN = {**_REPO, "facts": "--facts"}
-_HIERA = {"hiera": "--hiera", "facts": "--facts"}
+_SEEN = {**_REPO, "facts?": "--facts"}
 
 QUESTIONS: Mapping[str, Question] = {
     "status": Question("status"),
@@ -92,18 +89,11 @@ QUESTIONS: Mapping[str, Question] = {
     "list": Question("list", "kind", "", _REPO),
     "role-show": Question("role show --origins", "name", "", _REPO),
     "environment-show": Question("environment show --origins", "name", "", _REPO),
-    "role-wins": Question("role wins", "name", "limit", _REPO),
-    "environment-wins": Question("environment wins", "name", "limit", _REPO),
     "catalog-graph": Question("catalog graph", "", "node", _RUN),
     "catalog-why": Question("catalog why", "first then", "node", _RUN),
-    "hiera-matrix": Question("hiera matrix", "key", "", _HIERA),
-    "hiera-explain": Question("hiera explain", "key", "node", _HIERA),
-    "ansible-graph": Question("ansible graph", "inventory"),
-    "ansible-vars": Question("ansible vars --origins", "inventory host"),
-    "ansible-explain": Question("ansible explain", "inventory host path"),
-    "ansible-matrix": Question("ansible matrix", "inventory path"),
-    "cloud-config-explain": Question("cloud-config explain", "set", "path"),
-    "why": Question("why", "key", "dialect", {**_REPO, "facts?": "--facts"}),
+    "why": Question("why", "key", "dialect on", _SEEN),
+    "where": Question("where", "file", "dialect on", {**_SEEN, "kept?": "--from-store"}),
+    "blame": Question("blame", "subject?", "dialect", _SEEN),
     "impact": Question("impact", "range", "sample", {"repository": "--repo", "private": "--reads"}),
 }
 """Name of a question, which is that of its schema, and the command that answers it."""
@@ -111,7 +101,6 @@ QUESTIONS: Mapping[str, Question] = {
 FLAGS = ("slots", "count")
 MISSING = {
     "repository": "there is no repository here: nodeattrs web --repo DIR",
-    "hiera": "the repository has no Hiera tree: `hiera` in nodeattrs.toml names one",
     "facts": "the repository has no folder of facts",
 }
 
@@ -132,22 +121,12 @@ def words_of(site: Site, name: str, given: Mapping[str, Sequence[str]]) -> list[
         raise BadArgument(f"{name} knows no parameter {odd[0]}", hint=f"it knows {', '.join(sorted(known)) or 'none'}")
     found = [*question.words.split(), *_options(site, name, question, given)]
     places = _places(question, given)
-    if name == "why" and site.runs_code:
+    if name in ("why", "where", "blame") and site.runs_code:
         found.append("--run-code")
     if name == "impact":
         found += ["--jobs=1"] if site.runs_code else ["--jobs=1", "--no-run-code"]
         if ".." not in places[0]:
             raise BadArgument("a change is a range of commits", hint="write BASE..HEAD")
-    if question.places == "set":
-        if places[0] not in site.sets:
-            raise NotFound(f"there is no set of user-data {places[0]}", hint="[cloud-init.NAME] names one")
-        options, places = site.sets[places[0]]
-        found += options
-    if question.places.startswith("inventory"):
-        inventory, *places = places
-        if inventory not in site.inventories:
-            raise NotFound(f"there is no inventory {inventory}", hint="[ansible.NAME] names one")
-        found += site.inventories[inventory]
     return [*found, *(["--", *places] if places else [])]
 
 

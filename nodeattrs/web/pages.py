@@ -21,6 +21,9 @@ _SOME = 10
 _LONGEST = 2_000
 """Characters of an address that every server takes."""
 
+_HAVING = {"role": "roles", "environment": "chef_environment"}
+"""Kind -> the field of search that says who has one."""
+
 _ATTRIBUTES = ("platform", "roles", "chef_environment")
 
 
@@ -184,23 +187,21 @@ def thing(kind: str) -> Callable[[Site, Given], Page]:
 
     def made(site: Site, given: Given) -> Page:
         name = given["name"]
-        limit = None if given.get("all") == "1" else str(_SOME)
         shown = answer(site, f"{kind}-show", name=name)
-        found = answer(site, f"{kind}-wins", name=name, limit=limit)
-        made = _made("thing.html", f"{kind} {name}", shown, f"{kind}-wins", {"name": name}, kind=kind, wins=found.data)
-        return made._replace(
-            warnings=[*made.warnings, *([found.error["message"]] if found.error and not shown.error else [])]
-        )
+        made = _made("thing.html", f"{kind} {name}", shown, f"{kind}-show", {"name": name}, kind=kind, where=None)
+        file = next((one["file"] for one in (shown.data or {}).get("origins", ()) if one["file"]), None)
+        if file is None:
+            return made
+        limit = None if given.get("all") == "1" else str(_SOME)
+        having = answer(site, "search", query=f"{_HAVING[kind]}:{name}", limit=limit).data or {"nodes": (), "total": 0}
+        on = [one["name"] for one in having["nodes"]]
+        found = answer(site, "where", file=file, dialect="nodes", on=on)
+        left = having["total"] - len(on)
+        faults = [found.error["message"]] if found.error else []
+        data = {**made.data, "where": found.data, "left": left, "asked": len(on)}
+        return made._replace(data=data, warnings=[*made.warnings, *faults])
 
     return made
-
-
-def hiera(site: Site, given: Given) -> Page:
-    """A key over all nodes of whom there are facts."""
-    key = given.get("key", "").strip()
-    if not key:
-        return Page("hiera.html", {"found": None, "given": {}, "key": ""}, "Hiera")
-    return _made("hiera.html", key, answer(site, "hiera-matrix", key=key), "hiera-matrix", {"key": key}, key=key)
 
 
 def values(site: Site, given: Given) -> Page:
@@ -213,36 +214,20 @@ def values(site: Site, given: Given) -> Page:
     return _made("values.html", key, answer(site, "why", **asked), "why", asked, key=key)
 
 
-def sets(site: Site, given: Given) -> Page:
-    """The sets of user-data that the settings name."""
-    return Page("things.html", {"found": {"names": sorted(site.sets)}, "given": {}, "kind": "cloud-init"}, "cloud-init")
+def subjects(site: Site, given: Given) -> Page:
+    """All who can be asked, by dialect."""
+    found = answer(site, "list", kind="subjects")
+    names = (found.data or {"names": ()})["names"]
+    some = groupby((one.partition(" ") for one in names), lambda one: one[0])
+    by = [(dialect, [name for _, _, name in pairs]) for dialect, pairs in some]
+    return _made("subjects.html", "Subjects", found, "list", {"kind": "subjects"}, by=by)
 
 
-def user_data(site: Site, given: Given) -> Page:
-    """A set of user-data: its parts, what each changed, and who set a path."""
-    asked = {"set": given["name"], "path": given.get("path") or None}
-    found = answer(site, "cloud-config-explain", set=given["name"])
-    traced = answer(site, "cloud-config-explain", **asked) if asked["path"] else None
-    return _made("cloud.html", given["name"], found, "cloud-config-explain", asked, traced=traced, name=given["name"])
-
-
-def inventories(site: Site, given: Given) -> Page:
-    """The inventories of Ansible that the settings name."""
-    return Page(
-        "things.html", {"found": {"names": sorted(site.inventories)}, "given": {}, "kind": "ansible"}, "Ansible"
-    )
-
-
-def inventory(site: Site, given: Given) -> Page:
-    """An inventory: its groups and hosts; the variables of a host, and why it has one; or a variable over all hosts."""
-    name, host, path = given["name"], given.get("host", "").strip(), given.get("path", "").strip()
-    asked = {"inventory": name, "host": host, "path": path}
-    of = {(True, True): "explain", (True, False): "vars", (False, True): "matrix"}.get(
-        (bool(host), bool(path)), "graph"
-    )
-    found = answer(site, f"ansible-{of}", **asked)
-    title = " on ".join(filter(None, (path, host))) or name
-    return _made("ansible.html", title, found, f"ansible-{of}", asked, name=name, host=host, path=path, of=of)
+def subject(site: Site, given: Given) -> Page:
+    """The values of a subject, each with the line that set it."""
+    asked = {"subject": given.get("on"), "dialect": given["dialect"]}
+    title = given.get("on") or given["dialect"]
+    return _made("subject.html", title, answer(site, "blame", **asked), "blame", asked, dialect=given["dialect"])
 
 
 def impact(site: Site, given: Given) -> Page:
@@ -275,11 +260,8 @@ PAGES: Mapping[str, Callable[[Site, Given], Page]] = {
     "/roles/{name}": thing("role"),
     "/environments": things("environment"),
     "/environments/{name}": thing("environment"),
-    "/hiera": hiera,
-    "/cloud-init": sets,
-    "/cloud-init/{name}": user_data,
-    "/ansible": inventories,
-    "/ansible/{name}": inventory,
+    "/subjects": subjects,
+    "/subjects/{dialect}": subject,
     "/impact": impact,
 }
 

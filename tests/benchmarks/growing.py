@@ -168,14 +168,6 @@ def _multiplied(database: sqlite3.Connection, count: int, table: str, rows: str)
     database.executemany(f"INSERT INTO {table} {rows}", numbers)
 
 
-def kept_role(folder: Path, count: int) -> None:
-    """Nodes that have a role and an environment, each of which sets one value that some of them read."""
-    nodes(folder, 1)
-    put(folder, "roles/r.json", '{"default_attributes": {"a": {"b": 5}}}')
-    put(folder, "environments/e.json", '{"default_attributes": {"a": {"b": 7}}}')
-    _store(folder, [{"environment": "e", "default": {"a": {"b": at}}} for at in range(9)], count)
-
-
 def kept_wide(folder: Path, count: int) -> None:
     """A store with two revisions of one large node."""
     _history(folder, (_kept({"name": "n1", "default": wide(count, value)}) for value in (1, 2)))

@@ -79,8 +79,6 @@ ROWS = (
     Row("list (nodes)", f"list nodes --repo {{}} {_STORE}", made.counted_nodes, 256_000),
     Row("role show (attributes)", "role show r --origins --repo {}", made.wide_role, 20_000),
     Row("environment show (attributes)", "environment show e --origins --repo {}", made.wide_role, 20_000),
-    Row("role wins (nodes)", f"role wins r --repo {{}} {_STORE}", made.kept_role, 250),
-    Row("environment wins (nodes)", f"environment wins e --repo {{}} {_STORE}", made.kept_role, 250),
     Row("report (attributes)", f"report n1 --output {{}}/r.html {_STORE}", made.kept_wide, 1_000),
     Row("hiera lookup (keys)", f"hiera lookup w --merge deep {_HIERA}", made.hiera, 4_000),
     Row("hiera lookup (levels)", "hiera lookup w --merge deep --hiera {}/hiera.yaml", made.hiera_levels, 1_600),

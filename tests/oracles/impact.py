@@ -243,7 +243,7 @@ def alone(folder: Path, request: Request, dialect: str, name: str) -> dict[tuple
     return {
         (kind, *path): text.replace(f"{folder}/", "").replace(str(folder), ".")
         for kind, part in answer.items()
-        for path, text in flat(part.tree)
+        for path, text in flat(dict(part.tree))
     }
 
 

@@ -39,7 +39,6 @@ OWN: Mapping[str, tuple[str, ...]] = {
         "run --node {subject} ; show {subject} {key}",
         "run --node {subject} ; explain {subject} {key}",
         "run --node {subject} ; matrix {key}",
-        "run --node {subject} ; role wins web",
         "run --node {subject} ; search {key}:*",
     ),
     "ansible": (
@@ -172,10 +171,6 @@ def _traces(data: dict[str, Any], case: Case) -> Any:
     return [(one["path"], one["value"]) for one in data["traces"]] if "traces" in data else data
 
 
-def _wins(data: dict[str, Any], case: Case) -> Any:
-    return [(one["path"], one["value"], one["wins"]) for one in data["attributes"]]
-
-
 def _found(data: dict[str, Any], case: Case) -> Any:
     return data["total"]
 
@@ -198,7 +193,6 @@ _TAKERS: Mapping[str, Callable[[dict[str, Any], Case], Any]] = {
     "explain": _value,
     "matrix": _groups,
     "show": _value,
-    "role wins": _wins,
     "search": _found,
     "ansible explain": _value,
     "ansible matrix": _groups,

@@ -23,7 +23,6 @@ ALLOWED = {
     ("cli/completion.py", "argparse._SubParsersAction"): "",
     ("cli/manual.py", "argparse._SubParsersAction"): "",
     ("cli/options.py", "argparse._ActionsContainer"): "",
-    ("cli/declared.py", "argparse._ActionsContainer"): "",
     ("cli/program.py", "argparse._SubParsersAction"): "",
     ("cli/program.py", "_typeshed.SupportsWrite"): "typeshed documents this module for type checkers",
 }

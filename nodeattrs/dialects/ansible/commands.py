@@ -2,131 +2,48 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nodeattrs.contract.command import Argument, Command, Output, Question
-from nodeattrs.core.code import held_back
 from nodeattrs.core.tree import parse
 from nodeattrs.dialects.ansible import saved_inventory, saving
 from nodeattrs.dialects.ansible.answers import Variables
-from nodeattrs.dialects.ansible.codes import NO_HOST
-from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.arguments import (
+    FLAG,
+    HOST,
+    INVENTORY,
+    KEY,
+    LIMIT,
+    OF_FOLDER,
+    RENDER,
+    TASK,
+    VARIABLE,
+    answer_of,
+    inventory_of,
+    opened,
+)
 from nodeattrs.dialects.ansible.inventory import Inventory
-from nodeattrs.dialects.ansible.playbook import Playbook
 from nodeattrs.dialects.ansible.printing import as_json_text, as_yaml_text, graph, printed_inventory, printed_variables
 from nodeattrs.dialects.ansible.rendering import Rendered, Rendering
 from nodeattrs.dialects.ansible.reports import (
     Groups,
-    differences,
     explained_variable,
     layers_of,
-    matrix,
     not_evaluated,
-    places,
     set_variables,
     unread,
 )
-from nodeattrs.errors import BadUsage
-from nodeattrs.project.settings import sensitive_beside
-from nodeattrs.reports.compared import Compared
 from nodeattrs.reports.screen import printable
 
 _EXITS = {0: "done", 1: "failed", 2: "usage", 5: "unknown layer"}
-_MANY: Mapping[str, Any] = {"action": "append", "default": []}
-_FLAG: Mapping[str, Any] = {"action": "store_true"}
-
-_HOST = Argument(("host",), "a host of the inventory", {"metavar": "HOST"})
-_VARIABLE = Argument(("path",), "a variable, or a path in one: users.0.name", {"metavar": "VAR"})
-_LIMIT = Argument(("--hosts", "--limit"), "only hosts that it names, such as web:!web3", {"metavar": "PATTERN"})
-_RENDER = Argument(("--render",), "evaluate templates; what cannot be is named", _FLAG)
-_INVENTORY = (
-    Argument(
-        ("-i", "--inventory"),
-        "a file, a folder, or a list of hosts such as web1,web2, ; may be repeated (default: that of ansible.cfg)",
-        {"metavar": "SOURCE", **_MANY},
-        "inventory",
-    ),
-    Argument(
-        ("-e", "--extra-vars"),
-        "name=value words, a map in YAML or JSON, or @FILE; may be repeated",
-        {"metavar": "VARS", **_MANY},
-        "inventory",
-    ),
-    Argument(
-        ("--folder",),
-        "ansible.cfg lies there, and files are named from there (default: here)",
-        {"metavar": "DIR"},
-        "inventory",
-    ),
-    Argument(
-        ("--playbook-dir",),
-        "beside it lie the playbook's group_vars and host_vars",
-        {"metavar": "DIR"},
-        "inventory",
-    ),
-    Argument(("--facts",), "cached facts, a JSON file for each host", {"metavar": "PLACE"}, "inventory"),
-    Argument(
-        ("--environ",),
-        "let variables such as ANSIBLE_HASH_BEHAVIOUR override ansible.cfg",
-        _FLAG,
-        "inventory",
-    ),
-    Argument(
-        ("--vault-password-file", "--vault-id"),
-        "a file with the password of vaults, or a program that prints it; may be repeated. What it opens is a secret",
-        {"metavar": "[ID@]FILE", **_MANY},
-        "inventory",
-    ),
-    Argument(
-        ("--run-inventory",),
-        "run this script or plugin among the sources, or take FILE as what it prints; may be repeated",
-        {"metavar": "SOURCE[=FILE]", **_MANY},
-        "inventory",
-    ),
-    Argument(("--lenient",), "let a broken file cost its own variables only", _FLAG, "inventory"),
-)
-_TASK = (
-    Argument(
-        ("--playbook",),
-        "a playbook in which the host has a task; may be repeated",
-        {"metavar": "FILE", **_MANY},
-        "task",
-    ),
-    Argument(("--play",), "the number of the play, from 1", {"metavar": "N", "type": int}, "task"),
-    Argument(("--role",), "the role that the task belongs to", {"metavar": "NAME"}, "task"),
-    Argument(("--task",), "the task (default: the last one)", {"metavar": "NAME"}, "task"),
-)
-_YAML = (("--yaml", "-y"), "YAML instead of JSON", _FLAG, "as Ansible prints it")
+_YAML = (("--yaml", "-y"), "YAML instead of JSON", FLAG, "as Ansible prints it")
 _LISTING = (
-    Argument(("--keep-groups", "--export"), "variables of groups stay with the groups", _FLAG, "as Ansible prints it"),
-    _LIMIT._replace(group="as Ansible prints it"),
-    Argument(("--toml",), "TOML instead of JSON", _FLAG, "as Ansible prints it", "form"),
+    Argument(("--keep-groups", "--export"), "variables of groups stay with the groups", FLAG, "as Ansible prints it"),
+    LIMIT._replace(group="as Ansible prints it"),
+    Argument(("--toml",), "TOML instead of JSON", FLAG, "as Ansible prints it", "form"),
     Argument(*_YAML, "form"),
 )
-
-
-def _inventory(question: Question) -> Inventory:
-    """The inventory that the arguments name. Its sources run, if --run-inventory names them."""
-    with held_back(False):  # what is run was named, one by one
-        return _opened(question.arguments)
-
-
-def _opened(asked: Mapping[str, Any]) -> Inventory:
-    named = [*asked["inventory"], asked["folder"], asked["playbook_dir"], *asked.get("playbook", ())]
-    return Inventory(
-        *asked["inventory"],
-        folder=asked["folder"],
-        playbook_dir=asked["playbook_dir"],
-        extra_vars=asked["extra_vars"],
-        environment=dict(os.environ) if asked["environ"] else None,
-        facts=asked["facts"],
-        lenient=asked["lenient"],
-        run_inventory=asked["run_inventory"],
-        vault_passwords=asked["vault_password_file"],
-        sensitive_paths=sensitive_beside(asked.get("repo"), *named),
-    )
 
 
 def known_names(noun: str, asked: Mapping[str, Any]) -> Iterable[str]:
@@ -135,35 +52,11 @@ def known_names(noun: str, asked: Mapping[str, Any]) -> Iterable[str]:
     noun:   "HOST" or "VAR"
     raises: AnsibleError; UnknownLayer, where a source would have to run
     """
-    inventory = _opened(asked)
+    inventory = opened(asked)
     if noun == "HOST":
         return inventory.hosts
     hosts = [asked["host"]] if asked.get("host") else inventory.hosts
     return {str(name) for host in hosts for name in inventory.host(host).vars}
-
-
-def _answer(question: Question, inventory: Inventory, host: str) -> Variables:
-    """What a host has: in the inventory, or in the task that the arguments name."""
-    asked = question.arguments
-    if not asked["playbook"]:
-        if asked["task"] or asked["role"] or asked["play"]:
-            raise BadUsage("--play, --role and --task need a --playbook")
-        return inventory.host(host)
-    inventory.found(host)
-    playbook = Playbook(inventory, *asked["playbook"])
-    met = [
-        task
-        for task in playbook.tasks(host)
-        if asked["play"] in (None, task.where.play.number)
-        and asked["role"] in (None, task.where.role and task.where.role.name)
-        and asked["task"] in (None, task.name)
-    ]
-    if not met:
-        names = ", ".join(dict.fromkeys(task.name for task in playbook.tasks(host))) or "none"
-        unknown = [one for one in unread(playbook.unknown(host)) if not one.paths]
-        also = "".join(f"; {one.place}: {one.reason}" for one in unknown)
-        raise AnsibleError(NO_HOST, f"{host} meets no such task", hint=f"it meets: {names}{also}")
-    return playbook.within(met[0] if asked["task"] else met[-1], host)
 
 
 def _hosts(question: Question, inventory: Inventory) -> list[str]:
@@ -181,8 +74,9 @@ def _warned(question: Question, answer: Variables, rendered: Rendered | None) ->
 
 
 def _vars(question: Question) -> Output:
-    asked, inventory = question.arguments, _inventory(question)
-    answer = _answer(question, inventory, asked["host"])
+    asked = question.arguments
+    inventory = inventory_of(asked)
+    answer = answer_of(asked, inventory, asked["host"])
     open_places = unread(answer.unread())
     if asked["origins"]:
         return Output(set_variables(answer), warnings=inventory.warnings, unread=open_places)
@@ -194,7 +88,8 @@ def _vars(question: Question) -> Output:
 
 
 def _list(question: Question) -> Output:
-    asked, inventory = question.arguments, _inventory(question)
+    asked = question.arguments
+    inventory = inventory_of(asked)
     form = "yaml" if asked["yaml"] else "toml" if asked["toml"] else "json"
     text = printed_inventory(inventory, form, export=asked["keep_groups"], limit=asked["hosts"])
     open_places = unread(inventory.unread(_hosts(question, inventory)))
@@ -202,7 +97,8 @@ def _list(question: Question) -> Output:
 
 
 def _graph(question: Question) -> Output:
-    asked, inventory = question.arguments, _inventory(question)
+    asked = question.arguments
+    inventory = inventory_of(asked)
     text = graph(inventory, asked["group"], with_variables=asked["vars"])
     open_places = unread(inventory.unread(inventory.hosts if asked["vars"] else ()))
     report: Groups | str = Groups(inventory, asked["group"], text)
@@ -212,8 +108,9 @@ def _graph(question: Question) -> Output:
 
 
 def _explain(question: Question) -> Output:
-    asked, inventory = question.arguments, _inventory(question)
-    answer = _answer(question, inventory, asked["host"])
+    asked = question.arguments
+    inventory = inventory_of(asked)
+    answer = answer_of(asked, inventory, asked["host"])
     report = explained_variable(inventory, answer, parse(asked["path"]), render=asked["render"])
     trace = report.explanation.trace
     if asked["strict"]:
@@ -224,30 +121,14 @@ def _explain(question: Question) -> Output:
     return Output(report, code, inventory.warnings, unread=unread(layers_of(trace)))
 
 
-def _who_has(question: Question) -> Output:
-    inventory = _inventory(question)
-    found = places(inventory, parse(question.arguments["path"]))
-    code = 0 if found.found or found.unread else 1
-    return Output(found, code, inventory.warnings, unread=found.unread)
-
-
-def _matrix(question: Question) -> Output:
-    asked, inventory = question.arguments, _inventory(question)
-    found, open_places = matrix(inventory, _hosts(question, inventory), parse(asked["path"]), asked["path"])
-    return Output(found, 0 if found.is_set or open_places else 1, inventory.warnings, unread=open_places)
-
-
-def _diff(question: Question) -> Output:
-    asked, inventory = question.arguments, _inventory(question)
-    one, other = (_answer(question, inventory, asked[name]) for name in ("host", "other"))
-    report = Compared((asked["host"], asked["other"]), differences(one, other))
-    return Output(report, warnings=inventory.warnings, unread=unread([*one.unread(), *other.unread()]))
-
-
 def _save(question: Question) -> Output:
-    inventory = _inventory(question)
+    inventory = inventory_of(question.arguments)
     output = saving.save(question, inventory, _hosts(question, inventory))
     return output._replace(warnings=[*output.warnings, *inventory.warnings])
+
+
+def _verb(summary: str, verb: str, arguments: Sequence[Argument]) -> Command:
+    return Command(summary, "", arguments, (), _EXITS, verb, ("output",))
 
 
 COMMANDS: Mapping[str, Command] = {
@@ -255,12 +136,12 @@ COMMANDS: Mapping[str, Command] = {
         "print the variables of a host",
         "",
         [
-            _HOST,
-            _RENDER,
-            *_INVENTORY,
-            *_TASK,
+            HOST,
+            RENDER,
+            *INVENTORY,
+            *TASK,
             Argument(*_YAML),
-            Argument(("--origins",), "instead, each variable with who set it", _FLAG, "as Ansible prints it"),
+            Argument(("--origins",), "instead, each variable with who set it", FLAG, "as Ansible prints it"),
         ],
         (),
         _EXITS,
@@ -270,7 +151,7 @@ COMMANDS: Mapping[str, Command] = {
     "list": Command(
         "print hosts and groups with their variables, as ansible-inventory --list does",
         "",
-        [*_INVENTORY, *_LISTING],
+        [*INVENTORY, *_LISTING],
         (),
         _EXITS,
         _list,
@@ -281,8 +162,8 @@ COMMANDS: Mapping[str, Command] = {
         "",
         [
             Argument(("group",), "where to begin (default: all)", {"metavar": "GROUP", "nargs": "?", "default": "all"}),
-            Argument(("--vars",), "variables, too", _FLAG),
-            *_INVENTORY,
+            Argument(("--vars",), "variables, too", FLAG),
+            *INVENTORY,
         ],
         (),
         _EXITS,
@@ -292,43 +173,25 @@ COMMANDS: Mapping[str, Command] = {
     "explain": Command(
         "say who set a variable of a host, whom that overrides, and by which rule",
         "",
-        [_HOST, _VARIABLE, _RENDER, *_INVENTORY, *_TASK],
+        [HOST, VARIABLE, RENDER, *INVENTORY, *TASK],
         (),
         _EXITS,
         _explain,
         ("strict", "output"),
     ),
-    "who-has": Command(
-        "print every place that sets a variable, and on how many hosts it counts",
-        "",
-        [_VARIABLE, *_INVENTORY],
-        (),
-        _EXITS,
-        _who_has,
-        ("output",),
+    "who-has": _verb(
+        "print every line that sets a variable: where it wins, and who overrides it", "where", [KEY, *OF_FOLDER]
     ),
-    "matrix": Command(
-        "print what each host has, equal ones together",
-        "",
-        [_VARIABLE, _LIMIT, *_INVENTORY],
-        (),
-        _EXITS,
-        _matrix,
-        ("output",),
-    ),
-    "diff": Command(
+    "matrix": _verb("print what each host has, equal ones together", "matrix", [KEY, LIMIT, *OF_FOLDER]),
+    "diff": _verb(
         "print the variables that two hosts have not alike",
-        "",
-        [_HOST, Argument(("other",), "another one", {"metavar": "HOST"}), *_INVENTORY, *_TASK],
-        (),
-        _EXITS,
-        _diff,
-        ("output",),
+        "diff",
+        [HOST._replace(names=("before",)), HOST._replace(names=("after",), help="another one"), *OF_FOLDER, *TASK],
     ),
     "save": Command(
         "keep the hosts as nodes, so that search, show, history and diff know them",
         "",
-        [*_INVENTORY, _LIMIT],
+        [*INVENTORY, LIMIT],
         (),
         _EXITS,
         _save,

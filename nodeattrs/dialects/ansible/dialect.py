@@ -19,6 +19,7 @@ class Ansible(Dialect):
     noun = "host"
     option = Option("--inventory", "SOURCE", "of Ansible (default: that of ansible.cfg)")
     command = "ansible"
+    project = ("ansible.cfg", "group_vars", "host_vars", "roles")
     summary = "say which file and line set a variable of an Ansible inventory"
     description = (
         "Read inventories, group_vars, host_vars, playbooks and roles of Ansible as they are, without running "

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
+from typing import Any
 
-from nodeattrs.contract.answers import Answered, part_of
+from nodeattrs.contract.answers import Answered, Unread, part_of
+from nodeattrs.core.trace import Trace
+from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.unknown import Unknown
+from nodeattrs.dialects.ansible.arguments import answer_of, inventory_of
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.references import PLAYED
+from nodeattrs.dialects.ansible.reports import layers_of, unread
+from nodeattrs.dialects.ansible.values import as_attribute
 from nodeattrs.dialects.common import InRepository
+from nodeattrs.errors import NotFound
 
 _OF_PLAYS = (".yml", ".yaml")
 """Endings of playbooks, and of the files of roles and variables."""
@@ -23,20 +32,59 @@ class AnsibleHosts(InRepository):
         """The inventory that somebody names; None leaves it to ansible.cfg."""
         return self.request.named(self.side, "ansible", None)
 
+    @cached_property
+    def _asked(self) -> Mapping[str, Any] | None:
+        """The arguments of a command of the dialect; None where all dialects have the question."""
+        return self.request.options.get("ansible")
+
     @property
     def is_there(self) -> bool:
         """An inventory that somebody names, or an ansible.cfg."""
-        return self.place.exists() if self.place is not None else (self.side.root / "ansible.cfg").is_file()
+        if self._asked is not None:
+            return bool(self.inventories)
+        return self.place.exists() if self.place is not None else self._has_config or bool(self._named)
+
+    @property
+    def _has_config(self) -> bool:
+        return (self.side.root / "ansible.cfg").is_file()
+
+    @property
+    def _named(self) -> Mapping[str, Sequence[str]]:
+        """The inventories that nodeattrs.toml names, each with its sources. raises: DocumentError"""
+        return self.repository.config.inventories
 
     @cached_property
-    def inventory(self) -> Inventory:
-        """The inventory. raises: NodeattrsError"""
-        paths = self.repository.config.sensitive
-        return Inventory(*filter(None, [self.place]), folder=self.side.root, sensitive_paths=paths)
+    def inventories(self) -> Mapping[str, Inventory]:
+        """What hosts begin with -> the inventory: "" where there is one alone. raises: NodeattrsError"""
+        if self._asked is not None:
+            return {"": inventory_of(self._asked)}
+        how: dict[str, Any] = {"folder": self.side.root, "sensitive_paths": self.repository.config.sensitive}
+        if self.place is not None or self._has_config:
+            return {"": Inventory(*filter(None, [self.place]), **how)}
+        named = self._named.items()
+        return {f"{name}:" if len(named) > 1 else "": Inventory(*some, lenient=True, **how) for name, some in named}
+
+    def _found(self, subject: str) -> tuple[Inventory, str]:
+        """The inventory of a subject, and the name of its host there. raises: NotFound"""
+        for prefix, inventory in self.inventories.items():
+            if subject.startswith(prefix):
+                return inventory, subject.removeprefix(prefix)
+        raise NotFound(f"there is no inventory of {subject}", hint=f"they are {', '.join(self.inventories)}")
 
     def subjects(self) -> Iterable[str]:
-        """The hosts."""
-        return list(self.inventory.hosts)
+        """The hosts; of a command those that its pattern names."""
+        self.unread = [one for inventory in self.inventories.values() for one in unread(inventory.unread(()))]
+        limit = None if self._asked is None else self._asked.get("hosts")
+        return [
+            f"{prefix}{host}"
+            for prefix, inventory in self.inventories.items()
+            for host in (inventory.hosts if limit is None else inventory.matching(limit))
+        ]
+
+    @property
+    def warnings(self) -> Sequence[object]:
+        """The warnings of all inventories."""
+        return [one for inventory in self.inventories.values() for one in inventory.warnings] if self.is_there else ()
 
     def leaves_out(self, file: str) -> bool:
         """Whether a file belongs to plays or roles, or to a group or host that another folder's variables are for.
@@ -46,12 +94,37 @@ class AnsibleHosts(InRepository):
         path = PurePosixPath(self.side.named(file))
         if path.suffix not in _OF_PLAYS or any(step.startswith(".") for step in path.parts) or PLAYED & set(path.parts):
             return False
-        for words, names in (("group_vars", self.inventory.groups), ("host_vars", self.inventory.hosts)):
+        groups = {name for one in self.inventories.values() for name in one.groups}
+        hosts = {name for one in self.inventories.values() for name in one.hosts}
+        for words, names in (("group_vars", groups), ("host_vars", hosts)):
             if words in path.parts[:-1]:
                 named = path.parts[path.parts.index(words) + 1]
                 return named in names or named.partition(".")[0] in names
         return True
 
     def answer(self, name: str) -> Answered:
-        """Its variables."""
-        return {"variable": part_of(self.with_set(self.inventory.host(name)))}
+        """Its variables: of a command that names a task those in the task."""
+        inventory, host = self._found(name)
+        found = inventory.host(host) if self._asked is None else answer_of(self._asked, inventory, host)
+        self.unread = unread(inventory.unread(()))
+        answer = self.with_set(found)
+        part = part_of(answer)
+
+        def doubts(path: TreePath) -> list[Unread]:
+            return unread(layers_of(found.trace(path)) if path else found.unread())
+
+        def trace(path: TreePath) -> Trace:
+            return _shown(answer.trace(path))
+
+        return {"variable": part._replace(tree=as_attribute(part.tree), trace=trace, unread=doubts)}
+
+
+def _shown(trace: Trace) -> Trace:
+    """A trace whose values can be shown: what is encrypted is a secret."""
+
+    def made(value: Any) -> Any:
+        return value if value is ABSENT or isinstance(value, Unknown) else as_attribute(value)
+
+    claims = tuple(one._replace(claim=one.claim._replace(value=made(one.value))) for one in trace.claims)
+    elements = tuple(one._replace(value=made(one.value)) for one in trace.elements)
+    return trace._replace(value=made(trace.value), claims=claims, elements=elements)

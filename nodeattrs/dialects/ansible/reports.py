@@ -7,22 +7,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
-from nodeattrs.core.sensitive import revealed
-from nodeattrs.core.trace import Outcome, Trace, shown
+from nodeattrs.core.trace import Trace, shown
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.ansible.answers import Variables
-from nodeattrs.dialects.ansible.because import Mention, level_of, mentions, reasons
+from nodeattrs.dialects.ansible.because import Mention, mentions, reasons
 from nodeattrs.dialects.ansible.codes import NOT_EVALUATED
 from nodeattrs.dialects.ansible.faults import AnsibleError, warned
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.printing import printed_variables
-from nodeattrs.dialects.ansible.values import MaySet, as_attribute, as_json
-from nodeattrs.errors import NoSuchAttribute
+from nodeattrs.dialects.ansible.values import MaySet, as_json
 from nodeattrs.reports.explain import Explanation, way_to
-from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import origin_data
 
@@ -182,105 +178,3 @@ def _mentioned(one: Mention) -> str:
     if one.value is ABSENT:
         return f"{one.name}, which nobody sets" + (f"; it may be set at {where}" if where else "")
     return f"{one.name} = {shown(as_json(one.value))}, set at {where}"
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A place that sets a variable.
-
-    value: what it sets; level: the number of its precedence level
-    wins, loses: the hosts on which it counts, and those on which something stronger does
-    """
-
-    origin: Origin
-    value: Any
-    level: int
-    wins: tuple[str, ...]
-    loses: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Places:
-    """Everywhere a variable is set, and on which hosts each place counts.
-
-    unread: the places that may set it, too
-    """
-
-    name: str
-    found: Sequence[Place]
-    unread: Sequence[Unread] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Each place with its value, its level and its hosts."""
-        return {
-            "version": 1,
-            "variable": self.name,
-            "places": [
-                {
-                    **origin_data(one.origin),
-                    "value": _data(one.value),
-                    "level": one.level,
-                    "wins": list(one.wins),
-                    "loses": list(one.loses),
-                }
-                for one in self.found
-            ],
-        }
-
-    def lines(self, screen: Screen) -> Iterator[str]:
-        """Two lines a place: where and what, then on how many hosts it counts."""
-        if not self.found:
-            yield printable(f"{self.name}: nobody sets it")
-        for one in self.found:
-            yield printable(f"{one.origin.place or one.origin.who}  {shown(_data(one.value))}")
-            never = "" if one.wins else ": it counts nowhere"
-            yield f"    level {one.level}; wins on {_hosts(one.wins)}, loses on {_hosts(one.loses)}{never}"
-
-
-def _hosts(names: Sequence[str]) -> str:
-    return f"{len(names)} host{'s' * (len(names) != 1)}"
-
-
-def places(inventory: Inventory, path: Path) -> Places:
-    """Everywhere a path is set for some host, those that count on most hosts first.
-
-    cost: that of a trace for each host
-    """
-    found: dict[tuple[Any, ...], tuple[Any, int, list[str], list[str]]] = {}
-    layers = inventory.unread(())
-    for host in inventory.hosts:
-        trace = inventory.host(host).trace(path)
-        layers += layers_of(trace)
-        for one in trace.claims:
-            if one.outcome is not Outcome.UNKNOWN:
-                key = one.origin, one.path
-                _, _, wins, loses = found.setdefault(key, (one.value, level_of(trace, one), [], []))
-                (loses if one.outcome is Outcome.LOSES else wins).append(host)
-    rows = [
-        Place(origin, value, level, tuple(wins), tuple(loses))
-        for (origin, _), (value, level, wins, loses) in found.items()
-    ]
-    rows.sort(key=lambda one: (-len(one.wins), -len(one.loses)))
-    return Places(spell(path), rows, unread(layers))
-
-
-def matrix(inventory: Inventory, hosts: Sequence[str], path: Path, question: str) -> tuple[Matrix, list[Unread]]:
-    """What each host has, the equal ones together; and what may change it. cost: that of a trace for each host"""
-    cells = []
-    layers = inventory.unread(())
-    for host in hosts:
-        trace = inventory.host(host).trace(path)
-        layers += layers_of(trace)
-        value = as_attribute(trace.value) if trace.found else NoSuchAttribute(f"nobody sets {question}", path=path)
-        cells.append((host, Cell(value, trace.origins)))
-    return Matrix(question, cells), unread(layers)
-
-
-def differences(one: Variables, other: Variables) -> dict[str, tuple[Any, Any]]:
-    """The variables that two answers have not alike, each with both values; what is encrypted is withheld."""
-    left, right = as_json(revealed(one.vars)), as_json(revealed(other.vars))
-    names = sorted(left.keys() | right.keys())
-    pairs = {name: (left.get(name, ABSENT), right.get(name, ABSENT)) for name in names}
-    apart = [name for name, (a, b) in pairs.items() if a != b or type(a) is not type(b)]
-    shown, others = _data(one.vars), _data(other.vars)
-    return {name: (shown.get(name, ABSENT), others.get(name, ABSENT)) for name in apart}

@@ -69,37 +69,6 @@ def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
     return {key: levels for key, levels in found.items() if levels}
 
 
-class Seen(NamedTuple):
-    """What one scope sees of a key: the value or the error, who set it, and which levels might decide otherwise."""
-
-    value: Any
-    origins: tuple[Origin, ...] = ()
-    unknown: tuple[UnknownLevel, ...] = ()
-
-
-@taking(scopes=Mapping, key=str)
-def across(scopes: Mapping[str, Scope], key: str, **arguments: Any) -> dict[str, Seen]:
-    """What many scopes see of a key.
-
-    arguments: those of `Scope.lookup`
-    cost:      a lookup each, and an explanation for each value that comes from other files than an equal one
-    """
-    known: dict[Any, Seen] = {}
-    found: dict[str, Seen] = {}
-    for name, scope in scopes.items():
-        try:
-            value = scope.lookup(key, **arguments)
-        except NodeattrsError as error:
-            found[name] = Seen(error)
-            continue
-        alike = scope.environment, scope.sources(key), _compared(value)
-        if alike not in known:
-            explanation = scope.explain(key, **arguments)
-            known[alike] = Seen(value, explanation.origins(), explanation.unknown)
-        found[name] = known[alike]
-    return found
-
-
 class Kept(NamedTuple):
     """What of a value nobody decrypted: its key and path, why, and where it stands."""
 

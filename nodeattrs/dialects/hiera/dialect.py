@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from nodeattrs.contract.command import Command
 from nodeattrs.contract.dialect import Dialect, Opened, Option
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
+
+_OF_PUPPET = ("environment.conf", "Puppetfile", "hieradata")
 
 
 class Hiera(Dialect):
@@ -19,6 +22,7 @@ class Hiera(Dialect):
     needs_facts = True
     facts_choose_files = True
     command = "hiera"
+    found_upwards = "hiera.yaml"
     summary = "look keys up in a Hiera 5 tree, and say which file and line gave what"
     description = (
         "Ask layers of Hiera 5 data, for one node or for all of a folder of facts. The tree is hiera.yaml\n"
@@ -42,6 +46,14 @@ class Hiera(Dialect):
         from nodeattrs.dialects.hiera.opened import HieraKeys
 
         return HieraKeys(side, request)
+
+    def ways_on(self, folder: Path) -> Iterable[str]:
+        """The hiera.yaml of a control repository may lie elsewhere."""
+        for mark in _OF_PUPPET:
+            if (folder / mark).exists():
+                yield f"{mark} is Puppet's, and there is no hiera.yaml that counts: one elsewhere is named with"
+                yield "`nodeattrs hiera lookup KEY --hiera-config FILE`"
+                return
 
     def commands(self) -> Mapping[str, Command]:
         """Its own commands."""

@@ -22,7 +22,7 @@ from nodeattrs.core.borders import A_PATH, Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.tree import ABSENT, Path, copied, is_word, meant
+from nodeattrs.core.tree import ABSENT, Path, copied, dig, is_word, meant
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.hiera import control, eyaml
 from nodeattrs.dialects.hiera.codes import DATA_FUNCTION_FAILED, NO_DATA_FILES, UNKNOWN_DATA_FUNCTION
@@ -376,15 +376,16 @@ class LoadedTree:
         found += [self.module_layer(environment, module) for module in self.modules(environment)]
         return [config for config in found if config is not None]
 
-    def who_has(self, key: str, environment: str = "production") -> list[Origin]:
+    def who_has(self, key: str, environment: str = "production", below: Path = ()) -> list[Origin]:
         """Where every data file says *key*: its origins, whether any node reads that file or not.
 
-        cost: reads all files
+        below: a path in its value
+        cost:  reads all files
         """
         return [
-            file.locator(key, "").at(())
+            file.locator(key, "").at(below)
             for file in self.data_files(environment)
-            if file.tree.get(key, ABSENT) is not ABSENT
+            if dig(file.tree.get(key, ABSENT), below) is not ABSENT
         ]
 
 

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator
-from functools import cached_property
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.contract.answers import Answered
+from nodeattrs.contract.answers import Answered, Unread
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.common import WithFacts, part_of_keys
-from nodeattrs.dialects.hiera.census import as_asked, view
+from nodeattrs.dialects.hiera.arguments import check, how_of, is_bare, tree_of, warnings_of
+from nodeattrs.dialects.hiera.census import as_asked
 from nodeattrs.dialects.hiera.config import Config
+from nodeattrs.dialects.hiera.explain import Explanation
 from nodeattrs.dialects.hiera.open_paths import open_paths
-from nodeattrs.dialects.hiera.scope import Hiera
-from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, scope_of
+from nodeattrs.dialects.hiera.scope import Hiera, Scope
+from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, asked_scope, names_of, scope_of
 from nodeattrs.dialects.hiera.variables import NAMES
-from nodeattrs.errors import NotFound
+from nodeattrs.errors import NodeattrsError, NotFound
 
 _VARIABLE = re.compile(r"%\{(?:::)?([\w.]+)\}")
 
@@ -38,6 +43,37 @@ def _found(folder: Path, template: str, named: Collection[str]) -> Iterator[tupl
             yield parts[1].removeprefix("facts."), found[1]
 
 
+class Keys(Mapping[str, Any]):
+    """The keys of a node with their values, each looked up at its first use. An error is a value, too.
+
+    how:    further arguments of each lookup
+    raises: NodeattrsError, where a data file cannot be read
+    """
+
+    def __init__(self, scope: Scope, how: Mapping[str, Any]) -> None:
+        self._scope, self._how = scope, how
+        self._known = scope.known_keys()
+        self._found: dict[str, Any] = {}
+
+    def __getitem__(self, key: str) -> Any:
+        key = str(key)  # a path may have a number as its first step
+        if key not in self._found:
+            try:
+                self._found[key] = self._scope.lookup(as_asked(key), **{"default_value": ABSENT, **self._how})
+            except NodeattrsError as error:
+                is_there = error.kind != "not_found" or self._scope.explain(as_asked(key), **self._how).trace().claims
+                self._found[key] = error if is_there else ABSENT
+        if self._found[key] is ABSENT:
+            raise KeyError(key)
+        return self._found[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return (key for key in self._known if key in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
 class HieraKeys(WithFacts):
     """Every key of a Hiera tree, as each node sees it."""
 
@@ -49,13 +85,30 @@ class HieraKeys(WithFacts):
             return named if named.exists() else None
         return self.side.root if (self.side.root / "hiera.yaml").is_file() else None
 
+    @cached_property
+    def _asked(self) -> Mapping[str, Any] | None:
+        """The arguments of a command of the dialect; None where all dialects have the question."""
+        return self.request.options.get("hiera")
+
+    @cached_property
+    def _names(self) -> Mapping[str, Path | None]:
+        """The nodes that the arguments name, each with the file of its facts."""
+        return {} if self._asked is None else names_of(self._asked, self._asked.get("node"))
+
     @property
     def is_there(self) -> bool:
-        """A hiera.yaml, or one that the settings name."""
-        return self.place is not None
+        """A hiera.yaml, or one that the settings or the arguments name."""
+        return self.place is not None if self._asked is None else bool(self.hiera)
+
+    @property
+    def warnings(self) -> Sequence[object]:
+        """Those of the tree, and levels that are left out and not there."""
+        return () if self._asked is None else warnings_of(self.hiera)
 
     def subjects(self) -> Iterable[str]:
         """The nodes that are known; else those with data of their own; else one without a name."""
+        if self._asked is not None:
+            return self._names
         return self.known() or self._with_data() or {""}
 
     def _with_data(self) -> set[str]:
@@ -96,7 +149,10 @@ class HieraKeys(WithFacts):
 
     @cached_property
     def hiera(self) -> Hiera:
-        """The tree. raises: NodeattrsError"""
+        """The tree. raises: NodeattrsError; BadUsage, where the arguments cannot be meant"""
+        if self._asked is not None:
+            check(self._asked)
+            return tree_of(self._asked, dict(self.request.places).get("hiera", self._asked["hiera"]))
         place = self.place
         if place is None:
             raise NotFound("there is no hiera.yaml", hint="name one: --hiera PLACE")
@@ -110,11 +166,32 @@ class HieraKeys(WithFacts):
 
     def answer(self, name: str) -> Answered:
         """Its keys."""
-        given = self.enc.get(name, {}).get("parameters")
-        variables = given if isinstance(given, dict) else {}
-        scope = scope_of(self.hiera, name, self._facts(name), self.environment_of(name), variables)
-        self.unread = [*open_paths(scope, self.repository.shown)]
-        return {"key": part_of_keys(view(scope), lambda key: scope.explain(as_asked(key)), self)}
+        asked = self._asked
+        if asked is not None:
+            names = self._names if name in self._names else names_of(asked, [name])
+            scope = asked_scope(asked, self.hiera, name, names[name])
+            paths = open_paths(scope, os.path.relpath, is_node=bool(name)) if is_bare(asked) else ()
+        else:
+            given = self.enc.get(name, {}).get("parameters")
+            variables = given if isinstance(given, dict) else {}
+            scope = scope_of(self.hiera, name, self._facts(name), self.environment_of(name), variables)
+            paths = open_paths(scope, self.repository.shown)
+        self.unread = [*paths]
+        how = {} if asked is None else how_of(asked)
+
+        @lru_cache(maxsize=1)
+        def explain(key: str) -> Explanation:
+            return scope.explain(as_asked(key), **how)
+
+        def unread(path: TreePath) -> list[Unread]:
+            return [level.unread for level in explain(str(path[0])).unknown]
+
+        return {"key": part_of_keys(Keys(scope, how), explain, self)._replace(unread=unread)}
+
+    def lines_of(self, path: TreePath) -> Iterable[Origin]:
+        """The lines of all data files that set a key, or a path in its value."""
+        environment = self.request.environment if self._asked is None else self._asked["environment"]
+        return self.hiera.who_has(str(path[0]), environment or USUAL_ENVIRONMENT, path[1:])
 
     @cached_property
     def _root(self) -> Path:

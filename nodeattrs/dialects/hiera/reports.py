@@ -245,13 +245,6 @@ def _row(cells: list[str], screen: Screen) -> Iterator[str]:
     yield from screen.wrapped(line, " " * 8, indent)
 
 
-def places_of(key: str, origins: Sequence[Origin]) -> PlainReport:
-    """Every line of every data file that sets a key."""
-    text = [printable(str(one.place)) for one in origins] or [printable(f"{key}: no data file has it")]
-    places = [{"file": one.file, "line": one.line, "column": one.column} for one in origins]
-    return PlainReport(text, {"version": 1, "key": key, "places": places})
-
-
 def unused_report(found: Unused, nodes: int) -> PlainReport:
     """The files that no node reads, and the keys that every node sees shadowed. nodes: how many were asked"""
     text = [f"{file}: read by none of {nodes} nodes" for file in found.files]

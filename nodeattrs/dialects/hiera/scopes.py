@@ -59,6 +59,11 @@ def scopes_of(asked: Mapping[str, Any], hiera: Hiera, names: Sequence[str] | Non
     names:  the nodes; None is all of the folder of facts, else one without a name
     raises: BadArgument, BadUsage, DocumentError, UnknownLayer
     """
+    return {name: asked_scope(asked, hiera, name, file) for name, file in names_of(asked, names).items()}
+
+
+def names_of(asked: Mapping[str, Any], names: Sequence[str] | None) -> dict[str, Path | None]:
+    """The nodes that the arguments of a command name, each with the file of its facts. raises: BadArgument, BadUsage"""
     place = None if asked["facts"] is None else Path(asked["facts"])
     if place is not None and asked["facts"] != "-" and place.is_dir():
         files = {path.stem: path for path in sorted(place.iterdir()) if path.suffix in _DATA}
@@ -66,14 +71,14 @@ def scopes_of(asked: Mapping[str, Any], hiera: Hiera, names: Sequence[str] | Non
             if name not in files:
                 hint = f"there are: {', '.join(files) or 'none'}"
                 raise BadArgument(f"{asked['facts']} has no facts of {name}", hint=hint)
-        return {name: _scope(asked, hiera, name, files[name]) for name in names or files}
+        return {name: files[name] for name in names or files}
     if names is not None and len(names) > 1:
         raise BadUsage("several --node need --facts to be a folder")
-    name = names[0] if names else ""
-    return {name: _scope(asked, hiera, name, place)}
+    return {names[0] if names else "": place}
 
 
-def _scope(asked: Mapping[str, Any], hiera: Hiera, name: str, file: Path | None) -> Scope:
+def asked_scope(asked: Mapping[str, Any], hiera: Hiera, name: str, file: Path | None) -> Scope:
+    """The scope of a node, as the arguments of a command say. file: with its facts; None for none"""
     facts = {} if file is None else facts_at(file)
     node, trusted = name or _name_in(facts), None
     if asked["trusted"] is not None:

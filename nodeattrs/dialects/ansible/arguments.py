@@ -1,0 +1,138 @@
+"""The arguments of the commands about Ansible, the inventory that they name, and what a host has there.
+
+The commands that are verbs have theirs as options of the request; `opened` reads them from there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from nodeattrs.contract.command import Argument
+from nodeattrs.core.code import held_back
+from nodeattrs.dialects.ansible.answers import Variables
+from nodeattrs.dialects.ansible.codes import NO_HOST
+from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.inventory import Inventory
+from nodeattrs.dialects.ansible.playbook import Playbook
+from nodeattrs.dialects.ansible.reports import unread
+from nodeattrs.errors import BadUsage
+from nodeattrs.project.settings import sensitive_beside
+
+_MANY: Mapping[str, Any] = {"action": "append", "default": []}
+FLAG: Mapping[str, Any] = {"action": "store_true"}
+
+HOST = Argument(("host",), "a host of the inventory", {"metavar": "HOST"})
+VARIABLE = Argument(("path",), "a variable, or a path in one: users.0.name", {"metavar": "VAR"})
+KEY = VARIABLE._replace(names=("key",))
+LIMIT = Argument(("--hosts", "--limit"), "only hosts that it names, such as web:!web3", {"metavar": "PATTERN"})
+RENDER = Argument(("--render",), "evaluate templates; what cannot be is named", FLAG)
+INVENTORY = (
+    Argument(
+        ("-i", "--inventory"),
+        "a file, a folder, or a list of hosts such as web1,web2, ; may be repeated (default: that of ansible.cfg)",
+        {"metavar": "SOURCE", **_MANY},
+        "inventory",
+    ),
+    Argument(
+        ("-e", "--extra-vars"),
+        "name=value words, a map in YAML or JSON, or @FILE; may be repeated",
+        {"metavar": "VARS", **_MANY},
+        "inventory",
+    ),
+    Argument(
+        ("--folder",),
+        "ansible.cfg lies there, and files are named from there (default: here)",
+        {"metavar": "DIR"},
+        "inventory",
+    ),
+    Argument(
+        ("--playbook-dir",),
+        "beside it lie the playbook's group_vars and host_vars",
+        {"metavar": "DIR"},
+        "inventory",
+    ),
+    Argument(("--facts",), "cached facts, a JSON file for each host", {"metavar": "PLACE"}, "inventory"),
+    Argument(
+        ("--environ",),
+        "let variables such as ANSIBLE_HASH_BEHAVIOUR override ansible.cfg",
+        FLAG,
+        "inventory",
+    ),
+    Argument(
+        ("--vault-password-file", "--vault-id"),
+        "a file with the password of vaults, or a program that prints it; may be repeated. What it opens is a secret",
+        {"metavar": "[ID@]FILE", **_MANY},
+        "inventory",
+    ),
+    Argument(
+        ("--run-inventory",),
+        "run this script or plugin among the sources, or take FILE as what it prints; may be repeated",
+        {"metavar": "SOURCE[=FILE]", **_MANY},
+        "inventory",
+    ),
+    Argument(("--lenient",), "let a broken file cost its own variables only", FLAG, "inventory"),
+)
+OF_FOLDER = tuple(
+    one._replace(keywords={**one.keywords, "dest": "repo"}) if one.name == "folder" else one for one in INVENTORY
+)
+"""The same for verbs: --folder names the folder of their question."""
+TASK = (
+    Argument(
+        ("--playbook",),
+        "a playbook in which the host has a task; may be repeated",
+        {"metavar": "FILE", **_MANY},
+        "task",
+    ),
+    Argument(("--play",), "the number of the play, from 1", {"metavar": "N", "type": int}, "task"),
+    Argument(("--role",), "the role that the task belongs to", {"metavar": "NAME"}, "task"),
+    Argument(("--task",), "the task (default: the last one)", {"metavar": "NAME"}, "task"),
+)
+
+
+def inventory_of(asked: Mapping[str, Any]) -> Inventory:
+    """The inventory that the arguments name. Its sources run, if --run-inventory names them."""
+    with held_back(False):  # what is run was named, one by one
+        return opened(asked)
+
+
+def opened(asked: Mapping[str, Any]) -> Inventory:
+    """The same, where no code may run."""
+    folder = asked["folder"] if "folder" in asked else asked["repo"]
+    named = [*asked["inventory"], folder, asked["playbook_dir"], *asked.get("playbook", ())]
+    return Inventory(
+        *asked["inventory"],
+        folder=folder,
+        playbook_dir=asked["playbook_dir"],
+        extra_vars=asked["extra_vars"],
+        environment=dict(os.environ) if asked["environ"] else None,
+        facts=asked["facts"],
+        lenient=asked["lenient"],
+        run_inventory=asked["run_inventory"],
+        vault_passwords=asked["vault_password_file"],
+        sensitive_paths=sensitive_beside(asked.get("repo"), *named),
+    )
+
+
+def answer_of(asked: Mapping[str, Any], inventory: Inventory, host: str) -> Variables:
+    """What a host has: in the inventory, or in the task that the arguments name."""
+    if not asked.get("playbook"):
+        if any(asked.get(word) for word in ("task", "role", "play")):
+            raise BadUsage("--play, --role and --task need a --playbook")
+        return inventory.host(host)
+    inventory.found(host)
+    playbook = Playbook(inventory, *asked["playbook"])
+    met = [
+        task
+        for task in playbook.tasks(host)
+        if asked["play"] in (None, task.where.play.number)
+        and asked["role"] in (None, task.where.role and task.where.role.name)
+        and asked["task"] in (None, task.name)
+    ]
+    if not met:
+        names = ", ".join(dict.fromkeys(task.name for task in playbook.tasks(host))) or "none"
+        unknown = [one for one in unread(playbook.unknown(host)) if not one.paths]
+        also = "".join(f"; {one.place}: {one.reason}" for one in unknown)
+        raise AnsibleError(NO_HOST, f"{host} meets no such task", hint=f"it meets: {names}{also}")
+    return playbook.within(met[0] if asked["task"] else met[-1], host)

@@ -1,0 +1,168 @@
+"""The arguments of the commands about Hiera, and the tree that they name.
+
+The commands that are verbs have theirs as options of the request; `opened` reads them from there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.contract.command import Argument
+from nodeattrs.dialects.hiera.eyaml import Pkcs7
+from nodeattrs.dialects.hiera.hierarchies import has_environments
+from nodeattrs.dialects.hiera.scope import Hiera
+from nodeattrs.errors import BadUsage
+from nodeattrs.project.settings import sensitive_beside
+
+_MANY: Mapping[str, Any] = {"action": "append", "default": []}
+FLAG: Mapping[str, Any] = {"action": "store_true"}
+_FILE: Mapping[str, Any] = {"metavar": "FILE"}
+
+# --- arguments
+
+KEY = Argument(("key",), "such as ntp::servers", {"metavar": "KEY"})
+KEYS = Argument(("keys",), "such as ntp::servers or users.bob.uid", {"metavar": "KEY", "nargs": "+"})
+
+_DATA = "where the data is"
+_TREE = (
+    Argument(("--hiera",), "a hiera.yaml, or a folder with one (default: ./hiera.yaml)", {"metavar": "PLACE"}, _DATA),
+    Argument(("--environmentpath",), "a folder with a folder for each environment", {"metavar": "DIR"}, _DATA),
+    Argument(("--hiera-config", "--hiera_config"), "the hiera.yaml of the global layer", _FILE, _DATA),
+    Argument(("--modulepath",), "a folder with modules; repeatable", {"metavar": "DIR", **_MANY}, _DATA),
+    Argument(("--basemodulepath",), "what $basemodulepath is; repeatable", {"metavar": "DIR", **_MANY}, _DATA),
+    Argument(
+        ("--puppet-conf", "--confdir"),
+        "a puppet.conf or its folder: where data and modules are",
+        {"metavar": "PLACE"},
+        _DATA,
+    ),
+    Argument(("--skip-level",), "leave a level out; repeatable", {"metavar": "NAME", **_MANY}, _DATA),
+)
+_DECRYPTION = (
+    Argument(("--decrypt",), "decrypt eyaml with the keys that hiera.yaml names", FLAG, _DATA),
+    Argument(("--eyaml-private-key",), "decrypt eyaml; the private key, in PEM", _FILE, _DATA),
+    Argument(("--eyaml-public-key",), "decrypt eyaml; the public key, in PEM", _FILE, _DATA),
+)
+_CARE = (
+    Argument(("--documented",), "strategies follow the documentation, not Puppet", FLAG, _DATA),
+    Argument(("--strict",), "warnings, and levels that cannot be read, are errors", FLAG, _DATA),
+)
+
+_ASKS = "who asks"
+NODE = Argument(
+    ("--node",), "its name; may be repeated with a folder of facts", {"metavar": "NAME", "action": "append"}, _ASKS
+)
+ENVIRONMENT = Argument(("--environment", "-E"), "(default: that of --enc, or production)", {"metavar": "NAME"}, _ASKS)
+FACTS = (
+    Argument(
+        ("--facts",),
+        "facts in JSON or YAML, or a folder with NODE.json or NODE.yaml; - is stdin",
+        {"metavar": "PLACE"},
+        _ASKS,
+    ),
+    Argument(("--set",), "a variable of the node; VALUE is JSON or text", {"metavar": "PATH=VALUE", **_MANY}, _ASKS),
+    Argument(("--trusted",), "trusted facts in JSON or YAML, over those of the name", _FILE, _ASKS),
+    Argument(("--enc",), "the YAML answer of a classifier; or the program itself, with --run-code", _FILE, _ASKS),
+)
+_ANY_NODE = (*_TREE, *_CARE, ENVIRONMENT, *FACTS)
+NODES = (*_ANY_NODE, NODE)
+CLEAR_NODES = (*NODES, *_DECRYPTION)
+
+_VALUES = "how values become one"
+MERGING = (
+    Argument(("--compile",), "", FLAG, _VALUES),
+    Argument(("--merge",), "first, unique, hash or deep; goes before lookup_options", {"metavar": "STRATEGY"}, _VALUES),
+    Argument(
+        ("--knock-out-prefix",), "with --merge deep: what marks a value to be removed", {"metavar": "PREFIX"}, _VALUES
+    ),
+    Argument(("--sort-merged-arrays",), "with --merge deep: sort merged lists", FLAG, _VALUES),
+    Argument(("--merge-hash-arrays",), "with --merge deep: merge maps in lists by position", FLAG, _VALUES),
+)
+ONE_VALUE = (
+    Argument(("--type",), "what the value has to be, such as 'Array[String]'", {"metavar": "TYPE"}, _VALUES),
+    Argument(("--default",), "the answer where nothing has the key", {"metavar": "TEXT"}, _VALUES),
+)
+SIDES = (
+    Argument(("before",), "its name", {"metavar": "NODE", "nargs": "?", "default": ""}),
+    Argument(("after",), "another one (default: NODE)", {"metavar": "OTHER", "nargs": "?"}),
+    Argument(("--against-tree",), "what OTHER sees in this tree", {"metavar": "PLACE", "dest": "against"}),
+    *_ANY_NODE,
+)
+
+# --- the tree, and how it is asked
+
+Asked = Mapping[str, Any]
+"""The arguments of a command, by name."""
+
+
+def check(asked: Asked) -> None:
+    """raises: BadUsage"""
+    for word in ("knock_out_prefix", "sort_merged_arrays", "merge_hash_arrays"):
+        if asked.get(word) not in (None, False) and asked.get("merge") != "deep":
+            raise BadUsage(f"--{word.replace('_', '-')} is about --merge deep")
+    if asked.get("compile"):
+        raise BadUsage(
+            "--compile runs manifests, which nothing here does; give the variables they set: --set NAME=VALUE"
+        )
+    if bool(asked.get("eyaml_private_key")) != bool(asked.get("eyaml_public_key")):
+        raise BadUsage("--eyaml-private-key and --eyaml-public-key are a pair")
+    if asked["hiera"] and asked["environmentpath"]:
+        raise BadUsage("--hiera and --environmentpath are two ways to name the environment layer")
+
+
+def tree_of(asked: Asked, place: str | None, decrypts: bool = True) -> Hiera:
+    """The tree that the arguments name.
+
+    place:    its hiera.yaml or folder; None is the one of --environmentpath, else the current folder
+    decrypts: whether --decrypt and the keys count
+    """
+    environmentpath = None if place else asked["environmentpath"]
+    private, public = asked.get("eyaml_private_key"), asked.get("eyaml_public_key")
+    decrypt = Pkcs7(private, public) if private and public else asked.get("decrypt", False)
+    is_named = place or environmentpath or asked["hiera_config"] or asked["puppet_conf"]
+    is_tree = has_environments(Path()) or os.path.isfile("environment.conf")
+    here = "." if is_tree else "hiera.yaml"
+    return Hiera(
+        place if is_named else here,
+        environmentpath=environmentpath,
+        global_config=asked["hiera_config"],
+        modulepath=asked["modulepath"],
+        basemodulepath=asked["basemodulepath"],
+        puppet_conf=asked["puppet_conf"],
+        skip_levels=asked["skip_level"],
+        decrypt=decrypts and decrypt,
+        documented=asked["documented"],
+        strict=asked["strict"],
+        sensitive_paths=sensitive_beside(asked.get("repo"), place, environmentpath, asked.get("against")),
+    )
+
+
+def warnings_of(hiera: Hiera) -> list[object]:
+    """The warnings of a tree, and the levels to leave out that it does not have. Complete after the last lookup."""
+    left = sorted(hiera.skip_levels - hiera.skipped)
+    return [*hiera.warnings, *(f"no level that was asked is called {name!r}" for name in left)]
+
+
+def how_of(asked: Asked) -> dict[str, Any]:
+    """The arguments of `Scope.lookup`."""
+    default = asked.get("default")
+    how = {"merge": _merge(asked), "value_type": asked.get("type"), "default_value": default}
+    return {name: value for name, value in how.items() if value is not None}
+
+
+def _merge(asked: Asked) -> str | dict[str, Any] | None:
+    given = {
+        "knockout_prefix": asked.get("knock_out_prefix"),
+        "sort_merged_arrays": asked.get("sort_merged_arrays") or None,
+        "merge_hash_arrays": asked.get("merge_hash_arrays") or None,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    return {"strategy": asked["merge"], **given} if given else asked.get("merge")
+
+
+def is_bare(asked: Asked) -> bool:
+    """Whether nothing but a name is given of the nodes."""
+    return not (asked["facts"] or asked["set"] or asked["enc"] or asked["trusted"])
