@@ -1,7 +1,7 @@
 """Words that several commands share, and what they come to.
 
 Nothing is decided here: which store is meant and what a machine is called is known to
-`dialects.chef.run.session`.
+the run of a node.
 """
 
 from __future__ import annotations
