@@ -7,7 +7,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli.options import add_budget, add_settings_from, add_store, settings_of, store_of
+from nodeattrs.cli.options import add_budget, add_settings_from, add_store, found_repository, store_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -24,6 +24,10 @@ examples:
   nodeattrs web --repo cookbooks_example --run-code
   nodeattrs web --store postgresql://localhost/nodes --port 8099
 """
+
+
+_OF_A_REPOSITORY = ("nodes", "roles", "environments", "cookbooks", "hiera.yaml", "ansible.cfg")
+"""What a folder has that is a repository without a nodeattrs.toml."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -63,10 +67,13 @@ def site(options: argparse.Namespace, private: str) -> Site:
     """
     from nodeattrs.cli.asked import Asked
     from nodeattrs.cli.report import source_of
+    from nodeattrs.dialects.chef.repository.repository import Repository
     from nodeattrs.web.asking import Site
 
     ask, store = Asked(vars(options), options.run_code), store_of(options).describe()
-    repository = settings_of(options).repository
+    repository = found_repository(options)
+    if repository is None and any(os.path.exists(one) for one in _OF_A_REPOSITORY):
+        repository = Repository(os.path.realpath(os.curdir))  # without a nodeattrs.toml
     if repository is None:
         return Site(ask, source_of(options), store, runs_code=options.run_code, private=private)
     root, config = repository.root, repository.config

@@ -13,7 +13,7 @@ from nodeattrs.contract.answers import Answered
 from nodeattrs.dialects.common import WithFacts, part_of_keys
 from nodeattrs.dialects.hiera.census import as_asked, view
 from nodeattrs.dialects.hiera.config import Config
-from nodeattrs.dialects.hiera.open_paths import open_paths
+from nodeattrs.dialects.hiera.open_paths import open_paths, unset_in_values
 from nodeattrs.dialects.hiera.scope import Hiera
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, scope_of
 from nodeattrs.dialects.hiera.variables import NAMES
@@ -62,7 +62,7 @@ class HieraKeys(WithFacts):
         """Nodes that have a data file of their own; and for other variables "role=web" for each value with a file."""
         config = self._layer
         entries = [] if config is None else [one for one in config.entries if one.location in ("path", "paths")]
-        texts = [(self._root / entry.datadir, text) for entry in entries for text in entry.declared]
+        texts = [(self._root / entry.datadir, text) for entry in entries for text in entry.templates]
         named = {text for _, text in texts}  # common.yaml is no role beside %{facts.role}.yaml
         found = {one for folder, text in texts for one in _found(folder, text, named)}
         return {value if variable in NAMES else f"{variable}={value}" for variable, value in found}
@@ -113,8 +113,10 @@ class HieraKeys(WithFacts):
         given = self.enc.get(name, {}).get("parameters")
         variables = given if isinstance(given, dict) else {}
         scope = scope_of(self.hiera, name, self._facts(name), self.environment_of(name), variables)
-        self.unread = [*open_paths(scope, self.repository.shown)]
-        return {"key": part_of_keys(view(scope), lambda key: scope.explain(as_asked(key)), self)}
+        values = view(scope)
+        unset = {} if self.plain_facts(name) else scope.missing
+        self.unread = [*open_paths(scope, self.repository.shown), *unset_in_values(unset)]
+        return {"key": part_of_keys(values, lambda key: scope.explain(as_asked(key)), self)}
 
     @cached_property
     def _root(self) -> Path:
