@@ -183,6 +183,20 @@ NUMBER_FOR_TEXT = kind(
     example="when: {platform_version: 12}",
     way_out='Quote it, or compare versions: {version: "12"}.',
 )
+CONDITIONAL_DOCUMENT = kind(
+    "NA0335",
+    "conditional-document",
+    cause="A document that Spring takes under a profile alone; in a fold it counts always.",
+    example="spring.config.activate.on-profile: docker in the second document of application.yml",
+    way_out="Name the documents that count: nodeattrs fold application.yml#1.",
+)
+DOTTED_KEY = kind(
+    "NA0336",
+    "dotted-key",
+    cause="A key with dots beside a path of the same steps: for a fold they are two values, for Spring one.",
+    example="server.port: 9090 in one file, and server: {port: 8080} in another",
+    way_out="Write both in one way.",
+)
 
 # Repositories and runs: NA04xx
 FACT_FUNCTION_FAILED = kind(

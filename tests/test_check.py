@@ -11,7 +11,7 @@ import pytest
 
 from nodeattrs.cli import main
 from nodeattrs.core.budget import limited
-from nodeattrs.core.tree import is_near
+from nodeattrs.core.tree import is_near, spell
 from nodeattrs.dialects.chef.checks.checking import NOTES, checked, faults_of
 from nodeattrs.dialects.chef.checks.fixes import fixes
 from nodeattrs.dialects.chef.repository.repository import Repository
@@ -333,6 +333,92 @@ class TestHiera:
         """
         came = [f"{one.split()[0]} {Path(one.split()[1]).stem.partition('.')[0]}" for one in look(tree(**files))]
         assert came == ([found] if found else [])
+
+    @pytest.mark.parametrize(
+        ("entry", "kind", "hint"),
+        [
+            ("k: {merge: deep}", None, None),
+            ("k: {merge: {strategy: deep, knockout_prefix: '--'}, convert_to: [Hash, x]}", None, None),
+            ("'^k': {merge: first, convert_to: Some::Type}", None, None),
+            ("k: ~", None, None),
+            ("k: {merge: deep, knockout_prefix: '--'}", "useless_option", "{strategy: deep, knockout_prefix: '--'}"),
+            ("k: {strategy: hash}", "useless_option", "merge: {strategy: hash}"),
+            ("k: {mrege: deep}", "useless_option", "did you mean merge?"),
+            ("k: {merge: {strategy: first, knockout_prefix: '--'}}", "bad_option", "none"),
+            ("k: deep", "useless_option", "merge:"),
+            ("k: {merge: uniqe}", "unknown_strategy", "did you mean unique?"),
+            ("k: {merge: {knockout_prefix: '--'}}", "missing_strategy", "add strategy: deep"),
+            ("k: {merge: {strategy: hash, knockout_prefix: '--'}}", "bad_option", "none"),
+            ("k: {convert_to: 7}", "convert_bad_type", "convert_to: Integer"),
+            ("k: {convert_to: Intger}", "unknown_type", "Integer"),
+            ("'^k(': {merge: deep}", "bad_pattern", ""),
+            ("'^nothing': {merge: deep}", "useless_option", ""),
+            ("nothing: {merge: deep}", "useless_option", ""),
+            ("'k.*': {merge: deep}", "useless_option", "begins with ^"),
+            ("k.a: {merge: deep}", "useless_option", "write k"),
+        ],
+    )
+    def test_lookup_options_that_count_for_nothing_or_end_every_lookup(
+        self, tmp_path: Path, entry: str, kind: str | None, hint: str | None
+    ):
+        files = tree(common=f"k: {{a: 1}}\nlookup_options:\n  {entry}\n")
+        found = checked(written(tmp_path, files)).warnings
+        assert [(one.kind, one.line) for one in found] == ([(kind, 3)] if kind else [])  # type: ignore[attr-defined]
+        assert not kind or (hint or "") in (found[0].hint or "")
+
+    def test_lookup_options_are_judged_in_json_and_for_keys_of_modules_that_are_there(self, tmp_path: Path):
+        options = '{"lookup_options": {"app::nosuch": {}, "app::web::port": {}, "fetched::x": {}, "other::x": {}}}'
+        files = {"data/common.json": options, "Puppetfile": "mod 'puppetlabs-fetched', '1.0.0'\n"}
+        config = HIERA.replace("yaml_data", "json_data").replace("common.yaml", "common.json")
+        found = checked(written(tmp_path, {**tree(), "hiera.yaml": config, **files})).warnings
+        named = [one.path[1] for one in found if one.kind == "useless_option"]  # type: ignore[attr-defined]
+        assert named == ["app::nosuch", "other::x"]
+
+    def test_a_level_that_cannot_be_read_may_have_any_key(self, tmp_path: Path):
+        config = HIERA + "- {name: vault, lookup_key: vault_lookup}\n"
+        files = {**tree(common="lookup_options: {nothing: {merge: deep}}\n"), "hiera.yaml": config}
+        assert [one.kind for one in checked(written(tmp_path, files)).warnings] == []  # type: ignore[attr-defined]
+
+    @pytest.mark.parametrize(
+        ("function", "text", "found"),
+        [
+            ("eyaml_lookup_key", "k: ENC[PKCS7,MIIB]\n", []),
+            ("eyaml_lookup_key", "k: >\n  ENC[PKCS7,MII\n  B]\n", []),
+            ("eyaml_lookup_key", "k: |\n  ENC[PKCS7,MII\n  B]\n", [("k", "write > (a folded block) in place of |")]),
+            (
+                "eyaml_lookup_key",
+                "k:\n- m: |\n    ENC[PKCS7,MII\n    B]\n",
+                [("k.0.m", "write > (a folded block) in place of |")],
+            ),
+            ("yaml_data", "k: ENC[PKCS7,MIIB]\n", [("k", "give the level lookup_key: eyaml_lookup_key")]),
+            ("yaml_data", "k: [ENC[PKCS7]\n", []),
+        ],
+    )
+    def test_what_is_encrypted_and_is_never_decrypted(
+        self, tmp_path: Path, function: str, text: str, found: list[tuple[str, str]]
+    ):
+        kind = "data_hash" if function == "yaml_data" else "lookup_key"
+        config = f"version: 5\nhierarchy: [{{name: c, {kind}: {function}, path: common.yaml}}]\n"
+        warnings = checked(written(tmp_path, {"hiera.yaml": config, "data/common.yaml": text})).warnings
+        assert [(spell(one.path), one.hint) for one in warnings] == found  # type: ignore[attr-defined]
+
+    @pytest.mark.parametrize(
+        ("text", "found"),
+        [
+            ("t: \"x%{lookup('p.a')}\"", True),
+            ("t: [{u: \"%{hiera('p')}\"}]", True),
+            ("t: \"%{alias('p')}\"", False),
+            ("t: \"x%{lookup('k')}\"", False),
+        ],
+    )
+    def test_a_sensitive_inside_a_text(self, look: Look, text: str, found: bool):
+        options = "lookup_options: {p: {convert_to: Sensitive}}\np: {a: x}\nk: 1\n"
+        kinds = [one.split()[0] for one in look(tree(common=f"{options}{text}\n"))]
+        assert kinds == (["redacted_text"] if found else [])
+
+    def test_beside_a_file_that_cannot_be_read_no_key_is_called_missing(self, tmp_path: Path):
+        files = tree(common="lookup_options: {nothing: {merge: deep}}\n", site="a: [\n")
+        assert checked(written(tmp_path, files)).warnings == []
 
     def test_a_lookup_that_merges_keeps_it_silent(self, look: Look):
         """
@@ -731,3 +817,43 @@ class TestTheSample:
         assert len({row[0] for row in rows}) >= 20
         assert sum(row[4] != "right" for row in rows) < 5
         assert all(len(row) == 6 and all(row) for row in rows)
+
+
+class TestFurtherTrees:
+    """A hiera.yaml below the root is a hierarchy of its own."""
+
+    FURTHER = (
+        "version: 5\nhierarchy: [{name: v, path: vagrant.yaml}]\ndefaults: {datadir: PLACE, data_hash: yaml_data}\n"
+    )
+
+    @pytest.mark.parametrize("folder", ["vagrant", "dist/profile/files"])
+    def test_its_data_are_read(self, tmp_path: Path, folder: str):
+        files = {f"{folder}/hiera.yaml": self.FURTHER.replace("PLACE", "data"), f"{folder}/data/vagrant.yaml": "a: [\n"}
+        for more in ({}, tree(common="k: 1")):
+            came = checked(written(tmp_path, {**files, **more}))
+            assert [one.file for one in came.faults] == [f"{folder}/data/vagrant.yaml"]  # type: ignore[attr-defined]
+        assert came.looked["data file"] == 2
+
+    def test_what_it_reads_of_the_data_of_another_is_read(self, tmp_path: Path):
+        files = {"data/vagrant.yaml": "k: 1\n", **tree(common="k: 2")}
+        assert [one.kind for one in checked(written(tmp_path, files)).warnings] == [  # type: ignore[attr-defined]
+            "unread-data-file"
+        ]
+        files["vagrant/hiera.yaml"] = self.FURTHER.replace("PLACE", "../data")
+        assert checked(written(tmp_path, files)).warnings == []
+
+    @pytest.mark.parametrize(
+        "files",
+        [
+            {"modules/ntp/hiera.yaml": "version: 9\n"},
+            {"dist/ntp/hiera.yaml": "version: 9\n", "dist/ntp/manifests/init.pp": ""},
+            {"dist/ntp/hiera.yaml": "version: 9\n", "dist/ntp/metadata.json": "{}"},
+            {"spec/hiera.yaml": "version: 9\n"},
+        ],
+    )
+    def test_that_of_a_module_or_of_tests_is_none(self, tmp_path: Path, files: dict[str, str]):
+        assert checked(written(tmp_path, files)).faults == []
+
+    def test_one_that_the_settings_name_is_read_once(self, tmp_path: Path):
+        files = {"nodeattrs.toml": "hiera = 'h'\n", "h/hiera.yaml": "version: 5\n", "h/data/common.yaml": "a: 1\n"}
+        assert checked(written(tmp_path, files)).looked["data file"] == 1

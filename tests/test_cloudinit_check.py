@@ -103,6 +103,10 @@ TRAPS = [
     ("command-words", f"{HEAD}bootcmd: [echo, hi]\n", 2, 1, f"{HEAD}bootcmd: [ls, pwd]\n"),
     ("owner-too-early", f"{HEAD}users: [default, {{name: b}}]\nwrite_files:\n- path: /a\n  owner: b:b\n", 5, 3,
      f"{HEAD}users: [default, {{name: b}}]\nwrite_files: [{{path: /a, owner: b, defer: true}}, {{owner: d}}]\n"),
+    ("not-in-user-data", f"{HEAD}a: 1\nnetwork: {{version: 2}}\n", 3, 1,
+     f"{HEAD}autoinstall: {{network: {{version: 2}}}}\n"),
+    ("not-in-user-data", f"{HEAD}datasource_list: [None]\n", 2, 1, f"{HEAD}stages: {{}}\nnetwork: {{}}\n"),
+    ("not-in-user-data", f"{HEAD}autoinstall:\n  user-data:\n    network: {{version: 2}}\n", 4, 5, f"{HEAD}n: {{}}\n"),
     ("commands-no-list", f"{HEAD}autoinstall:\n  user-data:\n    runcmd: echo\n", 4, 5,
      f"{HEAD}autoinstall: {{late-commands: [a]}}\nubuntu-advantage: {{token: a}}\n"),
     ("misspelt-key", f"{HEAD}autoinstall:\n  user-data:\n    packges: [a]\n", 4, 5,
@@ -504,7 +508,6 @@ class TestUnread:
 
 FOREIGN = [
     ("# Title\nhello\n", "begin it with #cloud-config"),
-    ("config:\n  cloud-init.user-data: |\n    #cloud-config\n    packages: [curl]\nname: a\n", "LXD"),
     ("apiVersion: v1\nkind: KubeadmConfigTemplate\nspec: {}\n", "Kubernetes"),
     ("AWSTemplateFormatVersion: '2010-09-09'\nResources: {}\n", "CloudFormation"),
     ('{"LaunchTemplateVersions": [{"LaunchTemplateData": {"UserData": "x"}}]}', "AWS CLI"),
@@ -519,6 +522,14 @@ FOREIGN = [
 
 
 class TestForeignFiles:
+    @pytest.mark.parametrize("text", ['{"ignition": {"version": "3.4.0"}}', "<powershell>\n</powershell>", "#ps1\n"])
+    def test_user_data_that_is_all_for_another_program_was_not_looked_at(self, run: Run, tmp_path: Path, text: str):
+        (tmp_path / "other").write_text(text)
+        code, out, _ = run("check", "other")
+
+        assert code == 5
+        assert "other:1: note: was not looked at: it is for another program" in out
+
     @pytest.mark.parametrize(("text", "said"), FOREIGN)
     @pytest.mark.parametrize("action", ["merge", "explain"])
     def test_a_file_of_which_nothing_is_user_data_is_refused_and_called_by_its_name(
@@ -587,6 +598,14 @@ class TestCommand:
         ]  # fmt: skip
         assert ["aws_instance.c" in one["message"] for one in found if one["name"] == "over-size"] == [True]
         assert run("check", "plan.json", "--resource", "aws_instance.b")[0] == 0
+
+    def test_the_same_fault_of_two_machines_is_found_twice_each_at_its_machine(self, run: Run, tmp_path: Path):
+        secret = "kind: Secret\napiVersion: v1\nmetadata: {name: NAME}\nstringData:\n  value: |\n    #cloud-config\n"
+        texts = [secret.replace("NAME", name) + "    runcmd: echo\n" for name in ("a", "b")]
+        (tmp_path / "all.yaml").write_text("---\n".join(texts))
+        found = json.loads(run("check", "--each", "all.yaml", "--format", "json")[1])["findings"]
+
+        assert [(one["line"], one["message"].partition(":")[0]) for one in found] == [(5, "a"), (13, "b")]
 
     @pytest.mark.parametrize("way", ["--each", "--together"])
     def test_what_stops_everything_is_a_finding_too(self, run: Run, tmp_path: Path, way: str):

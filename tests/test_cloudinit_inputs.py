@@ -229,9 +229,174 @@ class TestFolders:
         (one,) = given_in(tmp_path)
         assert (len(one.user), len(one.vendor), one.vendor2) == (1, 1, ())
 
+    @pytest.mark.parametrize(
+        ("text", "hostname"),
+        [
+            ("{{ ds.meta_data.local_hostname }}", "web.example.org"),
+            ("{{ ds['meta_data']['local-hostname'] }}", "web.example.org"),
+            ("{{ v1.local_hostname }}-{{ instance_id }}", "web-i1"),
+            ("{{ ds.meta_data.zone | default('none') }}{% set a = 1 %}{{ a }}{{ range(2) | list | length }}", "none12"),
+        ],
+    )
+    def test_templates_are_rendered_with_the_meta_data_of_their_folder(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, hostname: str
+    ) -> None:
+        (tmp_path / "user-data").write_text(f"## template: jinja\n#cloud-config\nhostname: {text}\n")
+        (tmp_path / "meta-data").write_text("instance-id: i1\nlocal-hostname: web.example.org\n")
+        assert main(["cloud-config", "merge", str(tmp_path), "--format", "json"]) == 0
+        assert json.loads(capsys.readouterr().out) == {"hostname": hostname}
+
+    @pytest.mark.parametrize(
+        ("text", "name"),
+        [
+            ("{{ v1.distro }}", "v1.distro"),
+            ("{% if distro == 'ubuntu' %}a{% else %}b{% endif %}", "distro"),
+            ("{% for key in v1 %}{{ key }}{% endfor %}", "v1"),
+            ("{{ ds[ds.meta_data.kind] }}", "ds"),
+            ("{{ v1.region | default('here') }}", "v1.region"),
+        ],
+    )
+    def test_a_template_that_asks_for_more_than_the_meta_data_say_is_an_unknown_layer(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, name: str
+    ) -> None:
+        (tmp_path / "user-data").write_text(f"## template: jinja\n#cloud-config\nhostname: {text}\n")
+        (tmp_path / "meta-data").write_text("instance-id: i1\n")
+        assert main(["cloud-config", "merge", str(tmp_path)]) == 5
+        assert f"asks for {name}, which the meta-data do not say" in capsys.readouterr().err
+
+    def test_meta_data_may_be_named_as_instance_data(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        template, data = tmp_path / "a.yaml", tmp_path / "meta-data"
+        template.write_text("## template: jinja\n#cloud-config\nhostname: {{ ds.meta_data.name }}\n")
+        for text in ("name: h\n", '{"instance-id": "i", "name": "h"}'):
+            data.write_text(text)
+            assert main(["cloud-config", "merge", str(template), "--instance-data", str(data), "--format", "json"]) == 0
+            assert json.loads(capsys.readouterr().out) == {"hostname": "h"}
+
+    @pytest.mark.parametrize(
+        ("name", "text", "place"),
+        [
+            ("meta-data", "instance-id i\n  name: [\n", "2:"),
+            ("meta-data", "- a\n", "1:"),
+            ("network-config", "version: 3\n", "1:"),
+            ("network-config", "network:\n  version: 2\n  ethernets: oops\n", "3:"),
+            ("network-config", "version: 1\nconfig: {}\n", "2:"),
+            ("network-config", "a: [\n", "2:"),
+        ],
+    )
+    def test_check_names_what_is_broken_beside_user_data(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, place: str
+    ) -> None:
+        (tmp_path / "user-data").write_text(TEXT)
+        (tmp_path / name).write_text(text)
+        assert main(["cloud-config", "check", str(tmp_path)]) == 1
+        assert f"{name}:{place}" in capsys.readouterr().out
+
+    @pytest.mark.parametrize(
+        "files",
+        [
+            {"meta-data": "", "network-config": "version: 2\nethernets: {eth0: {dhcp4: true}}\n"},
+            {"meta-data": '{"instance-id": "i"}', "network-config": "version: 1\nconfig: [{type: physical, name: a}]"},
+            {"network-config": "network: {version: 2}\n"},
+        ],
+    )
+    def test_check_passes_a_folder_that_is_sound(self, tmp_path: Path, files: dict[str, str]) -> None:
+        for name, text in {"user-data": TEXT, **files}.items():
+            (tmp_path / name).write_text(text)
+        assert main(["cloud-config", "check", str(tmp_path)]) == 0
+
+    def test_meta_data_and_network_config_are_known_by_their_names(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        files = [tmp_path / "meta-data", tmp_path / "network-config"]
+        for file in files:
+            file.write_text("x: 1\n")
+        assert main(["cloud-config", "check", "--each", *map(str, files)]) == 1
+        out = capsys.readouterr().out
+        assert "begin it with" not in out
+        assert out.count("name the user-data beside it") == 2
+
     def test_an_empty_folder_is_an_error(self, tmp_path: Path) -> None:
         with pytest.raises(CloudConfigError, match="without files"):
             given_in(tmp_path)
+
+
+class TestOtherForms:
+    @pytest.mark.parametrize(
+        ("resource", "later"),
+        [
+            (("xenorchestra_vm.x", {"cloud_config": TEXT}), {}),
+            (("foo_thing.x", {"startup": [{"script": packed()}]}), {}),
+            (("lxd_instance.x", {}), {"config": True}),
+            (("linode_instance.x", {}), {"metadata": [{"user_data": True}]}),
+            (("linode_instance.x", {}), {"metadata": True}),
+        ],
+    )
+    def test_what_may_be_user_data_under_any_key_is_an_unknown_layer(
+        self, resource: tuple[str, dict[str, Any]], later: dict[str, Any]
+    ) -> None:
+        change = {"address": resource[0], "change": {"after_unknown": later}}
+        (one,) = given_in(plan(resource, resource_changes=[change]))
+        assert (one.address, bool(one.unknown)) == (resource[0], True)
+
+    def test_what_is_no_machine_may_have_metadata_that_come_later(self) -> None:
+        change = {"address": "helm_release.x", "change": {"after_unknown": {"metadata": True}}}
+        text = plan(("helm_release.x", {}), ("a.y", {"user_data": TEXT}), resource_changes=[change])
+        assert [one.address for one in given_in(text)] == ["a.y"]
+
+
+class TestLxd:
+    """Profiles and instances of LXD and Incus: of two that have one key the later counts."""
+
+    BASE = "name: default\ndevices: {}\nconfig:\n  cloud-init.user-data: |\n    #cloud-config\n    a: 1\n"
+    VENDOR = "name: v\ndevices: {}\nconfig: {user.vendor-data: '#cloud-config\n\n    v: 1'}\n"
+    OWN = "name: own\ndevices: {}\nconfig:\n  user.user-data: |\n    #cloud-config\n    b: 2\n"
+    LATER = "name: me\ndevices: {}\nconfig:\n  cloud-init.user-data: |\n    #cloud-config\n    c: 3\n"
+    EMPTY = "name: e\ndevices: {root: {type: disk}}\nconfig: {}\n"
+    INSTANCE = (
+        '{"name": "i", "devices": {}, "config": {}, "expanded_config": {"user.user-data": "#cloud-config\\nd: 4"}}'
+    )
+    PRESEED = (
+        "config: {}\nprofiles:\n- name: p\n  devices: {}\n  config: {user.user-data: '#cloud-config\n\n    e: 5'}\n"
+    )
+
+    @pytest.mark.parametrize(
+        ("texts", "config"),
+        [
+            ([BASE], {"a": 1}),
+            ([BASE, LATER], {"c": 3}),
+            ([BASE, VENDOR], {"a": 1, "v": 1}),
+            ([VENDOR, BASE], {"a": 1, "v": 1}),
+            ([BASE, OWN], {"a": 1}),
+            ([EMPTY, OWN], {"b": 2}),
+            ([BASE, EMPTY], {"a": 1}),
+            ([VENDOR], {"v": 1}),
+            ([INSTANCE], {"d": 4}),
+            ([PRESEED], {"e": 5}),
+        ],
+    )
+    def test_they_are_one_machine(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], texts: list[str], config: dict[str, int]
+    ) -> None:
+        files = [tmp_path / f"{index}.yaml" for index in range(len(texts))]
+        for file, text in zip(files, texts, strict=True):
+            file.write_text(text)
+        assert main(["cloud-config", "merge", *map(str, files), "--format", "json"]) == 0
+        assert json.loads(capsys.readouterr().out) == config
+
+    def test_what_stands_before_and_after_them_keeps_its_place(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        texts = ["#cloud-config\nx: 1\nc: 0\n", self.BASE, self.LATER, "#cloud-config\ny: 2\nc: 4\n"]
+        files = [tmp_path / f"{index}.yaml" for index in range(len(texts))]
+        for file, text in zip(files, texts, strict=True):
+            file.write_text(text)
+        assert main(["cloud-config", "merge", *map(str, files), "--format", "json"]) == 0
+        assert json.loads(capsys.readouterr().out) == {"x": 1, "c": 4, "y": 2}
+
+    def test_one_without_user_data_alone_is_an_error(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (tmp_path / "e.yaml").write_text(self.EMPTY)
+        assert main(["cloud-config", "check", str(tmp_path / "e.yaml")]) == 1
+        assert "no user-data is in it" in capsys.readouterr().out
 
 
 class TestVendorData:

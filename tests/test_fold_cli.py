@@ -396,3 +396,87 @@ class TestStart:
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=True)
 
         assert "LOG: debug\n0 []\n" == done.stdout
+
+
+class TestHelm:
+    def test_set_is_read_as_helm_reads_it(self, call: Call) -> None:
+        words = "base.yaml prod.yaml --policy helm --set http.hosts[1]=c,tag=1.10"
+        assert call(words).tree == {"http": {"port": 443, "hosts": ["b", "c"]}, "log": "info", "tag": "1.10"}
+        assert "prod.yaml:3" in call(f"{words} --explain http.hosts.0").out
+        assert 'wins   3   "c"    option --set http.hosts[1], tag' in call(f"{words} --explain http.hosts.1").out
+        assert call("base.yaml --policy helm --set http.hosts[1]=c").tree["http"]["hosts"] == [None, "c"]
+        assert call("base.yaml --policy helm --set log").code == 1
+
+    def test_the_folder_of_a_chart_is_its_values(self, call: Call) -> None:
+        Path("chart").mkdir()
+        Path("chart/Chart.yaml").write_text("name: c\nversion: 1.0.0\n")
+        assert call("chart prod.yaml --policy helm").tree == call("prod.yaml").tree
+        Path("chart/values.yaml").write_text("log: info\nold: 1\n")
+        Path("site.yaml").write_text("old: null\n")
+        assert call("chart site.yaml --policy helm").tree == {"log": "info"}
+        Path("chart/Chart.yaml").write_text("name: c\ndependencies: [{name: redis}]\n")
+        assert "chart/Chart.yaml: has subcharts, whose values were not read" in call("chart --policy helm").err
+
+    def test_in_a_fold_of_the_settings_too(self, call: Call) -> None:
+        Path("chart").mkdir()
+        Path("chart/Chart.yaml").write_text("name: c\n")
+        Path("chart/values.yaml").write_text("log: info\n")
+        Path("nodeattrs.toml").write_text('[fold.site]\nfiles = ["chart", "prod.yaml"]\npolicy = "helm"\n')
+        assert call("--name site").tree == {"log": "info", "http": {"port": 443, "hosts": ["b"]}}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "base.yaml --policy replace prod.yaml",
+        "--policy replace base.yaml prod.yaml",
+        "base.yaml --strict prod.yaml --policy replace",
+    ],
+)
+def test_files_and_options_come_in_any_order(call: Call, words: str) -> None:
+    assert call(words).tree == call("base.yaml prod.yaml --policy replace").tree
+
+
+class TestSpring:
+    """What Spring reads otherwise is a warning."""
+
+    @pytest.mark.parametrize(
+        "second",
+        ["spring.config.activate.on-profile: docker", "spring: {config: {activate: {on-profile: docker}}}"],
+    )
+    def test_a_document_of_a_profile_is_named(self, call: Call, second: str) -> None:
+        Path("application.yml").write_text(f"server: {{port: 8080}}\n---\n{second}\nserver: {{port: 9999}}\n")
+        done = call("application.yml --explain server.port")
+        assert "application.yml:3:" in done.err
+        assert "under the profile docker alone" in done.err
+        assert call("application.yml#1").err == ""
+
+    def test_a_key_with_dots_beside_its_path_is_named(self, call: Call) -> None:
+        Path("application.yml").write_text("server: {port: 8080}\n")
+        Path("prod.yml").write_text("server.port: 9090\nother.key: 1\n")
+        done = call("application.yml prod.yml")
+        assert 'prod.yml:1:1: "server.port" is a key of its own' in done.err
+        assert "other.key" not in done.err
+
+
+class TestJsonWithComments:
+    TEXT = '{\n  // shared\n  "a": "http://x", /* of\n  two lines */ "l": [1, 2,],\n}\n'
+
+    @pytest.mark.parametrize(
+        "name", ["tsconfig.base.json", ".vscode/settings.json", "appsettings.Production.json", "a.jsonc"]
+    )
+    def test_files_of_programs_that_read_it_are_read(self, call: Call, name: str) -> None:
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(self.TEXT)
+        done = call(f"{name} --explain l.1")
+        assert (done.code, f"{name}:4" in done.out) == (0, True)
+        assert call(name).tree == {"a": "http://x", "l": [1, 2]}
+
+    @pytest.mark.parametrize("text", ['{"a": 1 /* open', '{"a": 1,, }', '{"a": "open // ,}', "// only"])
+    def test_what_is_broken_stays_broken(self, call: Call, text: str) -> None:
+        Path("tsconfig.json").write_text(text)
+        assert call("tsconfig.json").code == 1
+
+    def test_other_json_has_no_comments(self, call: Call) -> None:
+        Path("other.json").write_text(self.TEXT)
+        assert call("other.json").code == 1

@@ -455,3 +455,54 @@ def test_warnings_go_to_the_side(said, tmp_path: Path):
 
     assert (0, "2\n") == (code, out)
     assert "data/common.yaml:2" in err
+
+
+UNDECIDED = {
+    "hiera.yaml": "version: 5\nhierarchy:\n- {name: s, lookup_key: eyaml_lookup_key, path: s.eyaml}\n"
+    "- {name: c, path: common.yaml}\n",
+    "data/s.eyaml": "pw: ENC[PKCS7,MIIB]\n",
+    "data/common.yaml": "motd: 'on %{facts.dc}'\nurl: \"db://%{lookup('pw')}@db\"\n",
+    "other/hiera.yaml": "version: 5\nhierarchy: [{name: c, path: common.yaml}]\n",
+    "other/data/common.yaml": "a: 1\n",
+}
+
+
+class TestWhatFactsAndKeysWouldDecide:
+    """Each command that prints a value says what it does not know of it, with exit code 5."""
+
+    @pytest.mark.parametrize(
+        ("words", "named"),
+        [
+            (["lookup", "motd"], "facts.dc"),
+            (["matrix", "motd"], "facts.dc"),
+            (["diff", "--against-tree", "other"], "facts.dc"),
+            (["lookup", "url"], "url is encrypted (data/common.yaml:2)"),
+            (["matrix", "url"], "url is encrypted (data/common.yaml:2)"),
+            (["list"], "url is encrypted (data/common.yaml:2)"),
+            (["diff", "--against-tree", "other"], "url is encrypted (data/common.yaml:2)"),
+        ],
+    )
+    def test_it_is_named(self, said, tmp_path: Path, words: list[str], named: str):
+        written(tmp_path, UNDECIDED)
+        code, out, err = said(*words)
+
+        assert (code, named in err, "db://" in out) == (5, True, False)
+
+    def test_the_commands_of_every_dialect_say_it_too(self, tmp_path: Path, monkeypatch, capsys):
+        written(tmp_path, {"hiera.yaml": "version: 5\n", "data/common.yaml": "motd: 'on %{facts.dc}'\n"})
+        monkeypatch.chdir(tmp_path)
+
+        assert main(["why", "motd"]) == 5
+        assert "facts.dc (variable) is not set, and no facts are given (--facts), and may set motd" in (
+            capsys.readouterr().err
+        )
+
+    @pytest.mark.parametrize("words", [["lookup", "t"], ["explain", "t"], ["matrix", "t"], ["list"]])
+    def test_a_secret_inside_a_text_says_nothing_and_that_is_a_warning(self, said, tmp_path: Path, words: list[str]):
+        """It is Puppet's own answer."""
+        options = "lookup_options: {p: {convert_to: Sensitive}}\np: x\n"
+        written(tmp_path, {"data/common.yaml": options + "t: {url: [\"db://%{lookup('p')}@db\"]}\n"})
+        code, out, err = said(*words)
+
+        assert (code, "t.url.0 has a Sensitive inside a text" in err) == (0, True)
+        assert "db://Sensitive [value redacted]@db" in out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import threading
 from pathlib import Path
 from typing import Any
@@ -837,3 +838,22 @@ def test_a_secret_shows_itself_nowhere(site: Site):
     assert Sensitive("s3cret") == secret
     assert "s3cret" == secret.unwrap()
     assert "s3cret" not in shown
+
+
+def test_keys_that_are_spelled_nearly_so_are_looked_for_when_the_hint_is_read(tmp_path: Path, monkeypatch):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/common.yaml").write_text("servers: 1\n")
+    (tmp_path / "hiera.yaml").write_text("version: 5\n")
+    asked: list[str] = []
+
+    def near(name: str, keys: list[str]) -> list[str]:
+        asked.append(name)
+        return [key for key in keys if key == "servers"]
+
+    monkeypatch.setattr("nodeattrs.dialects.hiera.scope.near", near)
+    with pytest.raises(KeyNotFound) as caught:
+        Hiera(tmp_path).scope().lookup("sevrers")
+    assert asked == []
+    assert "did you mean servers?" in str(pickle.loads(pickle.dumps(caught.value)))
+    assert caught.value.hint == "did you mean servers?"
+    assert asked == ["sevrers"]

@@ -139,6 +139,23 @@ class TestVersion3:
         with pytest.raises(HieraError, match="mongo"):
             scope.lookup("nope")
 
+    @pytest.mark.parametrize(
+        ("hierarchy", "found"),
+        [
+            ("'nodes/%{environment}'", "plain"),
+            ("'nodes/%{dc}'", "one ending"),
+            ("'nodes/%{dc}.yaml'", "two endings"),
+        ],
+    )
+    def test_an_ending_is_added_to_a_name_that_has_none_once_it_is_filled_in(
+        self, tmp_path: Path, hierarchy: str, found: Any
+    ):
+        files = {"production": "plain", "x": "one ending", "x.yaml": "two endings"}
+        data = {f"global/data/nodes/{name}.yaml": f"n: {value}\n" for name, value in files.items()}
+        config = f"version: 3\nhierarchy: [{hierarchy}]\n" + self.IN_PLACE
+        scope = hiera(tmp_path, {"global/hiera.yaml": config, **data}).scope(variables={"dc": "x.yaml"})
+        assert looked_up(scope, "n") == found
+
     def test_the_line_of_the_backend_is_where_its_level_stands(self, tmp_path: Path):
         """
         In messages about it.
@@ -198,6 +215,17 @@ class TestVersion4:
         files = {"global/hiera.yaml": NOTHING, "environments/production/hiera.yaml": f"version: 4\n{text}"}
 
         assert found == looked_up(hiera(tmp_path, files).scope(), "k")
+
+    def test_an_ending_is_added_to_a_name_that_has_none_once_it_is_filled_in(self, tmp_path: Path):
+        config = "version: 4\nhierarchy: [{name: n, backend: json, path: '%{dc}'}]\n"
+        folder = "environments/production/"
+        files = {
+            "global/hiera.yaml": NOTHING,
+            folder + "hiera.yaml": config,
+            folder + "data/x.json": '{"k": "one ending"}',
+        }
+        scope = hiera(tmp_path, files).scope(variables={"dc": "x.json"})
+        assert looked_up(scope, "k") == "one ending"
 
     def test_in_a_module_too_and_nowhere_else(self, tmp_path: Path):
         """

@@ -14,13 +14,14 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodeattrs import Layer, Origin
+from nodeattrs import Layer, Origin, fold
 from nodeattrs.core.fold import Folded
 from nodeattrs.core.rules import read_rules
 from nodeattrs.dialects.files.folds import folded
-from nodeattrs.errors import MergeConflict
+from nodeattrs.errors import BadArgument, MergeConflict
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.policies import NAMES, policy_named
+from nodeattrs.policies.helm_set import set_layers
 from tests.effort import examples
 
 
@@ -247,3 +248,50 @@ def _difference(one: Any, two: Any) -> Any:
         return two
     gone = {key: None for key in one if key not in two}
     return gone | {key: _difference(one.get(key), two[key]) for key in two}
+
+
+class TestHelmsSet:
+    """`--set` as Helm reads it."""
+
+    @pytest.mark.parametrize(
+        ("word", "before", "value"),
+        [
+            ("a=1,b.c=x", {}, {"a": 1, "b": {"c": "x"}}),
+            ("l[1]=x", {"l": ["a", "b", "c"]}, {"l": ["a", "x", "c"]}),
+            ("l[2]=x", {}, {"l": [None, None, "x"]}),
+            ("l[0].port=8080", {"l": [{"name": "http", "port": 80}]}, {"l": [{"name": "http", "port": 8080}]}),
+            ("l[0][1]=x", {}, {"l": [[None, "x"]]}),
+            ("l={a,1},m={}", {}, {"l": ["a", 1], "m": [""]}),
+            (r"a=x\,y,b\.c=1", {}, {"a": "x,y", "b.c": 1}),
+            ("a=1.10,b=1e3,c=007,d=0,e=-5,f=,g=yes", {},
+             {"a": "1.10", "b": "1e3", "c": "007", "d": 0, "e": -5, "f": "", "g": "yes"}),
+            ("a=True,b=FALSE,c=null", {}, {"a": True, "b": False, "c": None}),
+            ("a=99999999999999999999", {}, {"a": "99999999999999999999"}),
+            ("a.x=1,a.y=2", {"a": {"x": 0, "z": 3}}, {"a": {"x": 1, "y": 2}}),
+        ],
+    )  # fmt: skip
+    def test_a_word_sets_these_values(self, word: str, before: Any, value: Any):
+        (layer,) = set_layers([word], before)
+        assert layer.value == value
+
+    @pytest.mark.parametrize(
+        "word",
+        ["a", "a.b", "=1", "a,b=1", "a.=1", "l[x]=1", "l[-1]=1", "l[70000]=1", "l[0]", "l[0]x=1", "l[0=1", "a={x",
+         "t[0]=1", "t.u=1", "t=1,t.u=2", "", ".".join("a" * 40) + "=1"],
+    )  # fmt: skip
+    def test_what_means_nothing_is_refused(self, word: str):
+        with pytest.raises(BadArgument, match="--set"):
+            set_layers([word], {"t": "text"})
+
+    def test_later_words_see_what_earlier_ones_have_set(self):
+        assert [one.value for one in set_layers(["l[0]=a", "l[1]=b"], {})] == [{"l": ["a"]}, {"l": ["a", "b"]}]
+
+    def test_a_list_of_the_chart_is_replaced_and_one_of_a_values_file_is_changed(self):
+        chart, file = {"l": [1, 2], "m": {"x": 1}}, {"l": [3, 4]}
+        assert fold([chart, *set_layers(["l[0]=9"], {})], "helm").value == {"l": [9], "m": {"x": 1}}
+        site = fold([chart, Layer(file, Origin("file", "", "f.yaml", 1)), *set_layers(["l[0]=9"], file)], "helm")
+        assert site.value["l"] == [9, 4]
+        assert [str(site.origins(f"l.{at}")[0]) for at in (0, 1)] == ["option --set l[0]", "f.yaml:1 (file)"]
+
+    def test_null_removes_what_the_chart_has(self):
+        assert fold([{"a": 1, "b": 2}, *set_layers(["a=null"], {})], "helm").value == {"b": 2}

@@ -676,3 +676,17 @@ class TestServer:
 
         assert 0 != main(["web", *where, "--bind", address, "--no-token"])
         assert f"--bind {address} serves other machines, and they need a token" in capsys.readouterr().err
+
+
+def test_a_folder_without_a_nodeattrs_toml_is_a_repository_if_it_looks_like_one(tmp_path: Path, monkeypatch):
+    import argparse
+
+    from nodeattrs.cli.web import site
+
+    monkeypatch.chdir(tmp_path)
+    options = argparse.Namespace(repo=None, store=str(tmp_path / "nodes.db"), run_code=False)
+    assert client(site(options, "reads.json")).get("/roles").status_code == 404
+    (tmp_path / "roles").mkdir()
+    (tmp_path / "roles/web.json").write_text('{"name": "web"}')
+    page = client(site(options, "reads.json")).get("/roles")
+    assert (page.status_code, "web" in page.text) == (200, True)

@@ -133,11 +133,22 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         found, left = super().parse_known_args(args, namespace)
+        if left and self._takes_in(found, left):
+            return found, []
         if left:
             option = next((word for word in left if word.startswith("-")), "").partition("=")[0]
             hint = _meant(option, self._option_string_actions) if option else ""
             self.error(f"not understood: {' '.join(left)}{hint}")
         return found, left
+
+    def _takes_in(self, found: Any, words: list[str]) -> bool:
+        """Whether words behind an option are further ones of the last argument, which takes any number of them."""
+        takers = [one for one in self._actions if not one.option_strings and one.nargs in ("*", "+")]
+        if len(takers) != 1 or any(word.startswith("-") for word in words):
+            return False
+        kind = takers[0].type if callable(takers[0].type) else str
+        setattr(found, takers[0].dest, [*(getattr(found, takers[0].dest) or []), *map(kind, words)])
+        return True
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         choices = action.choices

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nodeattrs.cli.options import BUDGET, SETTINGS_FROM, STORE, settings_of, store_of
@@ -64,10 +65,14 @@ def site(options: argparse.Namespace, private: str) -> Site:
     """
     from nodeattrs.cli.asked import Asked
     from nodeattrs.cli.report import source_of
+    from nodeattrs.dialects.folders import is_repository
+    from nodeattrs.project.config import RepositorySettings
     from nodeattrs.web.asking import Site
 
     ask, store = Asked(vars(options), options.run_code), store_of(options).describe()
     repository, kept = settings_of(options).repository, settings_of(options).store
+    if repository is None and is_repository(Path()):
+        repository = RepositorySettings(os.path.realpath(os.curdir))  # without a nodeattrs.toml
     if repository is None:
         return Site(ask, source_of(options), store, runs_code=options.run_code, private=private)
     root, facts = repository.root, repository.root / "facts"

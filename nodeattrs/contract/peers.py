@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -71,9 +71,13 @@ def lookup_of(place: Path, root: Path) -> Lookup:
     return cast(Lookup, peer("hiera").lookup_of(place, root))
 
 
-def doubts_of(tree: Lookup, environment: str) -> list[NodeattrsError]:
-    """What the data of an environment sets and probably does not mean. raises: NodeattrsError"""
-    return cast("list[NodeattrsError]", peer("hiera").doubts_of(tree, environment))
+def doubts_of(tree: Lookup, environment: str, beside: Iterable[Lookup] = ()) -> Iterator[NodeattrsError]:
+    """What the data of an environment sets and probably does not mean.
+
+    beside: further trees, whose hierarchies may read files of this one
+    raises: NodeattrsError
+    """
+    return cast("Iterator[NodeattrsError]", peer("hiera").doubts_of(tree, environment, beside))
 
 
 def literal_key(name: str) -> str:

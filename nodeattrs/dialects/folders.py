@@ -5,11 +5,20 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from nodeattrs.dialects.ansible.static import is_repository
+from nodeattrs.dialects.ansible.static import is_repository as is_of_ansible
 
 _PASSED = frozenset((".git", "node_modules", "vendor", "cookbooks", "modules", "spec", "test", "tests"))
 _MARKS = frozenset(("cookbooks", "hiera.yaml", "metadata.rb", "nodeattrs.toml", "Policyfile.rb"))
 _DEPTH = 2
+
+
+_FOLDERS = frozenset(("nodes", "roles", "environments", "cookbooks", "hiera.yaml", "ansible.cfg"))
+"""What lies in a repository that has no nodeattrs.toml."""
+
+
+def is_repository(folder: Path) -> bool:
+    """Whether a folder has what repositories have."""
+    return any((folder / name).exists() for name in _FOLDERS)
 
 
 def repositories_below(root: Path) -> list[str]:
@@ -20,7 +29,7 @@ def repositories_below(root: Path) -> list[str]:
         steps = here.relative_to(root).parts
         is_module = "metadata.json" in names  # of Puppet, which may have a hiera.yaml of its own
         has_mark = bool(_MARKS & {*folders, *names}) or any(here.glob("*/metadata.rb"))
-        is_one = bool(steps) and not is_module and (has_mark or is_repository(here))
+        is_one = bool(steps) and not is_module and (has_mark or is_of_ansible(here))
         found += ["/".join(steps)] if is_one else []
         is_end = is_one or len(steps) == _DEPTH
         folders[:] = [] if is_end else sorted(one for one in folders if one[0] != "." and one not in _PASSED)

@@ -42,7 +42,14 @@ Syntax = Literal["json", "yaml", "toml", "env", "ini", "properties"]
 SYNTAXES: tuple[Syntax, ...] = get_args(Syntax)
 
 _SYNTAX_OF: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml", ".toml": "toml"}
-_LAYER_SYNTAX_OF: dict[str, Syntax] = {**_SYNTAX_OF, ".env": "env", ".ini": "ini", ".properties": "properties"}
+_LAYER_SYNTAX_OF: dict[str, Syntax] = {
+    **_SYNTAX_OF,
+    ".env": "env",
+    ".ini": "ini",
+    ".properties": "properties",
+    ".jsonc": "json",
+    ".code-workspace": "json",
+}
 
 
 _Error = TypeVar("_Error", bound=DocumentError)

@@ -19,6 +19,7 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import Document, Syntax, content_of, decoded, parse_all, syntax_in, syntax_of
 from nodeattrs.formats.encrypted import encrypted_whole, marked, may_be_encrypted
+from nodeattrs.formats.json_comments import may_have_comments, without_comments
 from nodeattrs.kinds import NO_DOCUMENT, SEVERAL_DOCUMENTS
 
 _HOW = {"path": A_PATH, "name": str, "kind": str, "budget": Budget | None, "syntax": str | None}
@@ -74,8 +75,10 @@ class LayerReader:
         return layers if self.document is None else [_chosen(layers, self.document, file)]
 
     def _documents(self, text: str, file: str, budget: Budget) -> list[Document]:
+        syntax = self.syntax or syntax_of(file) or syntax_in(text, file)
+        text = without_comments(text) if syntax == "json" and may_have_comments(file) else text
         try:
-            return parse_all(text, file, self.syntax or syntax_of(file) or syntax_in(text, file), budget, self.tags)
+            return parse_all(text, file, syntax, budget, self.tags)
         except DocumentError as error:
             error.hint = "; ".join(filter(None, [error.hint, self._way_out(file)])) or None
             raise

@@ -61,7 +61,8 @@ class NamedPolicy:
     def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
         """The fold of some layers, the weakest first. rules: for paths, instead of what the policy says"""
         children = tuple(layers if self.prepare is None else map(self._prepared, layers))
-        if self.among is not None and len(children) > 2:
+        has_own = any(one.policy is not None for one in children[1:])
+        if self.among is not None and (len(children) > 2 or has_own):
             children = (children[0], Fold(children[1:], ruled(self.among, rules)))
         table = ruled(at_paths(self.policy, self.paths), rules)
         return Fold(children[::-1] if self.from_top else children, table, self.from_top, self.opening)

@@ -9,7 +9,7 @@ from typing import Any, get_args
 from nodeattrs.contract.command import Argument
 from nodeattrs.core.fold import refuse_unknown
 from nodeattrs.dialects.cloudinit.command_line import config_of_cmdline, url_of_cmdline
-from nodeattrs.dialects.cloudinit.inputs import Given, given_in, one_of, vendor_in
+from nodeattrs.dialects.cloudinit.inputs import Given, given_in, joined, one_of, vendor_in
 from nodeattrs.dialects.cloudinit.layers import merge_layers, read_confd
 from nodeattrs.dialects.cloudinit.merging import word_or_definition
 from nodeattrs.dialects.cloudinit.parts import CloudPart
@@ -86,6 +86,8 @@ def merged_files(asked: Mapping[str, Any], data: InstanceData | None = None) -> 
     elif asked["instance_data"] is not None:
         rules["instance_data"] = InstanceData.read(Path(asked["instance_data"]))
     machines = _given(asked)
+    if "instance_data" not in rules:
+        rules["instance_data"] = next((one.data for one in machines if one.data is not None), None)
     user = merge(_unpacked(asked, machines), how=definition(asked["how"]), **rules)
     given = {name: _layer(name, asked[name], rules) for name in _LAYERS if asked[name]}
     for name in ("vendor", "vendor2"):
@@ -143,7 +145,8 @@ def _layer(name: str, files: list[str], rules: Mapping[str, Any]) -> Any:
 def _given(asked: Mapping[str, Any]) -> list[Given]:
     """What the files give to the one machine that is meant. raises: CloudConfigError"""
     files = asked["files"]
-    return [one_of(given_in(_blob(file) if file == "-" else Path(file)), asked["resource"]) for file in files]
+    found = (given_in(_blob(file) if file == "-" else Path(file)) for file in files)
+    return joined(one_of(one, asked["resource"]) for one in found)
 
 
 def _unpacked(asked: Mapping[str, Any], machines: Iterable[Given]) -> list[CloudPart]:

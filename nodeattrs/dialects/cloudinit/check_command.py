@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from nodeattrs.dialects.cloudinit.arguments import merged_files
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
 from nodeattrs.dialects.cloudinit.inputs import Given, given_in
 from nodeattrs.dialects.cloudinit.lints.size import about_size
+from nodeattrs.dialects.cloudinit.lints.texts import is_for_another
+from nodeattrs.dialects.cloudinit.parts import CloudPart
 from nodeattrs.dialects.cloudinit.reports import (
     finding_about,
     finding_about_unread,
@@ -19,7 +22,9 @@ from nodeattrs.dialects.cloudinit.reports import (
     findings_of,
 )
 from nodeattrs.dialects.cloudinit.schema import Schema, schema_file
+from nodeattrs.dialects.cloudinit.seeds import about_seed
 from nodeattrs.dialects.cloudinit.templates import InstanceData
+from nodeattrs.kinds import LAYER_IS_UNKNOWN
 from nodeattrs.project.settings import sensitive_beside
 from nodeattrs.reports.findings import Finding
 
@@ -62,14 +67,26 @@ def check(question: Question) -> Output:
     given = {file: _tried(file) for file in files if file != "-"}
     found: list[Finding] = []
     for file in files if asked["each"] else ():
-        for address in dict.fromkeys(one.address for one in given.get(file, ())) or [resource]:
-            found += _checked({**asked, "files": [file], "resource": address or resource}, schema, looked)
+        machines = {one.address: one for one in given.get(file, ())}
+        for address in machines or [resource]:
+            about = _checked({**asked, "files": [file], "resource": address or resource}, schema, looked)
+            found += (_of_machine(one, machines[address]) for one in about) if address else about
     if not asked["each"]:
         found += _checked(asked, schema, looked)
+    for folder in (Path(file) for file in given if Path(file).is_dir()):
+        found += map(finding_that_ended, about_seed(folder))
     wanted = (None, "", resource) if resource else None
     sized = [(file, one) for file in given for one in given[file] if not wanted or one.address in wanted]
     found += _sizes(sized, asked["cloud"])
     return Output(checked=Checked(found, looked))
+
+
+def _of_machine(found: Finding, machine: Given) -> Finding:
+    """A finding about one of several machines in a file: at the line of that machine, and with its name."""
+    if found.file != machine.origin.file or found.message.startswith(machine.address):
+        return found
+    line, column = machine.origin.line or 1, machine.origin.column or 1
+    return replace(found, message=f"{machine.address}: {found.message}", line=line, column=column)
 
 
 def _tried(file: str) -> list[Given]:
@@ -93,11 +110,20 @@ def _checked(asked: Mapping[str, Any], schema: Schema | None, looked: dict[str, 
         yield finding_that_ended(error)
         return
     looked["part"] += len(merged.parts)
+    if merged.parts and all(report.is_foreign for report in merged.parts):
+        yield from _not_looked_at(merged.parts[0].part)
     yield from (finding_about_unread(one, "error" if asked["strict"] else "note") for one in merged.unknown.values())
     if any(report.status == "template" for report in merged.parts):
         yield from findings_for_any_machine(merged_files(lenient, InstanceData.missing())[1], schema)
     else:
         yield from findings_of(merged, schema)
+
+
+def _not_looked_at(part: CloudPart) -> Iterator[Finding]:
+    """User-data that is all for another program than cloud-init; no warning says that."""
+    if is_for_another(part.text):
+        message = "was not looked at: it is for another program"
+        yield Finding(LAYER_IS_UNKNOWN.entry.code, "note", message, part.file, part.line or 1)
 
 
 def _sizes(machines: list[tuple[str, Given]], cloud: str | None) -> Iterator[Finding]:

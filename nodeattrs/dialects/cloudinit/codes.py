@@ -370,6 +370,13 @@ COMMAND_WORDS = kind(
     example="runcmd: [systemctl, enable, nginx]",
     way_out="Write the words as a list in the list: - [systemctl, enable, nginx].",
 )
+NOT_IN_USER_DATA = kind(
+    "NA1183",
+    "not-in-user-data",
+    cause="A key that cloud-init reads before it has user-data: there nothing comes of it.",
+    example="network: {version: 2} below #cloud-config",
+    way_out="Give it as the network-config of the data source, or write it into a file of /etc/cloud/cloud.cfg.d.",
+)
 OWNER_TOO_EARLY = kind(
     "NA1182",
     "owner-too-early",

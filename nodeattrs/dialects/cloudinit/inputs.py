@@ -9,7 +9,8 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +24,8 @@ from nodeattrs.dialects.cloudinit.codes import INPUT
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.dialects.cloudinit.packing import pack
 from nodeattrs.dialects.cloudinit.parts import CloudPart
+from nodeattrs.dialects.cloudinit.seeds import seed_data
+from nodeattrs.dialects.cloudinit.templates import InstanceData
 from nodeattrs.dialects.cloudinit.unpacking import Blob, blob_of, type_of_text
 from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.formats.documents import parse
@@ -37,7 +40,14 @@ _USER_DATA: tuple[TreePath, ...] = (
 _VENDOR_DATA: tuple[TreePath, ...] = (("config", "cloud-init.vendor-data"), ("config", "user.vendor-data"))
 _LIKE_USER_DATA = re.compile(r"(?i)(?:.*[-_.])?(?:user|custom)[-_.]?data(?:[-_](?:base64|b64|raw|file))?|cicustom")
 """A key that may hold user-data, in a resource whose form is not known here."""
+_LXD_KEYS = {
+    "user": ("cloud-init.user-data", "user.user-data"),
+    "vendor": ("cloud-init.vendor-data", "user.vendor-data"),
+}
+"""Where profiles and instances of LXD and Incus have it; the first one counts."""
 _CONFIGS = ("cloudinit_config", "template_cloudinit_config")
+_MACHINE = re.compile(r"instance|server|machine|vm|droplet|profile|template")
+"""A type of what is, or describes, a machine."""
 _CONFIG_KEYS: tuple[TreePath, ...] = (("rendered",), ("part",))
 _KEYS = ("value", "userData", "userdata")
 """Where a secret has it: of Cluster API, of OpenShift's machines, of KubeVirt."""
@@ -49,6 +59,8 @@ _FILES = {
 """The names in a folder that is one machine's, as cloud-init and the data source NoCloud have them."""
 
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/= \t\r\n"
+_LXD = re.compile(r"(?m)^(?:config|expanded_config|profiles):")
+_NOTHING = "no user-data is in it"
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SECRET = re.compile(r"""(?m)^[^\S\n]*["']?kind["']?\s*:\s*["']?(?:Secret|List)\b""")
 _DOCUMENTS = re.compile(r"(?m)^---(?=\s)")
@@ -62,6 +74,8 @@ class Given(NamedTuple):
     user:    its user-data, in order
     vendor, vendor2: what lies beside it in a folder
     unknown: why it cannot be read, in words; "" where it can
+    data:    what templates are rendered with, where a folder says it
+    settings: of a profile or an instance of LXD, by key
     """
 
     address: str
@@ -70,6 +84,8 @@ class Given(NamedTuple):
     vendor: tuple[Blob, ...] = ()
     vendor2: tuple[Blob, ...] = ()
     unknown: str = ""
+    data: InstanceData | None = None
+    settings: Mapping[str, Blob] | None = None
 
     @property
     def layer(self) -> Layer:
@@ -100,7 +116,7 @@ def given_in(source: Path | Blob | str | bytes, budget: Budget | None = None) ->
     if found is None:
         return [Given("", Origin("file", "", blob.file, 1), (unwrapped(blob),))]
     if not found:
-        raise CloudConfigError(INPUT, "no user-data is in it", file=blob.file, hint="name a file that has some")
+        raise CloudConfigError(INPUT, _NOTHING, file=blob.file, hint="name a file that has some")
     return found
 
 
@@ -116,6 +132,24 @@ def one_of(found: list[Given], address: str | None = None) -> Given:
     names = ", ".join(sorted(one.address for one in found))
     what = "is user-data of several machines" if wanted else f"has nothing called {address}"
     raise CloudConfigError(INPUT, f"{what}: {names}", file=found[0].origin.file, hint="name one with --resource")
+
+
+def joined(found: Iterable[Given]) -> list[Given]:
+    """What one machine is given, in order; profiles of LXD and its instance are one, where the first was.
+
+    Of two that have one key the later counts. raises: CloudConfigError, where none of them has user-data
+    """
+    machines, settings = list(found), dict[str, Blob]()
+    profiles = [one for one in machines if one.settings is not None]
+    if not profiles:
+        return machines
+    for one in profiles:
+        settings |= one.settings or {}
+    whole = _of_settings(profiles[-1], settings)
+    if not (whole.user or whole.vendor):
+        raise CloudConfigError(INPUT, _NOTHING, file=whole.origin.file, hint="name the profile or instance that has it")
+    first = profiles[0]
+    return [whole if one is first else one for one in machines if one is first or one.settings is None]
 
 
 def unwrapped(blob: Blob, is_packed: bool = False) -> Blob:
@@ -169,7 +203,8 @@ def _folder(folder: Path) -> Given:
         if not files:
             raise CloudConfigError(INPUT, "is a folder without files", file=folder.as_posix())
         return Given("", Origin("folder", "", folder.as_posix()), tuple(unwrapped(blob_of(path)) for path in files))
-    return Given("", Origin("folder", "", folder.as_posix()), found["user"], found["vendor"], found["vendor2"])
+    origin, data = Origin("folder", "", folder.as_posix()), seed_data(folder)
+    return Given("", origin, found["user"], found["vendor"], found["vendor2"], data=data)
 
 
 def _first(folder: Path, names: Iterable[str]) -> tuple[Blob, ...]:
@@ -186,9 +221,13 @@ def _collected(blob: Blob, budget: Budget) -> list[Given] | None:
     file = blob.file or "user-data"
     if text.lstrip().startswith("{"):
         return _of_json(text, file, budget)
-    if type_of_text(text) is not None or not _SECRET.search(text) or "apiVersion" not in text:
+    if type_of_text(text) is not None:
         return None
-    return list(_of_yaml(text, file, budget))
+    if _LXD.search(text):
+        with suppress(DocumentError):  # a text of some other kind
+            document = parse(text, file, "yaml", budget)
+            return list(_of_lxd(document, file)) if _is_lxd(document.tree) else None
+    return list(_of_yaml(text, file, budget)) if _SECRET.search(text) and "apiVersion" in text else None
 
 
 def _of_json(text: str, file: str, budget: Budget) -> list[Given] | None:
@@ -199,6 +238,8 @@ def _of_json(text: str, file: str, budget: Budget) -> list[Given] | None:
     tree = document.tree
     if "format_version" in tree and {"planned_values", "values", "prior_state"} & tree.keys():
         return list(_of_terraform(document, file))
+    if _is_lxd(tree):
+        return list(_of_lxd(document, file))
     return list(_secrets(document, file, 0)) if tree.get("kind") in ("Secret", "List") else None
 
 
@@ -257,8 +298,14 @@ def _written(resource: Any, later: Any) -> tuple[TreePath, str | None] | None:
     texts = [(where, text) for where in keys if (text := _text_at(values, where))]
     if texts:
         return next((one for one in texts if not _HASH.fullmatch(one[1])), texts[0])
-    unread = next((where for where in keys if dig(later, where) is True), None) or _like_user_data(values)
+    is_machine = _MACHINE.search(str(resource.get("type"))) is not None
+    unread = next((where for where in keys if _is_later(later, where, is_machine)), None) or _like_user_data(values)
     return None if unread is None else (unread, None)
+
+
+def _is_later(later: Any, where: TreePath, is_machine: bool) -> bool:
+    """Whether a value is known after the plan is applied; of a machine also a map that it would be in."""
+    return any(dig(later, where[:end]) is True for end in range(1 if is_machine else len(where), len(where) + 1))
 
 
 def _text_at(values: Any, where: TreePath) -> str | None:
@@ -285,9 +332,15 @@ def _like_user_data(values: Any) -> TreePath | None:
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
             if isinstance(inner, (dict, list)):
                 open_.append(((*path, key), inner))
-            elif isinstance(inner, str) and inner and _LIKE_USER_DATA.fullmatch(str(key)):
+            elif isinstance(inner, str) and inner and (_LIKE_USER_DATA.fullmatch(str(key)) or _is_config(inner)):
                 return (*path, key)
     return None
+
+
+def _is_config(text: str) -> bool:
+    """Whether a text is user-data by its first line, under any key."""
+    kind = type_of_text(unwrapped(Blob(text)).content)
+    return kind is not None and "cloud-config" in kind
 
 
 def _vendor(resource: Any, file: str) -> tuple[Blob, ...]:
@@ -313,6 +366,41 @@ def _given(
             why = "is written in a form that is not read here" if is_there else "is known after the plan is applied"
         return Given(address, origin, (), unknown=why)
     return Given(address, origin, (unwrapped(Blob(written, file, packed=True), is_packed),))
+
+
+# --- profiles and instances of LXD
+
+
+def _is_lxd(tree: Any) -> bool:
+    """Whether a document is a profile, an instance, or several profiles; they need not have user-data."""
+    keys = {key for keys in _LXD_KEYS.values() for key in keys}
+    return isinstance(tree, dict) and all(
+        isinstance(config := row.get("config"), dict) and ("devices" in row or keys & config.keys())
+        for row in _rows(tree.get("profiles")) or [tree]
+    )
+
+
+def _of_lxd(document: Any, file: str) -> Iterator[Given]:
+    profiles = _rows(document.tree.get("profiles"))
+    rows: list[tuple[TreePath, Any]] = [(("profiles", at), one) for at, one in enumerate(profiles)]
+    for path, row in rows or [((), document.tree)]:
+        config = row.get("expanded_config") or row["config"]
+        settings = {
+            key: unwrapped(Blob(config[key], file, packed=True))
+            for keys in _LXD_KEYS.values()
+            for key in keys
+            if isinstance(config.get(key), str) and config[key]
+        }
+        address = str(row.get("name", "")) if path else ""
+        line, column = document.place(path)
+        yield _of_settings(Given(address, Origin("resource", address, file, line, column), ()), settings)
+
+
+def _of_settings(one: Given, settings: Mapping[str, Blob]) -> Given:
+    user, vendor = (
+        tuple(settings[key] for key in keys if key in settings)[:1] for keys in (_LXD_KEYS["user"], _LXD_KEYS["vendor"])
+    )
+    return one._replace(user=user, vendor=vendor, settings=settings)
 
 
 # --- secrets of Kubernetes

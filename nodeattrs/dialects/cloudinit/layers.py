@@ -31,7 +31,7 @@ from nodeattrs.dialects.cloudinit.merging import ANY_DEFINITION
 from nodeattrs.dialects.cloudinit.parts import CloudPart, independent, load_config, load_yaml
 from nodeattrs.dialects.cloudinit.releases import NEWEST, Release, release_of
 from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, Status, moved, status_of
-from nodeattrs.dialects.cloudinit.templates import InstanceData, no_data, template_in
+from nodeattrs.dialects.cloudinit.templates import InstanceData, template_in, unrendered
 from nodeattrs.dialects.cloudinit.unpacking import read_bytes
 from nodeattrs.dialects.cloudinit.userdata import Merged, without
 from nodeattrs.formats.yaml_events import Repeated
@@ -121,8 +121,8 @@ class _Fold:
             try:
                 if in_base and name not in _NO_TEMPLATES:
                     template = template_in(part.text, self.data is not None)
-                    if template is not None and self.data is None:
-                        layer = no_data(title, Origin("file", "", part.file or title, part.line))
+                    origin = Origin("file", "", part.file or title, part.line)
+                    if template is not None and (layer := unrendered(self.data, template, title, origin)):
                         return self._unknown(part, layer, title, "template")
                     part = part if template is None else self._rendered(part, template)
                 value = _config_in(part.text, self.release, repeated)

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.contract.answers import Answered, part_of
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.dialects.cloudinit.inputs import given_in, joined, one_of
 from nodeattrs.dialects.cloudinit.layers import merge_layers, read_confd
 from nodeattrs.dialects.cloudinit.masking import masked
 from nodeattrs.dialects.cloudinit.secrets import guarded
+from nodeattrs.dialects.cloudinit.seeds import seed_data
 from nodeattrs.dialects.cloudinit.unpacking import Blob, blob_of, unpack
 from nodeattrs.dialects.cloudinit.userdata import merge
 from nodeattrs.dialects.common import InRepository
@@ -50,16 +53,23 @@ class UserData(InRepository):
                 f"there is no set {name}", hint=f"[cloud-init.{name}] with files = [...] in nodeattrs.toml"
             )
         files = {word: [self.side.root / one for one in some] for word, some in self._sets[name].items()}
+        user = files.get("files", [])
+        data = seed_data(user[0].parent) if [one.name for one in user] == ["user-data"] else None
         given: dict[str, Any] = {}
         if files.get("vendor"):
-            given["vendor"] = merge(list(map(self._blob, files["vendor"])))
+            given["vendor"] = merge(list(map(self._blob, files["vendor"])), instance_data=data)
         if files.get("confd"):
             given["confd"] = read_confd(files["confd"][0])
-        merged = merge(unpack(list(map(self._blob, files.get("files", ())))))
+        merged = merge(unpack(self._given(user)), instance_data=data)
         whole = merge_layers(user=merged, **given) if given else merged
         paths = self.repository.config.sensitive
         values = guarded((), part_of(self.with_set(whole)).tree, Sensitive, paths)
         return {"value": part_of(self.with_set(masked(whole, paths)))._replace(tree=values)}
+
+    def _given(self, files: Iterable[Path]) -> list[Blob | Layer]:
+        """What files give to the one machine of the set. raises: CloudConfigError"""
+        machines = joined(one_of(given_in(self._blob(file))) for file in files)
+        return [blob for one in machines for blob in ([one.layer] if one.unknown else one.user)]
 
     def _blob(self, file: Path) -> Blob:
         """A file, named as it is seen from the folder."""

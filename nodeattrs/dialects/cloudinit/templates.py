@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,7 @@ class InstanceData:
     def __init__(self, tree: Mapping[str, Any]) -> None:
         self.tree = tree
         self._is_known = True
+        self._is_whole = True
 
     @classmethod
     def missing(cls) -> InstanceData:
@@ -69,20 +70,50 @@ class InstanceData:
         return data
 
     @classmethod
+    def of_meta_data(cls, tree: Mapping[str, Any]) -> InstanceData:
+        """What the meta-data of NoCloud alone says; what else the machine knows is not known here."""
+        meta = {"instance-id": "nocloud", "dsmode": "net", **tree}
+        known = {"instance_id": str(meta["instance-id"])}
+        name = meta.get("local-hostname")
+        if isinstance(name, str) and not _ADDRESS.fullmatch(name):
+            known["local_hostname"] = name.partition(".")[0]
+        known |= {key.replace("_", "-"): value for key, value in known.items()}
+        data = cls({"ds": {"meta_data": meta}, "v1": known})
+        data._is_whole = False
+        return data
+
+    @classmethod
     def read(cls, path: Path) -> InstanceData:
-        """Those of a file of JSON. raises: CloudConfigError"""
+        """Read a file of JSON, or the meta-data of NoCloud. raises: CloudConfigError"""
         file = path.as_posix()
         try:
-            tree = parse(decoded(read_bytes(path), file), file, "json").tree
+            text = decoded(read_bytes(path), file)
+            is_json = text.lstrip().startswith("{")
+            tree = parse(text, file, "json" if is_json else "yaml").tree
         except CloudConfigError:
             raise
         except DocumentError as error:
             raise CloudConfigError(
                 INSTANCE_DATA, error.reason, file=file, line=error.line, column=error.column
             ) from error
+        tree = {} if tree is None else tree
         if not isinstance(tree, dict):
             raise CloudConfigError(INSTANCE_DATA, "instance data is a map", file=file)
-        return cls(tree)
+        return cls(tree) if is_json and "instance-id" not in tree else cls.of_meta_data(tree)
+
+    def lacking(self, template: str) -> str | None:
+        """The first variable of a template that is not known; None where all are."""
+        if self._is_whole:
+            return None
+        budget = Budget("a template")
+        try:
+            with rendering(budget):
+                tree = _environment(budget, self._is_known).parse(template)
+        except module().TemplateError:  # rendering it says what is wrong
+            return None
+        known = {("ds", "meta_data"), *(("v1", key) for key in self.tree["v1"]), *((key,) for key in self.tree["v1"])}
+        asked = (chain for chain in _asked(tree) if not any(chain[: len(one)] == one for one in known))
+        return next((".".join(chain) for chain in asked), None)
 
     @cached_property
     def variables(self) -> dict[str, Any]:
@@ -135,6 +166,30 @@ class InstanceData:
         return text + "\n" * template.endswith("\n")
 
 
+_ADDRESS = re.compile(r"\d+(?:\.\d+){3}")
+
+
+def _asked(tree: Any) -> Iterator[tuple[str, ...]]:
+    """What a parsed template asks for of what it does not set itself: each name with the steps below it."""
+    from jinja2 import meta, nodes
+
+    free = meta.find_undeclared_variables(tree) - tree.environment.globals.keys()
+    open_ = [tree]
+    while open_:
+        node, steps = open_.pop(), tuple[str, ...]()
+        while isinstance(node, (nodes.Getattr, nodes.Getitem)):
+            if isinstance(node, nodes.Getattr):
+                steps = (node.attr, *steps)
+            else:
+                open_.append(node.arg)
+                steps = (str(node.arg.value), *steps) if isinstance(node.arg, nodes.Const) else ()
+            node = node.node
+        if not isinstance(node, nodes.Name):
+            open_ += node.iter_child_nodes()
+        elif node.name in free:
+            yield (node.name, *steps)
+
+
 _MARK = re.compile("\ue000(\\d+)\ue001")
 
 
@@ -144,9 +199,14 @@ def _marked(text: str, line: int) -> str:
     return first + "".join(f"\ue000{line + index}\ue001\n{row}" for index, row in enumerate(rest))
 
 
-def no_data(title: str, origin: Origin) -> Layer:
-    """A template of which nobody can say what it gives."""
-    return Layer.unknown(title, origin, "is a template, and there is no instance data")
+def unrendered(data: InstanceData | None, template: str, title: str, origin: Origin) -> Layer | None:
+    """The unknown layer of a template whose variables are not known; None where they are. raises: TooMuch"""
+    if data is None:
+        return Layer.unknown(title, origin, "is a template, and there is no instance data")
+    lacking = data.lacking(template)
+    if lacking is None:
+        return None
+    return Layer.unknown(title, origin, f"is a template that asks for {lacking}, which the meta-data do not say")
 
 
 def _variables(tree: Mapping[str, Any], above: str, packed: set[str]) -> dict[str, Any]:

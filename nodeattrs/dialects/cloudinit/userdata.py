@@ -51,7 +51,7 @@ from nodeattrs.dialects.cloudinit.places import YamlLocator
 from nodeattrs.dialects.cloudinit.provenance import Provenance
 from nodeattrs.dialects.cloudinit.releases import LATEST, NEWEST, Release, release_of
 from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, Status, status_of, steps_of
-from nodeattrs.dialects.cloudinit.templates import REDACTED, InstanceData, no_data, template_in
+from nodeattrs.dialects.cloudinit.templates import REDACTED, InstanceData, template_in, unrendered
 from nodeattrs.dialects.cloudinit.unpacking import type_of_text, unpacked
 from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch, wrong_argument
 from nodeattrs.formats.yaml_events import Repeated
@@ -196,8 +196,10 @@ class _Run:
             template = None if part.lines else template_in(part.text)
             if template is None:
                 raise CloudConfigError(TEMPLATE, "a template begins with its first line", line=1)
-            if self.data is None:
-                return self._unknown(number, part, name, no_data(title, origin), "template")
+            layer = unrendered(self.data, template, title, origin)
+            if layer is not None:
+                return self._unknown(number, part, name, layer, "template")
+            assert self.data is not None
             budget = self.effort.budget
             text = self.data.render(template, budget)
             budget.bytes(len(text))

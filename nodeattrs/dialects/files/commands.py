@@ -10,11 +10,13 @@ from typing import Any
 from nodeattrs.contract.command import Argument, Caller, Command, Output, Question
 from nodeattrs.contract.folder import Folder
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.fold import Folded, Layer
+from nodeattrs.core.fold import Folded, Layer, fold
+from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import json_or_text, parse, under
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.core.unread import unread_layer
+from nodeattrs.dialects.files.doubts import doubts
 from nodeattrs.dialects.files.folds import check_policy, fold_named, folded, layers_of, named_layers
 from nodeattrs.dialects.files.reports import Blamed, LastChanges, ShownPolicies, encrypted_in, traced
 from nodeattrs.dialects.files.text import holds_encrypted, text_of
@@ -23,6 +25,7 @@ from nodeattrs.formats.documents import read, standard_input
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.kinds import ENCRYPTED
 from nodeattrs.policies import DEFAULT_POLICY, NAMES, policy_named
+from nodeattrs.policies.helm_set import set_layers
 from nodeattrs.project.config import PlainFold, read_fold
 from nodeattrs.project.fields import Fields
 from nodeattrs.project.settings import Settings
@@ -40,7 +43,7 @@ _ARGUMENTS = (
     Argument(("--name",), "a fold of nodeattrs.toml; further files are laid over it", {"metavar": "NAME"}),
     Argument(
         ("--set",),
-        "a last layer: JSON, or text; may be repeated",
+        "a last layer: JSON, or text; under helm as Helm has it: a.b=1,c[0]=x; may be repeated",
         {"metavar": "PATH=VALUE", "action": "append", "default": []},
     ),
     Argument(
@@ -78,17 +81,18 @@ class _Layers:
         syntax: Any = asked["syntax"] or (named.syntax if named else None) or None
         self._reader = LayerReader(syntax, document=asked["document"], pipes=True)
         self.all: list[Layer] = []
-        if named is not None and self._repository is not None:
-            self.all += named_layers(self._repository, named)
-        self.all += [layer for word in asked["files"] for layer in self._read(word)]
-        self.all += map(_set_layer, asked["set"])
         name, self._rules = _policy(asked["policy"], named)
         self._policy = policy_named(name)
+        if named is not None and self._repository is not None:
+            self.all += named_layers(self._repository, named)
+        self.all += [layer for word in asked["files"] for layer in self._read(word, name == "helm")]
+        self.all += self._set(asked["set"], name == "helm")
 
     @property
     def warnings(self) -> list[DocumentError]:
         """What was read and is probably not meant."""
-        return [*self._reader.warnings, *(self._repository.warnings if self._repository else ())]
+        kept = self._repository.warnings if self._repository else ()
+        return [*self._reader.warnings, *kept, *doubts(self.all)]
 
     def folded(self, layers: Sequence[Layer]) -> Folded:
         """The fold of some of them. raises: MergeConflict; UnknownLayer with --strict"""
@@ -103,10 +107,18 @@ class _Layers:
             raise FoldNotFound("there is no nodeattrs.toml here or above that could name a fold", hint=hint)
         return fold_named(self._repository, name)
 
-    def _read(self, word: str) -> Iterable[Layer]:
+    def _read(self, word: str, of_helm: bool) -> Iterable[Layer]:
         if word == "-":
             return self._reader.layers(standard_input(), "-", "stdin")
-        return layers_of([word], self._reader, Path())
+        return layers_of([word], self._reader, Path(), charts=of_helm)
+
+    def _set(self, words: Sequence[str], of_helm: bool) -> Iterable[Layer]:
+        """The layers of --set; Helm sets it in the values files, and not in the chart's. raises: BadArgument"""
+        if not words or not of_helm:
+            return map(_set_layer, words)
+        self.all = self.all or [Layer({})]
+        files = [one for one in self.all[1:] if type(one.value) is not Unknown]
+        return set_layers(words, fold(files, ACROSS).value if files else {})
 
 
 def _policy(word: str | None, named: PlainFold | None) -> tuple[str, Sequence[PathRule]]:

@@ -22,12 +22,14 @@ from dataclasses import replace
 
 from nodeattrs import border
 from nodeattrs.contract.folder import Folder
+from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
-from nodeattrs.errors import FoldNotFound, NoFileFits
-from nodeattrs.formats.documents import Document, Syntax, syntax_of
+from nodeattrs.errors import DocumentError, FoldNotFound, NoFileFits
+from nodeattrs.formats.documents import Document, Syntax, read, syntax_of
 from nodeattrs.formats.layers import LayerReader
+from nodeattrs.kinds import LAYER_IS_UNKNOWN
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.policies import NAMES, known_policies, policy_named
 from nodeattrs.policies.named import NamedPolicy
@@ -49,18 +51,37 @@ def layers_of(
     reader: LayerReader,
     folder: pathlib.Path,
     shown: Callable[[pathlib.Path], str] = os.fspath,
+    charts: bool = False,
 ) -> Iterator[Layer]:
     """The layers of files, folders and patterns, in their order; `FILE#2` is the second document of one.
 
     folder: what they count from
     shown:  what messages call a file
+    charts: whether the folder of a chart of Helm is read as its values.yaml
     raises: NoFileFits; DocumentError
     """
     for word in words:
         numbered = None if os.path.lexists(folder / word) else _NUMBERED.fullmatch(word)
         one = replace(reader, document=int(numbered[2])) if numbered else reader
+        if charts and (folder / word / "Chart.yaml").is_file():
+            yield from _of_chart(folder / word, one, shown)
+            continue
         for path in _files(numbered[1] if numbered else word, folder):
             yield from one.read(path, shown(path).replace(os.sep, "/"))
+
+
+def _of_chart(chart: pathlib.Path, reader: LayerReader, shown: Callable[[pathlib.Path], str]) -> Iterator[Layer]:
+    """The values of a chart; {} where it has none. That subcharts are not read is a warning."""
+    name = shown(chart / "Chart.yaml").replace(os.sep, "/")
+    described = read(chart / "Chart.yaml", name).tree
+    if (chart / "charts").is_dir() or (isinstance(described, dict) and described.get("dependencies")):
+        message, hint = "has subcharts, whose values were not read", "lay their values.yaml below, under their names"
+        reader.warnings.append(DocumentError(message, file=name, hint=hint, kind=LAYER_IS_UNKNOWN))
+    values = chart / "values.yaml"
+    if values.is_file():
+        yield from reader.read(values, shown(values).replace(os.sep, "/"))
+    else:
+        yield Layer({}, Origin("file", "values.yaml", name))
 
 
 def _files(word: str, folder: pathlib.Path) -> list[pathlib.Path]:
@@ -125,4 +146,4 @@ def named_layers(repository: Folder, one: PlainFold) -> list[Layer]:
     """The layers of a fold of a repository, the weakest first. raises: FoldNotFound, DocumentError"""
     syntax: Syntax | None = one.syntax or None  # type: ignore[assignment]  # `read_fold` has looked it up
     reader = LayerReader(syntax, warnings=repository.warnings)
-    return list(layers_of(one.files, reader, repository.root, repository.shown))
+    return list(layers_of(one.files, reader, repository.root, repository.shown, charts=one.policy == "helm"))

@@ -334,3 +334,24 @@ UNSET_VARIABLE = kind(
     example='motd: "on %{facts.site}" for a node without the fact site',
     way_out="Give the facts of the node (--facts), or take the variable out.",
 )
+NEVER_DECRYPTED = kind(
+    "NA1048",
+    "never_decrypted",
+    cause="A text that hiera-eyaml encrypted, and that Puppet hands on as it is; a warning.",
+    example="password: | with ENC[PKCS7,..] below it, or ENC[PKCS7,..] in a level of yaml_data",
+    way_out="Write > (a folded block) in place of |; give the level lookup_key: eyaml_lookup_key.",
+)
+USELESS_OPTION = kind(
+    "NA1049",
+    "useless_option",
+    cause="An entry of lookup_options, or a part of it, that counts for no lookup; a warning.",
+    example="ntp::servers: {merge: deep, knockout_prefix: '--'}: the prefix belongs into merge",
+    way_out="The message says where it counts, or which key it was meant for.",
+)
+REDACTED_TEXT = kind(
+    "NA1050",
+    "redacted_text",
+    cause="A Sensitive inside a text: the text has `Sensitive [value redacted]` there, in Puppet too; a warning.",
+    example="url: \"db://%{lookup('pw')}@db\" where lookup_options converts pw to Sensitive",
+    way_out="Convert the whole text to Sensitive, and leave the key that it names as it is.",
+)

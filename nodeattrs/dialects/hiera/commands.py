@@ -10,6 +10,7 @@ from typing import Any
 
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.sensitive import plain
+from nodeattrs.core.tree import spell
 from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.hiera.arguments import (
     CLEAR_NODES,
@@ -28,13 +29,14 @@ from nodeattrs.dialects.hiera.arguments import (
     warnings_of,
 )
 from nodeattrs.dialects.hiera.census import as_asked, still_encrypted, undecided, unused, view
-from nodeattrs.dialects.hiera.codes import UNSET_VARIABLE
+from nodeattrs.dialects.hiera.codes import REDACTED_TEXT, UNSET_VARIABLE
 from nodeattrs.dialects.hiera.explain import Explanation, UnknownLevel
 from nodeattrs.dialects.hiera.keys import NAME, split_key
-from nodeattrs.dialects.hiera.open_paths import open_paths
+from nodeattrs.dialects.hiera.open_paths import open_paths, unset_in_values
 from nodeattrs.dialects.hiera.reports import Explained, Found, LookedUp, Variables, unused_report
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, scopes_of
+from nodeattrs.dialects.hiera.values import redacted_in
 from nodeattrs.dialects.hiera.values import written as as_ruby
 from nodeattrs.dialects.hiera.variables import needed
 from nodeattrs.errors import BadValue, NodeattrsError
@@ -91,9 +93,9 @@ def _unread(question: Question, scopes: Mapping[str, Scope], answers: Collection
     found = [level.unread for one in answers for level in one.unknown]
     unset = {name: key for one in answers for name, key in one.unset.items()}
     if is_bare(asked):
-        reason = "is not set, and no facts are given (--facts)"
-        found += (Unread(name, reason, ((key,),), "variable") for name, key in unset.items())
-        wanted = {str(split_key(key)[0]) for key in asked["keys"]} if "keys" in asked else None
+        found += unset_in_values(unset)
+        keys = asked.get("keys") or [key for key in (asked.get("key"),) if key]
+        wanted = {str(split_key(key)[0]) for key in keys} or None
         for name, scope in scopes.items():
             found += open_paths(scope, os.path.relpath, wanted, is_node=bool(name))
         return found
@@ -114,12 +116,21 @@ def _encrypted(question: Question, answers: Collection[Found]) -> int:
     return _UNKNOWN_LAYER if texts else 0
 
 
+def _redacted(question: Question, values: Iterable[Any], key: str) -> None:
+    """Say which texts of some values have a secret in them that is redacted."""
+    paths = dict.fromkeys(path for value in values for path in redacted_in(value))
+    names = (".".join(filter(None, (key, spell(path) if path else ""))) for path in paths)
+    texts = [f"{name} has a Sensitive inside a text, which redacts it, in Puppet too" for name in names]
+    question.caller.warn(texts, REDACTED_TEXT.entry)
+
+
 def _values(
     question: Question, scopes: Mapping[str, Scope], found: Mapping[str, Found], key: str, *, is_whole: bool = False
 ) -> Output:
     """The values of nodes, in the form that the caller wants. is_whole: all values of each node"""
     answers = found.values()
     code = max((_code(one.value) for one in answers), default=0) or _encrypted(question, answers)
+    _redacted(question, [one.value for one in answers], key)
     report: LookedUp | str = LookedUp(key, found, is_whole)
     if question.arguments["render_as"]:
         report = _rendered(question, {name: plain(one.value) for name, one in found.items()})
@@ -185,6 +196,7 @@ def _explain(question: Question, hiera: Hiera) -> Output:
     found = {name: _explained(asked, scope) for name, scope in scopes.items()}
     report = Explained({name: one.value for name, one in found.items()}, asked["because"])
     code = max((_code(one.value.error) for one in found.values()), default=0)
+    _redacted(question, [one.value.value for one in found.values()], ", ".join(asked["keys"]))
     shown = _rendered(question, report.nodes()) if asked["render_as"] in ("json", "yaml") else report
     return Output(shown, code, unread=_unread(question, scopes, found.values()))
 
@@ -211,11 +223,11 @@ def _list(question: Question, hiera: Hiera) -> Output:
 
 def _listed(asked: Asked, name: str, scope: Scope) -> Found:
     """Every key of a node with its value, or with its error."""
-    values = view(scope)
+    values, unset = view(scope), scope.missing
     for key, value in values.items():
         if isinstance(value, NodeattrsError):
             values[key] = _harmless(asked, name, value, as_asked(key))
-    unknown, unset = _undecided(scope), scope.missing
+    unknown = _undecided(scope)
     return Found(values, unknown, unset, still_encrypted(scope, {as_asked(key): one for key, one in values.items()}))
 
 

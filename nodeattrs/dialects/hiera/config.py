@@ -26,7 +26,7 @@ from nodeattrs.dialects.hiera.codes import (
 )
 from nodeattrs.dialects.hiera.data import read_document
 from nodeattrs.dialects.hiera.errors import BadData, Checks
-from nodeattrs.dialects.hiera.old_versions import as_version_5, check_version_3, of_version_3, of_version_4
+from nodeattrs.dialects.hiera.old_versions import Made, as_version_5, check_version_3, ended, of_version_3, of_version_4
 from nodeattrs.formats.documents import Document
 
 NOT_INSTALLED = "module"
@@ -47,10 +47,11 @@ class Entry(NamedTuple):
 
     kind, function: how its data is had: ("data_hash", "yaml_data"), ...
     location:       "path", "paths", "glob", "globs", "mapped_paths", "uri", "uris", or None
-    declared:       the templates of its locations; for mapped_paths the three texts
+    declared:       its locations, as hiera.yaml has them; for mapped_paths the three texts
     datadir:        the template of its folder
     options:        for the data function
     line:           where it stands
+    ending:         of its files; versions 3 and 4 leave it out, and Puppet adds it to the name that is filled in
     """
 
     name: str
@@ -61,6 +62,12 @@ class Entry(NamedTuple):
     datadir: str
     options: Mapping[str, Any] = NO_ENTRIES
     line: int | None = None
+    ending: str = ""
+
+    @property
+    def templates(self) -> tuple[str, ...]:
+        """The templates of its locations, each with its ending."""
+        return tuple(ended(one, self.ending) for one in self.declared) if self.ending else self.declared
 
 
 class Config(NamedTuple):
@@ -162,13 +169,14 @@ class _Reader(Checks):
             raise self.fault(UNSUPPORTED_VERSION, message, ("version",), as_version_5(made))
         return self._old(made, self.folder, OLD_VERSION, "version 4 is deprecated")
 
-    def _old(
-        self, made: Iterable[tuple[dict[str, Any], Path]], folder: pathlib.Path, kind: Kind, message: str
-    ) -> Config:
+    def _old(self, made: Iterable[Made], folder: pathlib.Path, kind: Kind, message: str) -> Config:
         """One that counts, and a warning that shows its version 5. folder: where its datadirs are counted from"""
-        entries = [*made]
-        self.warn(self.fault(kind, message, ("version",), as_version_5(entries)))
-        return Config(self.document.file, folder, self._entries(entries, self._defaults({})))
+        old = [*made]
+        self.warn(self.fault(kind, message, ("version",), as_version_5(old)))
+        entries = self._entries(((entry, path) for entry, path, _ in old), self._defaults({}))
+        endings = (ending for _, _, ending in old)
+        entries = tuple(one._replace(ending=ending) for one, ending in zip(entries, endings, strict=True))
+        return Config(self.document.file, folder, entries)
 
     def _options(self, tree: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
         options = self.map(tree.get("options", {}), (*path, "options"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 import pathlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple, Protocol
@@ -18,12 +18,19 @@ from nodeattrs.codes import Kind
 from nodeattrs.core.budget import in_force
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.sensitive import withheld
-from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.hiera import ruby_json, ruby_yaml
-from nodeattrs.dialects.hiera.codes import BAD_DATA_VALUE, DATA_NOT_A_HASH, DATA_PARSE_ERROR, UNREADABLE_FILE
+from nodeattrs.dialects.hiera.codes import (
+    BAD_DATA_VALUE,
+    DATA_NOT_A_HASH,
+    DATA_PARSE_ERROR,
+    NEVER_DECRYPTED,
+    UNREADABLE_FILE,
+)
 from nodeattrs.dialects.hiera.errors import BadData, BadLookup, HieraError, bad_data
 from nodeattrs.dialects.hiera.expressions import Plan, Speech, planned, text_plan
+from nodeattrs.dialects.hiera.eyaml import never_opened
 from nodeattrs.dialects.hiera.keys import NAME
 from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.formats.documents import Document, content_of, decoded
@@ -148,7 +155,7 @@ class DataFile:
         self.file = read.document.file
         self.tree = tree
         self.document = read.document
-        self.warnings = list(read.document.warnings)
+        self.warnings = [*read.document.warnings, *self._never_opened(read)]
         self._unfit = read.unfit
         self._text = read.text
         self._twice = read.twice
@@ -157,6 +164,15 @@ class DataFile:
         self._opened = opened
         self._sensitive = sensitive
         self._clear: dict[str, Any] = {}
+
+    def _never_opened(self, read: ReadDocument) -> Iterator[BadData]:
+        if "ENC[" not in read.text.text:
+            return
+        for path in never_opened(self.tree):
+            line, column = self.document.place(path)
+            yield BadData(f"{spell(path)} is encrypted with line breaks inside, and never decrypted, by Puppet either",
+                          kind=NEVER_DECRYPTED, file=self.file, line=line, column=column, path=path,
+                          hint="write > (a folded block) in place of |")  # fmt: skip
 
     def value(self, key: str, speech: Speech) -> Any:
         """The value of a key with its texts filled in, or ABSENT.

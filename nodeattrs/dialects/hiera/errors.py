@@ -13,7 +13,7 @@ page docs/hiera.md lists the kinds. It knows nothing of how anything is looked u
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from nodeattrs.codes import Kind, declared
@@ -53,12 +53,39 @@ class HieraError(NodeattrsError):
 
 
 class KeyNotFound(HieraError, NotFound):
-    """Nothing has the key, and nobody gave a default."""
+    """Nothing has the key, and nobody gave a default.
+
+    hint: may be given as what makes it: keys that are spelled nearly so are looked for when it is read
+    """
 
     entry = NOT_FOUND.entry
+    _hint: str | Callable[[], str] | None
 
-    def __init__(self, message: str, *, kind: Kind = NOT_FOUND, **facts: Any) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: Kind = NOT_FOUND,
+        hint: str | Callable[[], str] | None = None,
+        **facts: Any,
+    ) -> None:
         super().__init__(message, kind=kind, **facts)
+        self._hint = hint
+
+    @property
+    def hint(self) -> str | None:
+        """The way out."""
+        if callable(self._hint):
+            self._hint = self._hint()
+        return self._hint
+
+    @hint.setter
+    def hint(self, text: str | None) -> None:
+        self._hint = text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        self.hint = self.hint  # what makes it stays here
+        return super().__reduce__()
 
 
 class BadLookup(HieraError, BadArgument):

@@ -9,13 +9,15 @@ import base64
 import os
 import pathlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
 from nodeattrs.core.sensitive import Encrypted
+from nodeattrs.core.tree import Path, dig
 from nodeattrs.dialects.hiera.codes import CANNOT_DECRYPT
 from nodeattrs.dialects.hiera.errors import BadLookup
+from nodeattrs.dialects.hiera.values import texts_in
 from nodeattrs.errors import missing_extra
 
 Decrypt = Callable[[str], str]
@@ -49,6 +51,18 @@ def _text(text: str, decrypt: Decrypt) -> str | Encrypted:
         return re.sub(r"\r?\n\Z|\r\Z", "", _TOKEN.sub(clear, text))
     except NoKey as error:
         return Encrypted(text, str(error))
+
+
+def sealed_in(value: Any) -> Iterator[Path]:
+    """Where texts have something in them that is encrypted."""
+    return (path for path, text in texts_in(value) if _TOKEN.search(text))
+
+
+def never_opened(value: Any) -> Iterator[Path]:
+    """Where texts are encrypted with line breaks inside, as a literal block (`|`) has them: nothing decrypts these."""
+    for path in sealed_in(value):
+        if not _MARK.search(dig(value, path)):
+            yield path
 
 
 def stays(text: str) -> str:

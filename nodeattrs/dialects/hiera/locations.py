@@ -21,6 +21,7 @@ from nodeattrs.dialects.hiera.config import URIS, Config, Entry
 from nodeattrs.dialects.hiera.data import Source
 from nodeattrs.dialects.hiera.errors import BadLookup
 from nodeattrs.dialects.hiera.expressions import Speech, text_plan, variable
+from nodeattrs.dialects.hiera.old_versions import ended
 
 
 class Location(NamedTuple):
@@ -84,7 +85,10 @@ def located(config: Config, entry: Entry, speech: Speech) -> list[Location] | No
         return [Location(declared, str(text_plan(declared, False)(speech))) for declared in entry.declared]
     folder = _filled(str(config.folder), entry.datadir, speech)
     if entry.location in ("path", "paths"):
-        return [Location(declared, _filled(folder, declared, speech), folder) for declared in entry.declared]
+        return [
+            Location(template, _filled(folder, declared, speech, entry.ending), folder)
+            for declared, template in zip(entry.declared, entry.templates, strict=True)
+        ]
     if entry.location in ("glob", "globs") and border.is_outside(folder):
         return [Location(declared, folder, folder) for declared in entry.declared]  # which is not listed
     if entry.location in ("glob", "globs"):
@@ -127,8 +131,8 @@ class _Local:
         return self._outer.budget
 
 
-def _filled(folder: str, declared: str, speech: Speech) -> str:
-    """A template filled in and joined to its folder.
+def _filled(folder: str, declared: str, speech: Speech, ending: str = "") -> str:
+    """A template filled in and joined to its folder; an ending is added once it is filled in.
 
     What the author wrote may climb (`../shared/common.yaml`); what a variable says may not. Where the variable that
     a template begins with is not set, Puppet takes the rest as an absolute path: nothing is read there, and the
@@ -136,14 +140,14 @@ def _filled(folder: str, declared: str, speech: Speech) -> str:
     """
     cut = declared.find("%{")
     if cut < 0:
-        return os.path.join(folder, declared)
-    filled = text_plan(declared, False)(speech)
+        return os.path.join(folder, ended(declared, ending))
+    filled = ended(text_plan(declared, False)(speech), ending)
     path = os.path.join(folder, filled)
     if ".." not in filled and "\0" not in filled and not filled.startswith("/"):
         return path  # nothing in it climbs
     first = _BEGINNING.match(declared)
     if first is not None and filled.startswith("/") and not text_plan(first[0], False)(speech):
-        return os.path.join(folder, declared)
+        return os.path.join(folder, ended(declared, ending))
     fence = os.path.normpath(folder)
     written = os.path.normpath(os.path.join(folder, os.path.dirname(declared[:cut])))
     if not _inside(written, fence):

@@ -15,8 +15,8 @@ from typing import Any
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.hiera.errors import BadData, Checks
 
-Made = tuple[dict[str, Any], Path]
-"""An entry of version 5, and the path of what it comes from."""
+Made = tuple[dict[str, Any], Path, str]
+"""An entry of version 5 with paths as they are written, the path of what it comes from, and the ending of its files."""
 
 _KEYS_3 = ("version", "backends", "hierarchy", "logger", "merge_behavior", "deep_merge_options")
 _BACKENDS_3 = ("yaml",)
@@ -64,10 +64,10 @@ def of_version_3(tree: Mapping[Any, Any], checks: Checks, codedir: str | None = 
             datadir = os.path.join(codedir or "", _DATADIR_3)
         if codedir is None and isinstance(datadir, str):
             datadir = _OF_ENVIRONMENT.sub("", datadir, count=1)
-        ending = _ending(backend) if ending is None else str(ending)
-        entry = {"name": backend, "datadir": datadir, **_function(backend, settings), "paths": _ended(names, ending)}
+        entry = {"name": backend, "datadir": datadir, **_function(backend, settings), "paths": [*names]}
         if names:
-            yield entry, (backend,) if backend in tree else ("backends", at)
+            path = (backend,) if backend in tree else ("backends", at)
+            yield entry, path, _ending(backend) if ending is None else f".{ending}"
 
 
 def of_version_4(tree: Mapping[Any, Any], checks: Checks) -> Iterator[Made]:
@@ -90,14 +90,14 @@ def of_version_4(tree: Mapping[Any, Any], checks: Checks) -> Iterator[Made]:
         names = _texts(given, "paths", (one,), checks, path)
         datadir = checks.text(given.get("datadir", folder), (*path, "datadir"))
         if names:
-            found = {"datadir": datadir, **_function(backend, {}), "paths": _ended(names, _ending(backend))}
-            yield {"name": name, **found}, path
+            entry = {"name": name, "datadir": datadir, **_function(backend, {}), "paths": [*names]}
+            yield entry, path, _ending(backend)
 
 
 def as_version_5(made: Iterable[Made]) -> str:
     """What to write in its place; a rule for that, where it has a fault."""
     try:
-        entries = [entry for entry, _ in made]
+        entries = [{**entry, "paths": [ended(name, ending) for name in entry["paths"]]} for entry, _, ending in made]
     except BadData:
         entries = []
     if not entries:
@@ -113,11 +113,16 @@ def _function(backend: str, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ending(backend: str) -> str:
-    return "conf" if backend == "hocon" else backend
+    return ".conf" if backend == "hocon" else f".{backend}"
 
 
-def _ended(names: tuple[str, ...], ending: str) -> list[str]:
-    return [name if name.endswith(f".{ending}") else f"{name}.{ending}" for name in names]
+def ended(name: str, ending: str) -> str:
+    """A name of a file with its ending, which is added where it is not there.
+
+    >>> ended("common", ".yaml"), ended("common.yaml", ".yaml"), ended("common", "")
+    ('common.yaml', 'common.yaml', 'common')
+    """
+    return name if name.endswith(ending) else name + ending
 
 
 def _texts(

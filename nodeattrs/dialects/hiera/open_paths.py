@@ -1,4 +1,4 @@
-"""The files that a path with an unset variable may mean, each with the keys that it may set.
+"""What facts that are not given may decide: files of a path with an unset variable, and variables in values.
 
 Used by the dialect, and by `nodeattrs hiera` where the caller gives no facts.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 
 from nodeattrs.core.unread import Unread
@@ -47,6 +47,12 @@ def open_paths(
             asked = [key for key in keys if wanted is None or key in wanted]
             if may_set := [key for key in asked if _may_set(scope, key, one.origin.name)]:
                 yield Unread(shown(file), reason, tuple((key,) for key in may_set))
+
+
+def unset_in_values(unset: Mapping[str, str]) -> Iterator[Unread]:
+    """The variables that values name and that are not set, each with the key; for a scope without facts."""
+    for name, key in unset.items():
+        yield Unread(name, "is not set, and no facts are given (--facts)", ((key,),), "variable")
 
 
 def _as_pattern(template: str) -> str:

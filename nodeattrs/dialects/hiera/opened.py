@@ -18,7 +18,7 @@ from nodeattrs.dialects.hiera.arguments import check, how_of, is_bare, tree_of, 
 from nodeattrs.dialects.hiera.census import as_asked
 from nodeattrs.dialects.hiera.config import Config
 from nodeattrs.dialects.hiera.explain import Explanation
-from nodeattrs.dialects.hiera.open_paths import open_paths
+from nodeattrs.dialects.hiera.open_paths import open_paths, unset_in_values
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, asked_scope, names_of, scope_of
 from nodeattrs.dialects.hiera.variables import NAMES
@@ -115,7 +115,7 @@ class HieraKeys(WithFacts):
         """Nodes that have a data file of their own; and for other variables "role=web" for each value with a file."""
         config = self._layer
         entries = [] if config is None else [one for one in config.entries if one.location in ("path", "paths")]
-        texts = [(self._root / entry.datadir, text) for entry in entries for text in entry.declared]
+        texts = [(self._root / entry.datadir, text) for entry in entries for text in entry.templates]
         named = {text for _, text in texts}  # common.yaml is no role beside %{facts.role}.yaml
         found = {one for folder, text in texts for one in _found(folder, text, named)}
         return {value if variable in NAMES else f"{variable}={value}" for variable, value in found}
@@ -183,8 +183,13 @@ class HieraKeys(WithFacts):
         def explain(key: str) -> Explanation:
             return scope.explain(as_asked(key), **how)
 
+        has_facts = not is_bare(asked) if asked is not None else bool(self.plain_facts(name))
+
         def unread(path: TreePath) -> list[Unread]:
-            return [level.unread for level in explain(str(path[0])).unknown]
+            key = str(path[0])
+            found = [level.unread for level in explain(key).unknown]
+            unset = {} if has_facts else {one: of for one, of in scope.missing.items() if of == key}
+            return [*found, *unset_in_values(unset)]
 
         return {"key": part_of_keys(Keys(scope, how), explain, self)._replace(unread=unread)}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, NoReturn
 
 from nodeattrs.core.sensitive import Encrypted, revealed
@@ -208,15 +209,13 @@ class Scope(Answers):
             if fault is not None:
                 return BadData(fault.reason, kind=fault.kind, file=fault.file, line=fault.line, hint=fault.hint,
                                details=[f"no other level has {shown}"])  # fmt: skip
-        close = self._close_keys(names)
-        hint = f"did you mean {close[0]}?" if close else "give it a default_value, or write it into a data file"
         return KeyNotFound(
             f"nothing has the key {shown}" if len(names) == 1 else f"nothing has any of {shown}",
             details=[
                 *(f"{level.key} may be in {level}" for level in unknown if not level.is_merge),
                 *self._gaps(names),
             ],
-            hint=hint,
+            hint=partial(self._way_out, names),
         )
 
     def _gaps(self, names: Sequence[str]) -> Iterator[str]:
@@ -228,11 +227,13 @@ class Scope(Answers):
                     yield f"there is no folder {self.tree.shown(place.folder)}, which {place.origin} names"
                 yield from unset(self, module)
 
-    def _close_keys(self, names: Sequence[str]) -> list[str]:
-        try:
-            return [close for name in names for close in near(name, self.known_keys())]
-        except NodeattrsError:
-            return []
+    def _way_out(self, names: Sequence[str]) -> str:
+        """A key that is spelled nearly like one of the names. cost: a look at every key"""
+        with suppress(NodeattrsError):
+            for name in names:
+                for close in near(name, self.known_keys()):
+                    return f"did you mean {close}?"
+        return "give it a default_value, or write it into a data file"
 
     def _with_origins(self, error: CannotMerge, name: Any, merge: Merge, override: Any, defaults: Any) -> NoReturn:
         """The same error, now with the files that set both sides: found by asking once more, with origins kept."""

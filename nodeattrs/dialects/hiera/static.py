@@ -10,30 +10,38 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 
 from nodeattrs.codes import Kind
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import ABSENT, is_near, meant, strict_key
-from nodeattrs.dialects.hiera.config import FILE_FUNCTIONS, Config, Entry
+from nodeattrs.core.tree import ABSENT, is_near, meant, spell, strict_key
+from nodeattrs.dialects.hiera.codes import NEVER_DECRYPTED, REDACTED_TEXT
+from nodeattrs.dialects.hiera.config import FILE_FUNCTIONS, NOT_INSTALLED, Config, Entry
 from nodeattrs.dialects.hiera.data import DataFile
 from nodeattrs.dialects.hiera.errors import BadData
+from nodeattrs.dialects.hiera.eyaml import sealed_in
 from nodeattrs.dialects.hiera.hierarchies import LoadedTree, fixed
+from nodeattrs.dialects.hiera.keys import NAME
+from nodeattrs.dialects.hiera.options_check import doubtful_options
+from nodeattrs.dialects.hiera.values import texts_in
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats.patterns import fits
 from nodeattrs.kinds import ALWAYS_OVERRIDDEN, EQUAL_TO_OVERRIDDEN, MISSPELT, TYPE_CHANGE, UNREAD_DATA_FILE, UNUSED_KEY
 from nodeattrs.puppet.manifests import PuppetClass, classes_in, computed_in, lookups_in
 from nodeattrs.puppet.regex import translated
 
-_OPTIONS = "lookup_options"
 _CODE = (".pp", ".epp", ".erb", ".rb", ".sh", ".py", ".conf")
 _DATA = (".yaml", ".yml", ".eyaml", ".json")
 _MOST_BYTES, _MOST_FILES = 300_000, 20_000
 _WORD = re.compile(r"[\w:.-]+")
+_NO_KEY = re.compile(r"(?<![\w:.-])[\w:.-]++(?!['\"]?\s*:)")
 _SHAPES: dict[type, str] = {dict: "a map", list: "a list"}
+_OF_MODULE = re.compile(r"\^?(\w+)::")
+_LOOKED_UP = re.compile(r"""%\{\s*(?:lookup|hiera)\(\s*['"]([^'"]+)['"]\s*\)\s*\}""")
 _VARIABLE, _GLOB = r"%\{[^}]*\}", r"\*+/?|\?|\[[^\]]*\]|\{[^}]*\}"
 
 
@@ -64,10 +72,9 @@ class _Code:
                 self._take(path, stream.read(_MOST_BYTES))
 
     def _take(self, path: str, text: str) -> None:
-        if path.endswith(_DATA):
-            # Keys are what is judged: only what stands to the right of one names another.
-            text = "\n".join(found[0] for found in re.finditer(r"(?::\s|-\s|[%]\{)[^\n]*", text))
-        self.words.update(_WORD.findall(text))
+        # Keys of data are what is judged: they name no others.
+        words = _NO_KEY.findall(text) if path.endswith(_DATA) else _WORD.findall(text)
+        self.words.update(word for word in words if not word.endswith(":"))
         for found in lookups_in(text):
             self.merged |= {found.key} if found.merged else set()
         self.computed += computed_in(text)
@@ -91,25 +98,28 @@ def _files(roots: Iterable[str]) -> Iterator[str]:
                     yield path
 
 
-def doubtful(tree: LoadedTree, environment: str) -> Iterator[BadData]:
+def doubtful(tree: LoadedTree, environment: str, beside: Iterable[LoadedTree] = ()) -> Iterator[BadData]:
     """What is probably not meant in an environment: `unread-data-file`, `unused-key`, `misspelt`,
     `always-overridden`, `equal-to-overridden`, `type-change`.
 
+    beside: further trees, whose hierarchies may read files of this one
     cost:   reads every data file and the texts of the environment once
     raises: HieraError, where the environment or its configuration cannot be read
     """
     layer = tree.environment_layer(environment)
     if layer is not None and not layer.built_in:
-        yield from _Judge(tree, environment, layer).all()
+        yield from _Judge(tree, environment, layer, [*beside]).all()
 
 
 class _Judge:
     """One environment under its own hiera.yaml."""
 
-    def __init__(self, tree: LoadedTree, environment: str, config: Config) -> None:
+    def __init__(self, tree: LoadedTree, environment: str, config: Config, beside: Iterable[LoadedTree] = ()) -> None:
         self._tree = tree
+        self._beside = beside
         self._environment = environment
         self._config = config
+        self._all_read = True
         self._files = {source.file: source for source in self._sources()}
 
     def _sources(self) -> Iterator[DataFile]:
@@ -138,7 +148,7 @@ class _Judge:
         if entry.function not in FILE_FUNCTIONS or entry.location not in ("path", "paths", "glob", "globs"):
             yield _Level((), False, True)
             return
-        for declared in entry.declared:
+        for declared in entry.templates:
             parts = _around(os.path.join(config.folder, entry.datadir, declared), entry.location)
             files = tuple(file for name, file in self._files.items() if fits(parts, self._paths[name]))
             varies = "%{" in entry.datadir + declared
@@ -148,6 +158,9 @@ class _Judge:
 
     def all(self) -> Iterator[BadData]:
         yield from self._unread()
+        yield from self._options()
+        yield from self._sealed()
+        yield from self._redacted()
         if self._files:
             yield from self._keys()
             yield from self._against_others()
@@ -164,15 +177,15 @@ class _Judge:
                               hint=near)  # fmt: skip
 
     def _others(self) -> Iterator[tuple[DataFile, ...]]:
-        """What other hierarchies of the environment read: those of its modules, and default hierarchies."""
-        for config in self._tree.configs(self._environment):
+        """What other hierarchies read: of modules, of further trees, and default hierarchies."""
+        for config in (config for tree in (self._tree, *self._beside) for config in _configs(tree, self._environment)):
             for entry in (*config.entries, *(config.defaults or ())):
                 yield from (level.files for level in self._levels_of(config, entry))
 
     def _near(self, name: str) -> str | None:
         stem = os.path.splitext(self._paths[name])[0]
         for entry in self._config.entries:
-            for declared in entry.declared if entry.location in ("path", "paths") else ():
+            for declared in entry.templates if entry.location in ("path", "paths") else ():
                 path = os.path.join(self._config.folder, entry.datadir, declared)
                 if fits(_around(os.path.splitext(path)[0], "path"), stem):
                     return f"{self._config.file}:{entry.line} looks for {declared}"
@@ -182,7 +195,7 @@ class _Judge:
         """Keys that nobody looks up."""
         for file in self._files.values():
             for key in file.tree:
-                if isinstance(key, str) and key != _OPTIONS and "::" in key and self._is_unused(key):
+                if isinstance(key, str) and key != NAME and "::" in key and self._is_unused(key):
                     name, _, parameter = key.rpartition("::")
                     known = self._code.classes.get(name)
                     near = self._like(key)
@@ -226,13 +239,86 @@ class _Judge:
     def _modules(self) -> dict[str, bool]:
         return {}
 
+    # --- lookup_options, and what stays encrypted
+
+    def _options(self) -> Iterator[BadData]:
+        for entry, file in self._data:
+            if NAME in file.tree:
+                yield from doubtful_options(file, self._module_of(entry.name), self._is_key)
+
+    @cached_property
+    def _data(self) -> list[tuple[Entry, DataFile]]:
+        """Every data file of the environment, of those that can be read."""
+        found = []
+        for entry in self._tree._data_entries(self._environment):
+            try:
+                source = self._tree.source(entry, entry.name, {}, None)
+            except NodeattrsError:  # found by reading it
+                self._all_read = False
+                continue
+            if isinstance(source, DataFile):
+                found.append((entry, source))
+        return found
+
+    def _module_of(self, path: str) -> str | None:
+        """The module whose file it is; None for one of the environment."""
+        for folder in self._tree.modulepath(self._environment):
+            if path.startswith(os.path.normpath(folder) + os.sep):
+                return os.path.relpath(path, folder).split(os.sep)[0]
+        return None
+
+    def _is_key(self, name: str) -> bool | None:
+        """Whether data or code has a key of a name, or one that an expression fits; None where that is not known."""
+        module = _OF_MODULE.match(name)
+        if "::" in name and (module is None or self._is_fetched(module[1])):
+            return None
+        if not self._all_read or any(level.opaque and not level.files for level in self._levels):
+            return None
+        fits_name = _named_by(name)
+        keys = chain((key for _, file in self._data for key in file.tree), self._parameters, self._code.words)
+        return any(isinstance(key, str) and fits_name(key) for key in keys)
+
+    def _is_fetched(self, module: str) -> bool:
+        """Whether a module is named in the Puppetfile, and not there."""
+        layer = self._tree.module_layer(self._environment, module)
+        return layer is not None and any(entry.kind == NOT_INSTALLED for entry in layer.entries)
+
+    def _sealed(self) -> Iterator[BadData]:
+        """What is encrypted in a file that no level decrypts, where each level that reads it is known."""
+        opening, others = set[str](), set[str]()
+        for config in self._tree.configs(self._environment):
+            for entry in (*config.entries, *(config.defaults or ())):
+                files = {file.file for level in self._levels_of(config, entry) for file in level.files}
+                (others if entry.function in FILE_FUNCTIONS[:2] else opening).update(files)
+        for _, file in self._data:
+            if file.file in others - opening:
+                for path in sealed_in(file.tree):
+                    message = f"{spell(path)} is encrypted, and no level that reads it decrypts"
+                    line, column = file.document.place(path)
+                    yield BadData(message, kind=NEVER_DECRYPTED, file=file.file, line=line, column=column, path=path,
+                                  hint="give the level lookup_key: eyaml_lookup_key")  # fmt: skip
+
+    def _redacted(self) -> Iterator[BadData]:
+        """Texts with a key in them that `lookup_options` makes a Sensitive."""
+        options = (file.tree.get(NAME) for _, file in self._data)
+        entries = (pair for one in options if isinstance(one, dict) for pair in one.items())
+        secret = [_named_by(str(name)) for name, entry in entries if isinstance(entry, dict) and _is_secret(entry)]
+        for _, file in self._data if secret else ():
+            for path, text in texts_in(file.tree):
+                roots = [found[1].partition(".")[0] for found in _LOOKED_UP.finditer(text) if path[0] != NAME]
+                for root in (root for root in roots if any(names(root) for names in secret)):
+                    line, column = file.document.place(path)
+                    yield BadData(f"{spell(path)} has {root} inside a text, where a Sensitive is redacted",
+                                  kind=REDACTED_TEXT, file=file.file, line=line, column=column, path=path,
+                                  hint="convert the whole text to Sensitive, and not what is in it")  # fmt: skip
+
     # --- levels among each other
 
     def _against_others(self) -> Iterator[BadData]:
         for index, level in enumerate(self._levels):
             for file in level.files:
                 for key, value in file.tree.items():
-                    if isinstance(key, str) and key != _OPTIONS and value is not None:
+                    if isinstance(key, str) and key != NAME and value is not None:
                         yield from self._compared(index, file, key, value)
 
     def _compared(self, index: int, file: DataFile, key: str, value: Any) -> Iterator[BadData]:
@@ -285,7 +371,7 @@ class _Judge:
             trees = [file.tree for file in self._tree.data_files(self._environment)]
         except NodeattrsError:
             return [bool]
-        options = (tree.get(_OPTIONS) for tree in trees if isinstance(tree, dict))
+        options = (tree.get(NAME) for tree in trees if isinstance(tree, dict))
         named = {key for one in options if isinstance(one, dict) for key in one if isinstance(key, str)}
         return [_named_by(key) for key in sorted(named)]
 
@@ -299,6 +385,14 @@ class _Judge:
         at: Origin = file.locator(key, "").at(())
         return BadData(message, kind=kind, file=file.file, line=at.line, column=at.column, path=(key,), hint=hint,
                        details=details)  # fmt: skip
+
+
+def _configs(tree: LoadedTree, environment: str) -> list[Config]:
+    """Every hiera.yaml of a tree; none where one cannot be read, which reading it says."""
+    try:
+        return tree.configs(environment)
+    except NodeattrsError:
+        return []
 
 
 def _around(template: str, location: str | None) -> list[str]:
@@ -315,6 +409,13 @@ def _named_by(key: str) -> Callable[[str], bool]:
     except NodeattrsError:
         return bool
     return found.search
+
+
+def _is_secret(entry: Mapping[Any, Any]) -> bool:
+    """Whether an entry of `lookup_options` makes a Sensitive."""
+    wanted = entry.get("convert_to")
+    name = wanted[0] if isinstance(wanted, list) and wanted else wanted
+    return isinstance(name, str) and name.startswith("Sensitive")
 
 
 def _shape(value: Any) -> str:

@@ -269,7 +269,7 @@ HASH_BY_THE_LETTER = _Hash("hash", HASH_TABLE, alone=_MAPS_ONLY, opening=_MAPS_O
 
 _TEXT_OPTION = (str, type(None))
 _SWITCH = (bool, type(None))
-_DEEP_OPTIONS: dict[str, tuple[type, ...]] = {
+DEEP_OPTIONS: dict[str, tuple[type, ...]] = {
     "knockout_prefix": _TEXT_OPTION,
     "sort_merged_arrays": _SWITCH,
     "merge_hash_arrays": _SWITCH,
@@ -336,7 +336,7 @@ def _deep(name: str, options: tuple[tuple[str, Any], ...]) -> Strategy:
 
 
 def _checked(name: str, options: dict[Any, Any]) -> dict[str, Any]:
-    known = _DEEP_OPTIONS if name in ("deep", "reverse_deep") else {}
+    known = DEEP_OPTIONS if name in ("deep", "reverse_deep") else {}
     for key, value in options.items():
         if key not in known:
             hint = meant(key, known) or f"options that it knows: {', '.join(known) or 'none'}"

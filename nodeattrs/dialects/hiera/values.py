@@ -7,12 +7,14 @@ would read different texts. It knows no lookup.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from re import Match
 from typing import Any
 
 from nodeattrs.core.sensitive import Encrypted, Marked, Sensitive
 from nodeattrs.core.tree import SCALARS, Path
 
+_REDACTED = "Sensitive [value redacted]"
 LEAVES = SCALARS | {Encrypted, Marked, Sensitive}
 """What a value of data has at its ends."""
 
@@ -28,6 +30,20 @@ def encrypted_in(value: Any, path: Path = ()) -> list[tuple[Path, Encrypted]]:
         return encrypted_in(value.unwrap(), path)
     entries = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
     return [found for step, one in entries for found in encrypted_in(one, (*path, step))]
+
+
+def texts_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Each text of a value, with its path; keys are none."""
+    if type(value) is str:
+        yield path, value
+    entries = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
+    for step, one in entries:
+        yield from texts_in(one, (*path, step))
+
+
+def redacted_in(value: Any) -> Iterator[Path]:
+    """Where texts have a Sensitive in them: of it they say no more than that it is there."""
+    return (path for path, text in texts_in(value) if _REDACTED in text)
 
 
 def written(value: Any) -> str:
@@ -56,7 +72,7 @@ def inspected(value: Any) -> str:
     if type(value) is dict:
         return "{" + ", ".join([f"{inspected(key)}=>{inspected(entry)}" for key, entry in value.items()]) + "}"
     if hasattr(value, "unwrap") and not isinstance(value, Encrypted):
-        return "Sensitive [value redacted]"
+        return _REDACTED
     return str(value)
 
 

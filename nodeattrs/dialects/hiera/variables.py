@@ -87,7 +87,7 @@ def unset(answers: Answers, module: str | None = None) -> Iterator[str]:
 
 
 def _templates(entry: Entry) -> Iterator[tuple[str, Iterable[str]]]:
-    declared, own = entry.declared, ""
+    declared, own = entry.templates, ""
     if entry.location == "mapped_paths":
         source, own, template = declared
         declared = (template,)

@@ -6,6 +6,7 @@ It knows a repository and its Hiera tree, and neither findings nor command lines
 from __future__ import annotations
 
 import itertools
+import os
 import pathlib
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from nodeattrs.contract.peers import doubts_of
+from nodeattrs.contract.peers import Lookup, doubts_of, lookup_of
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import Path
@@ -58,6 +59,8 @@ _FETCH = ("Berksfile", "Cheffile", "Policyfile.rb", "policyfiles", "policies")
 """What says, at the root of a repository or of a cookbook, which cookbooks are fetched."""
 
 _FETCHES = re.compile(r"\b(?:cookbook site install|supermarket install|berks (?:install|vendor)|librarian-chef)\b")
+_NO_TREES = {"node_modules", "vendor", "modules", "cookbooks", "spec", "test", "tests", "examples", "fixtures"}
+_DEEPEST_TREE = 3
 _PAGES = ("README.md", "README", "Rakefile", "Vagrantfile", "Makefile")
 
 
@@ -96,17 +99,50 @@ def checked(repository: Repository, run_code: bool = False) -> Checked:
     }
     _tried(faults, lambda: warnings.extend(_doubtful(repository, run_code)))
     try:
-        if (hiera := repository.hiera) is not None:
-            looked["data file"], wrong = hiera.check()
-            faults += wrong
-            warnings += hiera.warnings
-            for environment in hiera.environments() or ["production"]:
-                with suppress(NodeattrsError):  # `hiera.check` has reported it
-                    warnings += doubts_of(hiera, environment)
+        trees = [tree for tree in (repository.hiera, *further_trees(repository)) if tree is not None]
+        for tree in trees:
+            _take_tree(tree, [one for one in trees if one is not tree], faults, warnings, looked)
     except NodeattrsError as error:  # of the settings it is reported already
         faults.append(error)
     once = {str(one): one for one in faults}  # settings that cannot be read are met again and again
     return Checked([*once.values()], warnings, looked)
+
+
+def _take_tree(
+    tree: Lookup,
+    beside: list[Lookup],
+    faults: list[NodeattrsError],
+    warnings: list[NodeattrsError],
+    looked: dict[str, int],
+) -> None:
+    """Read one Hiera tree. beside: further ones, which may have files in common with it"""
+    count, wrong = tree.check()
+    looked["data file"] = looked.get("data file", 0) + count
+    faults += wrong
+    found: list[NodeattrsError] = [*tree.warnings]
+    for environment in tree.environments() or ["production"]:
+        with suppress(NodeattrsError):  # `tree.check` has reported it
+            found += doubts_of(tree, environment, beside)
+    known = {str(one) for one in warnings}
+    warnings += [one for one in found if str(one) not in known]
+
+
+def further_trees(repository: Repository) -> Iterator[Lookup]:
+    """The trees of Hiera below a repository, each for itself: of Vagrant, of a profile that brings the server's.
+
+    What modules and environments have is a layer of theirs.
+    """
+    named = repository.root / (repository.config.hiera or "")
+    for folder, folders, names in os.walk(repository.root):
+        here = pathlib.Path(folder)
+        steps = here.relative_to(repository.root).parts
+        is_module = bool(steps) and ("metadata.json" in names or "manifests" in folders)
+        is_named = named in (here, here / "hiera.yaml")
+        if steps and not is_module and not is_named and "hiera.yaml" in names:
+            yield lookup_of(here / "hiera.yaml", repository.root)
+        passed = _NO_TREES if steps else {*_NO_TREES, "environments"}
+        is_end = len(steps) == _DEEPEST_TREE
+        folders[:] = [] if is_end else sorted(one for one in folders if one[0] != "." and one not in passed)
 
 
 def _doubtful(repository: Repository, run_code: bool) -> Iterator[NodeattrsError]:

@@ -24,6 +24,7 @@ from nodeattrs.dialects.cloudinit.codes import (
     POSITION_LOSES,
     SPREAD,
 )
+from nodeattrs.dialects.cloudinit.lints.values import about_user_data
 from nodeattrs.dialects.cloudinit.lints.warned import Warned
 from nodeattrs.dialects.cloudinit.mergers import Verb
 from nodeattrs.dialects.cloudinit.parts import same
@@ -118,6 +119,8 @@ def _about_body(report: PartReport, joining: Joining) -> Iterator[Warned]:
             ("merge_type",),
             "write one of the two",
         )
+    for name, path, message, hint in () if joining.folded else about_user_data(joining.laid.value):
+        yield Warned(name, message, report.number, report.title, path, hint)
 
 
 def _about_meetings(

@@ -57,6 +57,8 @@ _FORMS = tuple(
 )  # fmt: skip
 """Files of other programs: what they have, what they are, and what to do with them here."""
 
+_BY_NAME = {"meta-data": "the meta-data of a machine", "network-config": "a network-config"}
+
 _TEMPLATE_NEARLY = re.compile(r"#+[ \t]*template\b[ \t]*:?[ \t]*jinja2?[ \t]*", re.I)
 _NEARLY = re.compile(r"#+[ \t]*cloud[-_ ]?(?:config|conf|init|boothook)[-_\w]*[ \t]*", re.I)
 MARKUP = re.compile(r"\$\{[^}\n]*\}|%\{ *(?:if|for|else|end)|\{\{.*?\}\}|\{%.*?%\}|<%.*?%>")
@@ -172,17 +174,25 @@ def _about_unknown(part: CloudPart) -> Iterator[_Found]:
             return
         if not row.lstrip().startswith("#"):
             break
-    if not _OTHERS.match(text.lstrip()):
+    if not is_for_another(text):
         yield _Found(UNKNOWN_TYPE, *foreign(part))
+
+
+def is_for_another(text: str) -> bool:
+    """Whether user-data is known to be meant for another program."""
+    return _OTHERS.match(text.lstrip()) is not None
 
 
 def foreign(part: CloudPart) -> tuple[str, str]:
     """What kind of file a text is that cloud-init ignores, and the way out."""
+    what = _BY_NAME.get((part.file or "").rpartition("/")[2].partition(".")[0])
+    if what is not None:
+        return f"is {what}, and no user-data: cloud-init ignores it", "name the user-data beside it"
     for pattern, what, way in _FORMS:
         if pattern.search(part.text[:_LOOKED_AT]):
             return f"is {what}, and no user-data: cloud-init ignores it", way
     message = f"nothing is done with a part of type {part.type}"
-    if _OTHERS.match(part.text.lstrip()):
+    if is_for_another(part.text):
         return f"{message}: it is for another program", "cloud-init does not read it"
     if "mime-version:" in part.text[:_LOOKED_AT].lower():
         return message, "a message begins with its headers: nothing may stand before them, not even a blank line"

@@ -19,6 +19,7 @@ from nodeattrs.dialects.cloudinit.codes import (
     COMMANDS_NO_LIST,
     CRLF_SCRIPT,
     MISSPELT_KEY,
+    NOT_IN_USER_DATA,
     OWNER_TOO_EARLY,
     PERMISSIONS_NUMBER,
     UNEXPANDED,
@@ -82,6 +83,13 @@ _NEED_WORDS = _words("""
 _INSTALLED: Path = ("autoinstall", "user-data")
 """Where the config of an installer has the config of the installed machine."""
 
+_READ_EARLIER = {
+    "network": "give it as the network-config of the data source",
+    "datasource": "write it into a file of /etc/cloud/cloud.cfg.d",
+    "datasource_list": "write it into a file of /etc/cloud/cloud.cfg.d",
+}
+"""What cloud-init reads before it has user-data or vendor-data, and where it reads that."""
+
 _DEFAULT_USERS = ("ssh_authorized_keys", "ssh_import_id", "password")
 """What goes to the user that is called default."""
 
@@ -104,6 +112,16 @@ def about_config(config: Any) -> Iterator[Warned]:
     inner = dig(config, _INSTALLED)
     for one in about_config(inner):
         yield replace(one, path=(*_INSTALLED, *(one.path or ())), message=f"in {spell(_INSTALLED)}, {one.message}")
+
+
+def about_user_data(config: Any) -> Iterator[tuple[Kind, Path, str, str]]:
+    """Keys in the config of one part of user-data or vendor-data that cloud-init does not read there."""
+    for above in ((), _INSTALLED):
+        inner = dig(config, above)
+        if isinstance(inner, dict) and not is_foreign(inner):
+            for key in (key for key in _READ_EARLIER if key in inner):
+                message = f"{spell((*above, key))} is read before there is user-data: nothing comes of it here"
+                yield NOT_IN_USER_DATA, (*above, key), message, _READ_EARLIER[key]
 
 
 def is_foreign(config: Any) -> bool:
