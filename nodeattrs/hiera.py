@@ -5,7 +5,7 @@
 ['a', 'b']
 """
 
-from nodeattrs.core.sensitive import Encrypted, Sensitive
+from nodeattrs.core.sensitive import Encrypted, Sensitive, encrypted_in
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.hiera.answers import trusted_facts
@@ -27,7 +27,6 @@ from nodeattrs.dialects.hiera.eyaml import Pkcs7
 from nodeattrs.dialects.hiera.hierarchies import has_environments
 from nodeattrs.dialects.hiera.scope import REQUIRED, Hiera, Scope
 from nodeattrs.dialects.hiera.strategies import merge
-from nodeattrs.dialects.hiera.values import encrypted_in
 from nodeattrs.dialects.hiera.variables import Needed, needed
 
 __all__ = [

@@ -12,7 +12,7 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.core.sensitive import revealed
 from nodeattrs.core.trace import Outcome, Trace, shown
 from nodeattrs.core.tree import ABSENT, Path, spell
-from nodeattrs.core.unread import Unread
+from nodeattrs.core.unread import Unread, encrypted_at
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.because import Mention, level_of, mentions, reasons
 from nodeattrs.dialects.ansible.codes import NOT_EVALUATED
@@ -168,13 +168,15 @@ def _rendered(rendered: Rendered) -> dict[str, Any]:
     return {"rendered": as_json(rendered.value), "not_evaluated": left}
 
 
-def not_evaluated(answer: Variables, rendered: Rendered) -> Iterator[AnsibleError]:
-    """A warning for each template that stayed a text, with the place that set it."""
+def not_evaluated(answer: Variables, rendered: Rendered) -> Iterator[tuple[AnsibleError, Unread]]:
+    """Each template that stayed a text, with the place that set it: as a warning, and as an unread place."""
     folded = answer.folded()
     for path, reason in rendered.left.items():
         origin = next(iter(folded.origins(path)), None)
         file, line = (origin.file, origin.line) if origin else (None, None)
-        yield warned(NOT_EVALUATED, f"{spell(path)} is not evaluated: {reason}", file, line)
+        place = spell(path) if origin is None else origin.place or origin.who
+        warning = warned(NOT_EVALUATED, f"{spell(path)} is not evaluated: {reason}", file, line)
+        yield warning, Unread(place, f"is not evaluated: {reason}", (path,), "value", spell(path), is_told=True)
 
 
 def _mentioned(one: Mention) -> str:
@@ -247,10 +249,15 @@ def places(inventory: Inventory, path: Path) -> Places:
     cost: that of a trace for each host
     """
     found: dict[tuple[Any, ...], tuple[Any, int, list[str], list[str]]] = {}
+    kept: list[Unread] = []
     layers = inventory.unread(())
     for host in inventory.hosts:
-        trace = inventory.host(host).trace(path)
-        layers += layers_of(trace)
+        answer = inventory.host(host)
+        trace = answer.trace(path)
+        names = frozenset(map(str, path[:1])) or None
+        unknown = answer.unknown(*map(str, path[:1]))
+        layers += [Layer(one.value, MaySet(one.origin.at(()), names), one.title) for one in unknown]
+        kept += encrypted_at(trace.value, path, answer.folded().origins)
         for one in trace.claims:
             if one.outcome is not Outcome.UNKNOWN:
                 key = one.origin, one.path
@@ -261,19 +268,21 @@ def places(inventory: Inventory, path: Path) -> Places:
         for (origin, _), (value, level, wins, loses) in found.items()
     ]
     rows.sort(key=lambda one: (-len(one.wins), -len(one.loses)))
-    return Places(spell(path), rows, unread(layers))
+    return Places(spell(path), rows, [*unread(layers), *kept])
 
 
 def matrix(inventory: Inventory, hosts: Sequence[str], path: Path, question: str) -> tuple[Matrix, list[Unread]]:
     """What each host has, the equal ones together; and what may change it. cost: that of a trace for each host"""
     cells = []
     layers = inventory.unread(())
+    kept: list[Unread] = []
     for host in hosts:
         trace = inventory.host(host).trace(path)
         layers += layers_of(trace)
+        kept += encrypted_at(trace.value, path, inventory.host(host).folded().origins)
         value = as_attribute(trace.value) if trace.found else NoSuchAttribute(f"nobody sets {question}", path=path)
         cells.append((host, Cell(value, trace.origins)))
-    return Matrix(question, cells), unread(layers)
+    return Matrix(question, cells), [*unread(layers), *kept]
 
 
 def differences(one: Variables, other: Variables) -> dict[str, tuple[Any, Any]]:

@@ -8,7 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from nodeattrs import border
 from nodeattrs.contract.answers import Answered, part_of
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.dialects.cloudinit.layers import merge_layers, read_confd
 from nodeattrs.dialects.cloudinit.masking import masked
@@ -61,8 +64,11 @@ class UserData(InRepository):
         values = guarded((), part_of(self.with_set(whole)).tree, Sensitive, paths)
         return {"value": part_of(self.with_set(masked(whole, paths)))._replace(tree=values)}
 
-    def _blob(self, file: Path) -> Blob:
-        """A file, named as it is seen from the folder."""
+    def _blob(self, file: Path) -> Blob | Layer:
+        """A file, named as it is seen from the folder; one that lies outside is an unknown layer."""
+        if border.is_layer_outside(file):
+            shown = self.repository.shown(file)
+            return Layer.unknown(shown, Origin("file", "", shown), border.REASON)
         blob = blob_of(file)
         blob.file = self.repository.shown(file)
         return blob

@@ -5,20 +5,21 @@ It asks scopes and decides nothing itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import ABSENT, spell, strict_key
+from nodeattrs.core.sensitive import encrypted_in
+from nodeattrs.core.tree import ABSENT, NO_ENTRIES, parse, spell, strict_key
+from nodeattrs.core.unread import Unread, encrypted
 from nodeattrs.dialects.hiera.data import DataFile
 from nodeattrs.dialects.hiera.explain import UnknownLevel
 from nodeattrs.dialects.hiera.hierarchies import LoadedTree
 from nodeattrs.dialects.hiera.keys import NAME
 from nodeattrs.dialects.hiera.scope import Scope
-from nodeattrs.dialects.hiera.values import encrypted_in
 from nodeattrs.errors import NodeattrsError
 
 
@@ -60,21 +61,36 @@ def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
     cost: one lookup a key, and what explaining it costs
     """
     found: dict[str, tuple[UnknownLevel, ...]] = {}
+    levels = scope.unknown_levels(_NOBODYS_KEY)  # asks each level
     for key in scope.known_keys() if scope.has_unknown else ():
         with suppress(NodeattrsError):
             found[key] = scope.unknown_levels(as_asked(key))
-    if scope.has_unknown:
-        levels = scope.unknown_levels(_NOBODYS_KEY)
-        found[""] = tuple(level._replace(key="any key") for level in levels)
+    found[""] = tuple(level._replace(key="any key") for level in levels)
     return {key: levels for key, levels in found.items() if levels}
 
 
+class Kept(NamedTuple):
+    """What of a value nobody decrypted: its key and path, why, and where it stands."""
+
+    key: str
+    reason: str
+    origins: tuple[Origin, ...]
+
+    @property
+    def unread(self) -> Unread:
+        """The value as an unread place."""
+        return encrypted(parse(self.key), self.reason, ", ".join(str(one.place) for one in self.origins))
+
+
 class Seen(NamedTuple):
-    """What one scope sees of a key: the value or the error, who set it, and which levels might decide otherwise."""
+    """What one scope sees of a key: the value or the error, who set it, which levels might decide otherwise,
+    which variables are not set, and what of the value is encrypted."""
 
     value: Any
     origins: tuple[Origin, ...] = ()
     unknown: tuple[UnknownLevel, ...] = ()
+    unset: Mapping[str, Iterable[str]] = NO_ENTRIES
+    kept: Sequence[Kept] = ()
 
 
 @taking(scopes=Mapping, key=str)
@@ -90,22 +106,15 @@ def across(scopes: Mapping[str, Scope], key: str, **arguments: Any) -> dict[str,
         try:
             value = scope.lookup(key, **arguments)
         except NodeattrsError as error:
-            found[name] = Seen(error)
+            found[name] = Seen(error, (), scope.explain(key, **arguments).unknown)
             continue
         alike = scope.environment, scope.sources(key), _compared(value)
         if alike not in known:
             explanation = scope.explain(key, **arguments)
-            known[alike] = Seen(value, explanation.origins(), explanation.unknown)
+            kept = still_encrypted(scope, {key: value}, arguments.get("merge"))
+            known[alike] = Seen(value, explanation.origins(), explanation.unknown, {**scope.missing}, kept)
         found[name] = known[alike]
     return found
-
-
-class Kept(NamedTuple):
-    """What of a value nobody decrypted: its key and path, why, and where it stands."""
-
-    key: str
-    reason: str
-    origins: tuple[Origin, ...]
 
 
 @taking(scope=Scope, values=Mapping)

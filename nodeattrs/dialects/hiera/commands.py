@@ -19,7 +19,7 @@ from nodeattrs.dialects.hiera.explain import Explanation, UnknownLevel
 from nodeattrs.dialects.hiera.eyaml import Pkcs7
 from nodeattrs.dialects.hiera.hierarchies import has_environments
 from nodeattrs.dialects.hiera.keys import NAME, split_key
-from nodeattrs.dialects.hiera.open_paths import open_paths
+from nodeattrs.dialects.hiera.open_paths import open_files, open_paths, unset_variables
 from nodeattrs.dialects.hiera.reports import Explained, Found, LookedUp, Variables, places_of, unused_report
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, scopes_of
@@ -28,12 +28,11 @@ from nodeattrs.dialects.hiera.variables import needed
 from nodeattrs.errors import BadUsage, BadValue, NodeattrsError
 from nodeattrs.formats.hidden import ESCAPES
 from nodeattrs.formats.yaml_writing import written
-from nodeattrs.kinds import ENCRYPTED
 from nodeattrs.project.settings import sensitive_beside
 from nodeattrs.reports.compared import Compared
 from nodeattrs.reports.matrix import Cell, Matrix
 
-_NO_SUCH_KEY, _UNKNOWN_LAYER = 3, 5
+_NO_SUCH_KEY = 3
 _CODES = {"not_found": _NO_SUCH_KEY, "value_type_mismatch": 4}
 """Kind of an error -> exit code, where it is not 1."""
 _EXITS = {0: "done", 1: "failed", 2: "usage", 3: "no such key", 4: "wrong type", 5: "unknown layer"}
@@ -201,6 +200,8 @@ def _merge(asked: Asked) -> str | dict[str, Any] | None:
 
 def _code(value: Any) -> int:
     """The exit code of a value: 0 unless it is an error."""
+    if getattr(value, "may_be_there", False):
+        return _NO_SUCH_KEY
     return _CODES.get(value.kind, 1) if isinstance(value, NodeattrsError) else 0
 
 
@@ -210,36 +211,32 @@ def _is_bare(asked: Asked) -> bool:
 
 
 def _unread(question: Question, scopes: Mapping[str, Scope], answers: Collection[Found]) -> list[Unread]:
-    """The levels that were not read; where only the name of a node is given, also what its facts would decide.
+    """The levels that were not read, and what facts would decide that are not there.
 
-    Facts fill in variables of values, and choose files. With facts an unset variable in a value is a warning: nothing
-    unread can set it.
+    Facts fill in variables of values, and choose files. Facts that are given may be a part of the node's.
     """
     asked = question.arguments
     found = [level.unread for one in answers for level in one.unknown]
-    unset = {name: key for one in answers for name, key in one.unset.items()}
-    if _is_bare(asked):
-        reason = "is not set, and no facts are given (--facts)"
-        found += (Unread(name, reason, ((key,),), "variable") for name, key in unset.items())
-        wanted = {str(split_key(key)[0]) for key in asked["keys"]} if "keys" in asked else None
-        for name, scope in scopes.items():
-            found += open_paths(scope, os.path.relpath, wanted, is_node=bool(name))
-        return found
-    way = "Puppet 8 ends here, older ones take empty text"
-    texts = [f"the value of {key} names {name}, which is not set: {way}" for name, key in unset.items()]
-    question.caller.warn(texts, UNSET_VARIABLE.entry)
+    found += [kept.unread for one in answers for kept in one.kept]
+    unset = {name: keys for one in answers for name, keys in one.unset.items()}
+    is_bare = _is_bare(asked)
+    reason = "is not set, and no facts are given (--facts)" if is_bare else "is not set"
+    found += unset_variables(unset, reason, is_told=not is_bare)
+    names = asked["keys"] if "keys" in asked else [asked["key"]] if "key" in asked else None
+    wanted = None if names is None else {str(split_key(key)[0]) for key in names}
+    for name, scope in scopes.items():
+        merge = _merge(asked) if "merge" in asked else None
+        found += open_paths(scope, os.path.relpath, wanted, is_node=bool(name), merge=merge)
+    if not is_bare:
+        _warn_of_unset(question, unset)
     return found
 
 
-def _encrypted(question: Question, answers: Collection[Found]) -> int:
-    """Say what of the answers is encrypted; the exit code."""
-    texts = [
-        f"{one.key} is encrypted ({', '.join(str(at.place) for at in one.origins)}): {one.reason}"
-        for answer in answers
-        for one in answer.kept
-    ]
-    question.caller.warn(texts, ENCRYPTED.entry)
-    return _UNKNOWN_LAYER if texts else 0
+def _warn_of_unset(question: Question, unset: Mapping[str, Iterable[str]]) -> None:
+    way = "Puppet 8 ends here, older ones take empty text"
+    pairs = [(name, next(iter(keys))) for name, keys in unset.items()]
+    texts = [f"the value of {key} names {name}, which is not set: {way}" for name, key in pairs]
+    question.caller.warn(texts, UNSET_VARIABLE.entry)
 
 
 def _values(
@@ -247,7 +244,7 @@ def _values(
 ) -> Output:
     """The values of nodes, in the form that the caller wants. is_whole: all values of each node"""
     answers = found.values()
-    code = max((_code(one.value) for one in answers), default=0) or _encrypted(question, answers)
+    code = max((_code(one.value) for one in answers), default=0)
     report: LookedUp | str = LookedUp(key, found, is_whole)
     if question.arguments["render_as"]:
         report = _rendered(question, {name: plain(one.value) for name, one in found.items()})
@@ -325,9 +322,11 @@ def _explained(asked: Asked, scope: Scope) -> Found:
         if tried[-1].error is None:
             break
     last = tried[-1]
-    if last.error is not None:
+    if _code(last.error) not in (0, _NO_SUCH_KEY):
         return Found(last)
-    return Found(last, [level for one in tried for level in one.unknown] if last.found else [], scope.missing)
+    values = {} if last.error is not None else {last.key: last.value}
+    kept = still_encrypted(scope, values, _how(asked)["merge"])
+    return Found(last, [level for one in tried for level in one.unknown], scope.missing, kept)
 
 
 def _list(question: Question, hiera: Hiera) -> Output:
@@ -358,7 +357,10 @@ def _diff(question: Question, hiera: Hiera) -> Output:
     other_hiera = hiera if place is None else _tree(asked, place)
     one, other = _only(asked, hiera, name), _only(asked, other_hiera, other_name)
     report = Compared((name or "here", place or other_name), differences(view(one), view(other)))
-    return Output(report, unread=[level.unread for scope in (one, other) for level in _undecided(scope)])
+    unread = [level.unread for scope in (one, other) for level in _undecided(scope)]
+    for scope in (one, other):
+        unread += open_paths(scope, os.path.relpath, is_node=bool(scope.node))
+    return Output(report, unread=unread)
 
 
 def _only(asked: Asked, hiera: Hiera, name: str) -> Scope:
@@ -370,22 +372,29 @@ def _only(asked: Asked, hiera: Hiera, name: str) -> Scope:
 
 def _who_has(question: Question, hiera: Hiera) -> Output:
     asked = question.arguments
-    origins = hiera.who_has(asked["key"], asked["environment"] or USUAL_ENVIRONMENT)
-    return Output(places_of(asked["key"], origins), 0 if origins else _NO_SUCH_KEY)
+    environment = asked["environment"] or USUAL_ENVIRONMENT
+    origins = hiera.who_has(asked["key"], environment)
+    unread = [level.unread for level in hiera.scope(environment=environment).unknown_levels(asked["key"])]
+    return Output(places_of(asked["key"], origins), 0 if origins else _NO_SUCH_KEY, unread=unread)
 
 
 def _unused(question: Question, hiera: Hiera) -> Output:
     scopes = list(scopes_of(question.arguments, hiera, question.arguments["node"]).values())
-    return Output(unused_report(unused(hiera, scopes), len(scopes)))
+    report = unused_report(unused(hiera, scopes), len(scopes))
+    unread = [level.unread for scope in scopes for level in _undecided(scope)]
+    for scope in scopes:
+        unread += open_files(scope, os.path.relpath, is_node=bool(scope.node))
+    return Output(report, unread=unread)
 
 
 def _matrix(question: Question, hiera: Hiera) -> Output:
     asked = question.arguments
-    seen = across(scopes_of(asked, hiera, asked["node"]), asked["key"], **_how(asked))
+    scopes = scopes_of(asked, hiera, asked["node"])
+    seen = across(scopes, asked["key"], **_how(asked))
     cells = [(node or "here", Cell(one.value, one.origins)) for node, one in seen.items()]
     code = max((_code(one.value) for one in seen.values()), default=0)
-    unread = [level.unread for one in seen.values() for level in one.unknown]
-    return Output(Matrix(asked["key"], cells), code, unread=unread)
+    found = [Found(one.value, one.unknown, one.unset, one.kept) for one in seen.values()]
+    return Output(Matrix(asked["key"], cells), code, unread=_unread(question, scopes, found))
 
 
 def _variables(question: Question, hiera: Hiera) -> Output:

@@ -11,9 +11,9 @@ from typing import Any
 
 from nodeattrs.contract.answers import Answered
 from nodeattrs.dialects.common import WithFacts, part_of_keys
-from nodeattrs.dialects.hiera.census import as_asked, view
+from nodeattrs.dialects.hiera.census import as_asked, undecided, view
 from nodeattrs.dialects.hiera.config import Config
-from nodeattrs.dialects.hiera.open_paths import open_paths
+from nodeattrs.dialects.hiera.open_paths import open_paths, unset_variables
 from nodeattrs.dialects.hiera.scope import Hiera
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, scope_of
 from nodeattrs.dialects.hiera.variables import NAMES
@@ -113,8 +113,10 @@ class HieraKeys(WithFacts):
         given = self.enc.get(name, {}).get("parameters")
         variables = given if isinstance(given, dict) else {}
         scope = scope_of(self.hiera, name, self._facts(name), self.environment_of(name), variables)
-        self.unread = [*open_paths(scope, self.repository.shown)]
-        return {"key": part_of_keys(view(scope), lambda key: scope.explain(as_asked(key)), self)}
+        values, unset = view(scope), scope.missing
+        merges = [level.unread for levels in undecided(scope).values() for level in levels if level.is_merge]
+        self.unread = [*open_paths(scope, self.repository.shown), *unset_variables(unset), *merges]
+        return {"key": part_of_keys(values, lambda key: scope.explain(as_asked(key)), self)}
 
     @cached_property
     def _root(self) -> Path:

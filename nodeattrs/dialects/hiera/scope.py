@@ -206,8 +206,11 @@ class Scope(Answers):
         for level in unknown:
             fault = self.tree.lacking.get((level.origin.file, level.origin.line))
             if fault is not None:
-                return BadData(fault.reason, kind=fault.kind, file=fault.file, line=fault.line, hint=fault.hint,
-                               details=[f"no other level has {shown}"])  # fmt: skip
+                details = [f"no other level has {shown}"]
+                place = {"file": fault.file, "line": fault.line, "hint": fault.hint}
+                lacking = BadData(fault.reason, kind=fault.kind, details=details, **place)
+                lacking.may_be_there = True
+                return lacking
         close = self._close_keys(names)
         hint = f"did you mean {close[0]}?" if close else "give it a default_value, or write it into a data file"
         return KeyNotFound(

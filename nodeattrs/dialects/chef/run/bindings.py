@@ -145,8 +145,8 @@ def _matching(references: Iterable[str], names: Iterable[str]) -> list[str]:
 def _from_hiera(
     repository: Repository, facts: Mapping[str, Any], references: list[str], request: Request
 ) -> Iterator[BindingSet]:
-    """`hiera:/shop::*`: each key of the tree that has a value for the node, under its own name."""
-    from nodeattrs.dialects.hiera.census import as_asked
+    """`hiera:/shop::*`: each key of the tree that has a value for the node, and the levels that cannot be read."""
+    from nodeattrs.dialects.hiera.census import as_asked, undecided
 
     assert repository.hiera is not None
     scope = repository.hiera.scope(facts, node=request.node, environment=request.environment)
@@ -157,6 +157,9 @@ def _from_hiera(
             places = _InHiera(partial(scope.explain, as_asked(key)), key)
             items.append(Bind(origin=Origin("hiera", key), name=key, to=Constant(value, places=places)))
     yield BindingSet("hiera", tuple(items), Origin("hiera"))
+    for levels in undecided(scope).values():
+        for level in dict.fromkeys(levels):
+            yield BindingSet.unknown(f"hiera {level.name}", level.origin, level.unread.reason)
 
 
 class _InHiera:
