@@ -23,8 +23,6 @@ from urllib.parse import unquote
 
 HINT = "--allow-path DIR lets a command read below DIR; `nodeattrs trust DIR` lets a repository name any file"
 REASON = "lies outside of the repository"
-UNREAD = f"it {REASON}: {HINT}"
-"""Why a layer beyond the border is unknown."""
 
 _READ_EVENTS = frozenset({"open", "os.listdir", "os.scandir", "sqlite3.connect"})
 _NEW_FILE = os.O_CREAT | os.O_EXCL
@@ -93,6 +91,11 @@ class Border:
         """Whether a path may be read. Unlike `fault` it notes nothing."""
         return not self._fault(os.path.abspath(path))
 
+    def is_beyond(self, path: str | os.PathLike[str]) -> bool:
+        """Whether a path is there and refused because of where it lies. Unlike `fault` it notes nothing."""
+        whole = os.path.abspath(path)
+        return self._fault(whole) == REASON and os.path.lexists(whole)
+
     def _fault(self, whole: str) -> str:
         if _is_below(whole, self._libraries):
             return ""
@@ -134,6 +137,15 @@ _held: ContextVar[Border | None] = ContextVar("border", default=None)
 def in_force() -> Border | None:
     """The border that is in force here; None where any file may be read."""
     return _held.get()
+
+
+def is_layer_outside(path: str | os.PathLike[str]) -> bool:
+    """As `is_outside`, for readers that give an unknown layer in its place: answers name it where it may decide.
+
+    So nothing is noted, and an answer that it cannot change is certain.
+    """
+    border = _held.get()
+    return border is not None and border.is_beyond(path)
 
 
 def is_outside(path: str | os.PathLike[str]) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nodeattrs._lazy import imported
-from nodeattrs.core.sensitive import Encrypted, Sensitive
+from nodeattrs.core.sensitive import Encrypted, Sensitive, encrypted_in
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from nodeattrs.dialects.hiera.hierarchies import has_environments
     from nodeattrs.dialects.hiera.scope import REQUIRED, Hiera, Scope
     from nodeattrs.dialects.hiera.strategies import merge
-    from nodeattrs.dialects.hiera.values import encrypted_in
     from nodeattrs.dialects.hiera.variables import Needed, needed
 
 _HOMES = {
@@ -53,7 +52,6 @@ _HOMES = {
     "Unused": "census",
     "as_asked": "census",
     "differences": "census",
-    "encrypted_in": "values",
     "has_environments": "hierarchies",
     "merge": "strategies",
     "needed": "variables",

@@ -309,6 +309,7 @@ OUTPUTS: dict[str, Any] = {
             {
                 "node": "str",
                 "environment": "str",
+                "facts": "str",
                 "run_list": ["str"],
                 "roles": ["str"],
                 "expanded_run_list": ["str"],
@@ -434,6 +435,7 @@ OUTPUTS: dict[str, Any] = {
     "hiera-who-has": _WHERE,
     "hiera-unused": {
         "version": "int",
+        **_CERTAIN,
         "nodes": "int",
         "files": ["str"],
         "shadowed": [{"key": "str", "file": "str|null", "line": "int|null"}],
@@ -442,7 +444,9 @@ OUTPUTS: dict[str, Any] = {
         "version": "int",
         **_CERTAIN,
         "path": "str",
-        "answers": [{"dialect": "str", "kind": "str", "subjects": ["str"], **_TRACE, "hint": "str|null"}],
+        "answers": [
+            {"dialect": "str", "kind": "str", "subjects": ["str"], "facts": {"*": "str"}, **_TRACE, "hint": "str|null"}
+        ],
         "not_known": [_NOT_KNOWN],
     },
     "where": _WHERE,
@@ -453,6 +457,7 @@ OUTPUTS: dict[str, Any] = {
             {
                 "dialect": "str",
                 "subject": "str",
+                "facts": "str|null",
                 "values": [{"kind": "str", "path": "str", "value": "any", "set_by": ("@origin", "null")}],
             }
         ],

@@ -66,7 +66,7 @@ class TestWhileSomethingElseIsWrong:
         """
         code, out, err = ask(*words, **WRONG)
 
-        assert (code, said in out) == (0, True)
+        assert (code, said in out) == (5 if words == ["list"] else 0, True)  # a block may bind further keys
         assert "'open' must be bound" in err
         assert "'port' is bound 2 times at one precedence" in err
 

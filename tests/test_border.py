@@ -207,9 +207,9 @@ CASES: dict[str, tuple[dict[str, object], list[str], int]] = {
         ["ansible", "explain", "h1", "k", "-i", "hosts"], 5,
     ),
     "an inventory of ansible.cfg": ({"ansible.cfg": "[defaults]\ninventory = OUTER/a.yaml\n"}, ["ansible", "list"], 5),
-    "a role that is a link": ({"roles/a.json": "-> OUTER/a.json", "nodes/n.json": {"name": "n"}}, ["check"], 1),
-    "a folder of roles that is a link": ({"roles": "-> OUTER", "nodes/n.json": {"name": "n"}}, ["check"], 1),
-    "user-data": ({"ud": "-> OUTER/a.yaml"}, ["cloud-config", "merge", "ud"], 1),
+    "a role that is a link": ({"roles/a.json": "-> OUTER/a.json", "nodes/n.json": {"name": "n"}}, ["check"], 5),
+    "a folder of roles that is a link": ({"roles": "-> OUTER", "nodes/n.json": {"name": "n"}}, ["check"], 5),
+    "user-data": ({"ud": "-> OUTER/a.yaml"}, ["cloud-config", "merge", "ud"], 5),
     "a schema": (
         {"nodeattrs.toml": '[schema]\nattributes = "OUTER/a.json"\n', "nodes/n.json": {"name": "n"}}, ["check"], 1,
     ),
@@ -270,20 +270,19 @@ class TestCommands:
         assert MARKER not in text
         assert "repositoryformatversion" not in text
 
-    def test_impact_does_not_say_that_nothing_changes_where_a_level_was_not_read(
+    def test_impact_names_a_level_outside_that_may_set_what_changes(
         self, folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
     ) -> None:
         repo, outer = folders
         other = repo.parent / "other"
-        for side, value in ((repo, "1"), (other, "1 # new")):
-            level = f"- {{name: o, datadir: {outer}, path: a.yaml}}\n"
-            repository(side, {"hiera.yaml": HIERA + level, "data/common.yaml": f"k: {value}\n"})
+        hiera = HIERA.replace("hierarchy:\n", f"hierarchy:\n- {{name: o, datadir: {outer}, path: a.yaml}}\n")
+        for side, value in ((repo, "1"), (other, "2")):
+            repository(side, {"hiera.yaml": hiera, "data/common.yaml": f"k: {value}\n"})
 
         code, text = said(capsys, "impact", str(repo), str(other), "--no-run-code")
 
         assert code == 5
-        assert "no change was found; not known: 1 file outside of the two sides" in text
-        assert f"{outer}/a.yaml lies outside of the repository".replace(" ", "") in "".join(text.split())
+        assert "not known: the values of 1 change: hiera.yaml:3 (level o)" in text
 
 
 def test_a_folder_of_every_module_runs_none_of_them(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_a_look_at_a_repository_gives_the_same_answer_each_time(tmp_path: Path):
     files = {
         "roles/db.py": 'name("db")',
         "roles/web.json": {"name": "web", "run_list": ["recipe[elsewhere]"], "odd": 1},
-        "cookbooks/app/recipes/default.rb": "x = 1",
+        "cookbooks/app/recipes/default.rb": "node.default['a'] = 1",
         "cookbooks/app/attributes/default.py": "default['a'] = 1",
         "Berksfile": "cookbook 'elsewhere'",
     }

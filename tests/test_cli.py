@@ -174,6 +174,7 @@ class TestRun:
         assert said.err == ""
         assert said.out.splitlines() == [
             "web1 in production",
+            "  facts            facts.json",
             "  run list         role[web]",
             "  roles            web",
             "  attribute files  app/attributes/default.py",
@@ -200,7 +201,7 @@ class TestRun:
 
         said = say(*RUN, "--node", "web1")
 
-        assert [line.split("  ", 1)[1].strip() for line in said.out.splitlines()[9:12]] == [
+        assert [line.split("  ", 1)[1].strip() for line in said.out.splitlines()[10:13]] == [
             "changes          1 added, 1 changed",
             "~ app.ports: [80, 8080] -> [80, 81]",
             '+ app.name: "shop"',
@@ -662,7 +663,10 @@ class TestStreams:
         """
         Several nodes: the terminal hears how far it is, a file does not. Without tqdm there are numbers.
         """
-        words = (*RUN, "--node", "web1", "--node", "web2")
+        for name in ("web1", "web2"):
+            (desk / "repo/facts").mkdir(exist_ok=True)
+            (desk / f"repo/facts/{name}.json").write_text('{"platform": "debian", "platform_version": "12"}')
+        words = ("run", "--repo", "../repo", "--node", "web1", "--node", "web2")
         quiet = process(*words, cwd=desk / "work", capture_output=True)
         repository(desk / "without", {"tqdm.py": "raise ImportError\n"})
         ours, theirs = pty.openpty()

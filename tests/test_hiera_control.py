@@ -206,14 +206,14 @@ class TestPuppetfile:
 
     def test_a_module_that_is_named_and_not_installed_may_have_any_key_of_its_own(self, tmp_path: Path):
         """
-        The others answer; below the first one found it does not matter.
+        The others answer; below the first one found its lookup_options alone may matter.
         """
         files = {"Puppetfile": self.PUPPETFILE, "data/common.yaml": "apache::k: 1\n"}
         files |= module("modules", "m", "m::k: 1")
         scope = Hiera(written(tmp_path, files), root=tmp_path).scope()
 
         assert 1 == scope.lookup("apache::k") == scope.lookup("m::k")
-        assert () == scope.unknown_levels("apache::k")
+        assert [True] == [one.is_merge for one in scope.unknown_levels("apache::k")]
         told = ["level 'module apache' (Puppetfile:3): it is named there and not installed"]
         assert told == list(map(str, scope.unknown_levels("apache::k", merge="unique")))
         with pytest.raises(KeyNotFound, match=r"n::k may be in level 'module n' \(Puppetfile:4\)"):
@@ -261,7 +261,7 @@ class TestLevelsThatNobodyCanRead:
         scope = Hiera(written(tmp_path, files), root=tmp_path).scope()
 
         assert (1, 2) == (scope.lookup("n"), scope.lookup("k"))
-        assert () == scope.unknown_levels("n")
+        assert [True] == [one.is_merge for one in scope.unknown_levels("n")]
         assert {("Vault", 4)} == {(one.name, one.origin.line) for one in scope.unknown_levels("k")}
         strict = Hiera(tmp_path, strict=True).scope()
         assert 1 == strict.lookup("n")
@@ -341,14 +341,14 @@ MERGED = {
 
 
 class TestHowItMerges:
-    def test_lookup_options_of_such_a_level_might_merge_what_two_places_have(self, tmp_path: Path):
+    def test_lookup_options_of_such_a_level_might_merge_what_was_found(self, tmp_path: Path):
         """
         Unless the call says how, or a stronger level does.
         """
         scope = Hiera(written(tmp_path, MERGED), root=tmp_path).scope()
         told = {key: [one.is_merge for one in scope.explain(key).unknown] for key in ("k", "one", "set")}
 
-        assert {"k": [True], "one": [], "set": [False]} == told
+        assert {"k": [True], "one": [True], "set": [False]} == told
         assert () == scope.unknown_levels("k", merge="first")
         assert ["merge"] == [one["decides"] for one in scope.explain("k").to_dict()["unknown"]]
 
@@ -356,7 +356,7 @@ class TestHowItMerges:
         """
         A sentence of its own, also in an explanation.
         """
-        words = "its lookup_options may change the merge"
+        words = "its lookup_options may merge or convert it"
 
         code, out, err = said(MERGED, "lookup", "k")
         assert (5, "- 1\n", True) == (code, out, words in err)

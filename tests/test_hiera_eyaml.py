@@ -61,7 +61,7 @@ class TestWithoutKeys:
         assert isinstance(scope.lookup("c"), Encrypted)
         assert scope.lookup("k", value_type="String[1]")
         assert [((1,), "nobody asked to decrypt it"), ((2,), "nobody asked to decrypt it")] == [
-            (path, one.reason) for path, one in encrypted_in(scope.lookup("as"))
+            (path, reason) for path, reason in encrypted_in(scope.lookup("as"))
         ]
 
     @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ class TestOnTheCommandLine:
         code, out, err = said("lookup", "db")
 
         assert (5, "Sensitive(encrypted)\n") == (code, out)
-        assert "db is encrypted (data/s.eyaml:1): nobody asked to decrypt it [NA0205]" in err
+        assert "data/s.eyaml:1 (value db) is encrypted, and may be anything: nobody asked to decrypt it [NA0205]" in err
         code, out, err = said("list", "--render-as", "json")
         assert (5, "Sensitive(encrypted)") == (code, json.loads(out)["url"])
         assert "ENC[" not in out + err

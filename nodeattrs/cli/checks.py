@@ -9,13 +9,16 @@ import argparse
 import json
 import os
 import pathlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from nodeattrs import border
 from nodeattrs._version import VERSION
 from nodeattrs.cli.exits import DONE, FAILED, UNKNOWN_LAYER
 from nodeattrs.cli.options import output
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.kinds import LAYER_IS_UNKNOWN
 
 if TYPE_CHECKING:
     from nodeattrs.contract.command import Checked
@@ -75,7 +78,7 @@ def finish(
     from nodeattrs.reports.findings import Findings
 
     selection, place = selection_of(options, repository, checked.root)
-    left, passed = selection.of(checked.found)
+    left, passed = selection.of(map(_as_unread, checked.found))
     if options.write_baseline:
         return _write(place or _BASELINE, left, terminal)
     findings = Findings(left, dict(checked.looked), passed, options.fail_on)
@@ -85,12 +88,18 @@ def finish(
         terminal.text(FORMS[options.format](findings, VERSION))
     else:
         terminal.report(findings, ())
-    if checked.looked and not any(checked.looked.values()):
+    if checked.looked and not any(checked.looked.values()) and not findings.unread:
         terminal.remark(["there was nothing to look at", *checked.ways_on])
         return FAILED
     if not findings.is_clean:
         return FAILED
     return UNKNOWN_LAYER if findings.unread else DONE
+
+
+def _as_unread(found: Finding) -> Finding:
+    """A finding about a file that nodeattrs refused to read, as a note that it was not looked at."""
+    is_refused = border.REASON in found.message
+    return replace(found, code=LAYER_IS_UNKNOWN.entry.code, severity="note") if is_refused else found
 
 
 def _write(place: str, found: list[Finding], terminal: Terminal) -> int:

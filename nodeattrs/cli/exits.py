@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import TYPE_CHECKING
 
 from nodeattrs.border import HINT, REASON, Border
 from nodeattrs.errors import DocumentError
-from nodeattrs.kinds import LAYER_IS_UNKNOWN, OUTSIDE
+from nodeattrs.kinds import ENCRYPTED, LAYER_IS_UNKNOWN, NOT_LITERAL, OUTSIDE
 
 if TYPE_CHECKING:
     from nodeattrs.cli.terminal import Terminal
@@ -21,7 +22,7 @@ EXITS = {
     4: ("wrong type", "`lookup`: the value is not of the --type"),
     5: (
         "unknown layer",
-        "there is an answer; a layer that cannot be read may override it, or part of it is encrypted",
+        "a layer that cannot be read may change the answer, or part of it is encrypted",
     ),
     130: ("interrupted", "Ctrl-C; of many nodes, what was done is reported and kept"),
     141: ("reader gone", "whoever read the output went away: nodeattrs show web1 | head -1"),
@@ -30,6 +31,8 @@ EXITS = {
 
 DONE, FAILED, NOT_UNDERSTOOD, NO_SUCH_KEY, WRONG_TYPE, UNKNOWN_LAYER, INTERRUPTED, READER_GONE = EXITS
 
+
+_SETTINGS = "nodeattrs.toml"
 
 _RUNS = ("run", "fleet", "store")
 """Commands that keep their exit codes, whatever was not read: their work is done."""
@@ -41,14 +44,31 @@ def finished(code: int, options: argparse.Namespace, terminal: Terminal, border:
 
     terminal.note_unread(Unread(path, REASON) for path in (border.refused if border is not None else ()))
     whole = getattr(options, "unread", False)
-    inside = [one for one in terminal.unread if one.reason != REASON]
-    outside = [one for one in terminal.unread if one.reason == REASON]
+    untold = [one for one in terminal.unread if not one.is_told]
+    inside = [one for one in untold if REASON not in one.reason and not one.is_encrypted]
+    encrypted = [one for one in untold if one.is_encrypted]
+    outside = [one for one in untold if REASON in one.reason]
     terminal.warn(sentences(inside, whole), LAYER_IS_UNKNOWN.entry)
+    terminal.warn(sentences(encrypted, whole), ENCRYPTED.entry)
     terminal.warn(DocumentError(text, hint=HINT, kind=OUTSIDE) for text in sentences(outside, whole))
     if getattr(options, "allow_unknown", False):
         return DONE if code == UNKNOWN_LAYER else code
     may_change = terminal.unread and options.command not in _RUNS and code in (DONE, NO_SUCH_KEY, WRONG_TYPE)
     return UNKNOWN_LAYER if may_change else code
+
+
+def failed(error: Exception, options: argparse.Namespace, terminal: Terminal, border: Border | None) -> int:
+    """The exit code of a command that ended with an error.
+
+    Where a place beyond the border was wanted, the answer is not known: nodeattrs refused it, and no original would.
+    Settings that name such a place are an error all the same. Code that is no literal is nothing that is read here.
+    """
+    finished(FAILED, options, terminal, border)
+    is_of_settings = os.path.basename(getattr(error, "file", None) or "") == _SETTINGS
+    was_refused = border is not None and border.refused and not is_of_settings
+    is_unknown = was_refused or getattr(error, "kind", "") == NOT_LITERAL
+    is_asked = getattr(options, "command", "") not in _RUNS and not getattr(options, "allow_unknown", False)
+    return UNKNOWN_LAYER if is_unknown and is_asked else FAILED
 
 
 def exit_code(one: AppliedCatalog) -> int:

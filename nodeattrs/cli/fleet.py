@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import INTERRUPTED
 from nodeattrs.cli.many import (
@@ -35,11 +35,12 @@ from nodeattrs.cli.options import (
 )
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
-from nodeattrs.errors import FleetError, NotFound
+from nodeattrs.errors import FleetError, NodeattrsError, NotFound
 
 if TYPE_CHECKING:
     from nodeattrs.dialects.chef.fleet import Fleet, Outcome
     from nodeattrs.dialects.chef.repository.repository import Repository
+    from nodeattrs.dialects.chef.run.session import Session
     from nodeattrs.store import Store
 
 DESCRIPTION = """\
@@ -165,7 +166,9 @@ class _Resolving:
 
             def outcomes(stopping: Callable[[], bool]) -> Iterator[Outcome]:
                 try:
-                    yield from resolve(fleet, self._names, executor=workers, pack=pack, stopping=stopping)
+                    yield from resolve(
+                        fleet, self._names, executor=workers, pack=pack, stopping=stopping, collect=_warnings
+                    )
                 except FleetError as error:
                     self._gone = error
 
@@ -173,10 +176,18 @@ class _Resolving:
             return go_through(self._terminal, len(self._names), outcomes, self._take, jobs=jobs)
 
     def _take(self, outcome: Outcome) -> None:
+        self._terminal.warn(outcome.collected or ())
         if outcome.error or self._options.format != "text":  # a report as text names only nodes that failed
             self._outcomes.append(outcome)
         if outcome.revision is not None and self._options.export is not None:
             self._saved.append(outcome.name)
+
+
+def _warnings(name: str, came: Session | NodeattrsError, log: Any) -> list[str]:
+    """What to warn of after one run, in the process that made it."""
+    from nodeattrs.dialects.chef.run.session import facts_of_another
+
+    return [] if isinstance(came, NodeattrsError) else [*facts_of_another(came.run)]
 
 
 def _fleet(options: argparse.Namespace, repository: Repository) -> Fleet:

@@ -28,6 +28,7 @@ from nodeattrs.cli.options import (
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.errors import NodeattrsError, NoSuchAttribute, NotFound
+from nodeattrs.kinds import NOT_LITERAL
 from nodeattrs.node.running import merged_shared
 
 if TYPE_CHECKING:
@@ -85,13 +86,14 @@ ARGUMENTS = (
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Ask them all."""
     from nodeattrs.core.tree import spell
+    from nodeattrs.core.unread import unresolved
     from nodeattrs.reports.matrix import Matrix
 
     path = path_of(options.path)
     if options.count and (options.repo is not None or not path):
         options.refuse("--count is about one path of kept nodes: leave --repo out")
     alike: dict[Any, Cell] = {}  # of many nodes with one answer it is kept once
-    found = _kept(options, path) if options.repo is None else _run(options, path)
+    found = _kept(options, path) if options.repo is None else _run(options, terminal, path)
     cells = sorted(
         ((name, alike.setdefault((cell.key, cell.origins, cell.notes, cell.unread), cell)) for name, cell in found),
         key=lambda cell: cell[0],
@@ -100,10 +102,16 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         raise NotFound("there is no such node", hint="`nodeattrs status` lists those that are kept")
     matrix = Matrix(spell(path) if path else "(root)", cells)
     unread = [one for _, cell in cells for one in cell.unread]
+    unread += [unresolved(name, str(cell.value), "node") for name, cell in cells if _is_code(cell.value)]
     terminal.report(matrix, unread)
     failed = [cell.value for _, cell in cells if isinstance(cell.value, NodeattrsError)]
-    is_failed = any(not isinstance(error, NoSuchAttribute) for error in failed)
+    is_failed = any(not (isinstance(error, NoSuchAttribute) or _is_code(error)) for error in failed)
     return FAILED if is_failed or not (matrix.is_set or unread) else DONE
+
+
+def _is_code(value: object) -> bool:
+    """Whether a node has no answer because a file of it is no literal."""
+    return isinstance(value, NodeattrsError) and value.kind == NOT_LITERAL
 
 
 def _kept(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]:
@@ -166,7 +174,7 @@ def _names(options: argparse.Namespace, repository: Repository | None) -> list[s
     return open_store(settings_of(options).store).search(parse_query(options.query))
 
 
-def _run(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]:
+def _run(options: argparse.Namespace, terminal: Terminal, path: Path) -> Iterator[tuple[str, Cell]]:
     from nodeattrs.dialects.chef.fleet import Fleet, resolve
     from nodeattrs.reports.matrix import Cell
 
@@ -183,14 +191,19 @@ def _run(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]:
         asked=asked_of(options),
     )
     for came in resolve(fleet, names, jobs=options.jobs, collect=partial(_collected, path)):
-        yield came.name, came.collected or Cell(NodeattrsError(came.error))
+        cell, warnings = came.collected or (Cell(NodeattrsError(came.error)), ())
+        terminal.warn(warnings)
+        yield came.name, cell
 
 
-def _collected(path: Path, name: str, session: Session | NodeattrsError, log: Any) -> Cell:
-    """What one run gives, in the process that made it."""
+def _collected(path: Path, name: str, session: Session | NodeattrsError, log: Any) -> tuple[Cell, list[str]]:
+    """What one run gives, with its warnings, in the process that made it."""
+    from nodeattrs.dialects.chef.run.session import facts_of_another
     from nodeattrs.reports.matrix import Cell
 
-    return Cell(session) if isinstance(session, NodeattrsError) else cell_of(session.run.node, path)
+    if isinstance(session, NodeattrsError):
+        return Cell(session), []
+    return cell_of(session.run.node, path), [*facts_of_another(session.run)]
 
 
 def cell_of(node: Node, path: Path) -> Cell:

@@ -516,15 +516,6 @@ def own_facts(options: argparse.Namespace, repository: Repository, names: Iterab
     return str(folder) if any((folder / f"{name}.json").is_file() for name in names) else None
 
 
-def _facts_of_another(run: Run) -> Iterator[str]:
-    """A warning where the facts of a run are of a machine with another name; a platform has no name."""
-    facts, name = run.node.automatic, run.node.name
-    hosts = {str(facts[key]).partition(".")[0] for key in ("fqdn", "hostname", "machinename") if facts.get(key)}
-    if hosts and name.partition(".")[0] not in hosts and not run.facts.startswith("platform "):
-        host = facts.get("fqdn") or facts.get("hostname") or facts.get("machinename")
-        yield f"these are the facts of {host} ({run.facts}), and not of the node {name}: --facts names others"
-
-
 def facts_from(options: argparse.Namespace, node: str | None = None, repository: Repository | None = None) -> Facts:
     """The facts that are meant: of a platform, of a file, of a directory that has one for *node*, or of this machine.
 
@@ -577,7 +568,7 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
     for word in ("at", "sources"):
         if getattr(options, word, None) is not None:
             options.refuse(f"--{word} is about what was saved, and --repo about a run made now")
-    from nodeattrs.dialects.chef.run.session import Wanted, last_of, run
+    from nodeattrs.dialects.chef.run.session import Wanted, facts_of_another, last_of, run
 
     repository, store = repository_of(options), store_of(options)
     last = last_of(repository, store, options.node)
@@ -590,6 +581,6 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
     )
     session = run(repository, store, options.node, wanted, last)
     terminal.warn(session.run.warnings)
-    terminal.warn(_facts_of_another(session.run))
+    terminal.warn(facts_of_another(session.run))
     terminal.warn(filter(None, [session.note]), SAVED_NOTE.entry)
     return session.run.node, None, session.run

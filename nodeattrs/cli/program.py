@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from nodeattrs._version import VERSION
-from nodeattrs.border import held
-from nodeattrs.cli.exits import DONE, EXITS, FAILED, INTERRUPTED, NOT_UNDERSTOOD, READER_GONE, finished
+from nodeattrs.border import Border, held
+from nodeattrs.cli.exits import DONE, EXITS, FAILED, INTERRUPTED, NOT_UNDERSTOOD, READER_GONE, failed, finished
 from nodeattrs.cli.interrupts import while_working
 from nodeattrs.cli.options import MARKED, MAY_BE_DASHES, add_arguments_of, asked_to_run, judge, limits_of
 from nodeattrs.cli.terminal import Terminal, columns
@@ -273,6 +273,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         words = [*words[1:], "--help"]
     options = argparse.Namespace(words=words)
     terminal = Terminal()
+    border: Border | None = None
     try:
         if words[:1] == ["complete"]:  # asked by shells, and in no help
             from nodeattrs.cli.complete import answers
@@ -310,7 +311,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return READER_GONE
     except Exception as error:
-        return _failed(error, options, terminal)
+        return _failed(error, options, terminal, border)
 
 
 def _performed(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -341,13 +342,14 @@ def _command_in(argv: Sequence[str]) -> str | None:
     return next((word for word in argv if not word.startswith("-")), "")
 
 
-def _failed(error: Exception, options: argparse.Namespace, terminal: Terminal) -> int:
+def _failed(error: Exception, options: argparse.Namespace, terminal: Terminal, border: Border | None) -> int:
     with_traceback = getattr(options, "traceback", False)
     try:
         terminal.complain(understood(error), getattr(options, "repo", None), error if with_traceback else None)
     except (OSError, ImportError, MemoryError):  # what lays out errors cannot be loaded: no memory, no file handle
         sys.stderr.write(f"error: {understood(error)}\n")
-    return FAILED
+        return FAILED
+    return failed(error, options, terminal, border)
 
 
 def understood(error: Exception) -> Exception:

@@ -80,6 +80,11 @@ def doubts_of(tree: Lookup, environment: str, beside: Iterable[Lookup] = ()) -> 
     return cast("Iterator[NodeattrsError]", peer("hiera").doubts_of(tree, environment, beside))
 
 
+def undecided(scope: Scope) -> Mapping[str, Sequence[Any]]:
+    """Key -> the levels that may decide it and cannot be read, each with `name`, `origin` and `unread`."""
+    return cast("Mapping[str, Sequence[Any]]", peer("hiera").undecided(scope))
+
+
 def literal_key(name: str) -> str:
     """A key as a lookup takes it, if no dot in it is a step."""
     return cast(str, peer("hiera").literal_key(name))

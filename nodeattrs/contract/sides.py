@@ -262,6 +262,8 @@ def copied(side: Side, place: Path, title: str = "") -> Side:
         if mark.startswith("link:"):
             if not _leads_out(file, mark[5:]):
                 os.symlink(mark[5:], target)
+            elif (side.top / file).is_symlink():  # it stays one that leads out, and is refused as before
+                os.symlink(os.path.realpath(side.top / file), target)
         elif mark.startswith("module:"):
             target.mkdir(exist_ok=True)
         else:

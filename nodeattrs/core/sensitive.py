@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from typing import Any, NoReturn
 
@@ -71,6 +71,11 @@ class Encrypted(Sensitive):
         super().__init__(value)
         self.reason = reason
 
+    @property
+    def not_decrypted(self) -> str:
+        """Why it is not decrypted; values of other kinds that are encrypted have this, too."""
+        return self.reason
+
     def __repr__(self) -> str:
         return "Sensitive(encrypted)"
 
@@ -79,6 +84,20 @@ class Marked(Sensitive):
     """A secret because of its place: the settings call its path sensitive. Merges and lookups read it as its value."""
 
     __slots__ = ()
+
+
+def encrypted_in(value: Any, path: Path = ()) -> list[tuple[Path, str]]:
+    """What of a value is still encrypted: each path with the reason.
+
+    cost: one visit of the whole value
+    """
+    reason = getattr(value, "not_decrypted", None)
+    if reason is not None:
+        return [(path, reason)]
+    if isinstance(value, Sensitive):
+        return encrypted_in(value.unwrap(), path)
+    entries = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    return [found for step, one in entries for found in encrypted_in(one, (*path, step))]
 
 
 def withheld(value: Any, paths: Iterable[Path], at: Path = (), hide: Callable[[Any], Any] = Marked) -> Any:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.sensitive import encrypted_in
 from nodeattrs.core.trace import Trace, TraceClaim
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.core.unknown import Unknown
@@ -31,6 +32,7 @@ class Unread(NamedTuple):
     paths:  the paths that it may set; empty: any path
     kind:   a noun: "recipe"; "" where no word is known
     name:   what the dialect calls it: "app::default"
+    is_told: whether a warning of its own has named it
     """
 
     place: str
@@ -38,6 +40,7 @@ class Unread(NamedTuple):
     paths: tuple[Path, ...] = ()
     kind: str = ""
     name: str = ""
+    is_told: bool = False
 
     def may_set(self, path: Path) -> bool:
         """Whether it may change the value at *path*: the path itself, one above it or one below it."""
@@ -51,6 +54,11 @@ class Unread(NamedTuple):
     def file(self) -> str:
         """The place without a line."""
         return _AT_LINE.sub("", self.place)
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether it is a value that was read and not decrypted."""
+        return self.reason.startswith(_ENCRYPTED)
 
     @property
     def is_free(self) -> bool:
@@ -87,6 +95,22 @@ def unread_layer(value: Unknown, origin: Origin, path: Path = ()) -> Unread:
 def unread_in(claims: Iterable[TraceClaim], path: Path = ()) -> list[Unread]:
     """The unknown layers that a trace names, each once. path: the path of the question"""
     return [*dict.fromkeys(unread_layer(one.claim.value, one.claim.origin, path) for one in claims)]
+
+
+_ENCRYPTED = "is encrypted, and may be anything"
+
+
+def encrypted(path: Path, reason: str, place: str) -> Unread:
+    """An encrypted value as an unread place. reason: why it is not decrypted"""
+    return Unread(place, f"{_ENCRYPTED}: {reason}", (path,), "value", spell(path))
+
+
+def encrypted_at(value: Any, path: Path, places: Callable[[Path], Iterable[Origin]]) -> Iterator[Unread]:
+    """What of a value is encrypted. path: its path; places: the lines that set a path, the winner first"""
+    for below, reason in encrypted_in(value):
+        whole = (*path, *below)
+        origin = next(iter(places(whole)), None)
+        yield encrypted(whole, reason, spell(whole) if origin is None else origin.place or origin.who)
 
 
 def unresolved(subject: str, why: str, noun: str = "") -> Unread:

@@ -136,7 +136,7 @@ def part_of_keys(values: Mapping[str, Any], explain: Callable[[str], Any], opene
 
     return Part(
         changed or values,
-        lambda path: lines_of(explain(str(path[0])).trace(path[1:])),
+        lambda path: lines_of(explain(str(path[0])).trace(path[1:])) if path else (),
         lambda path: explain(str(path[0])).trace(path[1:]),
         lambda path: (cause.origin for cause in explain(str(path[0])).causes(path[1:])),
         is_keyed=True,

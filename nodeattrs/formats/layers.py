@@ -55,8 +55,8 @@ class LayerReader:
         raises: DocumentError, with file and line; TooMuch
         """
         shown = path.as_posix() if file is None else file
-        if border.is_outside(path):
-            return [Layer.unknown(name or path.stem, Origin(self.kind, name or path.stem, shown), border.UNREAD)]
+        if border.is_layer_outside(path):
+            return [Layer.unknown(name or path.stem, Origin(self.kind, name or path.stem, shown), border.REASON)]
         budget = budget or Budget(shown)
         return self.layers(content_of(path, shown, budget, self.pipes), shown, name or path.stem, budget)
 

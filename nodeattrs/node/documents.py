@@ -48,7 +48,7 @@ def json_ready(value: Any, path: Path = ()) -> Any:
         return items
     if isinstance(value, Deferred):
         return json_ready(computed(value, path), path)
-    if isinstance(value, (Sensitive, Withheld)):
+    if isinstance(value, (Sensitive, Withheld)) or hasattr(value, "not_decrypted"):
         return dict(MARKER)
     return str(value) if type(value) is Symbol else value
 

@@ -683,6 +683,15 @@ _LATER = (("store",), ("store", "place"))
 """Settings that are judged when they are used, since an option of the caller may take their place."""
 
 
+_READ_AS_LAYERS = ("fold", "cloud-init")
+"""Settings whose files are layers: a link that leads out is an unknown one."""
+
+
+def _is_below(root: FilePath, text: str) -> bool:
+    """Whether a path as it is written is below the root, wherever its links lead."""
+    return FilePath(os.path.normpath(root / os.path.expanduser(text))).is_relative_to(os.path.normpath(root))
+
+
 def note_beyond(fields: Fields, root: FilePath) -> None:
     """Note the settings of a stranger that do not count as faults: paths that lead out of the repository."""
     if border.in_force() is None:
@@ -690,7 +699,8 @@ def note_beyond(fields: Fields, root: FilePath) -> None:
     for rule, right in RIGHTS.items():
         if right == INSIDE and rule not in _LATER:
             for path, text in _texts(fields.tree, rule):
-                if leads_out(root, text):
+                is_layer = rule[0] in _READ_AS_LAYERS and _is_below(root, text)
+                if not is_layer and leads_out(root, text):
                     name = ".".join(map(str, rule if "*" not in rule else path))
                     fields.wrong(path, f"{name} leads out of the repository: {text}", way_out(root))
 

@@ -21,7 +21,7 @@ from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.unread import Unread, certainty
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.kinds import LAYER_IS_UNKNOWN
+from nodeattrs.kinds import LAYER_IS_UNKNOWN, NOT_LITERAL, NOT_RUN, RUBY
 from nodeattrs.reports.screen import Screen, printable
 
 Severity = Literal["error", "warning", "note"]
@@ -208,6 +208,9 @@ def _comments(file: str) -> dict[int, list[str]]:
     return found
 
 
+_UNREAD = frozenset(one.entry.code for one in (LAYER_IS_UNKNOWN, NOT_LITERAL, NOT_RUN, RUBY))
+
+
 @dataclass(frozen=True, slots=True)
 class Findings:
     """What a check found, and what it looked at.
@@ -230,8 +233,8 @@ class Findings:
 
     @property
     def unread(self) -> list[Finding]:
-        """The findings that name a place which was not looked at."""
-        return [one for one in self.found if one.code == LAYER_IS_UNKNOWN.entry.code]
+        """The findings that name a place which was not looked at, or not run, and may change others."""
+        return [one for one in self.found if one.code in _UNREAD]
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as data."""

@@ -11,8 +11,8 @@ from nodeattrs.contract.answers import Answered, Unread
 from nodeattrs.contract.command import Question
 from nodeattrs.contract.dialect import Dialect, Opened
 from nodeattrs.core.code import held_back
-from nodeattrs.core.tree import Path, meant
-from nodeattrs.core.unread import unread_below, unresolved
+from nodeattrs.core.tree import Path, dig, meant
+from nodeattrs.core.unread import encrypted_at, unread_below, unresolved
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.verbs.comparing import NO_ANSWER, NO_SUCH_KEY, answered
@@ -22,6 +22,7 @@ class Reply(NamedTuple):
     """What one subject answers.
 
     unread: what was not read for it
+    facts:  the file with its facts; "none", "of its last run", or "" where the dialect has no facts
     error:  why it cannot be resolved, or None; without a subject, why a dialect cannot list its subjects
     """
 
@@ -30,6 +31,7 @@ class Reply(NamedTuple):
     parts: Answered
     unread: tuple[Unread, ...] = ()
     error: NodeattrsError | None = None
+    facts: str = ""
 
     @property
     def name(self) -> str:
@@ -54,6 +56,8 @@ class Reply(NamedTuple):
             for at in paths:
                 with suppress(NotFound):
                     found += unread_below(part.trace, at) if part.unread is None else part.unread(at)
+            with suppress(NodeattrsError):
+                found += encrypted_at(dig(part.tree, path), path, part.places)
             if not part.is_keyed:
                 traced |= {one.claim.origin.file for one in part.trace(()).unknown}
         others = [one for one in self.unread if one.may_set(path) and one.place not in traced]
@@ -127,7 +131,18 @@ class Subjects:
             parts = answered(opened, name, later=True)
         if NO_ANSWER in parts:
             return Reply(dialect, name, {}, tuple(opened.unread), parts[NO_ANSWER].tree[NO_ANSWER])
-        return Reply(dialect, name, parts, tuple(opened.unread))
+        return Reply(dialect, name, parts, tuple(opened.unread), facts=self._facts(opened, dialect, name))
+
+    def _facts(self, opened: Opened, dialect: Dialect, name: str) -> str:
+        """Whose facts were used, as people are told."""
+        if not dialect.needs_facts:
+            return ""
+        file = opened.facts_file(name)
+        if file is None:
+            return "of its last run" if opened.revisions().get(name) else "none"
+        side = self.question.side
+        shown = side.shown(str(file))
+        return str(file) if shown is None else side.named(shown)
 
 
 def failed_data(replies: Sequence[Reply]) -> list[dict[str, Any]]:

@@ -210,8 +210,9 @@ def compared(task: Task, name: str) -> Compared:
         unread, is_doubtful = opened.unread_of(asked, before)
         after = answered(opened.sides[1], name)
         more, is_more = opened.unread_of(opened.sides[1], after)
-        both = _failure(before) if _failure(before) and _failure(after) == _failure(before) else ""
         tops = str(job.before.top), str(job.after.top)
+        failures = [plain(_failure(one), top) for one, top in zip((before, after), tops, strict=True)]
+        both = failures[0] if failures[0] == failures[1] else ""
         found = [one._replace(lines=_lines(opened, one, before, after)) for one in differences(before, after, tops)]
         if is_doubtful or is_more:
             sides = ((asked, before), (opened.sides[1], after))

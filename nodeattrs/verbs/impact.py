@@ -114,6 +114,7 @@ class Asked:
     unseen:  changed files of the dialect that no subject reads
     left_out: changed files that may set values which no answer has
     doubtful: whether something was not read for a subject
+    is_for_all: whether the change is no edit of files, and so may matter to each subject
     """
 
     dialect: str
@@ -132,6 +133,7 @@ class Asked:
     unseen: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     doubtful: bool = False
+    is_for_all: bool = False
 
     @property
     def is_complete(self) -> bool:
@@ -142,7 +144,7 @@ class Asked:
     @property
     def not_known(self) -> list[str]:
         """Subjects that may change, and could not be resolved."""
-        is_touched = self.read or self.not_run or self.unseen
+        is_touched = self.read or self.not_run or self.unseen or self.is_for_all
         return sorted(self.unanswered) if is_touched else []
 
 
@@ -288,7 +290,7 @@ def _asked(
 ) -> None:  # fmt: skip
     job = Job(dialect, before, after, request)
     job = job._replace(settings=tuple(_settings(job, hunks)))
-    asked = Asked(dialect)
+    asked = Asked(dialect, is_for_all=request.what_if != AS_IT_IS)
     names, old, new = _subjects(job, found.notes)
     if how.sample is not None and len(names) > how.sample:
         asked.sampled = len(names)
@@ -302,7 +304,7 @@ def _asked(
     known = [name for name in both if name in kept]
     touched = [name for name in known if job.is_affected(kept[name].keys)]
     unknown = [name for name in both if name not in kept]
-    if request.what_if != AS_IT_IS:
+    if asked.is_for_all:
         touched, unknown, known = both, [], both
     asked.kept, asked.passed = len(known), len(unknown)
     results: list[Compared] = []
@@ -329,14 +331,16 @@ def _asked(
 def _note_files(asked: Asked, job: Job, reads: Iterable[Iterable[str]], files: Sequence[str]) -> None:
     """Which changed files a subject reads, and which of the dialect no subject reads."""
     keys = {key for some in reads for key in some}
-    is_open = EVERYTHING in keys or asked.added or asked.removed or job.request.what_if != AS_IT_IS
+    is_open = EVERYTHING in keys or asked.added or asked.removed or asked.is_for_all
     for file in files:
         folder = f"{os.path.dirname(file)}/"
         if is_open or file in keys or (file not in job.before.files and folder in keys):
             asked.read.add(file)
+    sides = [(job.opened(side), side) for side in (job.before, job.after)]
+    if asked.unanswered:  # a subject that cannot be resolved may read any file that sets something
+        asked.not_run |= {*_those([file for file in files if file not in asked.read], sides, _sets)}
     if job.request.nodes or asked.sampled is not None:
         return  # the caller wants to know of some subjects only
-    sides = [(job.opened(side), side) for side in (job.before, job.after)]
     left = [file for file in files if file not in asked.read | asked.not_run]
     asked.unseen, asked.left_out = _those(left, sides, _covers), _those(left, sides, _leaves_out)
 
@@ -352,6 +356,13 @@ def _covers(opened: Opened, file: str) -> bool:
     try:
         return opened.covers(file)
     except NodeattrsError:  # settings that cannot be read: the subjects say so
+        return True
+
+
+def _sets(opened: Opened, file: str) -> bool:
+    try:
+        return any(True for _ in opened.settings(file))
+    except NodeattrsError:  # one that cannot be read may set anything
         return True
 
 

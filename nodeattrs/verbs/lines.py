@@ -27,7 +27,7 @@ from nodeattrs.core.unread import unread_in
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.verbs.asking import Reply
-from nodeattrs.verbs.comparing import NO_ANSWER, answered
+from nodeattrs.verbs.comparing import NO_ANSWER, NO_SUCH_KEY, answered
 
 MOST = 200
 """Subjects of a dialect that are asked where nobody says otherwise."""
@@ -228,7 +228,7 @@ class Lines:
         accounts = [one for kind, part in answer.items() for one in self._accounts(dialect.name, kind, part)]
         if self._only is not None:
             return _Known(accounts, unread=Reply(dialect, name, answer, tuple(opened.unread)).doubts(self._only))
-        traces = [part.trace(()) for part in answer.values() if part.trace is not None and not part.is_keyed]
+        traces = [part.trace(_another(part)) for part in answer.values() if part.trace is not None]
         layers = [one for trace in traces for one in unread_in(trace.unknown)]
         files = {one.claim.origin.file for trace in traces for one in trace.unknown}
         return _Known(accounts, unread=[one for one in opened.unread if one.place not in files], layers=layers)
@@ -326,6 +326,11 @@ def _nearest(effects: list[Effect], column: int | None) -> list[Effect]:
         return effects
     nearest = max((one for one in columns if one <= column), default=min(columns))
     return [one for one in effects if one.place.column in (nearest, None)]
+
+
+def _another(part: Part) -> TreePath:
+    """A path whose trace names all that may set what no line sets."""
+    return (NO_SUCH_KEY,) if part.is_keyed else ()
 
 
 def _paths(tree: Any, path: TreePath = ()) -> Iterator[TreePath]:

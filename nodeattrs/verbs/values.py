@@ -43,7 +43,12 @@ class Blame:
         return {
             "version": 1,
             "answers": [
-                {"dialect": one.dialect.name, "subject": one.subject, "values": [*self._values(one)]}
+                {
+                    "dialect": one.dialect.name,
+                    "subject": one.subject,
+                    "facts": one.facts or None,
+                    "values": [*self._values(one)],
+                }
                 for one in self.replies
                 if one.error is None
             ],
@@ -66,6 +71,8 @@ class Blame:
             if len(self.replies) > 1:
                 yield from [""] if number else []
                 yield screen.paint(printable(f"{reply.dialect.name} {reply.subject}".rstrip()), "strong")
+            if reply.facts:
+                yield screen.paint(printable(f"# facts: {reply.facts}"), "faint")
             for part in reply.parts.values():
                 yield from tree_lines(self._tree(part), screen, partial(_first, part))
 

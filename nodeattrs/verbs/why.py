@@ -20,25 +20,33 @@ _NAMED = 6
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A value, and the subjects that have it for the same reasons."""
+    """A value, and the subjects that have it for the same reasons.
+
+    facts: whose facts were used, by the subject
+    """
 
     dialect: str
     kind: str
     trace: Trace
     subjects: list[str]
+    facts: dict[str, str]
 
     def to_dict(self) -> dict[str, Any]:
         """The trace with its subjects."""
         trace = Explanation(self.trace).to_dict()
         left_out = ("version", "node", "environment", "revision", "read")
         rest = {name: value for name, value in trace.items() if name not in left_out}
-        return {"dialect": self.dialect, "kind": self.kind, "subjects": self.subjects, **rest}
+        return {"dialect": self.dialect, "kind": self.kind, "subjects": self.subjects, "facts": self.facts, **rest}
 
     def lines(self, screen: Screen, noun: str) -> Iterator[str]:
         """The subjects, then the trace."""
         count = f" ({len(self.subjects)} {noun}s)" if len(self.subjects) > _NAMED else ""
         who = first_of(self.subjects, _NAMED) or f"a {noun} without a name"
         yield screen.paint(printable(f"{self.dialect}: {who}{count}"), "strong")
+        if self.facts:
+            yield screen.paint(
+                printable(f"  facts: {first_of([*dict.fromkeys(self.facts.values())], _NAMED)}"), "faint"
+            )
         yield from Explanation(self.trace).lines(screen)
 
 
@@ -102,8 +110,10 @@ def why(question: Question) -> Output:
                 hint = hint or way_to(part.tree, path)
                 continue
             key = reply.dialect.name, kind, shown(trace.value, 10_000), tuple(map(str, rows(trace)))
-            reason = reasons.setdefault(key, Reason(reply.dialect.name, kind, trace, []))
+            reason = reasons.setdefault(key, Reason(reply.dialect.name, kind, trace, [], {}))
             reason.subjects.append(reply.subject)
+            if reply.facts:
+                reason.facts[reply.subject] = reply.facts
     unread = [*dict.fromkeys(one for reply in replies for one in reply.doubts(path)), *asked.unread]
     errors = [one.error for one in replies if one.error is not None]
     if errors and len(errors) == len(replies):

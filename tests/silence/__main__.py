@@ -20,7 +20,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nodeattrs.cli import main as nodeattrs
-from tests.silence.trees import MAKERS, Case, Files
+from tests.silence.case import LOCKED, OUTSIDE, Case, Files
+from tests.silence.powers import given_up
+from tests.silence.trees import MAKERS, drawn
 from tests.silence.verbs import edited, is_about_one_key, lines_of, values_of, words_of
 
 ALSO = {"chef": "nodes", "files": "folds", "cloudinit": "cloud-init"}
@@ -30,16 +32,22 @@ CERTAIN = 0.9
 """The least share of answers about a place that cannot matter which are certain."""
 
 
-NO_ANSWER = (1, 2)
-"""Exit codes of a command that could not answer."""
+FAILED, UNKNOWN = 1, 5
+"""Exit codes of a command that could not answer, or not with certainty."""
 
 
 class Answer(NamedTuple):
-    """What a verb gives: its exit code, its values where it has any, and all that it printed."""
+    """What a verb gives: its exit code, its values where it has any, and all that it printed.
+
+    certain: the field of its JSON; None where it has none
+    is_of_run: whether the run before the question failed
+    """
 
     code: int
     values: Any
     text: str
+    certain: bool | None = None
+    is_of_run: bool = False
 
 
 class Asked(NamedTuple):
@@ -52,21 +60,24 @@ class Asked(NamedTuple):
 
 def asked(files: Files, case: Case, line: str, *more: str) -> Answer:
     """Write a tree and ask a question in it. A folder beside it has the tree with the edit."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, given_up():
         here = Path(folder, "here")
         written(here, files)
         if "../edited" in line:
             written(Path(folder, "edited"), edited(files, case))
-        answer = Answer(0, None, "")
+        answer = Answer(0, "", "")
         before = os.getcwd()
         os.chdir(here)
         try:
             for words in words_of(line, case):
+                if answer.code == FAILED:  # nothing was saved that could be asked; a run keeps its exit codes
+                    return answer._replace(values=None, is_of_run=True)
                 answer = _told([*words, *(more if words[0] in _MAY_RUN else ()), "--format", "json"])
         finally:
             os.chdir(before)
     data = json.loads(answer.values) if answer.values.strip() else None
-    return answer._replace(values=values_of(line, data, case))
+    certain = data.get("certain") if isinstance(data, dict) else None
+    return answer._replace(values=values_of(line, data, case), certain=certain)
 
 
 _MAY_RUN = ("why", "blame", "where", "check")
@@ -83,25 +94,60 @@ def _told(words: list[str]) -> Answer:
 def written(folder: Path, files: Files) -> None:
     """Write a tree."""
     for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if text.startswith(OUTSIDE):
+            target = folder.parent / "outside" / folder.name / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text.removeprefix(OUTSIDE))
+            file.symlink_to(target)
+            continue
+        file.write_text(text)
+        if text == LOCKED:
+            file.chmod(0)
 
 
 def faults(case: Case, lines: Sequence[str]) -> Iterator[Asked]:
     """Ask a case some questions."""
     for line in lines:
         found = asked(case.hidden, case, line)
-        if found.code == 5:
-            yield Asked(line, False, "" if case.place in found.text else f"exit 5 does not name {case.place}")
+        if found.code == UNKNOWN:
+            yield Asked(line, False, _of_unknown(case, found))
             continue
-        is_error = found.code in NO_ANSWER and found.values is None
-        if case.place in found.text and ("check" in line or is_error):
-            yield Asked(line, False, "")  # an error, or a finding, that names the place
+        if (case.fails or found.is_of_run) and found.code == FAILED and case.place in found.text:
+            yield Asked(line, False, "")  # so does the original
             continue
         readable = [asked(files, case, line, "--run-code") for files in case.shown]
-        same = all((one.values, one.code) == (found.values, found.code) for one in readable)
+        fault = _of_certain(case, line, found, readable)
+        yield Asked(line, True, fault)
+
+
+def _of_unknown(case: Case, found: Answer) -> str:
+    if case.place not in found.text:
+        return f"exit 5 does not name {case.place}: {found.text[-300:]}"
+    return "exit 5, and certain is true" if found.certain else ""
+
+
+def _of_certain(case: Case, line: str, found: Answer, readable: Sequence[Answer]) -> str:
+    """What is wrong about an answer without exit code 5: it has to be the one of both readable trees."""
+    if _is_check(line) and found.code == FAILED and found.values is not None:
+        return _of_findings(case, found, readable)
+    if any((one.values, one.code) != (found.values, found.code) for one in readable):
         told = " or ".join(f"exit {one.code} with {one.values}" for one in readable)
-        yield Asked(line, True, "" if same else f"exit {found.code} with {found.values}, and not {told}")
+        said = f": {found.text[-300:]}" if found.code == FAILED else ""
+        return f"exit {found.code} with {found.values}, and not {told}{said}"
+    return "exit 0, and certain is false" if found.code == 0 and found.certain is False else ""
+
+
+def _of_findings(case: Case, found: Answer, readable: Sequence[Answer]) -> str:
+    """What is wrong about findings that fail a check: each has to be one of both readable trees."""
+    alike = [one for one in found.values if all(one in (other.values or ()) for other in readable)]
+    doubtful = [one for one in found.values if one not in alike and one[0] != "note"]
+    return f"exit 1, and not certain: {doubtful}" if doubtful else ""
+
+
+def _is_check(line: str) -> bool:
+    return "check" in line.split()
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -119,13 +165,13 @@ def main(argv: list[str] | None = None) -> int:
         harmless = certain = 0
         for number in range(options.count):
             rand = random.Random(f"{dialect} {options.seed} {number}")
-            case = MAKERS[dialect](rand)
+            kind, case = drawn(dialect, rand)
             lines = lines_of(case)
             for one in faults(case, rand.sample(lines, min(options.verbs, len(lines)))):
                 passed, failed = passed + (not one.fault), failed + bool(one.fault)
                 if one.fault:
-                    print(f"{dialect} --seed {options.seed}, case {number}: {one.line}: {one.fault}")
-                if not case.can_set and is_about_one_key(one.line, case):
+                    print(f"{dialect} --seed {options.seed}, case {number}, {kind}: {one.line}: {one.fault}")
+                if not (case.can_set or case.fails) and is_about_one_key(one.line, case):
                     harmless, certain = harmless + 1, certain + one.is_certain
         if harmless:
             print(f"{dialect}: {certain} of {harmless} answers about a place that cannot matter are certain")

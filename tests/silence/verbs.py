@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.silence.trees import Case, Files
+from tests.silence.case import Case, Files
 
 EDITED = 55
 """The value that the edit of a readable file gives the key."""
@@ -26,12 +26,15 @@ EVERYWHERE = (
 )
 
 OWN: Mapping[str, tuple[str, ...]] = {
-    "folds": ("fold --name {subject}", "fold --name {subject} --explain {key}"),
+    "folds": ("fold --name {subject}", "fold --name {subject} --explain {key}", "fold --name {subject} --blame"),
     "hiera": (
         "hiera lookup {key} --hiera . {node}",
         "hiera explain {key} --hiera . {node}",
         "hiera list --hiera . {node}",
         "hiera matrix {key} --hiera . {node}",
+        "hiera lookup {key} --merge unique --hiera . {node}",
+        "hiera who-has {key} --hiera .",
+        "hiera unused --hiera . {node}",
     ),
     "nodes": (
         "explain {subject} {key} --repo .",
@@ -42,19 +45,25 @@ OWN: Mapping[str, tuple[str, ...]] = {
         "run --node {subject} ; search {key}:*",
     ),
     "ansible": (
-        "ansible vars {subject}",
-        "ansible vars {subject} --render",
-        "ansible explain {subject} {key}",
+        "ansible vars {subject} {options}",
+        "ansible vars {subject} --render {options}",
+        "ansible explain {subject} {key} {options}",
+        "ansible explain {subject} {key} --render {options}",
         "ansible matrix {key}",
+        "ansible who-has {key}",
         "ansible diff {subject} db1",
     ),
-    "cloud-init": ("cloud-config merge {files}", "cloud-config explain {files} --path {key}"),
+    "cloud-init": (
+        "cloud-config merge {files}",
+        "cloud-config explain {files} --path {key}",
+        "cloud-config check {files}",
+    ),
     "bindings": (
-        "bindings explain {key} --site .",
-        "bindings inject {key} --site .",
-        "bindings matrix {key} --site .",
-        "bindings list --site .",
-        "bindings check --site .",
+        "bindings explain {key} --site . {options}",
+        "bindings inject {key} --site . {options}",
+        "bindings matrix {key} --site . {options}",
+        "bindings list --site . {options}",
+        "bindings check --site . {options}",
     ),
 }
 """Further questions of a dialect; what stands before `;` is asked first, and its answer does not count."""
@@ -64,14 +73,9 @@ ONE_KEY = ("why", "where", "impact", "lookup", "explain", "matrix", "inject", "s
 
 
 def lines_of(case: Case) -> list[str]:
-    """All questions of a case.
-
-    The commands of Hiera hold the facts that they are given for all that there are, as Puppet does: a variable that is
-    not among them is empty, and not unknown.
-    """
-    lacks_fact = case.dialect == "hiera" and bool(case.subject)
-    lines = EVERYWHERE if lacks_fact else (*EVERYWHERE, *OWN[case.dialect])
-    return [one for one in lines if "{file}" not in one or edited_file(case)]
+    """All questions of a case."""
+    lines = [one for one in (*EVERYWHERE, *OWN[case.dialect]) if "{file}" not in one or edited_file(case)]
+    return [one for one in lines if not case.only or one.startswith(case.only)]
 
 
 def words_of(line: str, case: Case) -> list[list[str]]:
@@ -81,11 +85,12 @@ def words_of(line: str, case: Case) -> list[list[str]]:
         "subject": case.subject,
         "dialect": case.dialect,
         "on": f"--on={case.subject}" if case.subject else "",
-        "node": f"--node {case.subject}" if case.subject else "",
+        "node": f"--node {case.subject} --facts facts" if case.subject else "",
+        "options": case.options,
         "file": edited_file(case),
         "files": " ".join(sorted(one for one in case.hidden if one.endswith(".yaml"))),
     }
-    return [[*part.format(**given).split(), *case.options] for part in line.split(";")]
+    return [part.format(**given).split() for part in line.split(";")]
 
 
 def edited_file(case: Case) -> str:
@@ -116,6 +121,8 @@ def _edited(text: str, key: str) -> str | None:
 
 def is_about_one_key(line: str, case: Case) -> bool:
     """Whether a question asks one key alone, and no host but that of the case."""
+    if "--merge" in line:  # each level counts
+        return False
     is_alone = case.dialect != "ansible" or any(word in line for word in ("{on}", "{subject}"))
     return is_alone and "{key}" in line and any(word in line.split(";")[-1].split() for word in ONE_KEY)
 
@@ -144,12 +151,23 @@ def _is_shared(file: str, case: Case) -> bool:
 
 
 def _changes(data: dict[str, Any], case: Case) -> Any:
-    rows = ((one["path"], str(one.get("before")), str(one.get("after")), one["subjects"]) for one in data["changes"])
-    return sorted((str(path), before, after, tuple(names)) for path, before, after, names in rows)
+    """What changes on whom. The value of a secret is withheld, so of those the paths alone count."""
+    values = ("before", "after") if not case.is_secret else ()
+    return sorted(
+        (str(one["path"]), *(str(one.get(side)) for side in values), *one["subjects"]) for one in data["changes"]
+    )
 
 
 def _findings(data: dict[str, Any], case: Case) -> Any:
-    return sorted((one["code"], str(one["file"]), str(one["line"]), one["message"]) for one in data["findings"])
+    rows = (
+        (one["severity"], one["code"], str(one["file"]), str(one["line"]), one["message"]) for one in data["findings"]
+    )
+    return sorted(rows)
+
+
+def _places(data: dict[str, Any], case: Case) -> Any:
+    """The lines of the files that are the same in all trees."""
+    return sorted((one["file"], one["line"]) for one in data["places"] if _is_shared(one["file"], case))
 
 
 def _lookups(data: dict[str, Any], case: Case) -> Any:
@@ -190,6 +208,7 @@ _TAKERS: Mapping[str, Callable[[dict[str, Any], Case], Any]] = {
     "hiera explain": _lookups,
     "hiera list": _lookups,
     "hiera matrix": _groups,
+    "hiera who-has": _places,
     "explain": _value,
     "matrix": _groups,
     "show": _value,

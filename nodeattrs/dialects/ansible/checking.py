@@ -24,6 +24,8 @@ def looked(root: Path, count: Callable[[str], object]) -> Iterator[Looked]:
     if is_repository(root):
         look = Static(root, count)
         warnings = [finding_of(one, "note" if one.kind in look.NOTES else "warning") for one in look.warnings()]
-        unread = [Finding(LAYER_IS_UNKNOWN.entry.code, "note", _UNREAD, one) for one in look.encrypted]
+        places = {file: f"was not looked at: {why}" for file, why in look.not_read.items()}
+        places |= dict.fromkeys(look.encrypted, _UNREAD)
+        unread = [Finding(LAYER_IS_UNKNOWN.entry.code, "note", why, file) for file, why in places.items()]
         faults = [finding_of(one, "error") for one in look.faults]
         yield Looked("Ansible file", look.looked, [*faults, *unread, *warnings])

@@ -7,6 +7,7 @@ from typing import Any
 
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.tree import parse
+from nodeattrs.core.unread import Unread, encrypted_at
 from nodeattrs.dialects.ansible import saved_inventory, saving
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.arguments import (
@@ -65,26 +66,31 @@ def _hosts(question: Question, inventory: Inventory) -> list[str]:
     return list(inventory.hosts) if limit is None else inventory.matching(limit)
 
 
-def _warned(question: Question, answer: Variables, rendered: Rendered | None) -> int:
-    """Name what is not evaluated."""
-    if rendered is None or not rendered.left:
-        return 0
-    question.caller.warn(not_evaluated(answer, rendered))
-    return 5
+def _left(question: Question, answer: Variables, rendered: Rendered | None) -> list[Unread]:
+    """What is not evaluated; the caller is warned."""
+    found = [] if rendered is None else [*not_evaluated(answer, rendered)]
+    question.caller.warn(warning for warning, _ in found)
+    return [place for _, place in found]
+
+
+def _open_places(answer: Variables, *, is_rendered: bool = False) -> list[Unread]:
+    """What was not read for a host, and the values that are encrypted; of rendered ones `_left` says so."""
+    kept = () if is_rendered else encrypted_at(answer.vars, (), answer.folded().origins)
+    return [*unread(answer.unread()), *kept]
 
 
 def _vars(question: Question) -> Output:
     asked = question.arguments
     inventory = inventory_of(asked)
     answer = answer_of(asked, inventory, asked["host"])
-    open_places = unread(answer.unread())
+    open_places = _open_places(answer, is_rendered=asked["render"])
     if asked["origins"]:
         return Output(set_variables(answer), warnings=inventory.warnings, unread=open_places)
     rendered = Rendering(answer).variables() if asked["render"] else None
     found = printed_variables(answer, rendered and rendered.value)
     is_yaml = asked["yaml"] or asked["format"] == "yaml"
     text = as_yaml_text(found) if is_yaml else as_json_text(found, marked=False) + "\n"
-    return Output(text, _warned(question, answer, rendered), inventory.warnings, unread=open_places)
+    return Output(text, warnings=inventory.warnings, unread=[*open_places, *_left(question, answer, rendered)])
 
 
 def _list(question: Question) -> Output:
@@ -116,9 +122,9 @@ def _explain(question: Question) -> Output:
     if asked["strict"]:
         trace.require_known()
     code = 0 if trace.found or trace.unknown else 1
-    if report.rendered and report.rendered.left:
-        code = 5
-    return Output(report, code, inventory.warnings, unread=unread(layers_of(trace)))
+    kept = encrypted_at(trace.value, trace.path, answer.folded().origins) if report.rendered is None else ()
+    open_places = [*unread(layers_of(trace)), *kept, *_left(question, answer, report.rendered)]
+    return Output(report, code, inventory.warnings, unread=open_places)
 
 
 def _save(question: Question) -> Output:

@@ -105,8 +105,8 @@ class Files:
 
         raises: AnsibleError, for a file that is broken or no map, unless that is borne
         """
-        if border.is_outside(path):
-            return Layer.unknown(titled, Origin(kind, name, self.shown(path)), border.UNREAD)
+        if border.is_layer_outside(path):
+            return Layer.unknown(titled, Origin(kind, name, self.shown(path)), border.REASON)
         try:
             document = self.document(path)
             if document is not None and document.tree is not None and not isinstance(document.tree, dict):

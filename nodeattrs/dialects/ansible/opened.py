@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from nodeattrs.contract.answers import Answered, Unread, part_of
+from nodeattrs.core.budget import Budget
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
@@ -18,10 +21,16 @@ from nodeattrs.dialects.ansible.references import PLAYED
 from nodeattrs.dialects.ansible.reports import layers_of, unread
 from nodeattrs.dialects.ansible.values import as_attribute
 from nodeattrs.dialects.common import InRepository
-from nodeattrs.errors import NotFound
+from nodeattrs.errors import NodeattrsError, NotFound
+from nodeattrs.formats.documents import parse_all, text_of
 
 _OF_PLAYS = (".yml", ".yaml")
 """Endings of playbooks, and of the files of roles and variables."""
+
+_OF_ROLES = frozenset(("defaults", "handlers", "meta", "playbooks", "roles", "tasks", "vars"))
+"""Folders whose files plays and roles read, also by names that are filled in."""
+
+_NAME = re.compile(r"[\w.-]+\.ya?ml\b")
 
 
 class AnsibleHosts(InRepository):
@@ -87,7 +96,7 @@ class AnsibleHosts(InRepository):
         return [one for inventory in self.inventories.values() for one in inventory.warnings] if self.is_there else ()
 
     def leaves_out(self, file: str) -> bool:
-        """Whether a file belongs to plays or roles, or to a group or host that another folder's variables are for.
+        """Whether a play or a role may read a file, or whether its variables are for a group or host of the inventory.
 
         The inventory alone is asked, and no play.
         """
@@ -100,7 +109,26 @@ class AnsibleHosts(InRepository):
             if words in path.parts[:-1]:
                 named = path.parts[path.parts.index(words) + 1]
                 return named in names or named.partition(".")[0] in names
-        return True
+        return file in self.side.files and (bool(_OF_ROLES.intersection(path.parts[:-1])) or self._may_be_read(file))
+
+    def _may_be_read(self, file: str) -> bool:
+        """Whether a file holds plays or tasks, or variables and a file of Ansible has its name; broken ones may."""
+        try:
+            text = text_of(self.side.top / file, file)
+            trees = [one.tree for one in parse_all(text, file, "yaml", Budget(file), {})]
+        except NodeattrsError:
+            return True
+        return not all(isinstance(tree, dict) for tree in trees) or PurePosixPath(file).name in self._names
+
+    @cached_property
+    def _names(self) -> set[str]:
+        """The names of files that stand in any file which Ansible may read."""
+        found: set[str] = set()
+        for file in self.side.files:
+            if file.endswith((*_OF_PLAYS, ".cfg")):
+                with suppress(NodeattrsError):
+                    found.update(_NAME.findall(text_of(self.side.top / file, file)))
+        return found
 
     def answer(self, name: str) -> Answered:
         """Its variables: of a command that names a task those in the task."""

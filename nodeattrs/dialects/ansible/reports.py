@@ -164,13 +164,15 @@ def _rendered(rendered: Rendered) -> dict[str, Any]:
     return {"rendered": as_json(rendered.value), "not_evaluated": left}
 
 
-def not_evaluated(answer: Variables, rendered: Rendered) -> Iterator[AnsibleError]:
-    """A warning for each template that stayed a text, with the place that set it."""
+def not_evaluated(answer: Variables, rendered: Rendered) -> Iterator[tuple[AnsibleError, Unread]]:
+    """Each template that stayed a text, with the place that set it: as a warning, and as an unread place."""
     folded = answer.folded()
     for path, reason in rendered.left.items():
         origin = next(iter(folded.origins(path)), None)
         file, line = (origin.file, origin.line) if origin else (None, None)
-        yield warned(NOT_EVALUATED, f"{spell(path)} is not evaluated: {reason}", file, line)
+        place = spell(path) if origin is None else origin.place or origin.who
+        warning = warned(NOT_EVALUATED, f"{spell(path)} is not evaluated: {reason}", file, line)
+        yield warning, Unread(place, f"is not evaluated: {reason}", (path,), "value", spell(path), is_told=True)
 
 
 def _mentioned(one: Mention) -> str:

@@ -9,7 +9,9 @@ from elsewhere, what these might mean is not judged.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -147,25 +149,39 @@ class Static:
     def _shadowed(self) -> Iterator[AnsibleError]:
         winning: set[tuple[Origin, str]] = set()
         seen: dict[tuple[Origin, str], Origin] = {}
-        for inventory in self._inventories():
+        for inventory in self._complete():
             for host in () if any(map(_PLACEHOLDER.search, inventory.hosts)) else inventory.hosts:
                 _note(inventory, host, winning, seen)
         for (origin, name), by in seen.items():
             if (origin, name) not in winning and origin.file is not None:
                 yield _at(SHADOWED_VARIABLE, f"{name} counts on no host: {by.place or by.who} overrides it", origin)
 
-    def _inventories(self) -> Iterable[Inventory]:
-        """Those of ansible.cfg, else those that lie where people keep them; none where one would have to be run."""
+    @cached_property
+    def _inventories(self) -> list[Inventory]:
+        """Those of ansible.cfg, else those that lie where people keep them. raises: NodeattrsError"""
+        return [Inventory(*sources, folder=self.root, lenient=True) for sources in self._sources()]
+
+    def _complete(self) -> list[Inventory]:
+        """The inventories; none where one of them would have to be run."""
         found: list[Inventory] = []
-        for sources in self._sources():
-            try:
-                one = Inventory(*sources, folder=self.root, lenient=True)
+        with suppress(NodeattrsError):
+            for one in self._inventories:
                 complete = bool(one.hosts) and not one.not_run and not any(w.kind == UNPARSED for w in one.warnings)
                 found += [one] if complete else []
                 if not complete and one.hosts:
                     return []
-            except NodeattrsError:
-                return []
+            return found
+        return []
+
+    @property
+    def not_read(self) -> dict[str, str]:
+        """What of the inventories cannot be known, such as a plugin that was not run: the place -> why."""
+        found: dict[str, str] = {}
+        with suppress(NodeattrsError):
+            for inventory in self._inventories:
+                for layer in inventory.unread([*inventory.hosts][:1]):  # plugins are the same for all hosts
+                    at = layer.origin.at(())
+                    found[at.file or at.who] = layer.value.reason
         return found
 
     def _sources(self) -> Iterator[tuple[str, ...]]:

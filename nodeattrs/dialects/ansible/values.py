@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator, Origin
@@ -37,6 +37,7 @@ class Vault:
     """
 
     text: str
+    not_decrypted: ClassVar[str] = "Ansible Vault was not decrypted"
 
     def __repr__(self) -> str:
         return "(vault)"
@@ -184,7 +185,7 @@ def as_attribute(value: Any) -> Any:
 
     def leaf(one: Any) -> Any:
         if isinstance(one, Vault):
-            return Encrypted(one.text, "Ansible Vault was not decrypted")
+            return Encrypted(one.text, one.not_decrypted)
         return one if isinstance(one, Sensitive) else as_json(one)
 
     return with_leaves(value, leaf, str)

@@ -112,18 +112,32 @@ def _matrix(question: Question) -> Output:
     asked = _asked(question)
     cells = []
     unread: list[Unread] = []
+    has_failed = False
     for name in names:
+        injector: Injector | None = None
         try:
             injector = opened.site(name, _mode(question)).injector(lenient=True)
             question.caller.warn(injector.faults)
             value = injector.inject(asked)
             trace = injector.explain(asked).trace()
-            unread += unread_in(trace.unknown)
+            unread += [*unread_in(trace.unknown), *_open(injector, asked)]
             cells.append((name, Cell(value, trace.origins)))
         except NodeattrsError as error:
+            found = [] if injector is None else _doubts(injector, asked)
+            has_failed |= not (found and isinstance(error, NotBound))
+            unread += found
             cells.append((name, Cell(error)))
-    has_failed = any(isinstance(cell.value, NodeattrsError) for _, cell in cells)
     return Output(Matrix(str(asked), cells), int(has_failed), unread=unread)
+
+
+def _open(injector: Injector, asked: Asked) -> list[Unread]:
+    """The blocks below conditions that may hold, and that may bind a key."""
+    return [one for one in injector.resolution.may_count() if one.may_set((asked.name or "",))]
+
+
+def _doubts(injector: Injector, asked: Asked) -> list[Unread]:
+    """What was not read and may bind a key, and blocks that may count."""
+    return [*unread_in(injector.unknown_layers(asked)), *_open(injector, asked)]
 
 
 def _subjects(question: Question) -> tuple[BindingKeys, list[str]]:
@@ -147,26 +161,34 @@ def _subjects(question: Question) -> tuple[BindingKeys, list[str]]:
 
 def _inject(question: Question) -> Output:
     injector, asked, default = _injector(question), _asked(question), question.arguments["default"]
-    value = injector.inject(asked) if default is None else injector.get(asked, default=default)
-    return Output(InjectedValue(str(asked), value), unread=unread_in(injector.unknown_layers(asked)))
+    unread = _doubts(injector, asked)
+    try:
+        value = injector.inject(asked) if default is None else injector.get(asked, default=default)
+    except NotBound as error:
+        return Output(code=0 if unread else 1, error=error, unread=unread)
+    return Output(InjectedValue(str(asked), value), unread=unread)
 
 
 def _explain(question: Question) -> Output:
     injector, asked = _injector(question), _asked(question)
     explanation = injector.explain(asked)
     if explanation.problem is not None and not explanation.trace().claims:
-        injector.inject(asked)  # says what is missing, with near misses
+        unread = _doubts(injector, asked)
+        try:
+            injector.inject(asked)  # says what is missing, with near misses
+        except NotBound as error:
+            return Output(code=0 if unread else 1, error=error, unread=unread)
         raise NotBound(MISSING, explanation.problem)
     path = question.arguments["path"]
     report = explained_binding(explanation, parse(path) if path else (), question.arguments["because"])
     if question.arguments["strict"]:
         report.trace.require_known()
-    return Output(report, unread=unread_in(report.trace.unknown))
+    return Output(report, unread=[*unread_in(report.trace.unknown), *_open(injector, asked)])
 
 
 def _list(question: Question) -> Output:
     injector = _injector(question)
-    unread = unread_in(injector.unknown_layers(_NO_SUCH_KEY))
+    unread = [*unread_in(injector.unknown_layers(_NO_SUCH_KEY)), *injector.resolution.may_count()]
     return Output(ListedBindings(injector, question.arguments["prefix"]), unread=unread)
 
 

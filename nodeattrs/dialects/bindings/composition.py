@@ -15,10 +15,11 @@ import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby, zip_longest
 from typing import Any, NamedTuple
 
-from nodeattrs import children
+from nodeattrs import border, children
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import in_force
 from nodeattrs.core.claim import Locator, Origin
@@ -50,6 +51,7 @@ from nodeattrs.dialects.bindings.resolution import BOUND_PROVIDERS, Layer
 from nodeattrs.dialects.bindings.site_files import ENDINGS, TEXTS, SiteFiles, directories, sets_below
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.formats.documents import Document, parse, read, text_of
+from nodeattrs.formats.encrypted import encrypted_whole
 
 _CLASSIFIER_SECONDS = 60
 
@@ -82,6 +84,18 @@ def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[Bin
     if where.suffix in TEXTS:
         return parse_sets(text_of(where, name), name)
     return sets_from_document(read(where, name))
+
+
+FAULTY = ("there is no such set", "cannot be read")
+"""Why a set is unknown that is a fault, too."""
+
+
+def _read_set(name: str, path: pathlib.Path, shown: str) -> list[BindingSet]:
+    """The sets of a file; one that is encrypted as a whole is an unknown set."""
+    reason = encrypted_whole(text_of(path, shown))
+    if reason is None:
+        return read_sets(path, shown)
+    return [BindingSet.unknown(name, Origin("bindings", name, shown, 1), f"is encrypted: {reason}")]
 
 
 class Composition:
@@ -283,12 +297,15 @@ class Composition:
             if name not in files:
                 hint = meant(name, files) or "?optional allows that it is not there"
                 self._note(BindingError(NO_SUCH_SET, f"{reference}: there is no such set", hint=hint))
-                yield BindingSet.unknown(name, Origin("bindings", reference), "there is no such set")
+                yield BindingSet.unknown(name, Origin("bindings", reference), FAULTY[0])
                 continue
-            sets = self._read(files[name], lambda path, shown: read_sets(path, shown))
+            if border.is_layer_outside(files[name]):
+                sets = [BindingSet.unknown(name, Origin("bindings", name, self._shown(files[name])), border.REASON)]
+            else:
+                sets = self._read(files[name], partial(_read_set, name))
             if sets is None:
                 place = Origin("bindings", name, self._shown(files[name]))
-                sets = [BindingSet.unknown(name, place, "cannot be read")]
+                sets = [BindingSet.unknown(name, place, FAULTY[1])]
             for one in sets:
                 if one.name.removeprefix("::") == name:
                     yield one

@@ -56,6 +56,7 @@ class BindingKeys(WithFacts):
     def answer(self, name: str) -> Answered:
         """Its keys."""
         injector = self.site(name).injector(lenient=bool(self.request.what_if.levels))
+        self.unread = [*injector.resolution.may_count()]
         values: dict[str, Any] = {error.key[1]: error for error in injector.faults if error.key is not None}
         for key in (name for kind, name in sorted(injector.resolution.winners) if kind == "Data"):
             try:

@@ -12,6 +12,7 @@ from typing import Any
 from nodeattrs.core.trace import Trace, shown
 from nodeattrs.core.tree import ABSENT, Path, copied, spell
 from nodeattrs.dialects.bindings.combinations import wrongs_of
+from nodeattrs.dialects.bindings.composition import FAULTY
 from nodeattrs.dialects.bindings.edges import Graph
 from nodeattrs.dialects.bindings.explain import Explanation
 from nodeattrs.dialects.bindings.injector import Injector
@@ -19,6 +20,7 @@ from nodeattrs.dialects.bindings.model.producers import Constant
 from nodeattrs.dialects.bindings.model.values import texts_of
 from nodeattrs.dialects.bindings.resolution import Declaration
 from nodeattrs.errors import BadKey, BadValue, NoSuchAttribute
+from nodeattrs.kinds import LAYER_IS_UNKNOWN
 from nodeattrs.reports.explain import Explanation as Explained
 from nodeattrs.reports.explain import because, way_to
 from nodeattrs.reports.findings import Finding, finding_of
@@ -31,6 +33,17 @@ def findings_of(asked: Iterable[tuple[str, Injector]]) -> Iterator[Finding]:
     for who, injector in asked:
         for one in wrongs_of(injector, who):
             first.setdefault(finding_of(one.error, "warning" if one.is_warning else "error"), who)
+        for place in injector.resolution.unknown:
+            if place.value.reason not in FAULTY:  # which is an error already
+                at = place.origin
+                note = Finding(
+                    LAYER_IS_UNKNOWN.entry.code,
+                    "note",
+                    f"{place.value.name} was not read: {place.value.reason}",
+                    at.file,
+                    at.line,
+                )
+                first.setdefault(note, who)
     for found, who in first.items():
         yield replace(found, details=(*found.details, f"for {who}")) if who else found
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from math import inf
@@ -23,6 +23,7 @@ from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Below, Cause, Origin
 from nodeattrs.core.tree import meant, near
 from nodeattrs.core.unknown import Unknown
+from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.bindings.codes import (
     ABSTRACT_NOT_OVERRIDDEN,
     CONFLICT,
@@ -114,6 +115,26 @@ class Place:
         names = dict.fromkeys(str(name) for all_of in item.alternatives for name, *_ in all_of if name in listed_at)
         listed = (Cause(f"category {name} is listed", listed_at[name]) for name in names)
         return Place(self.number, self.layer, self.set, (Cause(f"when {words}", item.origin), *listed, *self.causes))
+
+
+class OpenBlock(NamedTuple):
+    """The items below a condition on a category without a value: they count where the category has that value.
+
+    names: the categories without a value
+    place: the layer and set
+    """
+
+    item: When
+    place: Place
+    names: tuple[str, ...]
+
+    @property
+    def keys(self) -> set[str] | None:
+        """The names that it may bind; None where it may bind any."""
+        inside = [*BindingSet("", self.item.items).every()]
+        names = {one.name for one in inside if isinstance(one, Bind)}
+        is_closed = all(isinstance(one, (Bind, When)) for one in inside) and None not in names
+        return {str(name) for name in names} if is_closed else None
 
 
 class UnknownSet(NamedTuple):
@@ -268,6 +289,7 @@ class Resolution:
     inclusions:   included and excluded classes
     dependencies: those that apply, with their places
     unknown:      the sets that cannot be read, highest layer first
+    open:         the blocks that would count if a category had a value
     """
 
     state: State
@@ -279,6 +301,20 @@ class Resolution:
     faults: list[BindingError] = field(default_factory=list)
     warnings: list[BindingError] = field(default_factory=list)
     unknown: list[UnknownSet] = field(default_factory=list)
+    open: list[OpenBlock] = field(default_factory=list)
+
+    def may_count(self) -> Iterator[Unread]:
+        """The open blocks as unread places. What a higher layer binds in any case, a block does not change."""
+        for one in self.open:
+            keys = one.keys
+            paths: tuple[tuple[str, ...], ...] = ()
+            if keys is not None:
+                winners = {key: self.winners.get(("Data", key)) for key in sorted(keys)}
+                numbers = {key: -1 if winner is None else winner.place.number for key, winner in winners.items()}
+                paths = tuple((key,) for key, number in numbers.items() if number <= one.place.number)
+            if keys is None or paths:
+                reason = f"may count: the category {' and '.join(one.names)} has no value"
+                yield Unread(one.item.origin.place or one.place.set, reason, paths, "block")
 
     def described(self, one: Declaration) -> str:
         """A declaration as a line of a message."""
@@ -391,6 +427,17 @@ class Applied:
         inside = dict.fromkeys(outer | inner for outer in masks for inner in holding)
         if inside:
             self._block(item.items, place.when(item, self.state.listed_at), tuple(inside))
+        elif names := self._without_value(item):
+            self.resolution.open.append(OpenBlock(item, place, names))
+
+    def _without_value(self, item: When) -> tuple[str, ...]:
+        """The categories without a value that keep a condition from holding; a node may have no name."""
+        lists = ([name for name, _ in one if name in self._unset] for one in item.alternatives)
+        return tuple(next(filter(None, lists), ()))
+
+    @property
+    def _unset(self) -> set[str]:
+        return {name for name in self.state.names() if self.state.value(name) is None and name != "node"}
 
     def _bind(self, item: Bind, at: At) -> None:
         is_fragment = item.into is not None and type(item) is not Multibind

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Any
 
 from nodeattrs.contract.folder import Folder
-from nodeattrs.contract.peers import literal_key
+from nodeattrs.contract.peers import literal_key, undecided
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import NOT_RUN, may_run, require_may_run
 from nodeattrs.core.tree import ABSENT, dig
@@ -140,7 +140,7 @@ def _matching(references: Iterable[str], names: Iterable[str]) -> list[str]:
 def _from_hiera(
     folder: Folder, facts: Mapping[str, Any], references: list[str], request: Request
 ) -> Iterator[BindingSet]:
-    """`hiera:/shop::*`: each key of the tree that has a value for the node, under its own name."""
+    """`hiera:/shop::*`: each key that has a value for the node, and the levels that cannot be read."""
     assert folder.hiera is not None
     scope = folder.hiera.scope(facts, node=request.node, environment=request.environment)
     items = []
@@ -150,6 +150,9 @@ def _from_hiera(
             places = _InHiera(partial(scope.explain, literal_key(key)), key)
             items.append(Bind(origin=Origin("hiera", key), name=key, to=Constant(value, places=places)))
     yield BindingSet("hiera", tuple(items), Origin("hiera"))
+    for levels in undecided(scope).values():
+        for level in dict.fromkeys(levels):
+            yield BindingSet.unknown(f"hiera {level.name}", level.origin, level.unread.reason)
 
 
 class _InHiera:

@@ -230,10 +230,16 @@ def _collected(blob: Blob, budget: Budget) -> list[Given] | None:
     return list(_of_yaml(text, file, budget)) if _SECRET.search(text) and "apiVersion" in text else None
 
 
+_OF_PLAN = re.compile(r'"format_version"\s*:')
+
+
 def _of_json(text: str, file: str, budget: Budget) -> list[Given] | None:
     try:
         document = parse(text, file, "json", budget)
-    except DocumentError:
+    except DocumentError as error:
+        if _OF_PLAN.search(text):
+            what = f"is a plan or a state of Terraform, and no JSON: {error.reason}"
+            raise CloudConfigError(INPUT, what, file=file, line=error.line, column=error.column) from error
         return None  # no JSON, but a text of some other kind
     tree = document.tree
     if "format_version" in tree and {"planned_values", "values", "prior_state"} & tree.keys():

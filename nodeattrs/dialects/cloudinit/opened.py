@@ -8,7 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from nodeattrs import border
 from nodeattrs.contract.answers import Answered, part_of
+from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.dialects.cloudinit.inputs import given_in, joined, one_of
@@ -68,8 +70,15 @@ class UserData(InRepository):
 
     def _given(self, files: Iterable[Path]) -> list[Blob | Layer]:
         """What files give to the one machine of the set. raises: CloudConfigError"""
-        machines = joined(one_of(given_in(self._blob(file))) for file in files)
-        return [blob for one in machines for blob in ([one.layer] if one.unknown else one.user)]
+        files = list(files)
+        outside = [file for file in files if border.is_layer_outside(file)]
+        machines = joined(one_of(given_in(self._blob(file))) for file in files if file not in outside)
+        given = [blob for one in machines for blob in ([one.layer] if one.unknown else one.user)]
+        return [*given, *map(self._outside, outside)]
+
+    def _outside(self, file: Path) -> Layer:
+        shown = self.repository.shown(file)
+        return Layer.unknown(shown, Origin("file", "", shown), border.REASON)
 
     def _blob(self, file: Path) -> Blob:
         """A file, named as it is seen from the folder."""

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, get_args
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.code import NOT_RUN
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, sources
@@ -155,6 +156,13 @@ class _Effort:
             self._read += size
 
 
+def _named(part: CloudPart, name: str) -> tuple[str, Origin]:
+    """The title of a part, and the place of the whole part."""
+    title = PartReport(0, part, name, "unknown").title
+    alone = part.file is None or title == part.file
+    return title, Origin("part", "" if alone else title, part.file or name, part.line)
+
+
 class _Run:
     def __init__(self, rules: Rules, budget: Budget) -> None:
         self.rules = rules
@@ -183,15 +191,14 @@ class _Run:
         elif part.type in SCRIPTS:
             self.reports.append(PartReport(number, part, name, "script"))
         elif part.type in INCLUDES and not part.headers:  # one in an archive has headers, and nobody looks at it
-            self.reports.append(PartReport(number, part, name, "include"))
+            layer = Layer.unknown(*_named(part, name), f"is {part.body!r}, which was not fetched")
+            self.reports.append(self._unknown(number, part, name, layer, "include"))
         else:
             self.reports.append(PartReport(number, part, name, "ignored" if part.body else "empty"))
 
     def _template(self, number: int, part: CloudPart, name: str) -> PartReport:
         """A template and what it is rendered to, which is handled as if it stood there; a patch is a config there."""
-        title = PartReport(number, part, name, "template").title
-        alone = part.file is None or title == part.file
-        origin = Origin("part", "" if alone else title, part.file or name, part.line)
+        title, origin = _named(part, name)
         try:
             template = None if part.lines else template_in(part.text)
             if template is None:
@@ -270,6 +277,8 @@ class _Run:
         except NodeattrsError as raised:
             error = raised
         error = self._placed(error, part, name)
+        if error.kind == UNKNOWN_MERGER or NOT_RUN in error.message:  # cloud-init may have that merger there
+            self._unknown(number, part, name, Layer.unknown(*_named(part, name), error.message), "failed")
         return PartReport(number, part, name, status_of(error), error=error)
 
     def _placed(self, error: NodeattrsError, part: CloudPart, name: str) -> NodeattrsError:

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.contract.command import Argument, Caller, Command, Output, Question
+from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.contract.folder import Folder
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.rules import PathRule
-from nodeattrs.core.tree import json_or_text, parse, under
+from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.tree import dig, json_or_text, parse, under
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.core.unread import unread_layer
+from nodeattrs.core.unread import Unread, encrypted_at, unread_below, unread_layer
 from nodeattrs.dialects.files.doubts import doubts
 from nodeattrs.dialects.files.folds import check_policy, fold_named, folded, layers_of, named_layers
-from nodeattrs.dialects.files.reports import Blamed, LastChanges, ShownPolicies, encrypted_in, traced
-from nodeattrs.dialects.files.text import holds_encrypted, text_of
+from nodeattrs.dialects.files.reports import Blamed, LastChanges, ShownPolicies, traced
+from nodeattrs.dialects.files.text import text_of
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, FoldNotFound
 from nodeattrs.formats.documents import read, standard_input
 from nodeattrs.formats.layers import LayerReader
-from nodeattrs.kinds import ENCRYPTED
 from nodeattrs.policies import DEFAULT_POLICY, NAMES, policy_named
 from nodeattrs.policies.helm_set import set_layers
 from nodeattrs.project.config import PlainFold, read_fold
@@ -158,8 +158,18 @@ def _fold(question: Question) -> Output:
     question.caller.warn(layers.warnings)
     tree = layers.folded(layers.all)
     report = _report(layers, tree, asked) if is_report else text_of(tree.value, asked["format"])
-    unread = [unread_layer(one.value, one.origin.at(())) for one in layers.all if type(one.value) is Unknown]
-    return Output(report, _encrypted(tree, question.caller), unread=unread)
+    paths = [*map(parse, asked["explain"] or ())]
+    return Output(report, unread=[*_unread(layers.all, tree, paths)])
+
+
+def _unread(layers: Sequence[Layer], tree: Folded, paths: Sequence[TreePath]) -> Iterator[Unread]:
+    """What may change the tree, or some paths in it."""
+    for path in paths:
+        yield from unread_below(tree.trace, path)
+        yield from encrypted_at(dig(tree.value, path), path, tree.origins)
+    if not paths:
+        yield from (unread_layer(one.value, one.origin.at(())) for one in layers if type(one.value) is Unknown)
+        yield from encrypted_at(tree.value, (), tree.origins)
 
 
 def _report(layers: _Layers, tree: Folded, asked: Mapping[str, Any]) -> Report:
@@ -171,14 +181,6 @@ def _report(layers: _Layers, tree: Folded, asked: Mapping[str, Any]) -> Report:
     if not others:
         raise BadArgument("--diff-last compares the last layer with those before it, and there is one only")
     return LastChanges(last.title or last.origin.at(()).name, layers.folded(others), tree)
-
-
-def _encrypted(tree: Folded, caller: Caller) -> int:
-    """Say what is encrypted; the exit code."""
-    if not holds_encrypted(tree.value):
-        return 0
-    caller.warn(encrypted_in(tree), ENCRYPTED.entry)
-    return 5
 
 
 COMMANDS: Mapping[str, Command] = {

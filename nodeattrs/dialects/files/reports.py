@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.core.changed import Change, changes
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded
-from nodeattrs.core.sensitive import Encrypted
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.dialects.files.text import data
 from nodeattrs.errors import NoSuchAttribute
@@ -25,13 +24,6 @@ if TYPE_CHECKING:
 _WIDEST = 40
 """The margin takes so many columns at most."""
 _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
-
-
-def encrypted_in(folded: Folded) -> Iterator[str]:
-    """What of the merged tree is encrypted, in words."""
-    for path, value, origins in folded.leaves():
-        if type(value) is Encrypted:
-            yield f"{spell(path)} is encrypted ({', '.join(map(_place, origins))}): {value.reason}"
 
 
 def _place(origin: Origin) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from nodeattrs.core.sensitive import Encrypted, Sensitive
+from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.errors import BadValue
 from nodeattrs.formats import plain_writing
 from nodeattrs.formats.hidden import ESCAPES
@@ -61,10 +61,3 @@ def _open(value: Any) -> Any:
     if isinstance(value, list):
         return [_open(entry) for entry in value if not isinstance(entry, Sensitive)]
     return data(value)
-
-
-def holds_encrypted(value: Any) -> bool:
-    """Whether anything in a tree is encrypted. cost: one look at each value"""
-    if isinstance(value, (dict, list)):
-        return any(map(holds_encrypted, value.values() if isinstance(value, dict) else value))
-    return type(value) is Encrypted

@@ -161,7 +161,7 @@ class Asking:
         root = str(split_key(name)[0])
         if self.answers.tree.is_strict and self.variable(root) is None:
             raise BadLookup(f"the variable {root} is not set", kind=UNSET_VARIABLE, hint=_FACTS)
-        self.answers.missing.setdefault(name, self.chain[-1])
+        self.answers.missing.setdefault(name, {}).update(dict.fromkeys(reversed(self.chain)))
 
     def lookup(self, key: str) -> tuple[Any, bool]:
         if self.needed is not None:
@@ -254,7 +254,7 @@ class Answers:
     tree:        the loaded tree
     variables:   what expressions may name
     has_unknown: whether some level could not be read when it was asked
-    missing:     the variables that values named and that are not set, each with a key whose value names it
+    missing:     the variables that values named and that are not set, each with the keys that need it
     """
 
     def __init__(
@@ -273,7 +273,7 @@ class Answers:
         given = {"server_facts": {}, "facts": facts, "trusted": trusted, "environment": environment}
         self.variables: dict[str, Any] = {**facts, **given, **variables}
         self.has_unknown = False
-        self.missing: dict[str, str] = {}
+        self.missing: dict[str, dict[str, None]] = {}
         self._levels: dict[tuple[str, str | None], tuple[Level, ...]] = {}
         self._modules: dict[str, str | None] = {}
         self._hierarchies: dict[str | None, Hierarchy] = {}

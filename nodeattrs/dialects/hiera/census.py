@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import ABSENT, spell, strict_key
+from nodeattrs.core.sensitive import encrypted_in
+from nodeattrs.core.tree import ABSENT, parse, spell, strict_key
+from nodeattrs.core.unread import Unread, encrypted
 from nodeattrs.dialects.hiera.data import DataFile
 from nodeattrs.dialects.hiera.explain import UnknownLevel
 from nodeattrs.dialects.hiera.hierarchies import LoadedTree
 from nodeattrs.dialects.hiera.keys import NAME
 from nodeattrs.dialects.hiera.scope import Scope
-from nodeattrs.dialects.hiera.values import encrypted_in
 from nodeattrs.errors import NodeattrsError
 
 
@@ -60,12 +61,11 @@ def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
     cost: one lookup a key, and what explaining it costs
     """
     found: dict[str, tuple[UnknownLevel, ...]] = {}
+    levels = scope.unknown_levels(_NOBODYS_KEY)  # asks each level
     for key in scope.known_keys() if scope.has_unknown else ():
         with suppress(NodeattrsError):
             found[key] = scope.unknown_levels(as_asked(key))
-    if scope.has_unknown:
-        levels = scope.unknown_levels(_NOBODYS_KEY)
-        found[""] = tuple(level._replace(key="any key") for level in levels)
+    found[""] = tuple(level._replace(key="any key") for level in levels)
     return {key: levels for key, levels in found.items() if levels}
 
 
@@ -75,6 +75,11 @@ class Kept(NamedTuple):
     key: str
     reason: str
     origins: tuple[Origin, ...]
+
+    @property
+    def unread(self) -> Unread:
+        """The value as an unread place."""
+        return encrypted(parse(self.key), self.reason, ", ".join(str(one.place) for one in self.origins))
 
 
 @taking(scope=Scope, values=Mapping)

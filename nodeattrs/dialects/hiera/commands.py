@@ -32,7 +32,7 @@ from nodeattrs.dialects.hiera.census import as_asked, still_encrypted, undecided
 from nodeattrs.dialects.hiera.codes import REDACTED_TEXT, UNSET_VARIABLE
 from nodeattrs.dialects.hiera.explain import Explanation, UnknownLevel
 from nodeattrs.dialects.hiera.keys import NAME, split_key
-from nodeattrs.dialects.hiera.open_paths import open_paths, unset_in_values
+from nodeattrs.dialects.hiera.open_paths import open_files, open_paths, unset_variables
 from nodeattrs.dialects.hiera.reports import Explained, Found, LookedUp, Variables, unused_report
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, scopes_of
@@ -42,9 +42,8 @@ from nodeattrs.dialects.hiera.variables import needed
 from nodeattrs.errors import BadValue, NodeattrsError
 from nodeattrs.formats.hidden import ESCAPES
 from nodeattrs.formats.yaml_writing import written
-from nodeattrs.kinds import ENCRYPTED
 
-_NO_SUCH_KEY, _UNKNOWN_LAYER = 3, 5
+_NO_SUCH_KEY = 3
 _CODES = {"not_found": _NO_SUCH_KEY, "value_type_mismatch": 4}
 """Kind of an error -> exit code, where it is not 1."""
 _EXITS = {0: "done", 1: "failed", 2: "usage", 3: "no such key", 4: "wrong type", 5: "unknown layer"}
@@ -80,40 +79,37 @@ def known_keys(asked: Asked) -> set[str]:
 
 def _code(value: Any) -> int:
     """The exit code of a value: 0 unless it is an error."""
+    if getattr(value, "may_be_there", False):
+        return _NO_SUCH_KEY
     return _CODES.get(value.kind, 1) if isinstance(value, NodeattrsError) else 0
 
 
 def _unread(question: Question, scopes: Mapping[str, Scope], answers: Collection[Found]) -> list[Unread]:
-    """The levels that were not read; where only the name of a node is given, also what its facts would decide.
+    """The levels that were not read, and what facts would decide that are not there.
 
-    Facts fill in variables of values, and choose files. With facts an unset variable in a value is a warning: nothing
-    unread can set it.
+    Facts fill in variables of values, and choose files. Facts that are given may be a part of the node's.
     """
     asked = question.arguments
     found = [level.unread for one in answers for level in one.unknown]
-    unset = {name: key for one in answers for name, key in one.unset.items()}
-    if is_bare(asked):
-        found += unset_in_values(unset)
-        keys = asked.get("keys") or [key for key in (asked.get("key"),) if key]
-        wanted = {str(split_key(key)[0]) for key in keys} or None
-        for name, scope in scopes.items():
-            found += open_paths(scope, os.path.relpath, wanted, is_node=bool(name))
-        return found
-    way = "Puppet 8 ends here, older ones take empty text"
-    texts = [f"the value of {key} names {name}, which is not set: {way}" for name, key in unset.items()]
-    question.caller.warn(texts, UNSET_VARIABLE.entry)
+    found += [kept.unread for one in answers for kept in one.kept]
+    unset = {name: keys for one in answers for name, keys in one.unset.items()}
+    has_no_facts = is_bare(asked)
+    reason = "is not set, and no facts are given (--facts)" if has_no_facts else "is not set"
+    found += unset_variables(unset, reason, is_told=not has_no_facts)
+    names = asked["keys"] if "keys" in asked else [asked["key"]] if "key" in asked else None
+    wanted = None if names is None else {str(split_key(key)[0]) for key in names}
+    for name, scope in scopes.items():
+        found += open_paths(scope, os.path.relpath, wanted, is_node=bool(name), merge=how_of(asked).get("merge"))
+    if not has_no_facts:
+        _warn_of_unset(question, unset)
     return found
 
 
-def _encrypted(question: Question, answers: Collection[Found]) -> int:
-    """Say what of the answers is encrypted; the exit code."""
-    texts = [
-        f"{one.key} is encrypted ({', '.join(str(at.place) for at in one.origins)}): {one.reason}"
-        for answer in answers
-        for one in answer.kept
-    ]
-    question.caller.warn(texts, ENCRYPTED.entry)
-    return _UNKNOWN_LAYER if texts else 0
+def _warn_of_unset(question: Question, unset: Mapping[str, Iterable[str]]) -> None:
+    way = "Puppet 8 ends here, older ones take empty text"
+    pairs = [(name, next(iter(keys))) for name, keys in unset.items()]
+    texts = [f"the value of {key} names {name}, which is not set: {way}" for name, key in pairs]
+    question.caller.warn(texts, UNSET_VARIABLE.entry)
 
 
 def _redacted(question: Question, values: Iterable[Any], key: str) -> None:
@@ -129,7 +125,7 @@ def _values(
 ) -> Output:
     """The values of nodes, in the form that the caller wants. is_whole: all values of each node"""
     answers = found.values()
-    code = max((_code(one.value) for one in answers), default=0) or _encrypted(question, answers)
+    code = max((_code(one.value) for one in answers), default=0)
     _redacted(question, [one.value for one in answers], key)
     report: LookedUp | str = LookedUp(key, found, is_whole)
     if question.arguments["render_as"]:
@@ -209,9 +205,11 @@ def _explained(asked: Asked, scope: Scope) -> Found:
         if tried[-1].error is None:
             break
     last = tried[-1]
-    if last.error is not None:
+    if _code(last.error) not in (0, _NO_SUCH_KEY):
         return Found(last)
-    return Found(last, [level for one in tried for level in one.unknown] if last.found else [], scope.missing)
+    values = {} if last.error is not None else {last.key: last.value}
+    kept = still_encrypted(scope, values, how_of(asked).get("merge"))
+    return Found(last, [level for one in tried for level in one.unknown], scope.missing, kept)
 
 
 def _list(question: Question, hiera: Hiera) -> Output:
@@ -237,7 +235,11 @@ def _undecided(scope: Scope) -> list[UnknownLevel]:
 
 def _unused(question: Question, hiera: Hiera) -> Output:
     scopes = list(scopes_of(question.arguments, hiera, question.arguments["node"]).values())
-    return Output(unused_report(unused(hiera, scopes), len(scopes)))
+    report = unused_report(unused(hiera, scopes), len(scopes))
+    unread = [level.unread for scope in scopes for level in _undecided(scope)]
+    for scope in scopes:
+        unread += open_files(scope, os.path.relpath, is_node=bool(scope.node))
+    return Output(report, unread=unread)
 
 
 def _variables(question: Question, hiera: Hiera) -> Output:

@@ -34,6 +34,7 @@ from nodeattrs.dialects.hiera.eyaml import never_opened
 from nodeattrs.dialects.hiera.keys import NAME
 from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.formats.documents import Document, content_of, decoded
+from nodeattrs.formats.encrypted import encrypted_whole
 from nodeattrs.formats.places import HALF_PAIR, Mark, Text
 
 
@@ -267,8 +268,8 @@ def file_source(
     opened: Callable[[Any], Any] | None = None,
     warn: Callable[[DocumentError], None] | None = None,
     sensitive: tuple[Path, ...] = (),
-) -> DataFile | None:
-    """The file at *path*; None where there is none.
+) -> DataFile | FunctionData | None:
+    """The file at *path*; None where there is none. One that is encrypted as a whole may have any key.
 
     opened: makes of a value what it is once it is decrypted
     sensitive: paths whose values are given as secrets; the first step is the key
@@ -281,6 +282,9 @@ def file_source(
     except FileNotFoundError:
         return None
     tree = read.document.tree
+    reason = encrypted_whole(read.text.text)
+    if reason is not None:
+        return unread(name, f"{name} is encrypted: {reason}")
     if not isinstance(tree, dict):
         if syntax == "json":
             raise bad_data(read.document, DATA_NOT_A_HASH, "a JSON data file must be an object")

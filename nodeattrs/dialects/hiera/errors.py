@@ -95,9 +95,13 @@ class BadLookup(HieraError, BadArgument):
 
 
 class BadData(HieraError, DocumentError):
-    """A data file or a configuration that cannot be read as what it should be."""
+    """A data file or a configuration that cannot be read as what it should be.
+
+    may_be_there: whether a level that cannot be read may have the key
+    """
 
     entry = DATA_PARSE_ERROR.entry
+    may_be_there = False
 
 
 class CannotMerge(HieraError, MergeConflict):

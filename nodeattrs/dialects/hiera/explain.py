@@ -16,7 +16,7 @@ from nodeattrs.core.claim import Cause, Claim, Origin
 from nodeattrs.core.folding import NOTHING, Folding, noting
 from nodeattrs.core.origins import wholes
 from nodeattrs.core.part import Part
-from nodeattrs.core.sensitive import Encrypted, Marked, plain
+from nodeattrs.core.sensitive import Encrypted, Marked, encrypted_in, plain
 from nodeattrs.core.trace import Trace, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, spell
@@ -27,7 +27,7 @@ from nodeattrs.dialects.hiera.deep import KNOCKED_OUT
 from nodeattrs.dialects.hiera.errors import HieraError
 from nodeattrs.dialects.hiera.keys import NAME, split_key
 from nodeattrs.dialects.hiera.recorder import Recorder, Searched
-from nodeattrs.dialects.hiera.values import LEAVES, encrypted_in
+from nodeattrs.dialects.hiera.values import LEAVES
 from nodeattrs.dialects.hiera.variables import unset
 from nodeattrs.errors import NodeattrsError, TooDeep
 
@@ -75,7 +75,7 @@ class UnknownLevel(NamedTuple):
     @property
     def unread(self) -> Unread:
         """The level as an unread place that may set the key."""
-        reason = f"{self.reason}; its lookup_options may change the merge" if self.is_merge else self.reason
+        reason = f"{self.reason}; its lookup_options may merge or convert it" if self.is_merge else self.reason
         return Unread(self.origin.place or self.layer, reason, ((self.key,),), "level", self.name)
 
     def sentence(self, who: str) -> str:
@@ -138,8 +138,7 @@ class Explanation:
     @property
     def encrypted(self) -> tuple[tuple[Path, str, tuple[Origin, ...]], ...]:
         """What of the value is still encrypted: the path, the reason, and where it stands."""
-        found = encrypted_in(self.value)
-        return tuple((path, one.reason, self.origins(path)) for path, one in found)
+        return tuple((path, reason, self.origins(path)) for path, reason in encrypted_in(self.value))
 
     @property
     def _from_data(self) -> bool:
@@ -270,7 +269,7 @@ def explained(answers: Answers, key: str, recorder: Recorder, ask: Callable[[], 
     found = Explanation(key, value, error, recorder)
     if recorder.option is not None:
         found.strategy_from = _option_origin(answers, recorder) or NAME
-    values = [f"the value of {one}: {name} is not set" for name, one in answers.missing.items()]
+    values = [f"the value of {next(iter(keys))}: {name} is not set" for name, keys in answers.missing.items()]
     if any(one.outcome.startswith("no_f") for one in recorder.searched):
         values += unset(answers, answers.module_with_data(recorder.key))
     found.unset = tuple(values)
@@ -328,8 +327,9 @@ def _recorder(answers: Answers, key: str, asking: Asking, needed: list[str] | No
 
 def _levels(answers: Answers, key: str, recorder: Recorder) -> Iterator[UnknownLevel]:
     """Those that might decide a key, and those that might decide another one that its value needed."""
-    yield from _undecided(recorder, key)
-    yield from _undecided_merge(answers, recorder, key)
+    known = [*_undecided(recorder, key)]
+    yield from known
+    yield from (one for one in _undecided_merge(answers, recorder, key) if one._replace(is_merge=False) not in known)
     for needed in dict.fromkeys(recorder.needed or ()):
         inner = _recorder(answers, needed, recorder)
         with suppress(NodeattrsError):
@@ -339,14 +339,17 @@ def _levels(answers: Answers, key: str, recorder: Recorder) -> Iterator[UnknownL
 
 
 def _undecided_merge(answers: Answers, recorder: Recorder, key: str) -> Iterator[UnknownLevel]:
-    """Those whose lookup_options might merge otherwise: where two places have the key, and the call says nothing."""
-    if recorder.chosen_by == "argument" or len({id(one.place.source) for one in recorder.known()}) < 2:
+    """Those whose lookup_options might merge or convert a value that was found otherwise.
+
+    What the call says goes before, and so does an entry above them under the key itself; a pattern does not.
+    """
+    if recorder.chosen_by == "argument" or not recorder.known():
         return
     options = Recorder(answers, NAME)
     with suppress(NodeattrsError):
         options.found(NAME, OPTIONS, answers.options_hierarchy(answers.module_with_data(recorder.key)))
     if options.folding is not None:
-        unknown = walk(options.folding, (recorder.option or recorder.key,)).unknown
+        unknown = walk(options.folding, (recorder.key,) if recorder.option == recorder.key else ()).unknown
         yield from _undecided(options, key, unknown, is_merge=True)
 
 

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from nodeattrs.codes import Kind
 from nodeattrs.core.budget import Budget
-from nodeattrs.core.sensitive import Encrypted, Marked, Sensitive, revealed
+from nodeattrs.core.sensitive import Encrypted, Marked, Sensitive, encrypted_in, revealed
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.dialects.hiera.codes import (
     ALIAS_NOT_ENTIRE_STRING,
@@ -24,7 +24,7 @@ from nodeattrs.dialects.hiera.codes import (
 )
 from nodeattrs.dialects.hiera.errors import BadLookup
 from nodeattrs.dialects.hiera.keys import dug, split_key
-from nodeattrs.dialects.hiera.values import encrypted_in, written
+from nodeattrs.dialects.hiera.values import written
 
 
 class Speech(Protocol):
@@ -252,7 +252,7 @@ class _Lookup(_Piece):
         text = written(clear.unwrap() if type(clear) is Encrypted else clear)
         speech.budget.bytes(len(text))
         if kept:
-            return Encrypted(text, kept[0][1].reason)
+            return Encrypted(text, kept[0][1])
         return text if clear is value else Marked(text)
 
 

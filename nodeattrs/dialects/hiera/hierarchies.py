@@ -265,8 +265,8 @@ class LoadedTree:
         if found is not _UNREAD:
             return found
         made: Source | None
-        if is_file and path is not None and border.is_outside(path):
-            made = unread(entry.name, border.UNREAD)
+        if is_file and path is not None and border.is_layer_outside(path):
+            made = unread(entry.name, f"{self.shown(path)} {border.REASON}")
         elif syntax is not None and is_file and path is not None:
             opened = None if keys is None else self._opening(keys, file)
             made = file_source(pathlib.Path(path), self.shown(path), syntax, opened, self.warn, self._sensitive_paths)

@@ -18,7 +18,7 @@ from nodeattrs.dialects.hiera.arguments import check, how_of, is_bare, tree_of, 
 from nodeattrs.dialects.hiera.census import as_asked
 from nodeattrs.dialects.hiera.config import Config
 from nodeattrs.dialects.hiera.explain import Explanation
-from nodeattrs.dialects.hiera.open_paths import open_paths, unset_in_values
+from nodeattrs.dialects.hiera.open_paths import open_paths, unset_variables
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, asked_scope, names_of, scope_of
 from nodeattrs.dialects.hiera.variables import NAMES
@@ -170,7 +170,7 @@ class HieraKeys(WithFacts):
         if asked is not None:
             names = self._names if name in self._names else names_of(asked, [name])
             scope = asked_scope(asked, self.hiera, name, names[name])
-            paths = open_paths(scope, os.path.relpath, is_node=bool(name)) if is_bare(asked) else ()
+            paths = open_paths(scope, os.path.relpath, is_node=bool(name), merge=how_of(asked).get("merge"))
         else:
             given = self.enc.get(name, {}).get("parameters")
             variables = given if isinstance(given, dict) else {}
@@ -183,13 +183,14 @@ class HieraKeys(WithFacts):
         def explain(key: str) -> Explanation:
             return scope.explain(as_asked(key), **how)
 
-        has_facts = not is_bare(asked) if asked is not None else bool(self.plain_facts(name))
+        is_without = is_bare(asked) if asked is not None else not self.plain_facts(name)
+        reason = "is not set, and no facts are given (--facts)" if is_without else "is not set"
 
         def unread(path: TreePath) -> list[Unread]:
             key = str(path[0])
             found = [level.unread for level in explain(key).unknown]
-            unset = {} if has_facts else {one: of for one, of in scope.missing.items() if of == key}
-            return [*found, *unset_in_values(unset)]
+            unset = {variable: [key] for variable, keys in scope.missing.items() if key in keys}
+            return [*found, *unset_variables(unset, reason)]
 
         return {"key": part_of_keys(Keys(scope, how), explain, self)._replace(unread=unread)}
 

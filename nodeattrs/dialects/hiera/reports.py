@@ -34,13 +34,13 @@ class Found(NamedTuple):
 
     value:   a value, all values by their keys, an explanation, or an error
     unknown: the levels that cannot be read and might decide the value, or one of the values
-    unset:   the variables that a value names and that are not set, each with the key
+    unset:   the variables that a value names and that are not set, each with the keys that need it
     kept:    what is still encrypted
     """
 
     value: Any
     unknown: Sequence[UnknownLevel] = ()
-    unset: Mapping[str, str] = NO_ENTRIES
+    unset: Mapping[str, Iterable[str]] = NO_ENTRIES
     kept: Sequence[Kept] = ()
 
 

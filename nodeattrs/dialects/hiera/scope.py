@@ -207,8 +207,11 @@ class Scope(Answers):
         for level in unknown:
             fault = self.tree.lacking.get((level.origin.file, level.origin.line))
             if fault is not None:
-                return BadData(fault.reason, kind=fault.kind, file=fault.file, line=fault.line, hint=fault.hint,
-                               details=[f"no other level has {shown}"])  # fmt: skip
+                details = [f"no other level has {shown}"]
+                place = {"file": fault.file, "line": fault.line, "hint": fault.hint}
+                lacking = BadData(fault.reason, kind=fault.kind, details=details, **place)
+                lacking.may_be_there = True
+                return lacking
         return KeyNotFound(
             f"nothing has the key {shown}" if len(names) == 1 else f"nothing has any of {shown}",
             details=[

@@ -19,19 +19,6 @@ LEAVES = SCALARS | {Encrypted, Marked, Sensitive}
 """What a value of data has at its ends."""
 
 
-def encrypted_in(value: Any, path: Path = ()) -> list[tuple[Path, Encrypted]]:
-    """What of a value is still encrypted, each with its path.
-
-    cost: one visit of the whole value
-    """
-    if type(value) is Encrypted:
-        return [(path, value)]
-    if hasattr(value, "unwrap"):
-        return encrypted_in(value.unwrap(), path)
-    entries = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
-    return [found for step, one in entries for found in encrypted_in(one, (*path, step))]
-
-
 def texts_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
     """Each text of a value, with its path; keys are none."""
     if type(value) is str:

@@ -29,6 +29,7 @@ from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
 from nodeattrs.dialects.chef.repository.cookbooks import NOT_RUN, RUBY, Cookbook, check_versions
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.repository.roles import DEFAULT_ENVIRONMENT, Role
+from nodeattrs.dialects.chef.run.ruby_files import may_set
 from nodeattrs.errors import CookbookNotFound, DocumentError, NodeattrsError, RecipeNotFound, RoleNotFound
 from nodeattrs.formats.documents import text_of
 from nodeattrs.kinds import (
@@ -57,6 +58,9 @@ NOTES: frozenset[str] = frozenset(
 
 _FETCH = ("Berksfile", "Cheffile", "Policyfile.rb", "policyfiles", "policies")
 """What says, at the root of a repository or of a cookbook, which cookbooks are fetched."""
+
+_CODE = ("attributes", "attributes.rb", "definitions", "libraries", "providers", "recipe.rb", "recipes", "resources")
+"""The folders and files of a cookbook whose code Chef runs."""
 
 _FETCHES = re.compile(r"\b(?:cookbook site install|supermarket install|berks (?:install|vendor)|librarian-chef)\b")
 _NO_TREES = {"node_modules", "vendor", "modules", "cookbooks", "spec", "test", "tests", "examples", "fixtures"}
@@ -186,7 +190,7 @@ def _read_all(repository: Repository, run_code: bool) -> tuple[list[NodeattrsErr
     cookbooks = _all(faults, repository.cookbooks(), repository.cookbook)
     for one in cookbooks:
         files = _tried(faults, partial(_code_of, one)) or []
-        warnings += _unread([one.shown(file) for file in files if file.endswith(RUBY)])
+        warnings += _unread([one.shown(file) for file in one.files if _is_unrun(one, file)])
         warnings += [warning for file in files for warning in _warnings_of(faults, one, file)]
     unrun = {folder: set() if run_code else repository.scripted(folder) for folder in ("roles", "environments")}
     for folder, names in unrun.items():
@@ -292,6 +296,11 @@ def _dangling(
             yield fault(locator, (*under, index), error.message, hint=error.hint, kind=kind)
         except NodeattrsError as error:
             yield fault(locator, (*under, index), error.message, hint=error.hint)
+
+
+def _is_unrun(cookbook: Cookbook, file: str) -> bool:
+    """Whether a file of a cookbook is code in Ruby that may set attributes."""
+    return file.endswith(RUBY) and file.partition("/")[0] in _CODE and may_set(cookbook, file)
 
 
 def _code_of(cookbook: Cookbook) -> list[str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from nodeattrs.core.changed import Change, changes
 from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.dialects.chef.run.recipes import LogLine
-from nodeattrs.dialects.chef.run.session import Session
+from nodeattrs.dialects.chef.run.session import Session, facts_of_another
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.reports.findings import Finding, finding_of
@@ -26,7 +26,8 @@ class RunReport:
     """A session with a node, as data. Plain data: it can be made where the node ran, and shown elsewhere.
 
     roles, expanded_run_list: what the run-list expands to
-    warnings: each once
+    warnings: each once; also where the facts are of another machine
+    facts:    the file that they come from, or "this machine"
     leaves:   how many leaves each slot has
     changes:  what is kept now against what the last run had left; None where there was none
     note:     what is odd about where the node began
@@ -42,6 +43,7 @@ class RunReport:
     recipes: list[str]
     log: list[LogLine]
     warnings: list[Finding]
+    facts: str
     leaves: dict[int, int]
     changes: list[Change] | None
     note: str
@@ -60,7 +62,8 @@ class RunReport:
             run.attribute_files,
             run.recipes,
             run.log,
-            _found(run.warnings) if run.warnings else [],
+            _found([*run.warnings, *facts_of_another(run)]),
+            run.facts,
             {number: _count(slot.layer().value) for number, slot in run.node.slots.items()},
             _changes(session),
             session.note,
@@ -72,6 +75,7 @@ class RunReport:
         return {
             "node": self.node,
             "environment": self.environment,
+            "facts": self.facts,
             "run_list": self.run_list,
             "roles": self.roles,
             "expanded_run_list": self.expanded_run_list,
@@ -91,6 +95,7 @@ class RunReport:
     def lines(self, screen: Screen) -> Iterator[str]:
         """What ran, how much each slot says, what changed, what was logged, where it is kept."""
         yield f"{screen.paint(self.node, 'strong')} in {printable(self.environment)}"
+        yield from _listed("facts", [self.facts] if self.facts else [], screen)
         yield from _listed("run list", self.run_list, screen)
         yield from _listed("roles", self.roles, screen)
         yield from _listed("attribute files", self.attribute_files, screen)
@@ -152,9 +157,9 @@ class RunReports:
             yield from report.lines(screen)
 
 
-def _found(warnings: Sequence[NodeattrsError]) -> list[Finding]:
+def _found(warnings: Iterable[NodeattrsError | str]) -> list[Finding]:
     """Warnings as findings, each once."""
-    return list(dict.fromkeys(finding_of(one, "warning") for one in warnings))
+    return list(dict.fromkeys(finding_of(one, "warning", NodeattrsError.entry.code) for one in warnings))
 
 
 def _changes(session: Session) -> list[Change] | None:

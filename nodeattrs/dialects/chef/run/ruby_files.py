@@ -120,6 +120,15 @@ def _code(cookbook: Cookbook, file: str) -> UnrunCode:
 _PARTS = {"attributes": "attributes", "recipe": "recipes"}
 
 
+def may_set(cookbook: Cookbook, file: str) -> bool:
+    """Whether a file may set any attribute."""
+    try:
+        code = _code(cookbook, file)
+    except (DocumentError, MissingExtra):
+        return True
+    return bool(code.lines or code.hidden)
+
+
 def lines_that_set(cookbook: Cookbook, file: str, path: Path) -> Iterator[int]:
     """The lines of a file that may set a path, or something above or below it, as far as its keys are written out."""
     try:

@@ -104,6 +104,15 @@ class Session:
 _NAMES = ("fqdn", "machinename", "hostname")
 
 
+def facts_of_another(run: Run) -> Iterator[str]:
+    """A warning where the facts of a run are of a machine with another name; a platform has no name."""
+    facts, name = run.node.automatic, run.node.name
+    hosts = {str(facts[key]).partition(".")[0] for key in ("fqdn", "hostname", "machinename") if facts.get(key)}
+    if hosts and name.partition(".")[0] not in hosts and not run.facts.startswith("platform "):
+        host = facts.get("fqdn") or facts.get("hostname") or facts.get("machinename")
+        yield f"these are the facts of {host} ({run.facts}), and not of the node {name}: --facts names others"
+
+
 def name_in(facts: Facts) -> str:
     """What a machine calls itself: its fqdn, else its host name.
 

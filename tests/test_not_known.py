@@ -1,0 +1,315 @@
+"""What is not known: each command ends with 5 and names the place, unless the place cannot matter."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from nodeattrs.cli import main
+from tests.hiera_trees import written
+
+
+class Said(NamedTuple):
+    """What a command prints."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def data(self) -> Any:
+        return json.loads(self.out)
+
+
+Say = Callable[..., Said]
+
+
+@pytest.fixture
+def say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Say:
+    """Runs a command line in a tree."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+
+    def run(words: str, files: Mapping[str, str] = {}) -> Said:
+        written(tmp_path / "here", files)
+        code = main(words.split())
+        return Said(code, *capsys.readouterr())
+
+    return run
+
+
+VAULT = "$ANSIBLE_VAULT;1.1;AES256\n6162\n"
+
+# --- Hiera
+
+LEVELS = "version: 5\nhierarchy:\n- name: top\n  path: top.yaml\n- name: server\n  lookup_key: ours::server\n"
+FIRST = "lookup_options: {k: {merge: first}}\n"
+BELOW = {"hiera.yaml": LEVELS, "data/top.yaml": "k: 1\n"}
+
+
+@pytest.mark.parametrize(
+    "words", ["hiera lookup z", "hiera explain z", "hiera matrix z", "where --key z", "why z", "hiera who-has z"]
+)
+def test_a_key_that_only_an_unread_level_may_have_is_not_known(say: Say, words: str) -> None:
+    said = say(words, BELOW)
+
+    assert (said.code, "ours::server" in said.err + said.out) == (5, True), said
+
+
+@pytest.mark.parametrize("words", ["why k", "blame", "hiera lookup k", "hiera matrix k", "hiera list"])
+def test_lookup_options_of_an_unread_level_may_merge_a_value_that_was_found(say: Say, words: str) -> None:
+    said = say(words, BELOW)
+
+    assert (said.code, "its lookup_options may merge or convert it" in said.err) == (5, True), said
+
+
+@pytest.mark.parametrize("words", ["why k", "hiera lookup k", "hiera matrix k"])
+def test_lookup_options_that_stand_above_go_before_those_of_an_unread_level(say: Say, words: str) -> None:
+    assert say(words, BELOW | {"data/top.yaml": f"k: 1\n{FIRST}"}).code == 0
+
+
+@pytest.mark.parametrize("words", ["why k", "hiera lookup k", "hiera who-has k", "hiera unused"])
+def test_a_data_file_that_is_encrypted_as_a_whole_is_an_unread_level(say: Say, words: str) -> None:
+    files = {"hiera.yaml": LEVELS.partition("- name: server")[0], "data/top.yaml": VAULT}
+    said = say(words, files)
+
+    assert (said.code, "data/top.yaml is encrypted" in said.err) == (5, True), said
+
+
+FACTS = {
+    "hiera.yaml": 'version: 5\nhierarchy:\n- {name: r, path: "role/%{facts.role}.yaml"}\n- {name: c, path: c.yaml}\n',
+    "data/c.yaml": "k: 1\nv: '%{facts.zone}'\nw: '%{facts.zone}'\nother: 2\n",
+    "data/role/web.yaml": "k: 2\n",
+    "facts/n.json": '{"fqdn": "n"}',
+}
+
+
+@pytest.mark.parametrize("words", ["why {} --on n", "hiera lookup {} --facts facts --node n"])
+@pytest.mark.parametrize(("key", "code"), [("k", 5), ("v", 5), ("w", 5), ("other", 0)])
+def test_a_fact_that_is_gone_among_those_given_may_change_what_needs_it(
+    say: Say, words: str, key: str, code: int
+) -> None:
+    assert say(words.format(key), FACTS).code == code
+
+
+def test_lookup_options_in_a_file_that_a_missing_fact_chooses_may_merge_a_key(say: Say) -> None:
+    files = FACTS | {"data/role/web.yaml": "lookup_options: {other: {merge: unique}}\n"}
+
+    assert say("hiera lookup other --facts facts --node n", files).code == 5
+    assert say("hiera lookup k --facts facts --node n", files).code == 0
+
+
+def test_values_of_eyaml_without_keys_are_not_known_in_every_report(say: Say) -> None:
+    level = "version: 5\nhierarchy:\n- {name: a, lookup_key: eyaml_lookup_key, path: a.yaml}\n"
+    files = {"hiera.yaml": level, "data/a.yaml": "k: ENC[PKCS7,MIIBeQ==]\nother: 1\n"}
+
+    for words in ("hiera lookup k", "hiera matrix k", "hiera explain k", "why k", "blame"):
+        said = say(f"{words} --format json", files)
+        assert (words, said.code, said.data["certain"]) == (words, 5, False)
+    assert say("why other", files).code == say("hiera matrix other", files).code == 0
+
+
+# --- Ansible
+
+HOSTS = {"ansible.cfg": "[defaults]\ninventory = hosts\n", "hosts": "[web]\nweb1\n[db]\ndb1\n"}
+INLINE = HOSTS | {"group_vars/web.yml": f"port: 1\nkey: !vault |\n  {VAULT.strip().replace(chr(10), chr(10) + '  ')}\n"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["why key", "ansible explain web1 key", "ansible matrix key", "ansible who-has key", "ansible diff web1 db1"],
+)
+def test_an_encrypted_variable_is_not_known(say: Say, words: str) -> None:
+    said = say(f"{words} --format json", INLINE)
+
+    assert (said.code, said.data["certain"]) == (5, False), said
+    assert "group_vars/web.yml:2 (value key) is encrypted, and may be anything" in said.err
+
+
+@pytest.mark.parametrize("words", ["why port", "ansible explain web1 port", "ansible matrix port"])
+def test_an_encrypted_variable_does_not_matter_for_another(say: Say, words: str) -> None:
+    assert say(words, INLINE).code == 0
+
+
+def test_a_template_that_is_not_evaluated_is_not_certain_in_json(say: Say) -> None:
+    said = say("ansible explain web1 url --render --format json", HOSTS | {"group_vars/all.yml": "url: '{{ gone }}'\n"})
+
+    assert (said.code, said.data["certain"]) == (5, False)
+    assert [one["paths"] for one in said.data["unread"]] == [[["url"]]]
+
+
+def test_who_has_names_the_encrypted_files_of_every_host(say: Say) -> None:
+    """Also where another file of the host goes before."""
+    said = say("ansible who-has port", HOSTS | {"group_vars/all.yml": VAULT, "host_vars/web1.yml": "port: 1\n"})
+
+    assert (said.code, "group_vars/all.yml" in said.err) == (5, True), said
+
+
+def test_a_check_names_plugins_of_the_inventory_that_were_not_run(say: Say) -> None:
+    files = HOSTS | {"ansible.cfg": "[defaults]\ninventory = hosts,more.aws_ec2.yml\n"}
+    said = say("check", files | {"more.aws_ec2.yml": "plugin: amazon.aws.aws_ec2\n"})
+
+    assert (said.code, "more.aws_ec2.yml: note: was not looked at" in said.out) == (5, True), said
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "code"),
+    [
+        ("docker-compose.yml", "services: {a: {image: b}}\n", 0),
+        ("other.yml", "x: 1\n", 5),
+        ("site2.yml", "- hosts: web\n", 5),
+        ("files/vars/x.yml", "x: 1\n", 5),
+    ],
+)
+def test_of_files_that_no_host_reads_those_count_that_ansible_may_read(
+    say: Say, tmp_path: Path, file: str, text: str, code: int
+) -> None:
+    """A play, a file in a folder of variables, and one whose name stands in a playbook."""
+    files = HOSTS | {"site.yml": "- hosts: web\n  vars_files: [other.yml]\n"}
+    written(tmp_path / "next", files | {file: f"# new\n{text}"})
+
+    assert say("impact . ../next --dialect ansible", files | {file: text}).code == code
+
+
+# --- folds
+
+
+def test_an_explanation_of_a_fold_counts_the_layers_that_may_decide(say: Say) -> None:
+    files = {"a.yaml": VAULT, "b.yaml": "k: 1\n", "c.yaml": "s: ENC[PKCS7,MIIB]\n"}
+
+    assert say("fold a.yaml b.yaml --explain k", files).code == 0
+    assert say("fold b.yaml a.yaml --explain k").code == 5
+    assert say("fold b.yaml c.yaml --explain k").code == 0
+    said = say("fold b.yaml c.yaml --explain s --format json")
+    assert (said.code, said.data["certain"]) == (5, False)
+
+
+def test_a_link_that_leads_out_does_not_matter_below_the_winner(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "out.yaml").write_text("k: 1\nother: 2\n")
+    (tmp_path / "here/a.yaml").symlink_to("../out.yaml")
+    files = {"nodeattrs.toml": '[fold.z]\nfiles = ["a.yaml", "b.yaml"]\n', "b.yaml": "k: 2\n"}
+
+    assert say("why k --dialect folds", files).code == 0
+    said = say("why other --dialect folds")
+    assert (said.code, "a.yaml" in said.err) == (5, True), said
+
+
+def test_what_if_names_a_subject_that_cannot_be_resolved(say: Say) -> None:
+    files = {"nodeattrs.toml": '[fold.z]\nfiles = ["a.yaml", "gone.yaml"]\n', "a.yaml": "k: 1\n"}
+
+    assert say("what-if --set k=2 --dialect folds", files).code == 5
+
+
+def test_a_change_beside_a_subject_that_cannot_be_resolved_is_not_known(say: Say, tmp_path: Path) -> None:
+    files = {"nodeattrs.toml": '[fold.z]\nfiles = ["gone.yaml", "a.yaml"]\n', "a.yaml": "k: 1\n", "README.md": "a"}
+    written(tmp_path / "next", files | {"a.yaml": "k: 2\n"})
+    written(tmp_path / "page", files | {"README.md": "b"})
+
+    assert say("impact . ../next --dialect folds", files).code == 5
+    assert say("impact . ../page --dialect folds").code == 0
+
+
+# --- cloud-init
+
+PARTS = {"a.yaml": "#cloud-config\nlocale: a\n", "nodeattrs.toml": '[cloud-init.z]\nfiles = ["a.yaml", "b.yaml"]\n'}
+INCLUDE = PARTS | {"b.yaml": "#include\nhttps://example.org/x\n"}
+
+
+@pytest.mark.parametrize("words", ["why locale", "blame", "cloud-config merge a.yaml b.yaml", "where --key locale"])
+def test_an_include_may_set_anything(say: Say, words: str) -> None:
+    said = say(words, INCLUDE)
+
+    assert (said.code, "b.yaml" in said.err) == (5, True), said
+
+
+def test_values_of_a_hiera_tree_without_any_key_are_printed(say: Say) -> None:
+    assert say("blame", {"hiera.yaml": "version: 5\n", "data/a.yaml": ""}).out == "# facts: none\n{}\n"
+
+
+def test_an_include_below_a_part_that_sets_the_key_does_not_matter(say: Say) -> None:
+    assert say("cloud-config explain b.yaml a.yaml --path locale", INCLUDE).code == 0
+
+
+def test_a_part_with_a_merger_that_is_not_known_here_may_set_anything(say: Say) -> None:
+    said = say("why locale", PARTS | {"b.yaml": "#cloud-config\nlocale: b\nmerge_how: ours()+dict()\n"})
+
+    assert (said.code, "there is no merger 'ours'" in said.err) == (5, True), said
+
+
+def test_a_plan_that_ends_too_early_is_an_error(say: Say) -> None:
+    said = say("cloud-config merge a.yaml plan.json", PARTS | {"plan.json": '{"format_version": "1.2", "planned_'})
+
+    assert (said.code, "plan.json:1:" in said.err, "is a plan or a state of Terraform" in said.err) == (1, True, True)
+
+
+# --- bindings
+
+SITE = "site {\n  categories { role => $role }\n  bindings => [layer { 'a': include => 'confdir:/a' }]\n}\n"
+BLOCK = "bindings a {\n  bind 'k' to 1\n  bind 'other' to 1\n  when role web { bind 'k' to 2 }\n}\n"
+
+
+@pytest.mark.parametrize("command", ["inject", "explain", "matrix"])
+@pytest.mark.parametrize(("key", "code"), [("k", 5), ("other", 0)])
+def test_a_category_without_a_value_may_bind_what_stands_below_it(say: Say, command: str, key: str, code: int) -> None:
+    said = say(f"bindings {command} {key} --site .", {"manifests/site.pp": SITE, "bindings/a.pp": BLOCK})
+
+    assert (said.code, "the category role has no value" in said.err) == (code, code == 5), said
+
+
+@pytest.mark.parametrize("words", ["inject k", "matrix k", "explain k", "list", "check"])
+def test_a_set_that_is_encrypted_may_bind_anything(say: Say, words: str) -> None:
+    said = say(f"bindings {words} --site .", {"manifests/site.pp": SITE, "bindings/a.pp": VAULT})
+
+    assert (said.code, "bindings/a.pp" in said.err + said.out) == (5, True), said
+
+
+# --- Chef
+
+NODE = {
+    "nodes/n.json": '{"name": "n", "run_list": ["recipe[app]"]}',
+    "cookbooks/app/metadata.json": '{"name": "app"}',
+    "facts/n.json": '{"platform": "debian", "platform_version": "12", "fqdn": "n.example.com"}',
+}
+EMPTY = {"cookbooks/app/recipes/default.rb": "# nothing\n"}
+RUBY = {"cookbooks/app/recipes/default.rb": "node.default['k'] = 1\n"}
+
+
+@pytest.mark.parametrize(("files", "code"), [(EMPTY, 0), (RUBY, 5)])
+def test_a_check_is_certain_where_no_ruby_may_set_attributes(say: Say, files: dict[str, str], code: int) -> None:
+    said = say("check --format json", NODE | files)
+
+    assert (said.code, said.data["certain"]) == (code, code == 0), said
+
+
+@pytest.mark.parametrize("words", ["explain n k --repo .", "matrix k --repo . --facts facts", "why k", "check"])
+def test_a_role_that_is_no_literal_is_not_known(say: Say, words: str) -> None:
+    role = {"roles/web.rb": "name 'web'\ndefault_attributes('k' => compute(1))\n"}
+    node = {"nodes/n.json": '{"name": "n", "run_list": ["role[web]"]}'}
+    said = say(words, NODE | EMPTY | role | node)
+
+    assert (said.code, "roles/web.rb:2" in said.err + said.out) == (5, True), said
+
+
+@pytest.mark.parametrize("words", ["run --node n --why-run", "why platform", "blame n"])
+def test_it_is_said_whose_facts_were_used(say: Say, words: str) -> None:
+    files = NODE | EMPTY
+
+    assert "facts/n.json" in say(words, files).out
+    data = say(f"{words} --format json").data
+    rows = data.get("runs") or data["answers"]
+    assert all(one["facts"] in ({"n": "facts/n.json"}, "facts/n.json") for one in rows)
+
+
+@pytest.mark.parametrize(
+    "words", ["run --node n --why-run", "matrix platform --repo .", "fleet resolve --repo . --why-run --node n"]
+)
+def test_facts_of_another_machine_are_warned_of(say: Say, words: str) -> None:
+    files = NODE | EMPTY
+
+    assert "these are the facts of" not in say(words, files).err
+    other = {"facts/n.json": NODE["facts/n.json"].replace("n.example.com", "db.example.com")}
+    assert "these are the facts of db.example.com" in " ".join(say(words, other).err.split())
