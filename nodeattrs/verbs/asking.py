@@ -7,11 +7,11 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from nodeattrs.contract.answers import Answered, Unread
+from nodeattrs.contract.answers import Answered, Part, Unread
 from nodeattrs.contract.command import Question
 from nodeattrs.contract.dialect import Dialect, Opened
 from nodeattrs.core.code import held_back
-from nodeattrs.core.tree import Path, dig, meant
+from nodeattrs.core.tree import ABSENT, Path, dig, meant
 from nodeattrs.core.unread import encrypted_at, unread_below, unresolved
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import NodeattrsError, NotFound
@@ -57,11 +57,18 @@ class Reply(NamedTuple):
                 with suppress(NotFound):
                     found += unread_below(part.trace, at) if part.unread is None else part.unread(at)
             with suppress(NodeattrsError):
-                found += encrypted_at(dig(part.tree, path), path, part.places)
+                found += encrypted_at(_value(part, path), path, part.places)
             if not part.is_keyed:
                 traced |= {one.claim.origin.file for one in part.trace(()).unknown}
         others = [one for one in self.unread if one.may_set(path) and one.place not in traced]
         return [*dict.fromkeys([*others, *found])]
+
+
+def _value(part: Part, path: Path) -> Any:
+    """The value of a part at a path; ABSENT where nothing stands. A part of keys may look a key up now."""
+    if not part.is_keyed:
+        return dig(part.tree, path)
+    return dig(part.tree.get(path[0], ABSENT), path[1:]) if path else dict(part.tree)
 
 
 class Subjects:
