@@ -307,6 +307,31 @@ class TestTheCommand:
         assert "3763" not in out
 
 
+class TestInventoriesThatTheSettingsName:
+    def test_their_hosts_are_asked_by_every_verb(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """One inventory has plain hosts; of several each host has the name of its inventory before it."""
+        (tmp_path / "a.ini").write_text("web1 port=1\n")
+        (tmp_path / "nodeattrs.toml").write_text('[ansible.one]\ninventory = "a.ini"\n')
+
+        assert main(["why", "port", "--repo", str(tmp_path)]) == 0
+        assert "ansible: web1\nport = 1" in capsys.readouterr().out
+
+        (tmp_path / "b.ini").write_text("web1 port=2\n")
+        with (tmp_path / "nodeattrs.toml").open("a") as settings:
+            settings.write('[ansible.two]\ninventory = "b.ini"\n')
+        assert main(["list", "subjects", "--repo", str(tmp_path)]) == 0
+        assert capsys.readouterr().out == "ansible one:web1\nansible two:web1\n"
+        assert main(["where", "b.ini:1", "--repo", str(tmp_path)]) == 0
+        assert "wins on 1 of 1, set on 1 of 2 hosts: two:web1" in capsys.readouterr().out
+
+    def test_a_host_of_no_inventory_is_not_there(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (tmp_path / "a.ini").write_text("web1 port=1\n")
+        (tmp_path / "nodeattrs.toml").write_text('[ansible.one]\ninventory = "a.ini"\n')
+
+        assert main(["blame", "nobody", "--repo", str(tmp_path)]) == 1
+        assert "there is no subject nobody" in capsys.readouterr().err
+
+
 def test_a_pattern_that_python_may_read_as_a_set_of_sets_some_day_is_one():
     """
     No warning of Python's comes of what somebody has typed.

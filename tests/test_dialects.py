@@ -142,6 +142,10 @@ class TestTheVerbs:
             "pillar/web/init.sls:3",
         ]
 
+    def test_where_asks_only_the_subjects_that_the_caller_names(self, run: Run) -> None:
+        assert "wins on 1 of 1 minion: db1" in run("where", "pillar/common.sls:4", "--on", "db1").stdout
+        assert "there is no subject nobody" in run("where", "pillar/common.sls:4", "--on", "nobody").stderr
+
     def test_where_of_a_file_names_what_no_minion_gets(self, run: Run, pillar: Path) -> None:
         (pillar / "pillar/spare.sls").write_text("spare: 1\n")
 
@@ -281,6 +285,15 @@ class TestTheRulesOfSalt:
         data = json.loads(run("salt", "explain", "port", "--on", "web1", "--format", "json").stdout)
 
         assert data["answers"][0]["value"] == 80
+
+    def test_an_option_of_the_dialect_comes_to_its_verbs(self, run: Run) -> None:
+        """Every verb of the dialect has it, and the help names it; no other command does."""
+        words = ("port", "--on", "web1", "--pillarenv", "dev")
+
+        assert json.loads(run("salt", "why", *words, "--format", "json").stdout)["answers"][0]["value"] == 80
+        assert "1 value on 2 nodes" in run("salt", "matrix", "port", "--pillarenv", "dev").stdout
+        assert "--pillarenv NAME" in run("salt", "where", "--help").stdout
+        assert run("why", *words).returncode == 2
 
 
 class TestTheUserInterfaces:

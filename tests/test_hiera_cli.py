@@ -401,6 +401,15 @@ class TestWholeTrees:
             found[1].partition("\n")[0],
         )
 
+    def test_a_tree_without_keys_has_no_line(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """
+        `blame` prints an empty map.
+        """
+        (tmp_path / "hiera.yaml").write_text("version: 5\nhierarchy: []\n")
+
+        assert 0 == main(["blame", "--dialect", "hiera", "--repo", str(tmp_path)])
+        assert "" == capsys.readouterr().err
+
     def test_what_nobody_reads(self, said):
         """
         A file in no hierarchy.

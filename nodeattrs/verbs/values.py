@@ -25,6 +25,8 @@ _SIGNS = {(True, True): "~", (True, False): "-", (False, True): "+"}
 
 
 def _first(part: Part, path: Path) -> Origin | None:
+    if part.is_keyed and not path:  # nothing sets the keys as a whole
+        return None
     try:
         return next(iter(part.places(path)), None)
     except NodeattrsError:

@@ -57,8 +57,9 @@ class Pillar(Opened):
 
     @property
     def environment(self) -> str:
-        """The pillarenv."""
-        return self.request.environment or str(self.minion.get("pillarenv") or "base")
+        """The pillarenv: of the option, of the caller, or of the minion."""
+        given = self.request.options.get("salt", {}).get("pillarenv") or self.request.environment
+        return given or str(self.minion.get("pillarenv") or "base")
 
     @cached_property
     def targets(self) -> dict[str, list[Any]]:
@@ -208,6 +209,10 @@ class Salt(Dialect):
         except NodeattrsError as error:
             found.append(error)
         yield Looked("pillar file", len(files), [*map(finding_of, found)])
+
+    def options(self) -> list[Argument]:
+        """What its verbs take."""
+        return [Argument(("--pillarenv",), "the environment of the top file", {"metavar": "NAME"})]
 
     def commands(self) -> dict[str, Command]:
         """`nodeattrs salt top MINION`."""
