@@ -487,8 +487,8 @@ class TestWhatFactsAndKeysWouldDecide:
             (["diff", "--against-tree", "other"], "facts.dc"),
             (["lookup", "url"], "data/common.yaml:2 (value url) is encrypted"),
             (["matrix", "url"], "data/common.yaml:2 (value url) is encrypted"),
-            (["list"], "data/common.yaml:2 (value url) is encrypted"),
-            (["diff", "--against-tree", "other"], "data/common.yaml:2 (value url) is encrypted"),
+            (["list"], "2 values are encrypted, and may be anything: data/s.eyaml:1, data/common.yaml:2"),
+            (["diff", "--against-tree", "other"], "data/s.eyaml:1, data/common.yaml:2"),
         ],
     )
     def test_it_is_named(self, said, tmp_path: Path, words: list[str], named: str):
