@@ -87,6 +87,10 @@ class Opened(ABC):
             if path:
                 yield Setting(path, document.place(path)[0])
 
+    def may_run(self, file: str) -> bool:
+        """Whether code that was not run, and may set anything, may run a file. file: below the top of the side"""
+        return False
+
     def covers(self, file: str) -> bool:
         """Whether a file belongs to this dialect, read or not. file: below the top of the side
 
