@@ -304,6 +304,30 @@ class TestWhatChanges:
 
         assert [one.spelled for one in compare(before, after).groups] == ["a"]
 
+    @pytest.mark.parametrize(
+        ("recipe", "file", "not_run"),
+        [
+            ("include_recipe \"y::#{node['a']}\"\n", "cookbooks/y/recipes/b.rb", True),
+            ("helper(node)\n", "cookbooks/y/libraries/b.rb", True),
+            ("include_recipe \"y::#{node['a']}\"\n", "cookbooks/y/templates/b.erb", False),
+            ("node.default['b'] = 1\n", "cookbooks/y/recipes/b.rb", False),
+        ],
+    )
+    def test_code_that_a_recipe_may_reach_by_a_computed_name_is_not_known(
+        self, compare, recipe: str, file: str, not_run: bool
+    ):
+        """Attribute files run in Ruby; recipes are looked at as texts."""
+        before = {
+            "cookbooks/x/metadata.rb": "name 'x'\ndepends 'y'\n",
+            "cookbooks/x/recipes/default.rb": recipe,
+            "cookbooks/y/metadata.rb": "name 'y'\n",
+            file: "node.default['c'] = 1\n",
+            "nodes/a.json": '{"name": "a", "run_list": ["recipe[x]"]}',
+        }
+        found = compare(before, {**before, file: "node.default['c'] = 2\n"}, Request(nodes=("a",)))
+
+        assert (found.groups, found.not_run) == ([], [file] if not_run else [])
+
     def test_a_module_beside_a_recipe_is_that_of_its_side(self, compare):
         """
         Python would keep the first one; and who imports it has looked at it.

@@ -97,6 +97,10 @@ class Opened(ABC):
         """The lines that set a path in files that perhaps no subject reads. raises: NodeattrsError"""
         return ()
 
+    def may_run(self, file: str) -> bool:
+        """Whether code that was not run, and may set anything, may run a file. file: below the top of the side"""
+        return False
+
     def covers(self, file: str) -> bool:
         """Whether a file belongs to this dialect, read or not. file: below the top of the side
 

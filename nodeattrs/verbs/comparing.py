@@ -161,6 +161,8 @@ class _Open:
         """The changed files that were not read, or not run, for an answer; and whether anything was not."""
         places = [*(one.place for one in opened.unread), *_unknown_files(answer)]
         files = {opened.side.shown(place) for place in places}
+        if any(not one.paths for one in opened.unread):
+            files |= {file for file in self.hunks.files if opened.may_run(file)}
         return frozenset(file for file in self.hunks.files if file in files), bool(places)
 
 

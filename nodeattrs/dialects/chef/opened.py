@@ -19,6 +19,7 @@ from nodeattrs.core.tree import under
 from nodeattrs.core.unread import unread_layer
 from nodeattrs.dialects.chef.causes import causes
 from nodeattrs.dialects.chef.facts import Facts, load_facts
+from nodeattrs.dialects.chef.repository.cookbooks import RUBY
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.repository.roles import Asked
 from nodeattrs.dialects.chef.run.run import Run, run_node
@@ -35,6 +36,9 @@ NO_FACTS = {"platform": "unknown", "platform_family": "unknown", "platform_versi
 
 _DESCRIBING = frozenset(("nodes", "roles", "environments", "data_bags", "policies"))
 _OF_COOKBOOKS = frozenset(("attributes", "recipes", "libraries", "resources", "providers", "definitions"))
+
+_CALLED = _OF_COOKBOOKS - {"attributes"}
+"""Folders of code that nothing here runs in Ruby."""
 
 
 def _unread(layer: Layer) -> Unread:
@@ -69,6 +73,10 @@ class Nodes(WithFacts):
             return True  # cookbooks may lie in any folder
         is_page = steps[-1].partition(".")[0] == "README"
         return (steps[0] in _DESCRIBING and not is_page) or steps[-1] == "nodeattrs.toml"
+
+    def may_run(self, file: str) -> bool:
+        """A recipe that a computed name may include, or a resource, library or definition that it calls."""
+        return file.endswith(RUBY) and bool(_CALLED.intersection(self.side.named(file).split("/")[:-1]))
 
     def answer(self, name: str) -> Answered:
         """Its attributes, and the resources of its catalog."""
