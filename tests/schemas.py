@@ -70,6 +70,8 @@ _COMPARED = {
     "sides": ["str"],
     "differences": {"*": {"left?": "any", "right?": "any"}},
 }
+_IN_PLAYS = [{**_WHO, "value": "any", "level": "int", "plays": {"*": ["int"]}}]
+"""Where playbooks of Ansible set a variable, with the numbers of the plays of each."""
 _LEVELS = ("automatic", "default", "normal", "override")
 _APPLIED = {
     "version": "int",
@@ -510,16 +512,22 @@ OUTPUTS: dict[str, Any] = {
         "read": ["any"],
         "reasons": ["str"],
         "mentions": [{"name": "str", "is_set": "bool", "set_by": ["@origin"]}],
+        "in_plays": _IN_PLAYS,
     },
     "ansible-who-has": {
         "version": "int",
         **_CERTAIN,
         "variable": "str",
         "places": [{**_WHO, "value": "any", "level": "int", "wins": ["str"], "loses": ["str"]}],
+        "in_plays": _IN_PLAYS,
     },
     "ansible-matrix": _MATRIX,
     "ansible-diff": _COMPARED,
     "ansible-graph": {"version": "int", **_CERTAIN, "groups": [{"name": "str", "hosts": ["str"], "children": ["str"]}]},
+    "ansible-config": {
+        "version": "int",
+        "settings": [{"name": "str", "value": "any", "place": "str", "is_followed": "bool"}],
+    },
     "ansible-vars": {
         "version": "int",
         "node": "str",
@@ -760,6 +768,7 @@ LINES = {
     "ansible-matrix": ["ansible matrix proto -i ansible/hosts"],
     "ansible-diff": ["ansible diff web1 db1 -i ansible/hosts"],
     "ansible-graph": ["ansible graph -i ansible/hosts", "ansible graph web -i ansible/hosts"],
+    "ansible-config": ["ansible config", "ansible config --folder ansible"],
     "ansible-vars": ["ansible vars web1 --origins -i ansible/hosts"],
     "ansible-inventory": ["ansible inventory --list", "ansible inventory --list --prefix attributes"],
     "bindings-check": ["bindings check --site bindings", "bindings check --site broken"],

@@ -21,11 +21,11 @@ from nodeattrs import (
     cloudinit,
     fold,
     hiera,
-    keep,
     lazy,
     read_layer,
-    runs,
 )
+from nodeattrs import chef as runs
+from nodeattrs import store as keep
 from nodeattrs.core.budget import Limits, hold, limited
 from nodeattrs.core.code import held_back, require_may_run
 from nodeattrs.dialects.chef.checks.checking import checked, faults_of

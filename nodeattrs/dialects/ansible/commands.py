@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from nodeattrs.contract.command import Argument, Command, Output, Question
@@ -11,23 +12,27 @@ from nodeattrs.core.code import held_back
 from nodeattrs.core.tree import parse
 from nodeattrs.dialects.ansible import saved_inventory, saving
 from nodeattrs.dialects.ansible.answers import Variables
-from nodeattrs.dialects.ansible.codes import NO_HOST
+from nodeattrs.dialects.ansible.codes import NO_FILE, NO_HOST, NOTHING_PARSED
+from nodeattrs.dialects.ansible.config import Config, config_of
 from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.playbook import Playbook
-from nodeattrs.dialects.ansible.printing import as_json_text, as_yaml_text, graph, printed_inventory, printed_variables
-from nodeattrs.dialects.ansible.rendering import Rendered, Rendering
+from nodeattrs.dialects.ansible.printing import graph, printed_inventory, printed_variables
+from nodeattrs.dialects.ansible.rendering import Rendered
 from nodeattrs.dialects.ansible.reports import (
     Groups,
+    Settings,
     differences,
     explained_variable,
     layers_of,
     matrix,
     not_evaluated,
     places,
+    rendering_of,
     set_variables,
     unread,
 )
+from nodeattrs.dialects.ansible.writing import as_json_text, as_yaml_text
 from nodeattrs.errors import BadUsage
 from nodeattrs.project.settings import sensitive_beside
 from nodeattrs.reports.compared import Compared
@@ -115,7 +120,7 @@ def _inventory(question: Question) -> Inventory:
 
 def _opened(asked: Mapping[str, Any]) -> Inventory:
     named = [*asked["inventory"], asked["folder"], asked["playbook_dir"], *asked.get("playbook", ())]
-    return Inventory(
+    inventory = Inventory(
         *asked["inventory"],
         folder=asked["folder"],
         playbook_dir=asked["playbook_dir"],
@@ -127,6 +132,19 @@ def _opened(asked: Mapping[str, Any]) -> Inventory:
         vault_passwords=asked["vault_password_file"],
         sensitive_paths=sensitive_beside(asked.get("repo"), *named),
     )
+    _require_sources(inventory, asked["inventory"])
+    return inventory
+
+
+def _require_sources(inventory: Inventory, named: Iterable[str]) -> None:
+    """Some source is there, where any is named. raises: AnsibleError"""
+    if not any(one.kind == NOTHING_PARSED for one in inventory.warnings):
+        return
+    is_default = not named and inventory.config.inventory == Config().inventory
+    absent = [one for one in named or inventory.config.inventory if not (inventory.folder / one).exists()]
+    for source in () if is_default else absent:
+        file = inventory.files.shown(inventory.folder / source)
+        raise AnsibleError(NO_FILE, "this inventory is not there", file=file, hint="-i names a file, a folder, or a,b,")
 
 
 def known_names(noun: str, asked: Mapping[str, Any]) -> Iterable[str]:
@@ -163,13 +181,19 @@ def _answer(question: Question, inventory: Inventory, host: str) -> Variables:
         unknown = [one for one in unread(playbook.unknown(host)) if not one.paths]
         also = "".join(f"; {one.place}: {one.reason}" for one in unknown)
         raise AnsibleError(NO_HOST, f"{host} meets no such task", hint=f"it meets: {names}{also}")
-    return playbook.within(met[0] if asked["task"] else met[-1], host)
+    usual = [task for task in met if not task.where.is_rescue] or met
+    return playbook.within(met[0] if asked["task"] else usual[-1], host)
 
 
 def _hosts(question: Question, inventory: Inventory) -> list[str]:
     """The hosts that --limit names; all of them without it."""
     limit = question.arguments["hosts"]
     return list(inventory.hosts) if limit is None else inventory.matching(limit)
+
+
+def _environment(question: Question) -> Mapping[str, str] | None:
+    """The environment that templates may see."""
+    return os.environ if question.arguments["environ"] else None
 
 
 def _warned(question: Question, answer: Variables, rendered: Rendered | None) -> int:
@@ -180,13 +204,20 @@ def _warned(question: Question, answer: Variables, rendered: Rendered | None) ->
     return 5
 
 
+def _config(question: Question) -> Output:
+    asked = question.arguments
+    folder = Path(asked["folder"] or ".").resolve()
+    config = config_of(folder, dict(os.environ) if asked["environ"] else {})
+    return Output(Settings(config))
+
+
 def _vars(question: Question) -> Output:
     asked, inventory = question.arguments, _inventory(question)
     answer = _answer(question, inventory, asked["host"])
     open_places = unread(answer.unread())
     if asked["origins"]:
         return Output(set_variables(answer), warnings=inventory.warnings, unread=open_places)
-    rendered = Rendering(answer).variables() if asked["render"] else None
+    rendered = rendering_of(inventory, answer, _environment(question)).variables() if asked["render"] else None
     found = printed_variables(answer, rendered and rendered.value)
     is_yaml = asked["yaml"] or asked["format"] == "yaml"
     text = as_yaml_text(found) if is_yaml else as_json_text(found, marked=False) + "\n"
@@ -213,12 +244,15 @@ def _graph(question: Question) -> Output:
 
 def _explain(question: Question) -> Output:
     asked, inventory = question.arguments, _inventory(question)
-    answer = _answer(question, inventory, asked["host"])
-    report = explained_variable(inventory, answer, parse(asked["path"]), render=asked["render"])
+    answer, path = _answer(question, inventory, asked["host"]), parse(asked["path"])
+    if path[0] == "hostvars" and len(path) > 2 and not asked["playbook"]:  # in a task they have facts, too
+        answer, path = inventory.host(str(path[1])), path[2:]
+    render = rendering_of(inventory, answer, _environment(question)) if asked["render"] else None
+    report = explained_variable(inventory, answer, path, render=render)
     trace = report.explanation.trace
     if asked["strict"]:
         trace.require_known()
-    code = 0 if trace.found or trace.unknown else 1
+    code = 0 if trace.found or trace.unknown or report.in_plays else 1
     if report.rendered and report.rendered.left:
         code = 5
     return Output(report, code, inventory.warnings, unread=unread(layers_of(trace)))
@@ -227,7 +261,7 @@ def _explain(question: Question) -> Output:
 def _who_has(question: Question) -> Output:
     inventory = _inventory(question)
     found = places(inventory, parse(question.arguments["path"]))
-    code = 0 if found.found or found.unread else 1
+    code = 0 if found.found or found.unread or found.in_plays else 1
     return Output(found, code, inventory.warnings, unread=found.unread)
 
 
@@ -323,6 +357,15 @@ COMMANDS: Mapping[str, Command] = {
         (),
         _EXITS,
         _diff,
+        ("output",),
+    ),
+    "config": Command(
+        "print the settings of ansible.cfg and the environment that count, each with its place",
+        "",
+        [one for one in _INVENTORY if one.names[0] in ("--folder", "--environ")],
+        (),
+        {0: "done", 1: "failed", 2: "usage"},
+        _config,
         ("output",),
     ),
     "save": Command(
