@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from nodeattrs.dialects.ansible.levels import LEVELS, MAGIC, SHOWN
     from nodeattrs.dialects.ansible.playbook import InTask, Playbook
     from nodeattrs.dialects.ansible.printing import (
-        as_json_text,
-        as_yaml_text,
         graph,
         grouped,
         listing,
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
     )
     from nodeattrs.dialects.ansible.rendering import Rendered, Rendering
     from nodeattrs.dialects.ansible.values import Unsafe, Vault, as_json
+    from nodeattrs.dialects.ansible.writing import as_json_text, as_yaml_text
 
 _HOMES = {
     "LEVELS": "levels",
@@ -51,8 +50,8 @@ _HOMES = {
     "Variables": "answers",
     "Vault": "values",
     "as_json": "values",
-    "as_json_text": "printing",
-    "as_yaml_text": "printing",
+    "as_json_text": "writing",
+    "as_yaml_text": "writing",
     "graph": "printing",
     "group_of": "because",
     "grouped": "printing",

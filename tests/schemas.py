@@ -96,6 +96,8 @@ _WHERE = {
     "unused": [{"file": "str", "line": "int", "path": "str"}],
     "not_known": [{"subject": "str", "message": "str"}],
 }
+_IN_PLAYS = [{**_WHO, "value": "any", "level": "int", "plays": {"*": ["int"]}}]
+"""Where playbooks of Ansible set a variable, with the numbers of the plays of each."""
 _LEVELS = ("automatic", "default", "normal", "override")
 _APPLIED = {
     "version": "int",
@@ -492,11 +494,16 @@ OUTPUTS: dict[str, Any] = {
         "read": ["any"],
         "reasons": ["str"],
         "mentions": [{"name": "str", "is_set": "bool", "set_by": ["@origin"]}],
+        "in_plays": _IN_PLAYS,
     },
     "ansible-who-has": _WHERE,
     "ansible-matrix": _MATRIX,
     "ansible-diff": _COMPARED,
     "ansible-graph": {"version": "int", **_CERTAIN, "groups": [{"name": "str", "hosts": ["str"], "children": ["str"]}]},
+    "ansible-config": {
+        "version": "int",
+        "settings": [{"name": "str", "value": "any", "place": "str", "is_followed": "bool"}],
+    },
     "ansible-vars": {
         "version": "int",
         "node": "str",
@@ -735,6 +742,7 @@ LINES = {
     "ansible-matrix": ["ansible matrix proto -i ansible/hosts"],
     "ansible-diff": ["ansible diff web1 db1 -i ansible/hosts"],
     "ansible-graph": ["ansible graph -i ansible/hosts", "ansible graph web -i ansible/hosts"],
+    "ansible-config": ["ansible config", "ansible config --folder ansible"],
     "ansible-vars": ["ansible vars web1 --origins -i ansible/hosts"],
     "ansible-inventory": ["ansible inventory --list", "ansible inventory --list --prefix attributes"],
     "bindings-check": ["bindings check --site bindings", "bindings check --site broken"],

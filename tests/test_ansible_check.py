@@ -173,7 +173,8 @@ def test_what_may_be_meant_is_not_reported(tmp_path: Path, files: dict[str, str]
 )
 def test_files_of_variables_that_are_there_say_what_they_set(tmp_path: Path, files: dict[str, str], count: int):
     """What another role names does not matter, and a repository may lie where an absolute path says."""
-    assert [kind for kind, *_ in found(tmp_path, **files)] == ["undefined-variable"] * count
+    kinds = [kind for kind, *_ in found(tmp_path, **files)]
+    assert [kind for kind in kinds if kind not in ("missing", "not-judged")] == ["undefined-variable"] * count
 
 
 def test_the_command_judges_ansible_and_groups_of_searches(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -286,3 +287,57 @@ def test_each_file_is_counted_as_it_is_read(tmp_path: Path, monkeypatch: pytest.
     main(["check", str(tmp_path)])
 
     assert f"5: {counted[-1]}" == shown[-1]
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"hosts": "[web]\nweb1 http_port=1 pw=ab#cd\n[web:vars]\nspare=1\n"}, ("ini-comment", "hosts", 2)),
+        ({"hosts": "[web]\nweb1\n[web:vars]\nhttp_port=abc # tail\n"}, ("ini-comment", "hosts", 4)),
+        ({"group_vars__web_yml": "ansible_group_priority: 10\n"}, ("no-effect", "group_vars/web.yml", 1)),
+        ({"group_vars__web_yml": "", "group_vars__web.yaml": ""}, ("passed-over", "group_vars/web.yaml", None)),
+        ({"group_vars__web_yml": "My-Var: 1\n"}, ("variable-name", "group_vars/web.yml", 1)),
+        ({"group_vars__web_yml": "environment: x\n"}, ("reserved-name", "group_vars/web.yml", 1)),
+        ({"site_yml": PLAY + "  vars_files: [vars/missng.yml]\n"}, ("missing", "site.yml", 3)),
+        ({"roles__web__tasks__main_yml": "- include_vars: no.yml\n"}, ("missing", "roles/web/tasks/main.yml", 1)),
+        (
+            {"roles__web__tasks__main_yml": "- debug:\n  when: '{{ x }}'\n"},
+            ("condition", "roles/web/tasks/main.yml", 2),
+        ),
+    ],
+)
+def test_what_is_probably_not_meant_is_found(tmp_path: Path, files: dict[str, str], expected: tuple[str, str, int]):
+    assert expected in found(tmp_path, **files)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"hosts": "[web]\nweb1 http_port='ab#cd' # tail\n[web:vars]\nx=5 # tail\ny='a # b'\n# z=a # b\nw=a#b\n"},
+        {"unit.ini": "[Service]\nExec=a b=c#d\n"},
+        {"group_vars__web_yml": "a: 1\n", "roles__web__vars__web.yaml": "b: 1\n"},
+        {"site_yml": PLAY + "  vars_files: [v.yml, [gone.yml, v.yml], '{{ x }}.yml']\n", "v_yml": "a: 1\n"},
+        {"roles__web__tasks__main_yml": "- debug:\n  when: \"'{{ x }}' == y\"\n"},
+    ],
+)
+def test_what_may_be_meant_is_not_found(tmp_path: Path, files: dict[str, str]):
+    kinds = {kind for kind, *_ in found(tmp_path, **files)}
+    assert not kinds & {"ini-comment", "no-effect", "passed-over", "missing", "condition", "reserved-name"}
+
+
+def test_a_computed_name_is_a_note_with_the_names_that_it_may_be(tmp_path: Path):
+    """They are not said to be unused, and the rule is not silent."""
+    files = {"group_vars__web_yml": "http_port: 1\nspare: 1\nother: 2\n", "a_yml": "- x: '{{ vars[y] }}'\n"}
+    found(tmp_path, **files)
+    (note,) = [one for one in Static(tmp_path).warnings() if one.kind == "not-judged"]
+
+    assert (note.file, note.line) == ("a.yml", 1)
+    assert note.reason.endswith("whether these are used: spare, other")
+
+
+def test_a_file_that_is_not_there_says_that_nothing_is_called_undefined(tmp_path: Path):
+    found(tmp_path, site_yml=PLAY + "  vars_files: [gone.yml]\n")
+    (note,) = [one for one in Static(tmp_path).warnings() if one.kind == "not-judged"]
+
+    assert (note.file, note.line) == ("site.yml", 3)
+    assert note.reason.startswith("gone.yml is not there")

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from nodeattrs import Node
+from nodeattrs.ansible import Inventory
 from nodeattrs.cli import main
 from nodeattrs.core.claim import Origin
 from nodeattrs.store import Saved, open_store, saved_document
@@ -216,3 +217,15 @@ def test_ansible_itself_reads_it_by_a_script_of_two_lines(site: Path):
     data = json.loads(said.stdout)
     assert ["web1", "web2"] == data["role_web"]["hosts"]
     assert {"port": 80, "db": {"host": "db1"}} == data["_meta"]["hostvars"]["web1"]
+
+
+def test_what_an_alias_brings_stands_where_its_anchor_does(tmp_path: Path):
+    """Ansible names that line."""
+    text = "a: &x\n  k: 1\nb: &s text\nc: *s\nd: *x\ne:\n- *s\nf: {<<: *x, m: *s}\ng: &n ~\nh: *n\n"
+    (tmp_path / "hosts").write_text("h1\n")
+    (tmp_path / "group_vars").mkdir()
+    (tmp_path / "group_vars" / "all.yml").write_text(text)
+    host = Inventory("hosts", folder=tmp_path).host("h1")
+    lines = {path: host.origins(path)[0].line for path in ("a", "b", "c", "d", "d.k", "e.0", "f.k", "f.m", "h")}
+
+    assert lines == {"a": 1, "b": 3, "c": 3, "d": 1, "d.k": 2, "e.0": 3, "f.k": 2, "f.m": 3, "h": 9}

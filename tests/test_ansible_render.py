@@ -135,7 +135,7 @@ def test_expressions_of_templates_find_what_python_finds(render: Render, templat
         ("{{ mixed | to_json }}", "'nosuch' is undefined"),
         ("{{ nosuch is none }}", "'nosuch' is undefined"),
         ("{{ nosuch | mandatory('why') }}", "why"),
-        ("{{ lookup('env', 'HOME') }}", "lookup needs Ansible"),
+        ("{{ lookup('env', 'HOME') }}", "the lookup env needs Ansible"),
         ("{{ hostvars['web1'].number | default(1) }}", "hostvars is a variable that Ansible sets when it runs"),
         ("{{ 'a' | nosuchfilter }}", "No filter named 'nosuchfilter'"),
         ("{{ 'x' is file }}", "No test named 'file'"),
@@ -213,7 +213,7 @@ class TestTheCommand:
         assert code == 5
         assert json.loads(out)["asked"] == 80
         assert json.loads(out)["bad"] == "{{ lookup('file', 'x') }}"
-        assert "group_vars/web/b.yml:1: bad is not evaluated: lookup needs Ansible [NA1330]" in err
+        assert "group_vars/web/b.yml:1: bad is not evaluated: the lookup file needs Ansible [NA1330]" in err
 
     def test_an_explanation_has_the_value_beside_the_text(self, run):
         """With exit code 0 where all of it is evaluated."""
@@ -221,3 +221,112 @@ class TestTheCommand:
         assert (code, 'rendered\n    [80, "site"]' in out, "not evaluated" in out) == (0, True, False)
         code, out, _ = run("explain", "web1", "mixed", "--format", "json")
         assert (code, json.loads(out)["not_evaluated"]) == (5, [{"path": "mixed.y", "reason": "'nosuch' is undefined"}])
+
+
+HOSTS = """web1 hv=1 ansible_host=10.0.0.1
+[g]
+web2 hv="{{ gx }}" self="{{ self }}"
+[all:vars]
+gx=gg
+tmpl="{{ gx }}-{{ inventory_hostname }}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("'1.10' is version('1.9', '>')", True),
+        ("'1.2b' is version('1.2', 'lt')", False),
+        ("'1.0-rc1' is version_compare('1.0', 'gt')", True),
+        ("hostvars['web2'].hv", "gg"),
+        ("hostvars.web2.tmpl", "gg-web2"),
+        ("hostvars['web2'].group_names", ["g"]),
+        ("hostvars['web2'].nosuch | default('d')", "d"),
+        ("hostvars['nosuch'].x | default('d')", "d"),
+        ("groups['all'] | map('extract', hostvars, 'gx') | list", ["gg", "gg"]),
+        ("'a' | extract({'a': {'b': [5]}}, ['b', 0])", 5),
+        ("'/nosuch/a/../b' | realpath", "/nosuch/b"),
+        ("(('2020-01-02 00:00:00' | to_datetime) - ('2020-01-01 00:00:00' | to_datetime)).days", 1),
+        ("lookup('vars', 'gx')", "gg"),
+        ("lookup('vars', 'nosuch', default='z')", "z"),
+        ("query('vars', 'gx', 'hv')", ["gg", 1]),
+        ("lookup('items', [[1, 2], [3]])", [[1, 2], [3]]),
+        ("lookup('first_found', ['nosuch', 'hosts']) | basename", "hosts"),
+        ("query('first_found', ['nosuch'], skip=true)", []),
+        ("(nope | from_yaml)['x'] | default('d')", "d"),
+        ("nope | upper | default('d')", "d"),
+        ("(nope | map('upper') | list) | default('d')", "d"),
+        ("(nope | upper) is defined", False),
+    ],
+)
+def test_what_ansible_fills_in_is_filled_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any, expression: str, expected: Any
+):
+    (tmp_path / "hosts").write_text(HOSTS)
+    (tmp_path / "v.yml").write_text(json.dumps({"asked": f"{{{{ {expression} }}}}"}))
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["ansible", "vars", "web1", "-i", "hosts", "-e", "@v.yml", "--render"]) == 0
+    assert json.loads(capsys.readouterr().out)["asked"] == expected
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "lookup('env', 'SIZE')",
+        "lookup('vars', 'nosuch')",
+        "hostvars['web2'].self",
+        "'1.0' is version('1.0', strict=true)",
+        "'a' is version('1', '>')",
+        "(nope + 1) | default('d')",
+        "lookup('pipe', 'date')",
+    ],
+)
+def test_what_needs_ansible_or_fails_stays_a_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any, expression: str
+):
+    (tmp_path / "hosts").write_text(HOSTS)
+    (tmp_path / "v.yml").write_text(json.dumps({"asked": f"{{{{ {expression} }}}}"}))
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["ansible", "vars", "web1", "-i", "hosts", "-e", "@v.yml", "--render"]) == 5
+    assert "asked is not evaluated" in capsys.readouterr().err
+
+
+def test_the_environment_is_seen_where_it_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any):
+    """A template of a repository reads no variable of the caller without --environ."""
+    (tmp_path / "hosts").write_text("web1\n")
+    text = "{{ lookup('env', 'SIZE') }} {{ lookup('env', 'NOSUCH') | default('d', true) }} {{ q('env', 'SIZE') }}"
+    (tmp_path / "v.yml").write_text(json.dumps({"asked": text}))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SIZE", "big")
+
+    assert (
+        main(
+            [
+                "ansible",
+                "explain",
+                "web1",
+                "asked",
+                "-i",
+                "hosts",
+                "-e",
+                "@v.yml",
+                "--render",
+                "--environ",
+                "--format",
+                "json",
+            ]
+        )
+        == 0
+    )
+    assert json.loads(capsys.readouterr().out)["rendered"] == "big d ['big']"
+
+
+def test_in_a_task_the_variables_of_other_hosts_stay_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any):
+    """Tasks may have set facts of these."""
+    (tmp_path / "hosts").write_text("web1 a=\"{{ hostvars['web1'].n }}\" n=1\n")
+    (tmp_path / "p.yml").write_text("- hosts: all\n  gather_facts: false\n  tasks:\n  - debug:\n")
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["ansible", "explain", "web1", "a", "-i", "hosts", "--playbook", "p.yml", "--render"]) == 5

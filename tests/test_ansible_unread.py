@@ -319,7 +319,7 @@ def test_no_task_is_met_where_the_hosts_of_a_play_are_open(run: Callable[..., An
     code, _, err = run("explain web1 fam -i hosts --playbook play.yml", {"play.yml": play})
 
     assert code == 1
-    assert "play.yml:1: whether this play is for web1 is not known" in err
+    assert "play.yml:1: the play's hosts are not known: `nope` has no value" in err
 
 
 def test_a_host_may_come_from_a_source_that_was_not_run(run: Callable[..., Any]):
@@ -434,7 +434,7 @@ LISTED = {
 }
 CONSTRUCTED = {
     "inv/01-hosts": "[web]\nweb1 fam=x n=3\n",
-    "inv/02-made.yml": "plugin: constructed\nuse_vars_plugins: true\n",
+    "inv/02-made.yml": "plugin: ns.c.made\nuse_vars_plugins: true\n",
     "inv/group_vars/made.yml": "size: big\n",
 }
 
@@ -476,7 +476,7 @@ def test_a_source_that_could_not_be_run_is_unknown(
 
 
 def test_a_file_of_a_plugin_that_is_enabled_by_name_is_unknown(run: Callable[..., Any]):
-    files = {"ansible.cfg": "[inventory]\nenable_plugins = constructed, ini\n", **CONSTRUCTED}
+    files = {"ansible.cfg": "[inventory]\nenable_plugins = ns.c.made, ini\n", **CONSTRUCTED}
     assert run("vars web1 -i inv", files)[0] == 5
 
 
@@ -544,3 +544,144 @@ def test_settings_have_a_second_name_that_counts_more(tmp_path: Path):
 
     assert list(inventory.hosts) == ["web1"]
     assert inventory.host("web1").vars == {"a": 1}
+
+
+# --- what Ansible sets itself
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("group_names", 'group_names = ["web"]'),
+        ("groups.web", 'groups.web = ["web1"]'),
+        ("inventory_hostname", 'inventory_hostname = "web1"'),
+        ("hostvars.web2.n", "web2 in the inventory: n = 4"),
+    ],
+)
+def test_a_variable_that_ansible_sets_is_explained(run: Callable[..., Any], words: str, expected: str):
+    code, out, _ = run(f"explain web1 {words} -i hosts", {"hosts": "web2 n=4\n[web]\nweb1\n"})
+    assert (code, expected in out) == (0, True)
+
+
+@pytest.mark.parametrize("name", ["ansible_version", "ansible_check_mode", "hostvars"])
+def test_a_variable_that_only_a_run_knows_is_not_known(run: Callable[..., Any], name: str):
+    """Also where a file sets it: Ansible's own counts."""
+    files = {"host_vars/web1.yml": "ansible_version: 1\n"}
+    assert run(f"explain web1 {name} -i hosts", files)[0] == 5
+
+
+def test_groups_are_not_known_where_a_source_was_not_run(run: Callable[..., Any]):
+    files = {"inv/a": "web1\n", "inv/b.yml": "plugin: amazon.aws.aws_ec2\n"}
+    assert run("explain web1 group_names -i inv", files)[0] == 5
+    assert run("explain web1 inventory_hostname -i inv", files)[0] == 0
+
+
+def test_vars_files_may_be_one_text(tmp_path: Path):
+    found = probed(tmp_path, {"play.yml": f"{ALL}  vars_files: one.yml\n  tasks:\n{END}", "one.yml": "one: 1\n"}, "end")
+    assert found.vars["one"] == 1
+    assert [(one.file, one.line) for one in found.origins("one")] == [("one.yml", 1)]
+
+
+@pytest.mark.parametrize("words", ["list", "explain web1 a", "graph", "vars web1", "matrix a", "who-has a"])
+def test_an_inventory_that_is_not_there_is_the_error(run: Callable[..., Any], words: str):
+    """Ansible goes on with localhost alone."""
+    code, _, err = run(f"{words} -i nosuch", {})
+    assert (code, err.splitlines()[-2]) == (1, "error: nosuch: this inventory is not there [NA1305]")
+
+
+def test_an_inventory_that_ansible_cfg_names_and_is_not_there_is_the_error(run: Callable[..., Any]):
+    code, _, err = run("list", {"ansible.cfg": "[defaults]\ninventory = gone/hosts\n"})
+    assert (code, "gone/hosts: this inventory is not there" in err) == (1, True)
+
+
+def test_one_source_of_several_that_is_not_there_is_a_warning(run: Callable[..., Any]):
+    code, _, err = run("list -i nosuch -i hosts", {})
+    assert (code, "warning: nosuch: no inventory" in err) == (0, True)
+
+
+def test_the_usual_task_is_no_rescue(run: Callable[..., Any]):
+    """A rescue runs where something has failed."""
+    block = "  - block:\n    - name: one\n      debug:\n    rescue:\n    - name: two\n      debug:\n"
+    code, out, _ = run("explain web1 fam -i hosts --playbook play.yml", {"play.yml": TASKS + block})
+    assert (code, "task 'one'" in out) == (0, True)
+
+
+# --- playbooks of collections
+
+IN_COLLECTION = {
+    f"collections/ansible_collections/ns/c/{name}": text
+    for name, text in {
+        "playbooks/site.yml": f"{ALL}  vars: {{p: own}}\n  vars_files: [vars/v.yml]\n  roles: [r]\n",
+        "playbooks/vars/v.yml": "v: beside it\n",
+        "roles/r/tasks/main.yml": PROBE,
+        "roles/r/defaults/main.yml": "d: of the collection\n",
+    }.items()
+}
+
+
+@pytest.mark.parametrize("name", ["ns.c.site", "ns.c.site.yml"])
+def test_a_playbook_of_a_collection_is_imported_by_its_name(tmp_path: Path, name: str):
+    """Its roles are sought in that collection, and files beside it."""
+    play = f"- import_playbook: {name}\n  vars: {{p: over}}\n"
+    found = probed(tmp_path, {**IN_COLLECTION, "play.yml": play})
+
+    assert found.vars.items() >= {"p": "over", "v": "beside it", "d": "of the collection"}.items()
+
+
+@pytest.mark.parametrize(
+    ("role", "text", "line"),
+    [
+        ("nsx.c.r", "collections:\n- name: nsx.c\n", 2),
+        ("other", "roles:\n- src: x\n- name: other\n", 3),
+        ("a.b", "- a.b\n", 1),
+    ],
+)
+def test_a_role_that_requirements_name_says_so(run: Callable[..., Any], role: str, text: str, line: int):
+    files = {"play.yml": f"{ALL}  roles: [{role}]\n", "requirements.yml": text}
+    code, _, err = run("explain web1 fam -i hosts --playbook play.yml", files)
+
+    assert (code, f"requirements.yml:{line} names it" in err) == (1, True)
+
+
+@pytest.mark.parametrize("how", ["include_role: {name: r, apply: %s}", "include_tasks: {file: more.yml, apply: %s}"])
+def test_what_apply_sets_is_filled_in_where_the_include_stands(tmp_path: Path, how: str):
+    """And not with what the tasks inside have; a template that needs a run is unknown."""
+    apply = "{vars: {a: '{{ fam }}-1', fam: '{{ n }}', b: \"{{ lookup('pipe', 'date') }}\"}}"
+    found = probed(tmp_path, {**ROLE, "play.yml": f"{TASKS}  - {how % apply}\n"})
+
+    assert (found.vars["a"], str(found.vars["fam"])) == ("x-1", "3")
+    assert found.trace("b").unknown
+    assert not found.trace("a").unknown
+
+
+OS_FILES = {
+    "roles/r/vars/Debian-12.yml": "size: 1\n",
+    "roles/r/vars/RedHat.yml": "depth: 2\n",
+    "roles/r/vars/other.yml": "fam: 3\n",
+    "roles/r/tasks/end.yml": "- name: end\n  debug:\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("task", "open_names", "sure_names"),
+    [
+        ("include_vars: 'Debian-{{ ansible_facts.version }}.yml'", ["size"], ["fam", "n", "depth"]),
+        (
+            "include_vars: '{{ item }}'\n  with_first_found:\n"
+            "  - files: ['Debian-{{ ansible_version }}.yml', RedHat.yml]\n    paths: [../vars]\n    skip: true",
+            ["size", "depth"],
+            ["fam", "n"],
+        ),
+        ("include_vars: '{{ ansible_os_family }}.yml'", ["size", "depth", "fam"], ["n"]),
+        ("include_vars: '{{ other }}.yml'", ["size", "depth", "fam", "n"], []),
+    ],
+)
+def test_a_file_that_facts_choose_sets_no_more_than_the_files_there(
+    tmp_path: Path, task: str, open_names: list[str], sure_names: list[str]
+):
+    """What another variable chooses may be any file."""
+    tasks = f"- {task}\n- name: end\n  debug:\n"
+    files = {**OS_FILES, "roles/r/tasks/main.yml": tasks, "play.yml": f"{ALL}  roles: [r]\n"}
+    found = probed(tmp_path, files, "end")
+
+    assert [name for name in (*open_names, *sure_names) if found.trace(name).unknown] == open_names

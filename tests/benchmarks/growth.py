@@ -96,6 +96,7 @@ ROWS = (
     Row("ansible who-has (hosts)", f"ansible who-has x {_ANSIBLE}", made.ansible, 2_000),
     Row("ansible matrix (hosts)", f"ansible matrix x {_ANSIBLE}", made.ansible, 2_000),
     Row("ansible diff (variables)", f"ansible diff h0 h1 {_ANSIBLE}", made.ansible_wide, 32_000),
+    Row("ansible config (settings)", "ansible config --folder {}", made.ansible, 2_000),
     Row("ansible save (hosts)", f"ansible save --store {{}}/saved.db {_ANSIBLE}", made.ansible, 500),
     Row("ansible inventory (nodes)", f"ansible inventory --list {_STORE} --repo {{}}", made.kept_nodes, 1_000),
     Row("bindings check (bindings)", f"bindings check {_SITE}", made.bindings, 400),

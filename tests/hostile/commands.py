@@ -118,6 +118,7 @@ ROWS: dict[str, Row] = {
     "ansible who-has": Row(_each("{key}", *_ANSIBLE), ("ansible",)),
     "ansible matrix": Row(_each("{key}", *_ANSIBLE), ("ansible",)),
     "ansible diff": Row(_each("web1 web2", *_TASK), ("ansible",)),
+    "ansible config": Row(("", "--environ"), ("ansible",)),
     "ansible save": Row(_each("--store new.db", *_ANSIBLE), ("ansible",)),
     "ansible inventory": Row(
         ("--list --store {store}", "--host {node} --store {store}", "--list --prefix x"), ("store",)

@@ -65,6 +65,10 @@ class Inventories:
             self.tree.used["list of hosts"] += 1
         if self.tree.sources[0] == "inv":
             self._passed_over()
+        if self.values.use("constructed groups and variables", 0.15):
+            file = "inv/25-made.yml" if self.tree.sources[0] == "inv" else "inv/made.yml"
+            self.tree.sources += [] if self.tree.sources[0] == "inv" else [file]
+            self._constructed(file)
         folders = {source.rpartition("/")[0] or "inv" for source in there}
         for folder in sorted(folders | {""}):
             base = f"{folder}/" if folder else ""
@@ -180,6 +184,57 @@ class Inventories:
         text = json.dumps({**listed, "_meta": {"hostvars": own}})
         self.tree.files[f"{file}.sh"] = _SCRIPT.format(text)
         self.tree.scripts.append(f"{file}.sh")
+
+    def _constructed(self, file: str) -> None:
+        body: dict[str, Any] = {"plugin": self.chance.choice(("constructed", "ansible.builtin.constructed"))}
+        for option in ("strict", "use_vars_plugins", "use_extra_vars"):
+            if self.values.use(f"{option} of constructed", 0.2):
+                body[option] = True
+        names = [f"v{letter}" for letter in "abcdefgh"]
+        if self.values.use("compose", 0.8):
+            more = [*self.values.some(0.15, rich=False)] or ["va"]
+            body["compose"] = {name: f"{self.values.leaf(rich=False)!r}{self._limit()}" for name in more}
+        if self.values.use("groups of constructed", 0.8):
+            made = self.chance.sample([*self.groups, "made-0", "made1"], 3)
+            body["groups"] = {name: self._condition(self.chance.choice(names)) for name in made}
+        if self.values.use("keyed_groups", 0.7):
+            body["keyed_groups"] = [self._keyed(self.chance.choice(names)) for _ in range(self.chance.randrange(1, 4))]
+        self.tree.files[file] = self.values.yaml(body, default_flow_style=False)
+
+    def _limit(self) -> str:
+        return f" if {self._condition('va')} else omit" if self.values.use("omit in compose", 0.3) else ""
+
+    def _condition(self, name: str) -> str:
+        return self.chance.choice(
+            (
+                f"{name} is defined",
+                f"{name} is not defined",
+                f"'{self.groups[0]}' in group_names",
+                f"inventory_hostname in {self.chance.sample(self.hosts, min(6, len(self.hosts)))!r}",
+                f"{name} is string",
+                f"({name} | string) > 's5'",
+            )
+        )
+
+    def _keyed(self, name: str) -> dict[str, Any]:
+        keys = (
+            f"{name} | string",
+            f"[{name} | string, 'x-y']",
+            f"{{'k': {name}}}",
+            f"{name}",
+            "inventory_hostname[:2]",
+        )
+        entry: dict[str, Any] = {"key": self.chance.choice(keys)}
+        for option, of in (
+            ("prefix", ("p", "", "p-q")),
+            ("separator", ("-", "")),
+            ("parent_group", (*self.groups, "up-1")),
+        ):
+            if self.values.use(f"{option} of keyed_groups", 0.4):
+                entry[option] = self.chance.choice(of)
+        if self.values.use("default_value of keyed_groups", 0.2):
+            entry["default_value"] = "none"
+        return entry
 
 
 def _quoted(value: Any) -> str:

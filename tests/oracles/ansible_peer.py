@@ -151,6 +151,7 @@ def _compiled(question: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """The variables of each host in each task, in the order in which the plays have them."""
     from ansible.cli.playbook import PlaybookCLI
     from ansible.playbook import Playbook
+    from ansible.template import Templar
 
     cli = PlaybookCLI(["ansible-playbook", *_arguments(question), question["playbook"]])
     cli.parse()
@@ -162,7 +163,9 @@ def _compiled(question: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for play in playbook.get_plays():
         tasks = [task for block in play.compile() for task in _tasks(block)]
         loader.set_basedir(play._included_path or folder)
-        for host in _asked(question, inventory.get_hosts(play.hosts)):
+        named = play.copy()
+        named.post_validate(Templar(loader=loader, variables=manager.get_vars(play=play)))
+        for host in _asked(question, inventory.get_hosts(named.hosts)):
             its = found.setdefault(str(host.name), [])
             for task in tasks:
                 variables = manager.get_vars(play=play, host=host, task=task)

@@ -10,6 +10,60 @@ from tests.oracles.ansible_inventories import Inventories
 
 ROLES = [f"r{letter}" for letter in "abcde"]
 _DEBUG = {"debug": {"msg": "x"}}
+_EVERYWHERE: dict[str, Any] = {
+    "any_errors_fatal": False,
+    "check_mode": False,
+    "collections": ["my.own"],
+    "debugger": "never",
+    "diff": True,
+    "environment": {"X": "1"},
+    "ignore_errors": True,
+    "ignore_unreachable": True,
+    "module_defaults": {"debug": {"verbosity": 0}},
+    "no_log": False,
+    "tags": ["blue"],
+    "throttle": 1,
+    "timeout": 60,
+}
+_COMPILED: dict[str, Any] = {
+    "become": True,
+    "become_exe": "sudo",
+    "become_flags": "-H",
+    "become_method": "sudo",
+    "become_user": "root",
+    "connection": "ssh",
+    "port": 2222,
+    "remote_user": "root",
+    "run_once": True,
+}
+_OF_PLAY: dict[str, Any] = {
+    "fact_path": "/x",
+    "force_handlers": True,
+    "gather_subset": ["min"],
+    "gather_timeout": 5,
+    "max_fail_percentage": 50,
+    "order": "sorted",
+    "serial": 100,
+    "strategy": "linear",
+}
+_OF_TASK: dict[str, Any] = {
+    "async": 0,
+    "changed_when": False,
+    "delay": 1,
+    "delegate_facts": False,
+    "failed_when": False,
+    "poll": 0,
+    "retries": 1,
+}
+KEYWORDS = {
+    "play": {**_EVERYWHERE, **_OF_PLAY},
+    "block": {**_EVERYWHERE, "when": True, "delegate_facts": False},
+    "task": {**_EVERYWHERE, **_OF_TASK},
+    "role": {**_EVERYWHERE, "delegate_facts": False},
+    "import": {**_EVERYWHERE, "when": True},
+    "include": {"ignore_errors": True, "tags": ["blue"], "when": True, "no_log": False, "debugger": "never"},
+}
+"""Words of Ansible that change no variable, each with a value; `_COMPILED` where nothing runs."""
 
 
 class Playbooks:
@@ -44,6 +98,16 @@ class Playbooks:
             self.put(f"{folder}group_vars/all.yml", self.some(0.2)) if folder else None
             plays.append({"import_playbook": f"{folder}sub.yml", "vars": self.some(0.15)})
         self.put("site.yml", plays)
+
+    def _worded(self, entry: dict[str, Any], of: str, share: float = 0.15) -> dict[str, Any]:
+        """An entry with words that change no variable."""
+        words = {**KEYWORDS[of], **({} if self.tree.run or of == "include" else _COMPILED)}
+        if self.chance.random() < share:
+            for word in self.chance.sample(sorted(words), self.chance.randrange(1, 4)):
+                if word not in entry:
+                    entry[word] = words[word]
+                    self.tree.used[f"{word} of a {of}"] += 1
+        return entry
 
     # --- roles
 
@@ -98,7 +162,7 @@ class Playbooks:
             entry["when"] = "true"
         if self.tree.run and self.use("role that never runs", 0.12):
             entry["when"] = False
-        return entry
+        return self._worded(entry, "role")
 
     def _role_of(self, how: str, role: str) -> dict[str, Any]:
         task: dict[str, Any] = {how: {"name": role}}
@@ -107,11 +171,23 @@ class Playbooks:
         for what in ("vars_from", "defaults_from", "tasks_from"):
             if self.use(what, 0.15):
                 task[how][what] = self.chance.choice(("other", "other.yml"))
+            elif how == "include_role" and self.use(f"{what} with a template", 0.1):
+                task[how][what] = "{{ stem }}"
+                task["vars"] = {**task.get("vars", {}), "stem": "other"}
+            elif how == "include_role" and "loop" not in task and self.use(f"{what} in a loop", 0.15):
+                task |= {"loop": ["other", "other.yml"]}
+                task[how][what] = "{{ item }}"
         if self.use(f"{how} that is or is not public", 0.3):
             task[how]["public"] = self.chance.random() < (0.8 if how == "include_role" else 0.2)
         if self.use(f"allow_duplicates of {how}", 0.25):
             task[how]["allow_duplicates"] = self.chance.random() < 0.2
-        return task
+        if how == "include_role" and self.use("apply of include_role", 0.3):
+            task[how]["apply"] = self._applied()
+        return self._worded(task, how.partition("_")[0])
+
+    def _applied(self) -> dict[str, Any]:
+        """What an include applies to its tasks."""
+        return self._worded({"vars": self.some(0.15)} if self.use("vars of apply", 0.8) else {}, "block", 0.3)
 
     # --- tasks
 
@@ -123,7 +199,7 @@ class Playbooks:
             task["delegate_to"] = self.hosts[0]
         if self.use("tags of a task", 0.03):
             task["tags"] = "blue"
-        return task
+        return self._worded(task, "task")
 
     def _tasks(self, name: str, depth: int = 0) -> Iterator[dict[str, Any]]:
         yield self._task(name)
@@ -133,7 +209,7 @@ class Playbooks:
                 block["vars"] = self.some(0.12)
             if self.use("always", 0.1):
                 block["always"] = [self._task(f"{name}l")]
-            yield block
+            yield self._worded(block, "block")
         if depth < 2 and self.use("import_tasks", 0.25):
             yield self._file_of("import_tasks", f"{name}-more.yml", f"{name}i", depth)
         if depth == 0 and self.use("import_role", 0.3):
@@ -146,7 +222,9 @@ class Playbooks:
         own = {"vars": self.some(0.1)} if self.use(f"vars of {how}", 0.6) else {}
         if how == "include_tasks" and self.use("include_tasks with a template", 0.2):
             return {how: "{{ part }}.yml", "vars": {**own.get("vars", {}), "part": file.removesuffix(".yml")}}
-        return {how: file, **own}
+        if how == "include_tasks" and self.use("apply of include_tasks", 0.3):
+            return self._worded({how: {"file": file, "apply": self._applied()}, **own}, "include")
+        return self._worded({how: file, **own}, how.partition("_")[0])
 
     def _that_run(self, name: str, depth: int) -> Iterator[dict[str, Any]]:
         """What only a run shows."""
@@ -162,6 +240,11 @@ class Playbooks:
             yield from self._include_vars(name)
         if self.use("a condition that is false", 0.15):
             yield {"set_fact": {"va": self.values.leaf()}, "when": False}
+        if self.use("a condition that the inventory settles", 0.15):
+            when = self.chance.choice(
+                (f"inventory_hostname == '{self.hosts[0]}'", f"'{self.groups[0]}' in group_names")
+            )
+            yield {"set_fact": {"vk": self.values.leaf(rich=False)}, "when": when}
         if self.use("add_host", 0.1):
             yield {"add_host": {"name": "h77", "groups": self.groups[0]}}
         if self.use("group_by", 0.1):
@@ -179,6 +262,17 @@ class Playbooks:
         file = f"iv{number}.yml"
         self.put(self.folder + file, {**self.some(0.2), "va": self.values.leaf()})
         given: dict[str, Any] = {"file": file}
+        if self.use("include_vars in a loop", 0.1):
+            more = f"iv{number}-more.yml"
+            self.put(self.folder + more, {**self.some(0.2), "vb": self.values.leaf()})
+            yield {"include_vars": "{{ item }}", "loop": [file, more]}
+            return
+        if self.use("with_first_found", 0.1):
+            yield {"include_vars": "{{ item }}", "with_first_found": ["nosuch.yml", file]}
+            return
+        if self.use("first_found as a lookup", 0.1):
+            yield {"include_vars": f"{{{{ lookup('first_found', 'nosuch.yml', '{file}') }}}}"}
+            return
         if self.use("include_vars with a name", 0.4):
             given["name"] = "vb"
         if self.use("include_vars that merges", 0.5):
@@ -212,6 +306,12 @@ class Playbooks:
             play["connection"] = "local"
         if self.use("play vars", 0.7):
             play["vars"] = self.some(0.12)
+        if self.use("hosts with a template", 0.08):
+            play |= {"name": f"play {number}", "vars": {**play.get("vars", {}), "target": play["hosts"]}}
+            play["hosts"] = self.chance.choice(
+                ("{{ target }}", "{{ target | default('all') }}", "{{ nosuch | default(target) }}")
+            )
+        self._worded(play, "play", 0.25)
         if self.use("vars_files", 0.4):
             play["vars_files"] = [self._vars_file(number, entry) for entry in range(self.chance.randrange(1, 3))]
         if self.use("roles", 0.8):

@@ -22,10 +22,13 @@ from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, as_path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible.files import Plan
-from nodeattrs.dialects.ansible.levels import MERGE
+from nodeattrs.dialects.ansible.levels import MAGIC, MERGE, SHOWN, title
 from nodeattrs.dialects.ansible.values import MaySet, as_json
 
 _ANYTHING: Any = object()
+_BY_ANSIBLE = "set by Ansible itself"
+_OF_GROUPS = (title(3), title(7))
+"""Where sources and tasks stand that may change groups."""
 
 
 class Shared(Fold):
@@ -148,9 +151,24 @@ class Variables:
     def folded(self, name: Any = _ANYTHING) -> Folded:
         """All layers folded with their origins. name: for a question about that variable"""
         plan = about(self.plan, name)
+        if isinstance(name, str) and name in MAGIC:
+            plan = self._with_magic(plan, name)
         folding = laid(plan, count(1))
         value = folding.result.value
         return Folded(folding, list(plan.layers()), value if isinstance(value, dict) else {})
+
+    def _with_magic(self, plan: Fold, name: str) -> Fold:
+        """A plan with what Ansible sets itself under a name, which counts most; unknown where only a run knows it."""
+        open_groups = [one for one in plan.layers() if type(one.value) is Unknown and one.title in _OF_GROUPS]
+        origin = Origin("Ansible", self.host)
+        if name in self.magic:
+            own = [Layer({name: self.magic[name]}, origin, _BY_ANSIBLE)]
+            own += open_groups if name in ("groups", "group_names") else []
+        elif name in self.vars and name in SHOWN:
+            own = []
+        else:
+            own = [Layer.unknown(_BY_ANSIBLE, origin, "Ansible sets it when it runs")]
+        return Fold((*plan.children, *own), plan.policy)
 
     def trace(self, path: str | Path) -> Trace:
         """Everyone who set a variable, or a path in one, the winner first.

@@ -6,13 +6,14 @@ The commands that are verbs have theirs as options of the request; `opened` read
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nodeattrs.contract.command import Argument
 from nodeattrs.core.code import held_back
 from nodeattrs.dialects.ansible.answers import Variables
-from nodeattrs.dialects.ansible.codes import NO_HOST
+from nodeattrs.dialects.ansible.codes import NO_FILE, NO_HOST, NOTHING_PARSED
+from nodeattrs.dialects.ansible.config import Config
 from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.playbook import Playbook
@@ -101,7 +102,7 @@ def opened(asked: Mapping[str, Any]) -> Inventory:
     """The same, where no code may run."""
     folder = asked["folder"] if "folder" in asked else asked["repo"]
     named = [*asked["inventory"], folder, asked["playbook_dir"], *asked.get("playbook", ())]
-    return Inventory(
+    inventory = Inventory(
         *asked["inventory"],
         folder=folder,
         playbook_dir=asked["playbook_dir"],
@@ -113,6 +114,19 @@ def opened(asked: Mapping[str, Any]) -> Inventory:
         vault_passwords=asked["vault_password_file"],
         sensitive_paths=sensitive_beside(asked.get("repo"), *named),
     )
+    _require_sources(inventory, asked["inventory"])
+    return inventory
+
+
+def _require_sources(inventory: Inventory, named: Iterable[str]) -> None:
+    """Some source is there, where any is named. raises: AnsibleError"""
+    if not any(one.kind == NOTHING_PARSED for one in inventory.warnings):
+        return
+    is_default = not named and inventory.config.inventory == Config().inventory
+    absent = [one for one in named or inventory.config.inventory if not (inventory.folder / one).exists()]
+    for source in () if is_default else absent:
+        file = inventory.files.shown(inventory.folder / source)
+        raise AnsibleError(NO_FILE, "this inventory is not there", file=file, hint="-i names a file, a folder, or a,b,")
 
 
 def answer_of(asked: Mapping[str, Any], inventory: Inventory, host: str) -> Variables:
@@ -135,4 +149,5 @@ def answer_of(asked: Mapping[str, Any], inventory: Inventory, host: str) -> Vari
         unknown = [one for one in unread(playbook.unknown(host)) if not one.paths]
         also = "".join(f"; {one.place}: {one.reason}" for one in unknown)
         raise AnsibleError(NO_HOST, f"{host} meets no such task", hint=f"it meets: {names}{also}")
-    return playbook.within(met[0] if asked["task"] else met[-1], host)
+    usual = [task for task in met if not task.where.is_rescue] or met
+    return playbook.within(met[0] if asked["task"] else usual[-1], host)

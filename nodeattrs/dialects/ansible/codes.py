@@ -245,3 +245,38 @@ GROUP_SEARCH = kind(
     example='web = "role:("',
     way_out="Mend the search; docs/search.md has the language.",
 )
+INI_COMMENT = kind(
+    "NA1337",
+    "ini-comment",
+    cause="A # in an inventory in INI: it ends a value on the line of a host, and belongs to a text under [web:vars].",
+    example="web1 password=ab#cd, and comment=abc # tail under [web:vars]",
+    way_out="Put the value in quotes, and a comment on a line of its own.",
+)
+NO_EFFECT = kind(
+    "NA1338",
+    "no-effect",
+    cause="ansible_group_priority in a file of variables: it counts in an inventory only.",
+    example="ansible_group_priority: 10, in group_vars/web.yml",
+    way_out="Put it under vars of the group in the inventory.",
+)
+PASSED_OVER = kind(
+    "NA1339",
+    "passed-over",
+    cause="A file of variables beside another one of the same name, which Ansible reads instead.",
+    example="group_vars/db.yaml beside group_vars/db.yml",
+    way_out="Join the two, or make a folder group_vars/db/ of them.",
+)
+CONDITION = kind(
+    "NA1340",
+    "condition",
+    cause="A condition that is a template: it is an expression already.",
+    example='when: "{{ is_big }}"',
+    way_out="Write when: is_big.",
+)
+NOT_JUDGED = kind(
+    "NA1341",
+    "not-judged",
+    cause="A place that keeps a rule of check from judging some names.",
+    example="{{ vars[name] }} in a template: each variable may be the one that it reads",
+    way_out="Nothing need be done; the message names the variables.",
+)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from nodeattrs.contract.command import Argument, Command, Output, Question
@@ -24,17 +26,21 @@ from nodeattrs.dialects.ansible.arguments import (
     inventory_of,
     opened,
 )
+from nodeattrs.dialects.ansible.config import config_of
 from nodeattrs.dialects.ansible.inventory import Inventory
-from nodeattrs.dialects.ansible.printing import as_json_text, as_yaml_text, graph, printed_inventory, printed_variables
-from nodeattrs.dialects.ansible.rendering import Rendered, Rendering
+from nodeattrs.dialects.ansible.printing import graph, printed_inventory, printed_variables
+from nodeattrs.dialects.ansible.rendering import Rendered
 from nodeattrs.dialects.ansible.reports import (
     Groups,
+    Settings,
     explained_variable,
     layers_of,
     not_evaluated,
+    rendering_of,
     set_variables,
     unread,
 )
+from nodeattrs.dialects.ansible.writing import as_json_text, as_yaml_text
 from nodeattrs.reports.screen import printable
 
 _EXITS = {0: "done", 1: "failed", 2: "usage", 5: "unknown layer"}
@@ -79,6 +85,18 @@ def _open_places(answer: Variables, *, is_rendered: bool = False) -> list[Unread
     return [*unread(answer.unread()), *kept]
 
 
+def _environment(question: Question) -> Mapping[str, str] | None:
+    """The environment that templates may see."""
+    return os.environ if question.arguments["environ"] else None
+
+
+def _config(question: Question) -> Output:
+    asked = question.arguments
+    folder = Path(asked["folder"] or ".").resolve()
+    config = config_of(folder, dict(os.environ) if asked["environ"] else {})
+    return Output(Settings(config))
+
+
 def _vars(question: Question) -> Output:
     asked = question.arguments
     inventory = inventory_of(asked)
@@ -86,7 +104,7 @@ def _vars(question: Question) -> Output:
     open_places = _open_places(answer, is_rendered=asked["render"])
     if asked["origins"]:
         return Output(set_variables(answer), warnings=inventory.warnings, unread=open_places)
-    rendered = Rendering(answer).variables() if asked["render"] else None
+    rendered = rendering_of(inventory, answer, _environment(question)).variables() if asked["render"] else None
     found = printed_variables(answer, rendered and rendered.value)
     is_yaml = asked["yaml"] or asked["format"] == "yaml"
     text = as_yaml_text(found) if is_yaml else as_json_text(found, marked=False) + "\n"
@@ -116,12 +134,15 @@ def _graph(question: Question) -> Output:
 def _explain(question: Question) -> Output:
     asked = question.arguments
     inventory = inventory_of(asked)
-    answer = answer_of(asked, inventory, asked["host"])
-    report = explained_variable(inventory, answer, parse(asked["path"]), render=asked["render"])
+    answer, path = answer_of(asked, inventory, asked["host"]), parse(asked["path"])
+    if path[0] == "hostvars" and len(path) > 2 and not asked["playbook"]:  # in a task they have facts, too
+        answer, path = inventory.host(str(path[1])), path[2:]
+    render = rendering_of(inventory, answer, _environment(question)) if asked["render"] else None
+    report = explained_variable(inventory, answer, path, render=render)
     trace = report.explanation.trace
     if asked["strict"]:
         trace.require_known()
-    code = 0 if trace.found or trace.unknown else 1
+    code = 0 if trace.found or trace.unknown or report.in_plays else 1
     kept = encrypted_at(trace.value, trace.path, answer.folded().origins) if report.rendered is None else ()
     open_places = [*unread(layers_of(trace)), *kept, *_left(question, answer, report.rendered)]
     return Output(report, code, inventory.warnings, unread=open_places)
@@ -193,6 +214,15 @@ COMMANDS: Mapping[str, Command] = {
         "print the variables that two hosts have not alike",
         "diff",
         [HOST._replace(names=("before",)), HOST._replace(names=("after",), help="another one"), *OF_FOLDER, *TASK],
+    ),
+    "config": Command(
+        "print the settings of ansible.cfg and the environment that count, each with its place",
+        "",
+        [one for one in INVENTORY if one.names[0] in ("--folder", "--environ")],
+        (),
+        {0: "done", 1: "failed", 2: "usage"},
+        _config,
+        ("output",),
     ),
     "save": Command(
         "keep the hosts as nodes, so that search, show, history and diff know them",

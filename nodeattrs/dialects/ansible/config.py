@@ -9,8 +9,9 @@ from __future__ import annotations
 import configparser
 import os
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +32,14 @@ class Config:
 
     file:   the ansible.cfg that was read; None where there is none
     unread: settings there that change which files of variables count, or which tasks run, and are not followed
+    places: each setting that the file or the environment has, followed or not, and where
+    passed_over: an ansible.cfg that does not count, since every user may write into its folder
     """
 
     file: Path | None = None
     unread: tuple[str, ...] = ()
+    places: Mapping[str, str] = field(default_factory=dict)
+    passed_over: Path | None = None
     playbook_dir: str = ""
     inventory: tuple[str, ...] = ("/etc/ansible/hosts",)
     roles_path: tuple[str, ...] = ()
@@ -55,6 +60,8 @@ class Config:
     vars_plugins: tuple[str, ...] = ()
     vars_plugins_enabled: tuple[str, ...] = ("host_group_vars",)
     enable_plugins: tuple[str, ...] = ("host_list", "script", "auto", "yaml", "ini", "toml")
+    vault_password_file: str = ""
+    vault_identity_list: tuple[str, ...] = ()
     unparsed_is_failed: bool = False
     any_unparsed_is_failed: bool = False
 
@@ -81,6 +88,11 @@ def _path(text: str, folder: Path) -> str:
 
 def _paths(text: str, folder: Path) -> tuple[str, ...]:
     return tuple(_path(one, folder) for one in text.split(":") if one.strip())
+
+
+def _identities(text: str, folder: Path) -> tuple[str, ...]:
+    named = (one.rpartition("@") for one in _list(text, folder))
+    return tuple(f"{name}{at}{_path(file, folder)}" for name, at, file in named)
 
 
 def _sources(text: str, folder: Path) -> tuple[str, ...]:
@@ -112,6 +124,8 @@ _KEYS: dict[str, tuple[str, str, Callable[[str, Path], Any]]] = {
     "inventory_ignore_patterns": ("defaults", "ANSIBLE_INVENTORY_IGNORE_REGEX", _patterns),
     "yaml_valid_extensions": ("defaults", "ANSIBLE_YAML_FILENAME_EXT", _list),
     "run_vars_plugins": ("defaults", "ANSIBLE_RUN_VARS_PLUGINS", _text),
+    "vault_password_file": ("defaults", "ANSIBLE_VAULT_PASSWORD_FILE", _path),
+    "vault_identity_list": ("defaults", "ANSIBLE_VAULT_IDENTITY_LIST", _identities),
     "vars_plugins": ("defaults", "ANSIBLE_VARS_PLUGINS", _paths),
     "vars_plugins_enabled": ("defaults", "ANSIBLE_VARS_ENABLED", _list),
     "enable_plugins": ("inventory", "ANSIBLE_INVENTORY_ENABLED", _list),
@@ -146,11 +160,14 @@ def config_of(folder: Path, environment: Mapping[str, str], file: Path | None = 
     named = environment.get("ANSIBLE_CONFIG")
     if named:
         border.admit(folder / named)
+    is_sought = file is None and not named
     file = file or (folder / named if named else folder / "ansible.cfg")
     file = file / "ansible.cfg" if file.is_dir() else file
+    if is_sought and file.is_file() and os.stat(folder).st_mode & stat.S_IWOTH:
+        return replace(config_of(folder, environment, folder / "no ansible.cfg"), passed_over=file)
     found = _read(file) if file.is_file() else {}
     names = [name for name, variable in _UNREAD.items() if variable in environment or (*name.split("."),) in found]
-    config = Config(file if file.is_file() else None, tuple(names))
+    config = Config(file if file.is_file() else None, tuple(names), _places(file, found, environment))
     found |= {key: found[also] for also, key in _ALSO.items() if also in found}
     changes: dict[str, Any] = {}
     folders = {**environment, "PWD": str(folder), "HOME": str(Path.home())}
@@ -167,6 +184,37 @@ def config_of(folder: Path, environment: Mapping[str, str], file: Path | None = 
     if "inventory" not in changes:
         border.admit_of_machine(*(os.path.dirname(one) for one in config.inventory))
     return replace(config, **changes)
+
+
+def _places(file: Path, found: Mapping[tuple[str, str], str], environment: Mapping[str, str]) -> dict[str, str]:
+    """The place of each setting: `ansible.cfg:3`, or the variable of the environment."""
+    lines = _lines(file) if found else {}
+    named: dict[tuple[str, ...], str] = {(section, key): key for key, (section, _, _) in _KEYS.items()}
+    named |= {tuple(name.split(".")): name for name in _UNREAD}
+    named |= {also: key for also, (_, key) in _ALSO.items()}
+    known: set[tuple[str, ...]] = {*found}
+    places = {name: f"{file.name}:{lines.get(at, 1)}" for at, name in named.items() if at in known}
+    variables = {**{key: variable for key, (_, variable, _) in _KEYS.items()}, **_UNREAD}
+    return places | {name: variable for name, variable in variables.items() if variable in environment}
+
+
+def _lines(file: Path) -> dict[tuple[str, ...], int]:
+    """The line of each key of each section."""
+    found: dict[tuple[str, ...], int] = {}
+    section = ""
+    for number, line in enumerate(file.read_text(encoding="utf-8", errors="surrogateescape").splitlines(), 1):
+        head = re.match(r"\[(.+)\]", line)
+        section = head[1] if head else section
+        key = re.match(r"([^#;\s\[][^=:]*?)\s*[=:]", line)
+        if key:
+            found.setdefault((section, key[1].lower()), number)
+    return found
+
+
+def settings(config: Config) -> Iterator[tuple[str, Any, str]]:
+    """The settings that the file and the environment have: name, value (None where it is not followed), place."""
+    for name, place in sorted(config.places.items()):
+        yield name, None if name in config.unread else getattr(config, name), place
 
 
 def _made(made: Callable[[str, Path], Any], text: str, folder: Path, where: str) -> Any:

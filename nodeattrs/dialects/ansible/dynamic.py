@@ -47,6 +47,14 @@ class Dynamic:
         """Whether a source may be run."""
         return path in self._named
 
+    def has_output(self, path: Path) -> bool:
+        """Whether a file has what a source prints."""
+        return self._named.get(path) is not None
+
+    def leave(self, path: Path) -> None:
+        """A source was read without being run."""
+        self._left.pop(path, None)
+
     def read(self, path: Path, tree: Tree, before: list[str]) -> None:
         """Run a source, or take its output, and read that into a tree. raises: AnsibleError
 

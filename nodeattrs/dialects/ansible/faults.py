@@ -7,16 +7,21 @@ from typing import Any
 from nodeattrs.codes import Kind, declared
 from nodeattrs.dialects.ansible.codes import (
     BROKEN,
+    CONDITION,
     DUPLICATE_KEY,
     GROUP_IS_HOST,
     GROUP_NAME,
     GROUP_SEARCH,
+    INI_COMMENT,
     MISSING,
     MISSPELT_VARIABLE,
+    NO_EFFECT,
     NO_MATCH,
     NOT_EVALUATED,
+    NOT_JUDGED,
     NOT_PROMPTED,
     NOTHING_PARSED,
+    PASSED_OVER,
     PRECEDENCE_ENTRY,
     RESERVED_NAME,
     SHADOWED_VARIABLE,
@@ -50,6 +55,11 @@ WARNINGS = (
     UNDEFINED_VARIABLE,
     SHADOWED_VARIABLE,
     GROUP_SEARCH,
+    INI_COMMENT,
+    NO_EFFECT,
+    PASSED_OVER,
+    CONDITION,
+    NOT_JUDGED,
 )
 """The kinds of what is listed among warnings, and not raised."""
 

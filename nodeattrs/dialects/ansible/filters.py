@@ -6,6 +6,7 @@ What is not in it is refused by name. It knows no variables and no templates.
 from __future__ import annotations
 
 import base64
+import datetime
 import hashlib
 import itertools
 import json
@@ -19,8 +20,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from nodeattrs.core.budget import Budget
-from nodeattrs.dialects.ansible.printing import as_yaml_text
 from nodeattrs.dialects.ansible.values import as_json
+from nodeattrs.dialects.ansible.writing import as_yaml_text
 from nodeattrs.errors import TooMuch
 from nodeattrs.formats.patterns import Expression, expression
 from nodeattrs.formats.places import Text
@@ -216,6 +217,10 @@ def _to_nice_yaml(value: Any, indent: int = 4, **how: Any) -> str:
     return _to_yaml(value, False, indent=indent, **how)
 
 
+def _to_datetime(value: str, format: str = "%Y-%m-%d %H:%M:%S") -> datetime.datetime:
+    return datetime.datetime.strptime(value, format)
+
+
 FILTERS: dict[str, Callable[..., Any]] = {
     "b64decode": lambda value: base64.b64decode(value).decode(),
     "b64encode": lambda value: base64.b64encode(str(value).encode()).decode(),
@@ -236,6 +241,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "path_join": lambda value: os.path.join(*([value] if isinstance(value, str) else value)),
     "product": itertools.product,
     "quote": lambda value: shlex.quote("" if value is None else str(value)),
+    "realpath": os.path.realpath,
     "regex_escape": re.escape,
     "regex_findall": _all_found,
     "regex_replace": _replaced,
@@ -245,6 +251,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "splitext": os.path.splitext,
     "symmetric_difference": lambda one, other: _members(one, other, operator.xor),
     "ternary": _ternary,
+    "to_datetime": _to_datetime,
     "to_json": _to_json,
     "to_nice_json": _to_nice_json,
     "to_nice_yaml": _to_nice_yaml,
@@ -257,6 +264,33 @@ FILTERS: dict[str, Callable[..., Any]] = {
 }
 """Name -> what it gives. Each one raises whatever it likes."""
 
+_COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+    **dict.fromkeys(("==", "=", "eq"), operator.eq),
+    **dict.fromkeys(("!=", "<>", "ne"), operator.ne),
+    **dict.fromkeys(("<", "lt"), operator.lt),
+    **dict.fromkeys(("<=", "le"), operator.le),
+    **dict.fromkeys((">", "gt"), operator.gt),
+    **dict.fromkeys((">=", "ge"), operator.ge),
+}
+_COMPONENT = re.compile(r"(\d+|[a-z]+|\.)")
+
+
+def _is_version(
+    value: Any, other: Any, by: str = "eq", strict: bool | None = None, version_type: str | None = None
+) -> bool:
+    """Whether two versions compare as an operator says: number by number, loosely."""
+    if strict or version_type not in (None, "loose"):
+        raise ValueError("versions that are strict or of a type need Ansible")
+    if "" in (str(value), str(other)):
+        raise ValueError("a version is empty")
+    one, two = ([int(part) if part.isdigit() else part for part in _parts(text)] for text in (value, other))
+    return _COMPARED[by](one, two)
+
+
+def _parts(version: Any) -> list[str]:
+    return [part for part in _COMPONENT.split(str(version)) if part and part != "."]
+
+
 TESTS: dict[str, Callable[..., bool]] = {
     "contains": lambda values, one: one in values,
     "match": _is_match,
@@ -264,5 +298,7 @@ TESTS: dict[str, Callable[..., bool]] = {
     "search": _is_found,
     "subset": lambda one, other: all(entry in other for entry in one),
     "superset": lambda one, other: all(entry in one for entry in other),
+    "version": _is_version,
+    "version_compare": _is_version,
 }
 """The tests that Ansible adds to those of Jinja."""

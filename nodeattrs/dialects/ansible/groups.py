@@ -8,7 +8,7 @@ alphabet is stronger. It knows no notation.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -176,8 +176,26 @@ class Tree:
         if values:
             of.layers.append(Layer(values, locator, title))
 
+    def groups_so_far(self, host: Host) -> list[Group]:
+        """The groups of a host and all above them before all sources are read, in the order in which it joined them."""
+        found: dict[str, Group] = {}
+        for group in host.groups.values():
+            found |= {**group.ancestors(), group.name: group} if group.name not in found else {}
+        self._forget_depths()
+        return list(found.values())
+
+    @staticmethod
+    def ordered(groups: Iterable[Group]) -> list[Group]:
+        """Groups, the weakest first."""
+        return sorted(groups, key=lambda group: (group.depth, group.priority, group.name))
+
+    def _forget_depths(self) -> None:
+        for group in self.groups.values():
+            group.__dict__.pop("depth", None)
+
     def reconcile(self) -> None:
         """After all sources: groups without a parent are children of `all`, hosts without a group are `ungrouped`."""
+        self._forget_depths()
         for name, group in self.groups.items():
             if name != "all" and not group.parents:
                 self.nest("all", name)
@@ -205,7 +223,7 @@ class Tree:
             found |= {group.name: group, **group.ancestors()}
         if host.name in self._taken_out:
             found.pop("ungrouped", None)
-        return sorted(found.values(), key=lambda group: (group.depth, group.priority, group.name))
+        return self.ordered(found.values())
 
     def reachable(self) -> Iterator[Host]:
         """The hosts that `all` has, in the order of the inventory."""

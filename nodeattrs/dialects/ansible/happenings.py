@@ -7,11 +7,13 @@ that the task runs, and its values; else it is unknown. It knows no order of tas
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nodeattrs import border
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.policy import Policy
@@ -20,6 +22,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible.answers import Variables, only
+from nodeattrs.dialects.ansible.codes import YAML
 from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.files import Files, Plan, nested
 from nodeattrs.dialects.ansible.levels import MERGE, REPLACE, title
@@ -27,7 +30,7 @@ from nodeattrs.dialects.ansible.rendering import evaluated, weighed
 from nodeattrs.dialects.ansible.roles import Role
 from nodeattrs.dialects.ansible.templates import is_template, mentioned
 from nodeattrs.dialects.ansible.values import MaySet
-from nodeattrs.dialects.ansible.where import Around, Task
+from nodeattrs.dialects.ansible.where import Around, Task, names_in
 from nodeattrs.dialects.ansible.words import is_sure, plain_name
 
 _NAMES = {
@@ -112,7 +115,8 @@ class Happened:
             locator = where.document.locator(origin.kind, "", (*at, key))
             self._set_fact(where, given, locator, answer, is_certain=is_certain)
         elif runs is not False:
-            self._include_vars(where, given, origin, answer, is_certain=is_certain)
+            files = body.get("with_first_found")
+            self._include_vars(where, given, origin, answer, files, is_certain=is_certain)
 
     def _groups(self, origin: Origin, module: str) -> None:
         reason = f"{module} may change groups, and with them the variables of a host, when it has run"
@@ -137,7 +141,7 @@ class Happened:
     # --- include_vars
 
     def _include_vars(
-        self, where: Around, given: dict[Any, Any], origin: Origin, answer: Variables, *, is_certain: bool
+        self, where: Around, given: dict[Any, Any], origin: Origin, answer: Variables, files: Any, *, is_certain: bool
     ) -> None:
         name = given.get("file", given.get("_raw_params", given.get("dir")))
         path = where.text(name, answer)
@@ -145,7 +149,8 @@ class Happened:
         if path is not ABSENT and not _OF_FOLDERS & given.keys():
             layers = self._read(where, given, path)
         if layers is None:
-            self._may_include(origin, f"which variables {name} brings is not known", None)
+            names = self._by_facts(where, name if files is None else files) if "name" not in given else None
+            self._may_include(origin, f"which variables {name} brings is not known", names)
         elif is_certain and not is_template(given.get("name")):
             found = [_under(layer, given.get("name")) for layer in layers]
             if given.get("hash_behaviour") == "merge" and self.policy is not MERGE:
@@ -158,6 +163,36 @@ class Happened:
             names = frozenset((given["name"],)) if "name" in given else frozenset(of_these)
             reason = f"include_vars sets it from {self.files.shown(Path(path))}, when the task has run"
             self._may_include(origin, reason, None if is_open else names)
+
+    def _by_facts(self, where: Around, files: Any) -> frozenset[str] | None:
+        """The variables of the files that a name may stand for where only facts fill it in; None for any."""
+        names: set[str] = set()
+        for entry in files if isinstance(files, list) else [files]:
+            given = entry if isinstance(entry, dict) else {"files": entry}
+            texts = [
+                os.path.join(path, one)
+                for path in names_in(given.get("paths")) or [""]
+                for one in names_in(given["files"])
+            ]
+            if not all(map(_is_fact, mentioned(texts))) or any("{%" in one for one in texts):
+                return None
+            try:
+                paths = [path for one in texts for folder in where.sought("vars") for path in _spelled(folder, one)]
+            except AnsibleError:
+                return None
+            layers = [layer for path in paths for layer in self._variables(path)]
+            if any(not isinstance(layer.value, dict) for layer in layers):
+                return None
+            names.update(str(key) for layer in layers for key in layer.value)
+        return frozenset(names)
+
+    def _variables(self, path: Path) -> list[Layer]:
+        """The layer of a file that may be included; none where to include it fails."""
+        try:
+            found = self.files.variables(path, "include_vars", "", title(18))
+        except AnsibleError:
+            return []
+        return [] if found is None else [found]
 
     def _merge(self, found: list[Layer], below: Fold) -> None:
         """What a task has is merged with what it includes, and stays as it is then."""
@@ -187,6 +222,22 @@ class Happened:
         except AnsibleError:
             return []
         return [layer for layer in found if layer is not None]
+
+
+def _is_fact(name: str) -> bool:
+    return name.startswith("ansible_")
+
+
+def _spelled(folder: Path, text: str) -> Iterator[Path]:
+    """The files below a folder whose names a text may give. raises: AnsibleError"""
+    pattern = re.sub(r"\{\{.*?\}\}", "\0", os.path.normpath(os.path.join(folder, text)))
+    base = Path(os.path.dirname(pattern.partition("\0")[0]))
+    fits = re.compile(re.escape(pattern).replace("\0", ".*"))
+    if base.is_dir() and border.is_outside(base):
+        raise AnsibleError(YAML, border.REASON, file=str(base))
+    for path in base.rglob("*") if base.name == "vars" else base.glob("*"):
+        if fits.fullmatch(str(path)) and path.is_file():
+            yield path
 
 
 def _below(files: Files, folder: Path) -> Iterator[Path]:

@@ -8,20 +8,30 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from nodeattrs import border
 from nodeattrs.codes import Kind
 from nodeattrs.core.borders import A_PATH, Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.tree import near
+from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible import extra, patterns
 from nodeattrs.dialects.ansible.answers import Shared, Variables
-from nodeattrs.dialects.ansible.codes import NO_GROUP, NO_HOST, PRECEDENCE_ENTRY, RESERVED_NAME
+from nodeattrs.dialects.ansible.codes import (
+    NO_GROUP,
+    NO_HOST,
+    PRECEDENCE_ENTRY,
+    RESERVED_NAME,
+    SETTING,
+    VAULT,
+)
 from nodeattrs.dialects.ansible.config import TAGS, Config, config_of
 from nodeattrs.dialects.ansible.dynamic import Dynamic
 from nodeattrs.dialects.ansible.facts import Facts
@@ -29,7 +39,10 @@ from nodeattrs.dialects.ansible.faults import AnsibleError, warned
 from nodeattrs.dialects.ansible.files import Files, Plan, nested
 from nodeattrs.dialects.ansible.groups import Group, Host, Tree
 from nodeattrs.dialects.ansible.levels import MERGE, PRECEDENCE, REPLACE, RESERVED, title
-from nodeattrs.dialects.ansible.sources import Sources
+from nodeattrs.dialects.ansible.sources import NotRun, Sources
+from nodeattrs.dialects.ansible.words import is_yes
+from nodeattrs.errors import MissingExtra, TooMuch
+from nodeattrs.formats.documents import Document
 
 LOCALHOST = "localhost"
 _WANTS_A_NAME = re.compile(r"REQUIRES_(?:ENABLED|WHITELIST)\s*=\s*True")
@@ -83,17 +96,21 @@ class Inventory:
         self.config: Config = config_of(self.folder, environment or {})
         self.sensitive_paths = tuple(sensitive_paths)
         self.policy = MERGE if self.config.hash_behaviour == "merge" else REPLACE
-        self.files = Files(self.folder, self.warn, lenient=lenient, passwords=vault_passwords)
+        passwords = [*vault_passwords, *self._passwords()]
+        self.files = Files(self.folder, self.warn, lenient=lenient, passwords=passwords)
+        if self.config.passed_over is not None:
+            self.warn(SETTING, "it does not count: every user may write into its folder", "ansible.cfg", None)
         playbook_dir = playbook_dir or self.config.playbook_dir or None
         self.playbook_dir = self.folder / (playbook_dir or ".")
         self._named_dir = [] if playbook_dir is None else [self.playbook_dir]
         self.extra: list[Layer] = _extra(extra_vars, self.files)
         self.facts = Facts(self.config, self.folder, None if facts is None else self.folder / facts)
         self.tree = Tree(self.warn, rename=self.config.force_valid_group_names in ("always", "silently"))
-        self._sources = Sources(self.tree, self.files, self.config, self.warn, Dynamic(self.files, run_inventory))
-        self._sources.read(tuple(os.fspath(one) for one in sources) or self.config.inventory)
         self._plans: dict[Any, list[Plan]] = {}
         self._python: dict[Path, list[Path]] = {}
+        dynamic = Dynamic(self.files, run_inventory)
+        self._sources = Sources(self.tree, self.files, self.config, self.warn, dynamic, self._construct)
+        self._sources.read(tuple(os.fspath(one) for one in sources) or self.config.inventory)
         self._order = tuple(self._entries())
         for layer in self.extra:
             self.look_at_names(layer)
@@ -104,6 +121,32 @@ class Inventory:
         if str(found) not in self._warned:
             self._warned.add(str(found))
             self.warnings.append(found)
+
+    @contextmanager
+    def muted(self) -> Iterator[None]:
+        """Forget what is warned of within a block."""
+        warnings, known = list(self.warnings), set(self._warned)
+        try:
+            yield
+        finally:
+            self.warnings[:], self._warned = warnings, known
+
+    def _passwords(self) -> Iterator[str]:
+        """The password files of ansible.cfg, which are read below the working folder only, and never run."""
+        config = self.config
+        named = [("vault_password_file", one) for one in filter(None, [config.vault_password_file])]
+        for setting, one in (*named, *(("vault_identity_list", one) for one in config.vault_identity_list)):
+            path = Path(one.rpartition("@")[2])
+            is_below = path.resolve().is_relative_to(self.folder) and not border.is_outside(path)
+            if is_below and path.is_file() and not os.access(path, os.X_OK):
+                yield one
+                continue
+            what = (
+                "lies outside of the folder" if not is_below else "is a program" if path.is_file() else "is not there"
+            )
+            file, _, line = config.places[setting].partition(":")
+            message = f"the password file {path.name} {what}, and was not read; --vault-password-file names one"
+            self.warn(VAULT, message, file, int(line) if line else None)
 
     def _entries(self) -> Iterable[str]:
         for entry in self.config.precedence:
@@ -233,15 +276,53 @@ class Inventory:
             "groups": self.hosts_of_groups(),
             "playbook_dir": str(self.playbook_dir),
         }
-        if host.source is not None:
-            known["inventory_file"] = host.source
-            is_file = os.path.isabs(host.source)
-            known["inventory_dir"] = str(Path(host.source).parent) if is_file else "None"
-        return known
+        return {**known, **self._source_of(host)}
+
+    @staticmethod
+    def _source_of(host: Host) -> dict[str, Any]:
+        if host.source is None:
+            return {}
+        folder = str(Path(host.source).parent) if os.path.isabs(host.source) else "None"
+        return {"inventory_file": host.source, "inventory_dir": folder}
 
     def hosts_of_groups(self) -> dict[str, list[str]]:
         """The names of the hosts of each group."""
         return {name: list(group.all_hosts()) for name, group in self.groups.items()}
+
+    # --- while sources are read
+
+    def _construct(self, document: Document, places: list[Path]) -> None:
+        """Read a file of the plugin `constructed`. raises: AnsibleError, NotRun"""
+        from nodeattrs.dialects.ansible.constructed import Constructed, Unsettled
+
+        try:
+            Constructed(document, self.tree, partial(self._so_far, document.tree, places)).read()
+        except Unsettled as found:
+            raise NotRun(Unknown("constructed", found.reason), document.file, found.origin.line) from found
+        except (MissingExtra, TooMuch) as error:
+            raise NotRun(Unknown("constructed", str(error.message)), document.file) from error
+
+    def _so_far(self, options: dict[Any, Any], places: list[Path], host: Host, sees_extra: bool) -> Variables:
+        """What a host has for the plugin `constructed`, of the sources before it."""
+        groups = self.tree.groups_so_far(host)
+        inline = [layer for group in self.tree.ordered(groups) for layer in group.layers]
+        plans = list(nested(inline, self.policy))
+        sees_files = is_yes(options.get("use_vars_plugins", False))
+        if sees_files:
+            plans += self._files(places, "group_vars", [group.name for group in groups], 6)
+        plans += host.layers
+        if sees_files:
+            plans += [*self._files(places, "host_vars", [host.name], 9), *self._plugins(())]
+        facts, file = self.facts.of(host.name)
+        plans += [Layer(facts, Origin("facts", host.name, file), title(11))] if facts else []
+        plans += self.extra if sees_extra else []
+        magic = {
+            "inventory_hostname": host.name,
+            "inventory_hostname_short": host.name.split(".")[0],
+            "group_names": sorted(group.name for group in groups if group.name != "all"),
+            **self._source_of(host),
+        }
+        return Variables(host.name, "the inventory", lambda: plans, self.policy, lambda: magic, self.sensitive_paths)
 
     # --- layers
 

@@ -11,11 +11,13 @@ from typing import Any
 
 from nodeattrs.contract.answers import Answered, Unread, part_of
 from nodeattrs.core.budget import Budget
+from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible.arguments import answer_of, inventory_of
+from nodeattrs.dialects.ansible.in_plays import places_in_plays
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.references import PLAYED
 from nodeattrs.dialects.ansible.reports import layers_of, unread
@@ -129,6 +131,10 @@ class AnsibleHosts(InRepository):
                 with suppress(NodeattrsError):
                     found.update(_NAME.findall(text_of(self.side.top / file, file)))
         return found
+
+    def lines_of(self, path: TreePath) -> Iterable[Origin]:
+        """The lines of roles and plays that set a variable, or a path in its value."""
+        return [one.origin for inventory in self.inventories.values() for one in places_in_plays(inventory, path)]
 
     def answer(self, name: str) -> Answered:
         """Its variables: of a command that names a task those in the task."""

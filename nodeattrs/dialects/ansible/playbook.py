@@ -26,7 +26,7 @@ from nodeattrs.dialects.ansible.plays import Play
 from nodeattrs.dialects.ansible.rendering import evaluated
 from nodeattrs.dialects.ansible.roles import Asked, Role, Roles, asked_by
 from nodeattrs.dialects.ansible.tasks import Walk
-from nodeattrs.dialects.ansible.where import Around, Task
+from nodeattrs.dialects.ansible.where import Around, Task, surroundings
 
 _YIELDING = ("inventory_hostname", "group_names", "inventory_hostname_short")
 """Variables of Ansible's own that play vars and all above override."""
@@ -112,7 +112,7 @@ class Playbook:
         for play in self.plays:
             if play.patterns is None:
                 origin = play.document.locator("play", "", (*play.at, "hosts")).at(())
-                walk.happened.fact(origin, f"whether this play is for {host} is not known", None)
+                walk.happened.fact(origin, play.missing, None)
             names = self._hosts(play)
             if host in names and (host in hosts or host == LOCALHOST):
                 yield from walk.play(play, self._reader(play), *self._roles_of(play))
@@ -156,7 +156,7 @@ class Playbook:
         """The roles under `roles`, dependencies first, and those that join it, the weakest first."""
         if play.number not in self._roles:
             reader = self._reader(play)
-            outside = Around(play, play.document, play.folder).of(play.body)
+            outside = surroundings(play)
             running: list[Role] = []
             joined: list[Role] = []
             for index, entry in enumerate(play.entries("roles")):

@@ -31,8 +31,8 @@ from nodeattrs.dialects.ansible.files import Plan, nested
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.levels import REPLACE, title
 from nodeattrs.dialects.ansible.rendering import evaluated
-from nodeattrs.dialects.ansible.roles import variables_of
-from nodeattrs.dialects.ansible.templates import filled, is_template
+from nodeattrs.dialects.ansible.roles import collection_homes, variables_of
+from nodeattrs.dialects.ansible.templates import filled, is_template, mentioned
 from nodeattrs.dialects.ansible.values import MaySet
 from nodeattrs.dialects.ansible.words import PLAY
 from nodeattrs.formats.documents import Document
@@ -48,6 +48,7 @@ class Play:
     body:     what it says; at: where it stands in the document
     over:     what `import_playbook` lays over its own variables
     patterns: whom it is for; None where that is not known
+    missing:  why that is not known
     """
 
     number: int
@@ -57,11 +58,19 @@ class Play:
     body: dict[Any, Any]
     over: tuple[Layer, ...]
     patterns: tuple[str, ...] | None = None
+    missing: str = ""
 
     @property
     def folder(self) -> Path:
         """The folder of its file."""
         return self.path.parent
+
+    @property
+    def collections(self) -> tuple[str, ...]:
+        """The collection that its file belongs to."""
+        parts = self.path.parts
+        at = parts.index("ansible_collections") if "ansible_collections" in parts else len(parts)
+        return (".".join(parts[at + 1 : at + 3]),) if at + 3 < len(parts) else ()
 
     @property
     def name(self) -> str:
@@ -93,11 +102,12 @@ def read(inventory: Inventory, names: tuple[str, ...]) -> list[Play]:
     """
     plays: list[Play] = []
     for name in names:
-        path = inventory.folder / name
+        path = _playbook(inventory, inventory.folder, name)
         for document, at, body, over in _entries(inventory, path, (), ()):
             play = Play(len(plays) + 1, document, at, inventory.folder / document.file, body, over)
             _check(play)
-            plays.append(replace(play, patterns=_patterns(play, inventory)))
+            patterns, missing = _patterns(play, inventory)
+            plays.append(replace(play, patterns=patterns, missing=missing))
     return plays
 
 
@@ -118,7 +128,21 @@ def _entries(inventory: Inventory, path: Path, over: tuple[Layer, ...], above: t
             continue
         own = variables_of(entry, document, at)
         layer = Layer(own, document.locator("import_playbook", str(name), (*at, "vars")), title(12))
-        yield from _entries(inventory, path.parent / str(name), (layer, *over) if own else over, (*above, path))
+        imported = _playbook(inventory, path.parent, str(name))
+        yield from _entries(inventory, imported, (layer, *over) if own else over, (*above, path))
+
+
+def _playbook(inventory: Inventory, folder: Path, name: str) -> Path:
+    """The file of a playbook that is named, by itself or in a collection."""
+    space, _, rest = name.partition(".")
+    collection, _, stem = rest.partition(".")
+    if stem and "/" not in name and not (folder / name).exists():
+        for home in collection_homes(folder, inventory.folder, inventory.config.collections_path):
+            for suffix in ("", ".yml", ".yaml"):
+                path = home / space / collection / "playbooks" / (stem + suffix)
+                if path.is_file():
+                    return path
+    return folder / name
 
 
 def _check(play: Play) -> None:
@@ -137,17 +161,18 @@ def given(play: Play, inventory: Inventory, own: dict[Any, Any], more: Sequence[
     return Variables("", "the play", lambda: plan, REPLACE, lambda: magic, inventory.sensitive_paths)
 
 
-def _patterns(play: Play, inventory: Inventory) -> tuple[str, ...] | None:
-    """The patterns of hosts of a play; None, with a warning, where they need what only a run knows."""
+def _patterns(play: Play, inventory: Inventory) -> tuple[tuple[str, ...] | None, str]:
+    """The patterns of hosts of a play; None with the reason, and a warning, where they need what only a run knows."""
     hosts = play.body["hosts"]
     if is_template(str(hosts)):
-        hosts = evaluated(hosts, given(play, inventory, {}, files(play, inventory, given(play, inventory, {}).known)))
-    if hosts is ABSENT:
-        line = play.document.place((*play.at, "hosts"))[0]
-        message = f"the hosts of this play are not known: {play.body['hosts']}"
-        inventory.warn(NO_MATCH, message, play.document.file, line)
-        return None
-    return tuple(map(str, hosts if isinstance(hosts, list) else [hosts]))
+        known = given(play, inventory, {}, files(play, inventory, given(play, inventory, {}).known))
+        unset = [f"`{name}` has no value" for name in mentioned(hosts) if known.known(name) is ABSENT]
+        hosts = evaluated(hosts, known)
+        if hosts is ABSENT:
+            reason = f"the play's hosts are not known: {', '.join(unset) or play.body['hosts']}"
+            inventory.warn(NO_MATCH, reason, play.document.file, play.document.place((*play.at, "hosts"))[0])
+            return None, reason
+    return tuple(map(str, hosts if isinstance(hosts, list) else [hosts])), ""
 
 
 def prompts(play: Play, inventory: Inventory) -> list[Layer]:
@@ -172,8 +197,11 @@ def prompts(play: Play, inventory: Inventory) -> list[Layer]:
 def files(play: Play, inventory: Inventory, look_up: LookUp) -> list[Plan]:
     """Level 14: `vars_files`. raises: AnsibleError, for a file that is broken"""
     found: list[Plan] = []
-    for index, entry in enumerate(play.entries("vars_files")):
-        origin = play.document.locator("vars_files", "", (*play.at, "vars_files", index)).at(())
+    given = play.body.get("vars_files")
+    is_text = isinstance(given, str)
+    for index, entry in enumerate([given] if is_text else play.entries("vars_files")):
+        at = (*play.at, "vars_files") if is_text else (*play.at, "vars_files", index)
+        origin = play.document.locator("vars_files", "", at).at(())
         names = entry if isinstance(entry, list) else [entry]
         path = _first_of(play, names, look_up)
         if path is ABSENT:

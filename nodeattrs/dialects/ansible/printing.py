@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator
 from typing import Any
 
-import yaml
-
 from nodeattrs.core.budget import Budget
-from nodeattrs.core.sensitive import Marked, Sensitive
+from nodeattrs.core.sensitive import Marked
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.codes import INVENTORY
 from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.groups import PRIORITY
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.levels import MAGIC, SHOWN
-from nodeattrs.dialects.ansible.values import Decrypted, Unsafe, Vault, as_json, with_leaves
+from nodeattrs.dialects.ansible.values import Vault, as_json, with_leaves
+from nodeattrs.dialects.ansible.writing import as_json_text, as_yaml_text
 from nodeattrs.errors import BadValue
-from nodeattrs.formats.hidden import ESCAPES
 from nodeattrs.formats.plain_writing import as_toml
-from nodeattrs.formats.yaml_writing import style_of, text
 
 _HIDDEN = MAGIC - SHOWN
 PROFILE = "inventory_legacy"
@@ -202,39 +198,3 @@ def _in_python(value: Any) -> Any:
 
 def _branch(text: str, depth: int) -> str:
     return f"{'  |' * depth}--{text}" if depth else text
-
-
-# --- as text
-
-
-def as_json_text(data: Any, *, marked: bool = True) -> str:
-    """Data as ansible-inventory prints it as JSON. marked: whether texts that are no templates are marked"""
-    made = json.dumps(as_json(data, marked=marked), indent=4, sort_keys=True, ensure_ascii=False)
-    return made.translate(ESCAPES)
-
-
-_Safe: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-"""libyaml's, as for Ansible: it breaks long lines elsewhere."""
-
-
-def _ciphertext(dumper: Any, value: Vault | Decrypted) -> Any:
-    return dumper.represent_scalar("!vault", value.text, style=style_of(value.text, "|"))
-
-
-class _Dumper(_Safe):  # type: ignore[misc]  # which class it is, PyYAML's build decides
-    """Writes the values that only Ansible has."""
-
-
-_Dumper.add_representer(Unsafe, lambda dumper, value: text(dumper, str(value)))
-_Dumper.add_representer(str, text)
-_ENCRYPTED: tuple[Any, ...] = (Vault, Decrypted)
-for _kind in _ENCRYPTED:
-    _Dumper.add_representer(_kind, _ciphertext)
-_Dumper.add_multi_representer(Sensitive, lambda dumper, value: dumper.represent_dict(as_json(value)))
-
-
-def as_yaml_text(data: Any, *, default_flow_style: bool | None = False, **how: Any) -> str:
-    """Data as ansible-inventory prints it as YAML; what several hosts share is an alias. how: options of PyYAML"""
-    flow = default_flow_style
-    made: str = yaml.dump(data, Dumper=_Dumper, default_flow_style=flow, allow_unicode=True, **how)
-    return made.translate(ESCAPES)

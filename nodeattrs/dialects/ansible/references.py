@@ -6,6 +6,7 @@ not meant about it stands in `static`.
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -17,7 +18,8 @@ from typing import Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path as Steps
-from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.codes import CONDITION, INI_COMMENT
+from nodeattrs.dialects.ansible.faults import AnsibleError, warned
 from nodeattrs.dialects.ansible.files import Files
 from nodeattrs.dialects.ansible.levels import MAGIC
 from nodeattrs.dialects.ansible.words import PLAY, ROLE, TASK
@@ -53,6 +55,14 @@ _KEPT_BACK = re.compile(r"(?i)(?:group|host)_vars(?:/|$)|(?:secret|vault|private
 """What is no playbook; and names of files that hold variables, in .gitignore."""
 _ALONE = re.compile(r"\{\{\s*(?!not\b)([A-Za-z_]\w*)\s*\}\}", re.ASCII)
 """A template that is one name, as most are."""
+_ONE = re.compile(r"\{\{(?:(?!\}\}).)*\}\}", re.DOTALL)
+_SECTION = re.compile(r"\[([^\]]+)\]")
+_INVENTORY = re.compile(r"^\[[^\]\n]+:(?:vars|children)\]", re.MULTILINE)
+_TAILED = re.compile(r"(\w+)\s*=\s*([^'\"\s#][^'\"#]*?)\s+#")
+_CUT = re.compile(r"^[^'\"#]*?\s(\w+)=([^'\"\s#]+)#\S")
+"""A template that is all of a text; a section of INI, and in one of an inventory a variable with a comment behind it,
+or with a `#` within it.
+"""
 _MACRO = re.compile(r"\{%-?\s*macro\s+(\w+)")
 _LITERAL = re.compile(r"'(\w+)'|\"(\w+)\"")
 _BARE = frozenset(
@@ -97,6 +107,9 @@ class References:
     made:        beginning and end of names that a task makes: `set_fact: {"{{ item }}_changed": ...}`
     named_files: by key names of files of YAML or JSON
     encrypted:   the files that are encrypted; each may set and mention any variable
+    computed:    where an expression puts together any name
+    sought_at:   where each of `sought` is named, as far as YAML names it
+    doubts:      what is probably not meant, found on the way
     """
 
     root: Path
@@ -118,6 +131,9 @@ class References:
     paths: dict[str, list[str]] = field(default_factory=dict)
     faults: list[AnsibleError] = field(default_factory=list)
     encrypted: list[str] = field(default_factory=list)
+    computed: list[Origin] = field(default_factory=list)
+    sought_at: dict[tuple[str, str], Origin] = field(default_factory=dict)
+    doubts: list[AnsibleError] = field(default_factory=list)
 
     @cached_property
     def missing(self) -> set[str]:
@@ -133,6 +149,10 @@ class References:
         It may set any variable.
         """
         return {role for role, name in self.sought for one in self._spelled(name) if not self._is_there(one)}
+
+    def is_sought_there(self, name: str) -> bool:
+        """Whether a file of a name, or each that the name may stand for, is in the repository."""
+        return all(map(self._is_there, self._spelled(name)))
 
     def _spelled(self, name: str) -> Iterator[str]:
         """A file's name with what one of its variables is, where that is the name of a file; any other is a `*`."""
@@ -151,8 +171,9 @@ class References:
 
     def read(self, count: Callable[[str], object]) -> References:
         """Look at all files. count: called with the name of each. cost: one reading of each"""
-        kept_back = (line.strip() for line in _readable(self.root / ".gitignore").splitlines() if line[:1] not in "!#")
-        self.sought.update(("", line) for line in kept_back if _KEPT_BACK.search(line))
+        for number, line in enumerate(_readable(self.root / ".gitignore").splitlines(), 1):
+            if line[:1] not in "!#" and _KEPT_BACK.search(line.strip()):
+                self.seek("", line.strip(), Origin("file", "", ".gitignore", number))
         for path in _paths(self.root):
             relative = path.relative_to(self.root)
             count(relative.as_posix())
@@ -166,7 +187,7 @@ class References:
             elif path.suffix.lower() not in _PAGES or "templates" in relative.parts or "files" in relative.parts:
                 self._text(path)
             else:
-                self._given(_readable(path), self.role_of(relative))
+                self._given(_readable(path), relative)
         for key in self.naming:
             self.settable.update(self.texts.get(key, ()))
         return self
@@ -222,17 +243,26 @@ class References:
         text = _readable(path)
         self.used.update(_WORD.findall(text))
         self.parts.update(_BEGUN.findall(text))
-        self._given(text, self.role_of(path.relative_to(self.root)))
+        self._given(text, path.relative_to(self.root))
         if path.suffix == ".py":
             self.settable.update(_WORD.findall(text))
-        self.expression(text if "{%" in text or "{{" in text else "")
+        name = self.files.shown(path)
+        shown = text if "{%" in text or "{{" in text else ""
+        self.expression(shown, lambda part: Origin("template", "", name, text[: text.find(part)].count("\n") + 1))
+        self.doubts += _commented(text, name)
         if path.suffix in (".j2", ".jinja", ".jinja2") or "templates" in path.parts:
             self._template(path, text)
 
-    def _given(self, text: str, role: str) -> None:
+    def seek(self, role: str, name: str, origin: Origin) -> None:
+        self.sought.add((role, name))
+        self.sought_at.setdefault((role, name), origin)
+
+    def _given(self, text: str, relative: Path) -> None:
         """Note what a page or a program says that somebody gives: `name=value`, `name: value`, a row of a table."""
         self.settable.update(_ASSIGNED.findall(text), _WRITTEN.findall(text), _GIVEN.findall(text))
-        self.sought.update((role, name) for name in _GIVEN_FILE.findall(text))
+        for found in _GIVEN_FILE.finditer(text):
+            line = text[: found.start(1)].count("\n") + 1
+            self.seek(self.role_of(relative), found[1], Origin("file", "", relative.as_posix(), line))
 
     def _template(self, path: Path, text: str) -> None:
         if "{{" not in text and "{%" not in text:
@@ -258,11 +288,12 @@ class References:
         """Whether a name may be one that a task puts together to set it."""
         return any((begin or end) and name.startswith(begin) and name.endswith(end) for begin, end in self.made)
 
-    def expression(self, text: str) -> None:
-        """Note names that a text makes of other texts."""
+    def expression(self, text: str, where: Callable[[str], Origin]) -> None:
+        """Note names that a text makes of other texts. where: the origin of a part of it"""
         for found in _INDIRECT.finditer(text):
             literals = [one or other for one, other in _LITERAL.findall(found[1] or found[2] or "")]
             self.parts.update(literals or [None])
+            self.computed += [] if literals else [where(found[0])]
 
 
 class _Walk:
@@ -301,7 +332,8 @@ class _Walk:
                 (self.found.called if is_called else self.found.asked).update(_named(entry))
             if plain in ("vars_files", "include_vars") and not PLAYED & set(Path(self.document.file).parts):
                 role = self.found.role_of(Path(self.document.file))
-                self.found.sought.update((role, one) for one in _files_of(entry))
+                self._seek(role, entry, (*at, key))
+            self._condition(name, entry, (*at, key))
             if plain in _FREE and isinstance(entry, str):
                 self.found.settable.update(_ASSIGNED.findall(entry))
             if plain in ("include_role", "import_role") and isinstance(entry, dict):
@@ -309,6 +341,15 @@ class _Walk:
             if name in _NAMES and isinstance(entry, str):
                 self.found.settable.update(_WORD.findall(entry) if "{{" in entry else [entry])
             self.value(entry, (*at, key), plain if plain.startswith("with_") else name)
+
+    def _seek(self, role: str, entry: Any, at: Steps) -> None:
+        for one in _files_of(entry):
+            self.found.seek(role, one, self.document.locator("vars file", "", at).at(()))
+
+    def _condition(self, name: str, entry: Any, at: Steps) -> None:
+        if name == "when" and isinstance(entry, str) and _ONE.fullmatch(entry.strip()):
+            line = self.document.place(at)[0]
+            self.found.doubts.append(warned(CONDITION, f"{entry} is a template", self.document.file, line))
 
     def _text(self, text: str, at: Steps, key: str) -> None:
         found = self.found
@@ -318,7 +359,7 @@ class _Walk:
             if not is_bare or key in ("loop", "var", "environment") or key.startswith("with_"):
                 return
             text = f"{{{{ {text} }}}}"
-        found.expression(text)
+        found.expression(text, lambda part: self.document.locator("template", "", ()).at(at))
         is_guarded = bool(_GUARD.search(text))
         names = undeclared(text)
         if not names:
@@ -327,6 +368,28 @@ class _Walk:
         origin = Origin("template", "") if place else self.document.locator("template", "", ()).at(at)
         for name in names:
             found.mention(name, origin, is_guarded)
+
+
+def _commented(text: str, name: str) -> Iterator[AnsibleError]:
+    """Values of an inventory in INI that end at a `#`, and those that a comment belongs to."""
+    section = ""
+    for number, line in enumerate(text.splitlines(), 1) if _INVENTORY.search(text) else ():
+        head = _SECTION.match(line)
+        section = head[1] if head else section
+        found = _TAILED.match(line) if section.endswith(":vars") else None
+        if found and not _is_literal(found[2]):
+            yield warned(INI_COMMENT, f"the comment belongs to the value of {found[1]}", name, number)
+        cut = None if head or section.endswith(":vars") or line[:1] in "#;" else _CUT.search(line)
+        if cut:
+            yield warned(INI_COMMENT, f"{cut[1]} is {cut[2]!r} here: a comment begins within the word", name, number)
+
+
+def _is_literal(text: str) -> bool:
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def is_role(folder: Path) -> bool:

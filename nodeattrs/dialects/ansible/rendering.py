@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, wraps
 from types import GeneratorType
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.sensitive import Marked, Sensitive
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.dialects.ansible.answers import Variables
+from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.filters import FILTERS, PLAIN, TESTS
 from nodeattrs.dialects.ansible.levels import MAGIC
 from nodeattrs.dialects.ansible.templates import is_template
@@ -25,7 +27,8 @@ from nodeattrs.formats.jinja import module, rendering, sandboxed
 
 MOST_NESTED = 40
 """How many variables may need one another in a row."""
-Lookups = Mapping[str, Callable[..., Any]]
+Lookups = Mapping[str, Callable[[tuple[Any, ...], Mapping[str, Any]], list[Any]]]
+Hosts = tuple[Iterable[str], Callable[[str], Variables]]
 _CALLS = frozenset(("lookup", "query", "q", "now", "undef"))
 _UNASKED = frozenset(("filter", "test"))
 """Jinja's tests that ask about the environment, which has less than Ansible's."""
@@ -53,6 +56,12 @@ class Rendered(NamedTuple):
     left: dict[Path, str]
 
 
+class _Passed(str):
+    """A text of a variable: a template that gives it unchanged does not make it unsafe."""
+
+    __slots__ = ()
+
+
 class _NeedsAnsible(Exception):  # no error of anybody: an answer
     """Something that needs Ansible."""
 
@@ -60,17 +69,26 @@ class _NeedsAnsible(Exception):  # no error of anybody: an answer
 class Rendering:
     """Evaluates the templates of one answer.
 
-    lookups: further names that templates may call, such as `lookup`
+    lookups: plugins beside `vars` and `items`: each gives a list for its terms and options
+    hosts:  what `hostvars` has: the names of hosts, and what gives the answer of one
+    budget: what all templates draw on; one of its own unless given
     cost:   each variable that is mentioned is evaluated once; all together draw on one budget
     raises: MissingExtra
     """
 
-    def __init__(self, answer: Variables, lookups: Lookups | None = None) -> None:
+    def __init__(
+        self,
+        answer: Variables,
+        lookups: Lookups | None = None,
+        hosts: Hosts | None = None,
+        budget: Budget | None = None,
+    ) -> None:
         self._answer = answer
         self._lookups = lookups or {}
+        self._hosts = None if hosts is None else HostVars(hosts, self)
         self._active: list[str] = []
         self._known: dict[str, Any] = {}
-        self._budget = Budget(f"templates of {answer.host}")
+        self._budget = budget or Budget(f"templates of {answer.host}")
         self._undefined: Any = _undefined()
         self._environment = self._made()
 
@@ -78,6 +96,14 @@ class Rendering:
         """A value of the answer with its templates evaluated. path: where it stands. raises: TooMuch"""
         left: dict[Path, str] = {}
         return Rendered(self._settled(value, self._filled(value), path, left), left)
+
+    def outcome(self, text: str) -> tuple[Any, str, bool]:
+        """What a text gives; else why it gives nothing, and whether that needs Ansible. raises: TooMuch"""
+        found = self._evaluated(text)
+        missing = self._first_missing(found)
+        if missing is None:
+            return found, "", False
+        return found, str(missing._undefined_message), missing._undefined_exception is _NeedsAnsible
 
     def variables(self) -> Rendered:
         """All variables of the answer. raises: TooMuch"""
@@ -94,18 +120,19 @@ class Rendering:
             return settled
         if type(value) is Marked:  # it is withheld, whether evaluated or not
             return value
-        missing = self._missing(filled)
+        missing = self._first_missing(filled)
         if missing is None:
             return filled
-        left[path] = missing
+        left[path] = str(missing._undefined_message)
         return value
 
-    def _missing(self, value: Any) -> str | None:
+    def _first_missing(self, value: Any) -> Any:
+        """The first undefined value in a value; None where all of it is there."""
         ahead = [value]
         while ahead:
             one = ahead.pop()
             if isinstance(one, self._undefined):
-                return str(one._undefined_message)
+                return one
             if isinstance(one, (dict, list)):
                 ahead += reversed([*one.values()] if isinstance(one, dict) else one)
         return None
@@ -133,6 +160,8 @@ class Rendering:
             if passed.limit != "depth":
                 raise
             return self._unknown(passed.reason)
+        except module().UndefinedError as error:
+            return self._undefined(hint=str(error))
         except Exception as error:  # a template may raise anything
             return self._unknown(str(error) or type(error).__name__)
         return found
@@ -149,24 +178,61 @@ class Rendering:
             return stored
         if not isinstance(value, _SCALARS):
             raise _NeedsAnsible(f"it gives a {type(value).__name__}, which is no value of a variable")
+        if isinstance(value, _Passed):
+            return str(value)
         return Unsafe(value) if isinstance(value, str) else value
 
     def _named(self, name: str) -> Any:
-        """The value of a name in a template; ABSENT where nobody sets it."""
+        """The value of a name in a template; ABSENT for any other name."""
         answer = self._answer
         if name in answer.magic:
             return answer.magic[name]
+        if name == "hostvars" and self._hosts is not None:
+            return self._hosts
         if name in MAGIC and name not in answer.vars:
             return self._unknown(f"{name} is a variable that Ansible sets when it runs")
         unknown = answer.unknown(name)
         if unknown:
             origin = unknown[-1].origin.at(())
             return self._unknown(f"{name} may be set at {origin.place or origin.who}")
-        if name in self._lookups:
-            return self._lookups[name]
         if name not in answer.vars:
-            return self._unknown(f"{name} needs Ansible") if name in _CALLS else ABSENT
+            return self._called(name)
         return self._own(name)
+
+    def _called(self, name: str) -> Any:
+        """What a template calls that is no variable; ABSENT for any other name."""
+        if name not in ("lookup", "query", "q"):
+            return self._unknown(f"{name} needs Ansible") if name in _CALLS else ABSENT
+
+        def query(plugin: str, *terms: Any, **how: Any) -> list[Any]:
+            plain = plugin.removeprefix("ansible.builtin.")
+            if plain == "items":
+                return [one for term in terms for one in (term if isinstance(term, list) else [term])]
+            if plain in self._lookups:
+                return self._lookups[plain](terms, how)
+            if plain != "vars":
+                raise _NeedsAnsible(f"the lookup {plugin} needs Ansible")
+            found = [self._named(str(term)) for term in terms]
+            absent = how.get("default", ABSENT)
+            if absent is ABSENT and ABSENT in found:
+                raise _NeedsAnsible(f"no variable {terms[found.index(ABSENT)]}")
+            return [absent if one is ABSENT else one for one in found]
+
+        def lookup(plugin: str, *terms: Any, **how: Any) -> Any:
+            found = query(plugin, *terms, **how)
+            return found[0] if len(found) == 1 else found
+
+        return lookup if name == "lookup" else query
+
+    def for_host(self, answer: Variables) -> Rendering:
+        """The same for another host, which draws on the same budget."""
+        other = Rendering(answer, self._lookups, budget=self._budget)
+        other._hosts = self._hosts
+        return other
+
+    def named(self, name: str) -> Any:
+        """The value of a variable, or of one that Ansible sets; ABSENT where nobody sets it."""
+        return self._named(name)
 
     def _own(self, name: str) -> Any:
         """The value of a variable that is set. raises: _NeedsAnsible"""
@@ -177,7 +243,8 @@ class Rendering:
         if name not in self._known:
             self._active.append(name)
             try:
-                self._known[name] = self._filled(self._answer.vars[name])
+                filled = self._filled(self._answer.vars[name])
+                self._known[name] = with_leaves(filled, lambda one: _Passed(one) if type(one) is str else one)
             finally:
                 self._active.pop()
         return self._known[name]
@@ -190,12 +257,13 @@ class Rendering:
     def _made(self) -> Any:
         jinja2 = module()
         plain = {name: function for name, function in jinja2.defaults.DEFAULT_FILTERS.items() if name in PLAIN}
+        filters = {**plain, **FILTERS, "extract": jinja2.pass_environment(_extract)}
         own = {"default": _default, "d": _default, "mandatory": _mandatory}
         all_tests = {**jinja2.defaults.DEFAULT_TESTS, **TESTS}
         tests = {name: _of_defined(test) for name, test in all_tests.items() if name not in _UNASKED}
         environment = sandboxed(
             self._budget,
-            filters={**plain, **FILTERS, **own},
+            filters={**{name: _of_value(function) for name, function in filters.items()}, **own},
             tests={**tests, "defined": _is_defined, "undefined": lambda value: not _is_defined(value)},
             joined=_joined,
             native=True,
@@ -206,6 +274,49 @@ class Rendering:
         environment.context_class = _context(self._named)
         environment.globals = {name: environment.globals[name] for name in ("range", "dict", "namespace")}
         return environment
+
+
+class HostVars(Mapping[str, "OfHost"]):
+    """What `hostvars` has: each host's variables with their templates evaluated, when they are asked for."""
+
+    def __init__(self, hosts: Hosts, own: Rendering) -> None:
+        names, self._answer = hosts
+        self._names, self._own = list(names), own
+        self._known: dict[str, OfHost] = {}
+
+    def __getitem__(self, name: str) -> OfHost:
+        if name not in self._known:
+            try:
+                answer = self._answer(name)
+            except AnsibleError:
+                raise KeyError(name) from None
+            self._known[name] = OfHost(self._own.for_host(answer), answer)
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class OfHost(Mapping[str, Any]):
+    """The variables of one host, with their templates evaluated when they are asked for."""
+
+    def __init__(self, rendering: Rendering, answer: Variables) -> None:
+        self._rendering, self._answer = rendering, answer
+
+    def __getitem__(self, name: str) -> Any:
+        found = self._rendering.named(name)
+        if found is ABSENT:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._answer.vars, **self._answer.magic})
+
+    def __len__(self) -> int:
+        return len({**self._answer.vars, **self._answer.magic})
 
 
 def evaluated(value: Any, answer: Variables, lookups: Lookups | None = None) -> Any:
@@ -235,6 +346,7 @@ def _each(values: list[Any], answer: Variables, lookups: Lookups | None) -> list
     return [ABSENT if index in left else value for index, value in enumerate(found.value)]
 
 
+@cache
 def _undefined() -> Any:
     jinja2 = module()
 
@@ -295,6 +407,26 @@ def _of_defined(test: Callable[..., bool]) -> Callable[..., bool]:
         return test(value, *others, **how)
 
     return tested
+
+
+def _of_value(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A filter that passes an undefined value on."""
+    at = 1 if hasattr(function, "jinja_pass_arg") else 0
+
+    @wraps(function)
+    def filtered(*given: Any, **how: Any) -> Any:
+        value = given[at] if len(given) > at else None
+        return value if isinstance(value, module().Undefined) else function(*given, **how)
+
+    return filtered
+
+
+def _extract(environment: Any, item: Any, container: Any, morekeys: Any = None) -> Any:
+    value = container
+    more = [] if morekeys is None else morekeys if isinstance(morekeys, list) else [morekeys]
+    for step in (item, *more):
+        value = environment.getitem(value, step)
+    return value
 
 
 def _default(value: Any, default_value: Any = "", boolean: bool = False) -> Any:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.trace import Trace, shown
@@ -14,17 +14,18 @@ from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.because import Mention, mentions, reasons
 from nodeattrs.dialects.ansible.codes import NOT_EVALUATED
+from nodeattrs.dialects.ansible.config import Config, settings
 from nodeattrs.dialects.ansible.faults import AnsibleError, warned
+from nodeattrs.dialects.ansible.in_plays import PlacedIn, places_in_plays
 from nodeattrs.dialects.ansible.inventory import Inventory
+from nodeattrs.dialects.ansible.playbook import InTask
 from nodeattrs.dialects.ansible.printing import printed_variables
+from nodeattrs.dialects.ansible.rendering import Rendered, Rendering
 from nodeattrs.dialects.ansible.values import MaySet, as_json
+from nodeattrs.dialects.ansible.where import found_first
 from nodeattrs.reports.explain import Explanation, way_to
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import origin_data
-
-if TYPE_CHECKING:
-    from nodeattrs.dialects.ansible.rendering import Rendered
-
 
 _data = partial(as_json, withheld=True)
 
@@ -45,12 +46,14 @@ class ExplainedVariable:
     """Why a host has a value: the table of the trace, the rules in words, and what its templates mention.
 
     rendered: the value with its templates evaluated, where that was asked for
+    in_plays: the places that set it in plays, where no play is asked about
     """
 
     inventory: Inventory
     answer: Variables
     explanation: Explanation
     rendered: Rendered | None = None
+    in_plays: Sequence[PlacedIn] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as data; why the winner overrides the others, and the variables that its templates mention."""
@@ -63,6 +66,7 @@ class ExplainedVariable:
                 for one in self._mentions(explanation)
             ],
             **({} if self.rendered is None else _rendered(self.rendered)),
+            "in_plays": list(map(_placed, self.in_plays)),
         }
 
     def _mentions(self, explanation: Explanation) -> list[Mention]:
@@ -75,6 +79,7 @@ class ExplainedVariable:
         for title, rows in (
             ("why", reasons(self.inventory, explanation.trace)),
             ("mentions", [_mentioned(one) for one in self._mentions(explanation)]),
+            ("in plays", [_said(one) for one in self.in_plays]),
             ("rendered", [] if self.rendered is None else [shown(as_json(self.rendered.value))]),
             ("not evaluated", [] if self.rendered is None else list(_left(self.rendered))),
         ):
@@ -92,22 +97,44 @@ def layers_of(trace: Trace) -> Iterator[Layer]:
         yield Layer(one.value, origin, (trace.titles or {}).get(one.rank, ""))
 
 
+def rendering_of(inventory: Inventory, answer: Variables, environment: Mapping[str, str] | None) -> Rendering:
+    """What evaluates the templates of an answer. environment: what the lookup `env` sees; None where it sees nothing"""
+    folders = [inventory.playbook_dir / "files", inventory.playbook_dir]
+    lookups: dict[str, Any] = {"first_found": lambda terms, how: found_first(terms or [how], folders, how)}
+    hosts = None
+    if isinstance(answer, InTask):  # what tasks have set for other hosts is not followed there
+        lookups |= answer.task.where.lookups()
+    else:
+        hosts = inventory.hosts, inventory.host
+    if environment is None:
+        lookups["env"] = _no_environment
+    else:
+        lookups["env"] = lambda terms, how: [environment.get(str(one), how.get("default", "")) for one in terms]
+    return Rendering(answer, lookups, hosts)
+
+
+def _no_environment(terms: Any, how: Any) -> list[Any]:
+    raise LookupError("the lookup env needs --environ")
+
+
 def explained_variable(
-    inventory: Inventory, answer: Variables, path: Path, *, render: bool = False
+    inventory: Inventory, answer: Variables, path: Path, *, render: Rendering | None = None
 ) -> ExplainedVariable:
     """Why a path of a host's variables is what it is.
 
-    render: whether templates are evaluated, too
+    render: what evaluates its templates; None leaves them
     cost:   that of a trace
     """
     trace = answer.trace(path)
-    hint = None if trace.found or trace.claims else way_to(as_json(answer.vars), path)
+    is_outside = not isinstance(answer, InTask)
+    in_plays = places_in_plays(inventory, path, [answer.host]) if is_outside and path else []
+    hint = None if trace.found or trace.claims or in_plays else way_to(as_json(answer.vars), path)
     rendered = None
-    if render and trace.found:
-        from nodeattrs.dialects.ansible.rendering import Rendering
-
-        rendered = Rendering(answer).rendered(trace.value, path)
-    return ExplainedVariable(inventory, answer, Explanation(trace, answer.host, answer.where, hint=hint), rendered)
+    if render is not None and trace.found:
+        rendered = render.rendered(trace.value, path)
+    return ExplainedVariable(
+        inventory, answer, Explanation(trace, answer.host, answer.where, hint=hint), rendered, in_plays
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +180,44 @@ class Groups:
     def lines(self, screen: Screen) -> Iterator[str]:
         """The tree as Ansible prints it."""
         yield from self.text.splitlines()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of ansible.cfg and the environment that change which variables count."""
+
+    config: Config
+
+    def to_dict(self) -> dict[str, Any]:
+        """Each setting with its value and its place."""
+        rows = [
+            {"name": name, "value": as_json(value), "place": place, "is_followed": value is not None}
+            for name, value, place in settings(self.config)
+        ]
+        return {"version": 1, "settings": rows}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """A line a setting."""
+        if self.config.passed_over is not None:
+            yield "ansible.cfg does not count: every user may write into its folder"
+        elif self.config.file is None:
+            yield "no ansible.cfg"
+        for name, value, place in settings(self.config):
+            shown_value = "(not followed)" if value is None else shown(as_json(value))
+            yield printable(f"{place}  {name} = {shown_value}")
+
+
+def _placed(one: PlacedIn) -> dict[str, Any]:
+    return {
+        **origin_data(one.origin),
+        "value": _data(one.value),
+        "level": one.level,
+        "plays": {name: list(its) for name, its in one.plays.items()},
+    }
+
+
+def _said(one: PlacedIn) -> str:
+    return f"{shown(_data(one.value))}, set by {one.origin.place or one.origin.who}, in {one.where}"
 
 
 def _left(rendered: Rendered) -> Iterator[str]:

@@ -6,6 +6,7 @@ It knows no tasks and no levels but the two at which a role's files stand.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,6 +29,7 @@ MOST_INSIDE = 20
 """A role may include itself so deep."""
 _COMMON = ("~/.ansible/roles", "/usr/share/ansible/roles", "/etc/ansible/roles")
 
+_REQUIREMENTS = ("requirements.yml", "roles/requirements.yml", "collections/requirements.yml")
 _COLLECTIONS = ("~/.ansible/collections", "/usr/share/ansible/collections")
 
 
@@ -156,11 +158,9 @@ class Roles:
         self.files, self.policy, self.extensions, self.fill = files, policy, extensions, fill
         self.are_private = are_private
         self.paths = paths or tuple(str(Path(one).expanduser()) for one in _COMMON)
-        self._collections = collections or tuple(str(Path(one).expanduser()) for one in _COLLECTIONS)
+        self._collections = collections
         if not paths:
             border.admit_of_machine(*self.paths)
-        if not collections:
-            border.admit_of_machine(*self._collections)
 
     def read(self, asked: Asked, folder: Path, by: Role | None = None) -> Role:
         """The role that an entry asks for.
@@ -192,19 +192,36 @@ class Roles:
         role.needs += [] if meta is None else [self.read(entry, folder, role) for entry in _dependencies(meta)]
         return role
 
+    def folder_of(self, name: str, folder: Path, beside: Path) -> Path | None:
+        """The folder of a role of a name; None where it is not there. beside: a folder in which it is sought, too"""
+        candidates = [*self._candidates(name, folder, None, ()), beside / name]
+        return next((one for one in candidates if os.path.isdir(one)), None)
+
     def _found(self, name: str, folder: Path, by: Role | None, asked: Asked) -> Path:
         for candidate in self._candidates(name, folder, by, asked.collections):
             if os.path.isdir(candidate):  # a name too long for a disk is of nothing there
                 return candidate
         line = asked.document.place(asked.at)[0]
         hint = "roles are sought in roles/ beside the playbook, in roles_path and beside the playbook"
+        hint = self._required(name) or hint
         raise AnsibleError(NO_ROLE, f"no role {name}", file=asked.document.file, line=line, hint=hint)
+
+    def _required(self, name: str) -> str:
+        """Which file of requirements names a role or its collection, in words; "" for none."""
+        wanted = re.compile(
+            rf"(?<![\w.-]){re.escape(name.rpartition('.')[0] if name.count('.') > 1 else name)}(?![\w-])"
+        )
+        for file in _REQUIREMENTS:
+            text = self.files.text(self.files.folder / file).text if (self.files.folder / file).is_file() else ""
+            line = next((number for number, one in enumerate(text.splitlines(), 1) if wanted.search(one)), None)
+            if line is not None:
+                return f"{file}:{line} names it: ansible-galaxy install -r {file} fetches it"
+        return ""
 
     def _candidates(self, name: str, folder: Path, by: Role | None, collections: Sequence[str]) -> Iterator[Path]:
         named = [name] if name.count(".") == 2 else [f"{one}.{name}" for one in collections]
         for space, collection, role in (one.split(".", 2) for one in named if one.count(".") > 1):
-            for base in (folder / "collections", self.files.folder / "collections", *map(Path, self._collections)):
-                home = base if base.name == "ansible_collections" else base / "ansible_collections"
+            for home in collection_homes(folder, self.files.folder, self._collections):
                 yield home / space / collection / "roles" / role
         yield folder / "roles" / name
         yield from (Path(path) / name for path in self.paths)
@@ -240,6 +257,15 @@ class Roles:
         path = self.file(role / "meta", "main")
         document = None if path is None else self.files.document(path)
         return document if document is not None and isinstance(document.tree, dict) else None
+
+
+def collection_homes(folder: Path, root: Path, paths: Sequence[str]) -> Iterator[Path]:
+    """The folders `ansible_collections`, in the order in which they are sought. paths: what ansible.cfg names"""
+    if not paths:
+        paths = [str(Path(one).expanduser()) for one in _COLLECTIONS]
+        border.admit_of_machine(*paths)
+    for base in (folder / "collections", root / "collections", *map(Path, paths)):
+        yield base if base.name == "ansible_collections" else base / "ansible_collections"
 
 
 def _dependencies(meta: Document) -> Iterator[Asked]:

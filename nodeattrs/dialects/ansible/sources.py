@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from nodeattrs.core.budget import Budget
@@ -29,6 +29,9 @@ from nodeattrs.formats.patterns import expression
 
 _HINT = "--run-inventory runs it"
 _LISTS = ("host_list", "advanced_host_list")
+_CONSTRUCTED = "constructed"
+Construct = Callable[[Document, list[Path]], None]
+"""Reads a file of the plugin `constructed`, given the folders of the sources before it; raises `NotRun`."""
 
 
 class NotRun(Exception):
@@ -37,9 +40,9 @@ class NotRun(Exception):
     unknown: what it is; file: where
     """
 
-    def __init__(self, unknown: Unknown, file: str) -> None:
+    def __init__(self, unknown: Unknown, file: str, line: int | None = 1) -> None:
         super().__init__(unknown.reason)
-        self.unknown, self.origin = unknown, Origin("inventory", unknown.name, file, 1)
+        self.unknown, self.origin = unknown, Origin("inventory", unknown.name, file, line)
 
 
 class Sources:
@@ -49,8 +52,11 @@ class Sources:
     not_run: what would have to be run
     """
 
-    def __init__(self, tree: Tree, files: Files, config: Config, warn: Warn, dynamic: Dynamic) -> None:
+    def __init__(
+        self, tree: Tree, files: Files, config: Config, warn: Warn, dynamic: Dynamic, construct: Construct
+    ) -> None:
         self.tree, self.files, self.config, self.warn, self.dynamic = tree, files, config, warn, dynamic
+        self._construct = construct
         self.places: list[Path] = []
         self.not_run: list[NotRun] = []
         self._read: list[str] = []
@@ -107,23 +113,32 @@ class Sources:
         """Read a file as the first kind that fits; whether one did."""
         self.tree.source = str(path)
         reasons: list[AnsibleError] = []
-        if self.dynamic.names(path):
+        if self.dynamic.names(path) and not self._is_evaluated(path):
             return self._run(path)
         for kind in self.config.enable_plugins:
             plain = _plain(kind)
             read = getattr(self, f"_as_{plain}", self._as_auto)  # any other plugin reads files that name a plugin
             try:
                 if plain not in _LISTS and read(path):
+                    self.dynamic.leave(path)
                     self._read.append(str(path))
                     return True
             except AnsibleError as error:
                 reasons.append(error)
             except NotRun as found:
+                if self.dynamic.names(path):
+                    return self._run(path)
                 self.not_run.append(found)
                 self._unparsed(path, found.unknown.reason)
                 return False
         self._unparsed(path, "; ".join(dict.fromkeys(map(_reason, reasons))) or "no kind of inventory fits", reasons)
         return False
+
+    def _is_evaluated(self, path: Path) -> bool:
+        """Whether a source that may be run is evaluated here first."""
+        if not path.is_file() or path.suffix not in (".config", ".yml", ".yaml") or self.dynamic.has_output(path):
+            return False
+        return _plain(self._configured(path)[1]) == _CONSTRUCTED
 
     def _run(self, path: Path) -> bool:
         try:
@@ -149,14 +164,32 @@ class Sources:
         return False
 
     def _as_auto(self, path: Path) -> bool:
-        if path.suffix in (".yml", ".yaml") and path.is_file():
-            document = self.files.document(path)
-            plugin = document.tree.get("plugin") if document and isinstance(document.tree, dict) else None
-            if isinstance(plugin, str):
-                raise NotRun(
-                    Unknown(plugin, f"is of the plugin {plugin}, which was not run; {_HINT}"), self.files.shown(path)
-                )
+        if path.suffix not in (".yml", ".yaml") or not path.is_file():
+            return False
+        document, plugin = self._configured(path)
+        if document is not None and _plain(plugin) == _CONSTRUCTED:
+            return self._read_constructed(document)
+        if plugin:
+            reason = f"is of the plugin {plugin}, which was not run; {_HINT}"
+            raise NotRun(Unknown(plugin, reason), self.files.shown(path))
         return False
+
+    def _as_constructed(self, path: Path) -> bool:
+        if path.suffix not in ("", ".config", *self.config.yaml_valid_extensions) or not path.is_file():
+            return False
+        document, plugin = self._configured(path)
+        return document is not None and _plain(plugin) == _CONSTRUCTED and self._read_constructed(document)
+
+    def _configured(self, path: Path) -> tuple[Document | None, str]:
+        """What a file says, and the plugin that it configures; "" for none."""
+        document = self.files.document(path)
+        plugin = document.tree.get("plugin") if document and isinstance(document.tree, dict) else None
+        return document, plugin if isinstance(plugin, str) else ""
+
+    def _read_constructed(self, document: Document) -> bool:
+        before = [Path(one).parent for one in self._read if os.path.exists(one)]
+        self._construct(document, list(dict.fromkeys(before)))
+        return True
 
     def _as_yaml(self, path: Path) -> bool:
         if path.suffix and path.suffix not in self.config.yaml_valid_extensions:

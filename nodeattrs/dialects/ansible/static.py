@@ -20,15 +20,22 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import is_near
 from nodeattrs.dialects.ansible.codes import (
     DUPLICATE_KEY,
+    MISSING,
     MISSPELT_VARIABLE,
+    NO_EFFECT,
+    NOT_JUDGED,
+    PASSED_OVER,
+    RESERVED_NAME,
     SHADOWED_VARIABLE,
     UNDEFINED_VARIABLE,
     UNPARSED,
     UNUSED_VARIABLE,
+    VARIABLE_NAME,
 )
 from nodeattrs.dialects.ansible.config import config_of
 from nodeattrs.dialects.ansible.faults import AnsibleError, warned
 from nodeattrs.dialects.ansible.files import Files
+from nodeattrs.dialects.ansible.groups import PRIORITY
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.levels import MERGE, RESERVED, title
 from nodeattrs.dialects.ansible.references import PLAYED, WORDS, Definition, References, is_role
@@ -41,6 +48,8 @@ _PLAYED = ("roles/*/tasks/main.y*ml", *(f"inventor*/{way}{name}" for way in ("",
 """What lies where somebody keeps playbooks."""
 _OF_FILES = {title(level) for level in range(3, 11)}
 _SHORTEST = 4
+_FEW = 20
+_NAMED = re.compile(r"(?:^|/)(?:group|host)_vars/[^/]+$")
 _PLACEHOLDER = re.compile(r"(?i)^(your|example|change.?me|placeholder)|\bexample\.(com|org|net)$")
 """Names of hosts that somebody is to write: what counts for them is not known yet."""
 
@@ -69,7 +78,7 @@ class Static:
     count:  called with the name of each file that is read
     """
 
-    NOTES = frozenset((UNUSED_VARIABLE,))
+    NOTES = frozenset((UNUSED_VARIABLE, NOT_JUDGED))
     """Kinds that are only worth knowing."""
 
     def __init__(self, root: Path, count: Callable[[str], object] = str) -> None:
@@ -112,11 +121,58 @@ class Static:
         for name, origin in undefined.items():
             yield _at(UNDEFINED_VARIABLE, f"{name} is mentioned here, and nothing sets it", origin)
         yield from self._shadowed()
+        yield from self._references.doubts
+        yield from self._names()
+        yield from self._files()
+        yield from self._not_judged()
+
+    def _names(self) -> Iterator[AnsibleError]:
+        """Names in files of variables that Ansible does not take, or takes as its own."""
+        for one in self._references.definitions:
+            if not (one.name.isidentifier() and one.name.isascii()):
+                yield _at(VARIABLE_NAME, f"{one.name!r} cannot be a variable's name", one.origin)
+            elif one.name in RESERVED:
+                yield _at(RESERVED_NAME, f"{one.name} is a word of plays and tasks", one.origin)
+            elif one.name == PRIORITY:
+                yield _at(NO_EFFECT, f"{PRIORITY} counts in an inventory, and not here", one.origin)
+
+    def _files(self) -> Iterator[AnsibleError]:
+        """Files that are named and not there, and those that another one hides."""
+        found = self._references
+        for (_, name), origin in found.sought_at.items():
+            if (
+                origin.kind == "vars file"
+                and "{{" not in name
+                and not name.startswith(("/", "~"))
+                and not found.is_sought_there(name)
+            ):
+                yield _at(MISSING, f"{name}: named here, and not there", origin)
+        for paths in found.paths.values():
+            for path in (one for one in paths if one.endswith(".yaml") and _NAMED.search(one)):
+                twin = f"{path[:-5]}.yml"
+                if twin in found.paths.get(Path(twin).name, ()):
+                    yield warned(PASSED_OVER, f"{twin} is read instead", path, None)
+
+    def _not_judged(self) -> Iterator[AnsibleError]:
+        """What switches a rule off, and for which names."""
+        found = self._references
+        names = list(dict.fromkeys(one.name for one in self._unmentioned()))
+        if found.computed and names and not found.encrypted:
+            few = ", ".join(names[:_FEW]) + (f" and {len(names) - _FEW} more" if len(names) > _FEW else "")
+            message = f"a name is put together here, so it is not known whether these are used: {few}"
+            yield _at(NOT_JUDGED, message, found.computed[0])
+        gone = sorted(one for role, one in found.sought if not (role or found.is_sought_there(one)))
+        if gone and not found.encrypted:
+            origin = found.sought_at.get(("", gone[0]), Origin("file", ""))
+            yield _at(NOT_JUDGED, f"{gone[0]} is not there, and may set any name: none is said to be undefined", origin)
 
     def _unused(self) -> Iterator[Definition]:
         found = self._references
-        if None in found.parts or found.encrypted:
-            return
+        return iter(()) if None in found.parts or found.encrypted else self._unmentioned()
+
+    def _unmentioned(self) -> Iterator[Definition]:
+        """The variables whose names stand nowhere but where they are set, and that no text may name."""
+        found = self._references
         for one in found.definitions:
             is_foreign = (bool(found.missing) and not one.role) or self._is_of_missing(one.name)
             if one.name in found.used or one.name in WORDS | RESERVED or one.name.startswith("ansible_") or is_foreign:

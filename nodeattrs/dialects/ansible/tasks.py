@@ -25,7 +25,7 @@ from nodeattrs.dialects.ansible.plays import Play
 from nodeattrs.dialects.ansible.rendering import evaluated, weighed
 from nodeattrs.dialects.ansible.roles import Asked, Role, Roles, variables_of
 from nodeattrs.dialects.ansible.values import MaySet
-from nodeattrs.dialects.ansible.where import Around, Task
+from nodeattrs.dialects.ansible.where import Around, Task, surroundings
 from nodeattrs.dialects.ansible.words import arguments_of, is_yes, module_of, never_runs, plain_name
 
 MOST_INCLUDES = 50
@@ -61,7 +61,7 @@ class Walk:
         """
         self.roles, self.joined, self._unit, self._ran = roles, list(joined), [], []
         self._entered = [self._unit]
-        outside = Around(play, play.document, play.folder).of(play.body)
+        outside = surroundings(play)
         if play.body.get("gather_facts", True) is not False:
             self.happened.facts_gathered(outside.origin(play.at, "play"))
         self.happened.learn(play.folder / "library", play.folder / "action_plugins")
@@ -175,7 +175,8 @@ class Walk:
             if key == "rescue" and is_rescued:
                 origin = inside.origin((*at, key), "rescue")
                 self.happened.fact(origin, "it is set when the block has failed", _FAILED)
-            around = replace(inside, is_sure=inside.is_sure and (key == "always" or not is_rescued))
+            is_sure = inside.is_sure and (key == "always" or not is_rescued)
+            around = replace(inside, is_sure=is_sure, is_rescue=inside.is_rescue or key == "rescue")
             yield from self._list(around, body.get(key) or [], (*at, key))
 
     # --- loops
@@ -207,7 +208,7 @@ class Walk:
         found = evaluated(body[key], self._now(where), where.lookups())
         if key == "with_first_found" and found is not ABSENT:
             try:
-                return [where.first_found([found], kind, {})]
+                return [where.first_found([found], kind)]
             except LookupError:
                 return None
         if not isinstance(found, list) or key not in ("loop", "with_list", "with_items"):
@@ -277,7 +278,16 @@ class Walk:
         arguments = dig(inside.document.tree, at).items()
         key = next((key for key, one in arguments if isinstance(one, dict) and "apply" in one), "args")
         under = (*at, key, "apply")
-        return inside.within(variables_of(apply, inside.document, under), under, 16, "apply").of(apply)
+        own = variables_of(apply, inside.document, under)
+        now = self._now(inside)
+        filled = {name: evaluated(value, now, inside.lookups()) for name, value in own.items()}
+        settled = {name: value for name, value in filled.items() if value is not ABSENT}
+        applied = inside.within(settled, under, 16, "apply")
+        if len(settled) < len(own):
+            may_set = MaySet(inside.origin((*under, "vars"), "apply"), frozenset(own.keys() - settled.keys()))
+            layer = Layer.unknown(title(16), may_set, "a template in apply cannot be filled in")
+            applied = replace(applied, around=(*applied.around, layer))
+        return applied.of(apply)
 
     def _import_role(self, outside: Around, own: dict[Any, Any], given: dict[Any, Any], at: Steps) -> Iterator[Task]:
         inside = outside.within(own, at, 17, "import_role")
@@ -368,7 +378,7 @@ def imported(play: Play, roles: Roles) -> Iterator[Role]:
 
     raises: AnsibleError
     """
-    outside = Around(play, play.document, play.folder).of(play.body)
+    outside = surroundings(play)
     for key in ("pre_tasks", "post_tasks", "tasks"):
         yield from _imported_in(outside, play.entries(key), (*play.at, key), roles)
 

@@ -104,7 +104,26 @@ MERGED = "`<<`"
 
 
 class _Ansible(Safe):
-    """PyYAML's safe loader with three tags more; a key that is written twice is warned of."""
+    """PyYAML's safe loader with three tags more; a key that is written twice is warned of.
+
+    What an alias brings has the line of its anchor.
+    """
+
+    def __init__(self, text: Text, *, marks: bool = True, budget: Budget | None = None) -> None:
+        super().__init__(text, marks=marks, budget=budget)
+        self._anchors: dict[str, int] = {}
+
+    def _name(self, event: Any, named: Any) -> None:
+        super()._name(event, named)
+        self._anchors[event.anchor] = event.start_mark.index
+
+    def _alias(self, event: Any) -> None:
+        frame = self.open[-1] if self.open else None
+        key = None if frame is None else frame.step
+        super()._alias(event)
+        mark = None if frame is None else frame.parts.get(key)
+        if frame is not None and mark is not None and key is not None:
+            frame.parts[key] = Mark(self._anchors[event.anchor], mark.parts, mark.before)
 
     def scalar(self, event: Any) -> Any:
         if event.tag in _VAULTS:

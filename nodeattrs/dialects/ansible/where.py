@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.files import Plan
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.plays import Play
-from nodeattrs.dialects.ansible.rendering import evaluated
+from nodeattrs.dialects.ansible.rendering import Lookups, evaluated
 from nodeattrs.dialects.ansible.roles import Role
 from nodeattrs.dialects.ansible.templates import filled, is_template
 from nodeattrs.dialects.ansible.words import conditions, is_sure, is_true, tags_of
@@ -38,6 +38,7 @@ class Around:
     tags:    those around it, and its own
     collections: those in which plain names of roles are sought first
     is_sure: whether nothing else around it may keep it from running
+    is_rescue: whether it is in the `rescue` of a block
     loaded: how many of `around` and `params` surround the role whose tasks were loaded with this one
     """
 
@@ -53,6 +54,7 @@ class Around:
     tags: frozenset[str] = frozenset()
     collections: tuple[str, ...] = ()
     is_sure: bool = True
+    is_rescue: bool = False
     loaded: tuple[int, int] = (0, 0)
 
     def within(self, own: dict[Any, Any], at: Steps, level: int, kind: str, name: str = "") -> Around:
@@ -83,30 +85,16 @@ class Around:
         found = evaluated(value, answer, self.lookups()) if found is ABSENT else found
         return str(found) if isinstance(found, (str, int, float)) else ABSENT
 
-    def lookups(self) -> dict[str, Callable[..., Any]]:
-        """What templates here may call."""
+    def lookups(self) -> Lookups:
+        """The lookups that find files from here."""
+        return {"first_found": lambda terms, how: found_first(terms or [how], self.sought(""), how)}
 
-        def query(plugin: str, *terms: Any, **how: Any) -> list[str]:
-            if plugin.removeprefix("ansible.builtin.") != "first_found":
-                raise LookupError(f"the lookup {plugin} needs Ansible")
-            return [self.first_found(terms or [how], "", how)]
-
-        return {"query": query, "q": query, "lookup": lambda plugin, *terms, **how: query(plugin, *terms, **how)[0]}
-
-    def first_found(self, terms: Iterable[Any], kind: str, how: Mapping[str, Any]) -> str:
-        """The first file of those that the lookup first_found is given. raises: LookupError, where none is there
+    def first_found(self, terms: Iterable[Any], kind: str) -> str:
+        """The first file of those that `with_first_found` is given. raises: LookupError, where none is there
 
         kind: the folder in which it seeks each file first
-        how:  `paths` for all of them
         """
-        for term in [one for entry in terms for one in (entry if isinstance(entry, list) else [entry])]:
-            given = {**how, **(term if isinstance(term, dict) else {"files": term})}
-            files, paths = _names(given.get("files")), _names(given.get("paths")) or [""]
-            for name in (os.path.join(path, file) for path in paths for file in files):
-                path = next((folder / name for folder in self.sought(kind) if os.path.isfile(folder / name)), None)
-                if path is not None:
-                    return str(path)
-        raise LookupError("none of these files is there")
+        return found_first(terms, self.sought(kind), {})[0]
 
     def of(self, body: dict[Any, Any]) -> Around:
         """The same with the condition, the tags and the collections of a play, a block or a task."""
@@ -136,7 +124,30 @@ class Around:
         return [*own, self.folder / kind, self.folder, self.play.folder / kind, self.play.folder]
 
 
-def _names(given: Any) -> list[str]:
+def surroundings(play: Play) -> Around:
+    """What surrounds the tasks of a play."""
+    return Around(play, play.document, play.folder, collections=play.collections).of(play.body)
+
+
+def found_first(terms: Iterable[Any], folders: Sequence[Path], how: Mapping[str, Any]) -> list[str]:
+    """The first file of those that the lookup first_found is given. raises: LookupError, where none is there
+
+    folders: where it seeks each file
+    how:     `paths` for all of them, and `skip` to give none
+    """
+    for term in [one for entry in terms for one in (entry if isinstance(entry, list) else [entry])]:
+        given = {**how, **(term if isinstance(term, dict) else {"files": term})}
+        files, paths = names_in(given.get("files")), names_in(given.get("paths")) or [""]
+        for name in (os.path.join(path, file) for path in paths for file in files):
+            path = next((folder / name for folder in folders if os.path.isfile(folder / name)), None)
+            if path is not None:
+                return [str(path)]
+    if how.get("skip") is True:
+        return []
+    raise LookupError("none of these files is there")
+
+
+def names_in(given: Any) -> list[str]:
     """The names of files, which may stand in one text."""
     parts = given if isinstance(given, list) else [given or ""]
     return [name for part in parts for name in re.split("[,;]", str(part)) if name]

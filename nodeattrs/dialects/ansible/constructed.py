@@ -1,0 +1,176 @@
+"""A file of the inventory plugin `constructed`: variables and groups of the hosts that sources before it have named.
+
+Its expressions are evaluated as templates of each host are. An expression that needs Ansible leaves the source unread.
+It knows no playbooks.
+
+source: Ansible's documentation of the plugin, and answers of ansible-inventory
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.tree import Path as Steps
+from nodeattrs.dialects.ansible.answers import Variables
+from nodeattrs.dialects.ansible.codes import INVENTORY
+from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.groups import Host, Tree
+from nodeattrs.dialects.ansible.levels import MAGIC, title
+from nodeattrs.dialects.ansible.rendering import Rendering
+from nodeattrs.dialects.ansible.values import Unsafe
+from nodeattrs.dialects.ansible.words import is_yes
+from nodeattrs.formats.documents import Document
+
+OMITTED = "__omit__"
+"""What `omit` is in its expressions: a value of this text is not set."""
+_ODD = re.compile(r"^[\d\W]|\W")
+
+
+class Unsettled(Exception):
+    """An expression that needs Ansible. reason: a sentence; origin: the place of the expression"""
+
+    def __init__(self, reason: str, origin: Origin) -> None:
+        super().__init__(reason)
+        self.reason, self.origin = reason, origin
+
+
+class Constructed:
+    """Reads a file of the plugin into a tree.
+
+    given: what a host has so far, without or with the extra variables
+    """
+
+    def __init__(self, document: Document, tree: Tree, given: Callable[[Host, bool], Variables]) -> None:
+        self.document, self.tree, self._given = document, tree, given
+        self._options = document.tree
+        self._is_strict = is_yes(self._options.get("strict", False))
+
+    def read(self) -> None:
+        """Give each host its variables and groups. raises: AnsibleError, Unsettled, MissingExtra, TooMuch"""
+        for host in [*self.tree.hosts.values()]:
+            sees_extra = is_yes(self._options.get("use_extra_vars", False))
+            self._compose(host, _Expressions(self._given(host, sees_extra)))
+            expressions = _Expressions(self._given(host, sees_extra))  # without the groups that conditions add
+            self._conditions(host, _Expressions(self._given(host, False)))
+            for index, entry in enumerate(self._option("keyed_groups", list)):
+                self._keyed(host, expressions, entry, ("keyed_groups", index))
+
+    def _option(self, name: str, kind: type) -> Any:
+        found = self._options.get(name) or kind()
+        if not isinstance(found, kind):
+            raise self._error(f"{name} is a {'map' if kind is dict else 'list'}", (name,))
+        return found
+
+    def _compose(self, host: Host, expressions: _Expressions) -> None:
+        for name, text in self._option("compose", dict).items():
+            at = ("compose", name)
+            value = self._evaluated(expressions, text, at)
+            if value == OMITTED and self._is_strict:
+                raise self._error("this value is omitted", at)
+            if value is not ABSENT and value != OMITTED:
+                locator = self.document.locator("constructed", host.name, ("compose",))
+                self.tree.note(host, {name: value}, locator, title(8))
+
+    def _conditions(self, host: Host, expressions: _Expressions) -> None:
+        for name, text in self._option("groups", dict).items():
+            at = ("groups", name)
+            found = text if isinstance(text, bool) else self._evaluated(expressions, text, at)
+            if not isinstance(found, bool) and found is not ABSENT and self._is_strict:
+                raise self._error(f"{text!r} is {found!r}, and neither true nor false", at)
+            group = self._group(str(name), at) if found is True else ""
+            if group and host.name in self.tree.groups:  # Ansible finds the group of that name first
+                self.tree.nest(group, host.name, self.document.file, self._line(at))
+            elif group:
+                self.tree.host(host.name, group)
+
+    # --- groups that values name
+
+    def _keyed(self, host: Host, expressions: _Expressions, entry: Any, at: Steps) -> None:
+        if not isinstance(entry, dict):
+            raise self._error("an entry of keyed_groups is a map", at)
+        if "default_value" in entry and not entry.get("trailing_separator", True):
+            raise self._error("default_value and trailing_separator exclude each other", at)
+        value = self._evaluated(expressions, entry.get("key"), (*at, "key"))
+        if value is ABSENT:
+            return
+        names = list(self._names(entry, value, at))
+        parent = entry.get("parent_group")
+        if names and parent:
+            parent = self._filled(expressions, str(parent), (*at, "parent_group"))
+            if parent is ABSENT:
+                return
+        for name in names:
+            group = self._group(self._prefixed(entry, name), at)
+            self.tree.host(host.name, group)
+            if parent:
+                self.tree.nest(self._group(str(parent), at), group, self.document.file, self._line(at))
+
+    def _names(self, entry: dict[str, Any], value: Any, at: Steps) -> Iterator[str]:
+        """What of the names of groups a value gives."""
+        default = entry.get("default_value")
+        if isinstance(value, dict):
+            separator = str(entry.get("separator", "_"))
+            is_short = not entry.get("trailing_separator", True)
+            for name, one in value.items():
+                one = default if one in ("", None) and default is not None else one
+                yield str(name) if one == "" and is_short else f"{name}{separator}{one}"
+        elif isinstance(value, list):
+            for one in value:
+                yield str(default if one in ("", None) and default is not None else one)
+        elif isinstance(value, str) and value:
+            yield value
+        elif not value and default is not None:
+            yield str(default)
+        elif value:
+            raise self._error(f"a group is named by a text, a list or a map, not by {value!r}", at)
+        elif self._is_strict:
+            raise self._error("this key is empty", at)
+
+    def _prefixed(self, entry: dict[str, Any], name: str) -> str:
+        prefix, separator = str(entry.get("prefix", "")), str(entry.get("separator", "_"))
+        if not prefix and not is_yes(self._options.get("leading_separator", True)):
+            return name
+        return prefix + separator + name
+
+    def _group(self, name: str, at: Steps) -> str:
+        return self.tree.group(_ODD.sub("_", name), self.document.file, self._line(at)).name
+
+    # --- expressions
+
+    def _evaluated(self, expressions: _Expressions, text: Any, at: Steps) -> Any:
+        """What an expression gives; ABSENT where it is passed over."""
+        if isinstance(text, str):
+            return self._filled(expressions, f"{{{{ {text} }}}}", at)
+        if self._is_strict:
+            raise self._error(f"an expression is a text, not {text!r}", at)
+        return ABSENT
+
+    def _filled(self, expressions: _Expressions, text: str, at: Steps) -> Any:
+        value, reason, needs_ansible = expressions.outcome(text)
+        if not reason:
+            return value
+        if needs_ansible:
+            raise Unsettled(reason, self.document.locator("constructed", "", ()).at(at))
+        if self._is_strict:
+            raise self._error(reason, at)
+        return ABSENT
+
+    def _line(self, at: Steps) -> int:
+        return self.document.place(at)[0]
+
+    def _error(self, message: str, at: Steps) -> AnsibleError:
+        return AnsibleError(INVENTORY, message, file=self.document.file, line=self._line(at))
+
+
+class _Expressions(Rendering):
+    """Expressions of one host, which see what it has, and none of what a play has."""
+
+    def _named(self, name: str) -> Any:
+        if name == "omit":
+            return Unsafe(OMITTED)
+        known = self._answer.vars.keys() | self._answer.magic.keys()
+        return ABSENT if name in MAGIC and name not in known else super()._named(name)

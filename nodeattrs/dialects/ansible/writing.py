@@ -1,0 +1,46 @@
+"""Data with Ansible's own values as text, as its programs print it: JSON and YAML."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import yaml
+
+from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.dialects.ansible.values import Decrypted, Unsafe, Vault, as_json
+from nodeattrs.formats.hidden import ESCAPES
+from nodeattrs.formats.yaml_writing import style_of, text
+
+
+def as_json_text(data: Any, *, marked: bool = True) -> str:
+    """Data as ansible-inventory prints it as JSON. marked: whether texts that are no templates are marked"""
+    made = json.dumps(as_json(data, marked=marked), indent=4, sort_keys=True, ensure_ascii=False)
+    return made.translate(ESCAPES)
+
+
+_Safe: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+"""libyaml's, as for Ansible: it breaks long lines elsewhere."""
+
+
+def _ciphertext(dumper: Any, value: Vault | Decrypted) -> Any:
+    return dumper.represent_scalar("!vault", value.text, style=style_of(value.text, "|"))
+
+
+class _Dumper(_Safe):  # type: ignore[misc]  # which class it is, PyYAML's build decides
+    """Writes the values that only Ansible has."""
+
+
+_Dumper.add_representer(Unsafe, lambda dumper, value: text(dumper, str(value)))
+_Dumper.add_representer(str, text)
+_ENCRYPTED: tuple[Any, ...] = (Vault, Decrypted)
+for _kind in _ENCRYPTED:
+    _Dumper.add_representer(_kind, _ciphertext)
+_Dumper.add_multi_representer(Sensitive, lambda dumper, value: dumper.represent_dict(as_json(value)))
+
+
+def as_yaml_text(data: Any, *, default_flow_style: bool | None = False, **how: Any) -> str:
+    """Data as ansible-inventory prints it as YAML; what several hosts share is an alias. how: options of PyYAML"""
+    flow = default_flow_style
+    made: str = yaml.dump(data, Dumper=_Dumper, default_flow_style=flow, allow_unicode=True, **how)
+    return made.translate(ESCAPES)
