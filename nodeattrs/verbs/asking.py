@@ -65,7 +65,7 @@ class Reply(NamedTuple):
 
 
 def _value(part: Part, path: Path) -> Any:
-    """The value of a part at a path; ABSENT where there is none. A part of keys may look a key up now."""
+    """The value of a part at a path; ABSENT if it has no value. A part of keys may look a key up now."""
     if not part.is_keyed:
         return dig(part.tree, path)
     return dig(part.tree.get(path[0], ABSENT), path[1:]) if path else dict(part.tree)
