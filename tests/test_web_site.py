@@ -414,14 +414,15 @@ class TestGuard:
         assert "is code" in web.get("/nodes/db1/catalog").text
 
     def test_nothing_is_written(self, place):
-        """Neither by a page nor by the data behind one: but for what an impact keeps, in a folder of ours."""
+        """Neither by a page nor by the data behind one: but for what an impact keeps, in a folder of ours, and what SQLite keeps while it reads."""
         before = {path: path.stat().st_mtime_ns for path in place.rglob("*") if path.is_file()}
         web = client(site_of(place))
         for path in PAGES:
             web.get(path)
 
         after = {path: path.stat().st_mtime_ns for path in place.rglob("*") if path.is_file()}
-        assert {"reads.json"} >= {path.name for path in after if before.get(path) != after[path]}
+        changed = {path.name for path in after if before.get(path) != after[path]}
+        assert {"reads.json", "nodes.db-shm", "nodes.db-wal"} >= changed
 
 
 _NTP = "Recipe[base::default]", "Recipe[base::ntp]"
