@@ -19,7 +19,7 @@ from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
 from nodeattrs.core.origins import At, Origins, gathered, origins_at, spread
-from nodeattrs.core.part import GROWN, Grown, Handler, Part, regrouped, unite
+from nodeattrs.core.part import IN_PLACE, Handler, InPlace, Part, regrouped, unite
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy, Rule, Verdict
 from nodeattrs.core.tree import ABSENT, Absent, Path
 from nodeattrs.core.unknown import Unknown
@@ -28,7 +28,7 @@ from nodeattrs.errors import MergeConflict
 # --- two parts meet
 
 
-class Encounter(NamedTuple):
+class Decision(NamedTuple):
     """Two values that met, and were not two maps that go on key by key.
 
     path:    from where the meeting began
@@ -60,7 +60,7 @@ def meet(policy: Policy, lower: Part, upper: Part) -> Part:
     below, above = type(lower.value), type(upper.value)
     notes = _notes.get()
     if notes is not None:
-        notes += encounters(policy, lower, upper)
+        notes += decisions(policy, lower, upper)
     if below is Absent and above in policy.always:
         return upper
     return decided(policy.cells.get((below, above)) or policy.verdict(below, above), lower, upper)
@@ -88,8 +88,8 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, An
         return lower.copy(), lo  # a met map is never one that was put in: who asks by identity can rely on it
     by_key = policy.by_key
     always, cells = (policy.always, policy.cells) if by_key is None else (_NONE, _NO_CELLS)
-    grown = GROWN.get()
-    in_place = grown if grown is not None and len(lower) > len(upper) and grown.has(lower, lo, up) else None
+    created = IN_PLACE.get()
+    in_place = created if created is not None and len(lower) > len(upper) and created.owns(lower, lo, up) else None
     out, origins = (lower, lo) if in_place is not None else _copied(lower, lo, up)
     up = up if origins is None or type(up) is int or type(up) is dict else spread(up, upper)
     apart = type(up) is dict
@@ -112,7 +112,7 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, An
                         _drop(key, out, origins, in_place)
                         continue
             if in_place is not None:
-                in_place.note(key, out, origins)
+                in_place.record_entry(key, out, origins)
             out[key] = above
             if origins is not None:
                 origins[key] = who
@@ -121,7 +121,7 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, An
         raise
     if origins is not None and not out:
         return out, gathered(lo, up)  # nothing is left to carry what was set
-    return (out, origins) if grown is None else grown.keep(out, origins)
+    return (out, origins) if created is None else created.register(out, origins)
 
 
 def _copied(lower: dict[Any, Any], lo: Origins, up: Origins) -> tuple[dict[Any, Any], Origins]:
@@ -140,15 +140,15 @@ def _handled(
     return part.value, part.origins
 
 
-def _drop(key: Any, out: dict[Any, Any], origins: Origins, grown: Grown | None) -> None:
-    if grown is not None:
-        grown.note_all(out, origins)
+def _drop(key: Any, out: dict[Any, Any], origins: Origins, created: InPlace | None) -> None:
+    if created is not None:
+        created.record_map(out, origins)
     out.pop(key, None)
     if origins is not None:
         origins.pop(key, None)
 
 
-def encounters(policy: Policy, lower: Part, upper: Part, path: Path = ()) -> Iterator[Encounter]:
+def decisions(policy: Policy, lower: Part, upper: Part, path: Path = ()) -> Iterator[Decision]:
     """Where two parts really meet under a policy, in the order of the upper one's keys; no handler is called.
 
     Who has to know the places at which something changes asks here: a node that remembers what was
@@ -157,26 +157,26 @@ def encounters(policy: Policy, lower: Part, upper: Part, path: Path = ()) -> Ite
     """
     verdict = policy.verdict(type(lower.value), type(upper.value))
     if type(verdict) is not Meet:
-        yield Encounter(path, policy, verdict, lower, upper)
+        yield Decision(path, policy, verdict, lower, upper)
         return
     for key in upper.value:
-        yield from encounters(verdict.policy.at(key), lower.at(key), upper.at(key), (*path, key))
+        yield from decisions(verdict.policy.at(key), lower.at(key), upper.at(key), (*path, key))
 
 
-def note(policy: Policy, lower: Part, upper: Part) -> None:
+def record_decision(policy: Policy, lower: Part, upper: Part) -> None:
     """What a handler says that has laid one part over another, entry by entry, without a meeting."""
     notes = _notes.get()
     if notes is not None:
-        notes.append(Encounter((), policy, TAKE, lower, upper))
+        notes.append(Decision((), policy, TAKE, lower, upper))
 
 
-_notes: ContextVar[list[Encounter] | None] = ContextVar("notes", default=None)
+_notes: ContextVar[list[Decision] | None] = ContextVar("notes", default=None)
 
 
 @contextmanager
-def noting() -> Iterator[list[Encounter]]:
+def recorded_decisions() -> Iterator[list[Decision]]:
     """Within the block every meeting notes its encounters, those that handlers begin too: for a trace."""
-    notes: list[Encounter] = []
+    notes: list[Decision] = []
     token = _notes.set(notes)
     try:
         yield notes
@@ -362,7 +362,7 @@ class Folding:
     Part({'a': [1, 2]}, {'a': [1, 2]})
     """
 
-    __slots__ = ("_grown", "_result", "_under", "from_top", "laid", "opening", "start", "steps")
+    __slots__ = ("_created", "_result", "_under", "from_top", "laid", "opening", "start", "steps")
 
     def __init__(
         self,
@@ -378,7 +378,7 @@ class Folding:
         self._result = NOTHING if start is None else start
         self.steps: list[Step] = []
         self.laid = int(start is not None)
-        self._grown = Grown() if growing else None
+        self._created = InPlace() if growing else None
         self._under: _Below | None = None  # who has the result, while many parts are laid below it
 
     @property
@@ -404,10 +404,10 @@ class Folding:
         if laid.value is not ABSENT and type(laid.value) is not Unknown:
             if self.from_top and self.laid and len(self.steps) >= _MANY and _notes.get() is None:
                 self._lay_under(laid, policy)
-            elif self._grown is None:
+            elif self._created is None:
                 self.result = self._met(laid, policy)
             else:
-                with self._grown.growing():
+                with self._created.active():
                     self.result = self._met(laid, policy)
             self.laid += 1
         self.steps.append(Step(part, policy))
@@ -434,8 +434,8 @@ class Folding:
         Part({'a': 1, 'b': 2}, {'a': 1, 'b': 2})
         """
         result = self.result
-        if self._grown is not None:
-            self._grown.forget()
+        if self._created is not None:
+            self._created.release()
         for change in changes:
             result = change(result, of)
         self.result, self.laid = result, self.laid + 1
@@ -482,7 +482,7 @@ class Folding:
         cost: that of what is laid, and of the lists that it joins
         """
         again = Folding(from_top=self.from_top, opening=self.opening, start=self.start)
-        again._grown = Grown(lists=False)
+        again._created = InPlace(lists=False)
         yield again.result
         for step in self.steps:
             again._again(step, step.part)
@@ -496,7 +496,7 @@ class Folding:
         return self._anew(lambda part: part.located() if isinstance(part, Folding) else _located(part))
 
     def _anew(self, part_of: Callable[[Any], Part | Folding]) -> Part:
-        growing = self._grown is not None
+        growing = self._created is not None
         again = Folding(from_top=self.from_top, opening=self.opening, start=self.start, growing=growing)
         for step in self.steps:
             again._again(step, part_of(step.part))
@@ -530,7 +530,7 @@ def placed(
     unite_lists: what unites lists that stand at a place, where the policy says that they unite
     cost:       one visit for each key of the part's maps that meet maps
     """
-    for place in encounters(policy, Part(lower, ()), upper):
+    for place in decisions(policy, Part(lower, ()), upper):
         below = place.lower
         if not isinstance(place.verdict, Rule):
             below = Part(below.value, origins_of(place.path))
@@ -542,19 +542,19 @@ def placed(
             yield place.path, below.value, after
 
 
-def again(verdict: Verdict, lower: Part, upper: Part) -> tuple[Part, list[Encounter]]:
+def replay_step(verdict: Verdict, lower: Part, upper: Part) -> tuple[Part, list[Decision]]:
     """Take one step once more, for a trace: what comes of it, and what met inside."""
-    with noting() as notes:
+    with recorded_decisions() as notes:
         return decided(verdict, lower, upper), notes
 
 
-def again_in_turn(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
+def replay_steps(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
     """Take steps once more in which maps met, for a trace: what comes of all of them.
 
     row:  what was laid, if it is not ABSENT; under which policy the entries meet; and whether it was laid below
     cost: what is laid, since nobody keeps what lies between
     """
-    grown, under = Grown(), None
+    created, under = InPlace(), None
     for part, policy, from_top in row:
         if so_far.value is ABSENT or part.value is ABSENT:
             so_far = part if so_far.value is ABSENT else so_far
@@ -563,6 +563,6 @@ def again_in_turn(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
             under.meet(policy, part)
         else:
             so_far, under = under.settled() if under else so_far, None
-            with noting(), grown.growing():
+            with recorded_decisions(), created.active():
                 so_far = decided(Meet(policy), *((part, so_far) if from_top else (so_far, part)))
     return under.settled() if under else so_far

@@ -265,8 +265,8 @@ _MOST = 64
 @handler(total=True, regroups=True)
 def concat(first: Part, second: Part) -> Part:
     """The elements of both lists, duplicates included. cost: linear; within `growing` only the second one's"""
-    grown = GROWN.get()
-    return grown.concat(first, second) if grown is not None and grown.lists else _concat(first, second)
+    created = IN_PLACE.get()
+    return created.concat(first, second) if created is not None and created.lists else _concat(first, second)
 
 
 def _concat(first: Part, second: Part) -> Part:
@@ -293,8 +293,8 @@ def unite(lower: Part, upper: Part) -> Part:
     cost: linear; one hash an element. Within `growing` only the second one's
     source: Ruby's `Array#|`, semantics of Chef's merge inside a level
     """
-    grown = GROWN.get()
-    return grown.unite(lower, upper) if grown is not None and grown.lists else _united(lower, upper)
+    created = IN_PLACE.get()
+    return created.unite(lower, upper) if created is not None and created.lists else _united(lower, upper)
 
 
 def _united(lower: Part, upper: Part) -> Part:
@@ -352,7 +352,7 @@ def regrouped(handler: Callable[[Part, Part], Part], parts: list[Part]) -> Part:
     return parts[0]
 
 
-class Grown:
+class InPlace:
     """Lists and maps made for one result that nobody else has yet: the next step goes on with them in place.
 
     lists: False leaves lists as they are, for somebody who has been shown them
@@ -395,20 +395,20 @@ class Grown:
             _put(self._unions, own.value, known)
         return own
 
-    def has(self, value: dict[Any, Any], origins: Origins, more: Origins) -> bool:
+    def owns(self, value: dict[Any, Any], origins: Origins, more: Origins) -> bool:
         """Whether a map is one of these, and takes the origins that come."""
         known = self._maps.get(id(value))
         if known is None or known[1] is not origins:
             return False
         return more is None if origins is None else type(origins) is dict and more is not None
 
-    def keep(self, value: dict[Any, Any], origins: Origins) -> tuple[dict[Any, Any], Origins]:
+    def register(self, value: dict[Any, Any], origins: Origins) -> tuple[dict[Any, Any], Origins]:
         """A map that was made is one of these from now on; it and its origins."""
         if len(value) > FEW:
             _put(self._maps, value, (value, origins))
         return value, origins
 
-    def note(self, key: Any, *holders: Any) -> None:
+    def record_entry(self, key: Any, *holders: Any) -> None:
         """An entry of maps is about to change."""
         known = [(holder, holder.get(key, ABSENT)) for holder in holders if holder is not None]
 
@@ -421,7 +421,7 @@ class Grown:
 
         self._undo.append(undo)
 
-    def note_all(self, *holders: Any) -> None:
+    def record_map(self, *holders: Any) -> None:
         """An entry of maps is about to go; it would come back at another place."""
         known = [(holder, holder.copy()) for holder in holders if holder is not None]
 
@@ -432,15 +432,15 @@ class Grown:
 
         self._undo.append(undo)
 
-    def forget(self) -> None:
+    def release(self) -> None:
         """Somebody else has the result, too."""
         for known in (self._lists, self._unions, self._maps):
             known.clear()
 
     @contextmanager
-    def growing(self) -> Iterator[None]:
+    def active(self) -> Iterator[None]:
         """Within the block they grow; where it fails, they are as they were before."""
-        token = GROWN.set(self)
+        token = IN_PLACE.set(self)
         try:
             yield
         except BaseException:
@@ -449,7 +449,7 @@ class Grown:
             raise
         finally:
             self._undo.clear()
-            GROWN.reset(token)
+            IN_PLACE.reset(token)
 
 
 def _put(known: dict[int, Any], value: Any, entry: Any) -> None:
@@ -485,5 +485,5 @@ def _separation(part: Part, places: dict[Any, int], more: Part) -> Callable[[], 
     return undo
 
 
-GROWN: ContextVar[Grown | None] = ContextVar("grown", default=None)
+IN_PLACE: ContextVar[InPlace | None] = ContextVar("in_place", default=None)
 """What grows in the folding that is laying now."""

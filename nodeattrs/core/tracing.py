@@ -15,7 +15,7 @@ from itertools import count
 from operator import eq
 from typing import Any, NamedTuple, Self
 
-from nodeattrs.core.folding import NOTHING, Encounter, Folding, Step, again, again_in_turn
+from nodeattrs.core.folding import NOTHING, Decision, Folding, Step, replay_step, replay_steps
 from nodeattrs.core.origins import At, Origins, origins_at, pieces, places, sources, wholes
 from nodeattrs.core.part import Handler, Part, regrouped
 from nodeattrs.core.policy import ANY, DROP, KEEP, PRESENT, TAKE, Line, Meet, Policy
@@ -93,23 +93,23 @@ class _Making:
     part: Part
     ways: Origins
     rule: Rule
-    notes: Sequence[Encounter] = ()
+    notes: Sequence[Decision] = ()
     is_change: bool = False
 
     @classmethod
     def by_handler(cls, handler: Handler, lower: Part, upper: Part, rule: Rule) -> Self:
         """Made of two parts. raises: MergeConflict, where the handler does"""
         inputs = _as_sources((lower, upper))
-        part, _ = again(handler, lower, upper)
+        part, _ = replay_step(handler, lower, upper)
         placed = [Part(one.value, () if one.value is ABSENT else At(side, ())) for side, one in inputs.items()]
-        ways, notes = again(handler, *placed)
+        ways, notes = replay_step(handler, *placed)
         return cls(inputs, part, ways.origins, rule, notes)
 
     @classmethod
     def of_lists(cls, handler: Handler, parts: Sequence[Part], rule: Rule) -> Self:
         """Made of several lists, the lowest first, by a handler that regroups."""
         inputs = _as_sources(parts)
-        join = lambda lower, upper: again(handler, lower, upper)[0]  # noqa: E731
+        join = lambda lower, upper: replay_step(handler, lower, upper)[0]  # noqa: E731
         ways = regrouped(join, [Part(part.value, At(side, ())) for side, part in inputs.items()]).origins
         return cls(inputs, regrouped(join, list(parts)), ways, rule)
 
@@ -138,7 +138,7 @@ class _Making:
         taken = self.input_at(ways).value
         return ways if taken is value or taken == value else None
 
-    def overridden(self, ways: Iterable[At]) -> Iterator[tuple[At, At, Encounter]]:
+    def overridden(self, ways: Iterable[At]) -> Iterator[tuple[At, At, Decision]]:
         """What those at some ways have replaced where a handler let parts meet; what that had replaced; and so on.
 
         The way of the replaced one, of the other, and where they met.
@@ -154,7 +154,7 @@ class _Making:
                         waiting.append(way)
                         yield way, winner, note
 
-    def taken_away(self, way: At) -> Encounter | None:
+    def taken_away(self, way: At) -> Decision | None:
         """Where a handler let what stood there be replaced."""
         for note in self.notes:
             left = _taken_and_left(note)[1]
@@ -162,7 +162,7 @@ class _Making:
                 return note
         return None
 
-    def set_by(self, note: Encounter) -> Origins:
+    def set_by(self, note: Decision) -> Origins:
         """Who set what replaced something there."""
         return tuple(self.input_at(way).origins for way in wholes(_taken_and_left(note)[0].origins, ()))
 
@@ -206,14 +206,14 @@ class _Making:
         return found
 
 
-def _taken_and_left(note: Encounter) -> tuple[Part, Part]:
+def _taken_and_left(note: Decision) -> tuple[Part, Part]:
     """The two sides of a meeting; a handler has taken both."""
     if note.verdict is TAKE:
         return note.upper, note.lower
     return (note.lower, note.upper) if note.verdict is KEEP else (NOTHING, NOTHING)
 
 
-def _left_for(note: Encounter, winner: At) -> Iterator[At]:
+def _left_for(note: Decision, winner: At) -> Iterator[At]:
     """The ways of what was left where the winner, or what holds it, was taken."""
     taken, left = _taken_and_left(note)
     for now, at in places(taken.origins, ()):
@@ -753,7 +753,7 @@ class _Walker:
             here = here.before
         known = self.merged[here.key] if isinstance(here, _Row) else Part(here.value, here.origins)
         laid = [(self.part(one.here), one.policy, one.from_top) for one in reversed(ahead)]
-        known = self.merged[row.key] = again_in_turn(known, laid)
+        known = self.merged[row.key] = replay_steps(known, laid)
         return known
 
     def is_from_the_start(self, here: _Here) -> bool:
