@@ -51,10 +51,10 @@ class Limits(NamedTuple):
     depth: int = MAX_DEPTH
     seconds: float = 1.0
 
-    def but(self, **others: Any) -> Limits:
+    def replaced(self, **others: Any) -> Limits:
         """The same with others in place of some. raises: BadArgument
 
-        >>> Limits().but(values=5).values
+        >>> Limits().replaced(values=5).values
         5
         """
         for name, most in others.items():
@@ -77,7 +77,7 @@ def in_force() -> Limits:
 
 
 @taking(limits=Limits)
-def hold(limits: Limits) -> None:
+def set_limits(limits: Limits) -> None:
     """Put limits in force for good: for a process that works for another one."""
     _in_force.set(limits)
 
@@ -93,7 +93,7 @@ def limited(limits: Limits | None = None, **others: Any) -> Iterator[Limits]:
     nodeattrs.errors.TooMuch: roles/web.json: holds more than 5 values
       if this is meant, raise the limit to 10: [limits] values in nodeattrs.toml, --budget, or core.budget.limited
     """
-    token = _in_force.set((limits or in_force()).but(**others))
+    token = _in_force.set((limits or in_force()).replaced(**others))
     try:
         yield _in_force.get()
     finally:
@@ -131,7 +131,7 @@ class Budget:
         self._steps, self._values, self._bytes = limits.steps, limits.values, limits.bytes
         self._wide: dict[int, set[int]] = {}
 
-    def whole(self) -> Budget:
+    def renewed(self) -> Budget:
         """Another one with the same limits, of which nothing is drawn: for one document of several."""
         return Budget(self.file, self.limits)
 
@@ -139,19 +139,19 @@ class Budget:
         """Draw steps. raises: TooMuch"""
         self._steps -= count
         if self._steps < 0:
-            raise self.passed("steps")
+            raise self.exceeded("steps")
 
     def values(self, count: int = 1) -> None:
         """Draw values. raises: TooMuch"""
         self._values -= count
         if self._values < 0:
-            raise self.passed("values")
+            raise self.exceeded("values")
 
     def bytes(self, count: int) -> None:
         """Draw bytes of text. raises: TooMuch"""
         self._bytes -= count
         if self._bytes < 0:
-            raise self.passed("bytes")
+            raise self.exceeded("bytes")
 
     def integer(self, number: int) -> None:
         """Draw steps for an integer of 61 bits or more, 100 for each other one that has the same hash.
@@ -166,9 +166,9 @@ class Budget:
     def depth(self, level: int) -> None:
         """Be as deep as *level*; nothing is drawn. raises: TooMuch"""
         if level > self.limits.depth:
-            raise self.passed("depth")
+            raise self.exceeded("depth")
 
-    def left(self, limit: str) -> int:
+    def remaining(self, limit: str) -> int:
         """What is left of a limit, for whoever can only ask for so much."""
         return int(getattr(self, f"_{limit}"))
 
@@ -188,7 +188,7 @@ class Budget:
                         below.append(inner)
             level = below
 
-    def passed(self, limit: str) -> TooMuch:
+    def exceeded(self, limit: str) -> TooMuch:
         """The error for a limit that is passed, for whoever counts himself."""
         most = getattr(self.limits, limit)
         way = f"[limits] {limit} in nodeattrs.toml, --budget, or core.budget.limited"

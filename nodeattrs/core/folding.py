@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
-from nodeattrs.core.origins import At, Origins, gathered, origins_at, spread
+from nodeattrs.core.origins import At, Origins, gathered, origins_at, origins_by_key
 from nodeattrs.core.part import IN_PLACE, Handler, InPlace, Part, regrouped, unite
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy, Rule, Verdict
 from nodeattrs.core.tree import ABSENT, Absent, Path
@@ -63,10 +63,10 @@ def meet(policy: Policy, lower: Part, upper: Part) -> Part:
         notes += decisions(policy, lower, upper)
     if below is Absent and above in policy.always:
         return upper
-    return decided(policy.cells.get((below, above)) or policy.verdict(below, above), lower, upper)
+    return apply_verdict(policy.cells.get((below, above)) or policy.verdict(below, above), lower, upper)
 
 
-def decided(verdict: Verdict, lower: Part, upper: Part) -> Part:
+def apply_verdict(verdict: Verdict, lower: Part, upper: Part) -> Part:
     """What a verdict makes of two parts. raises: MergeConflict"""
     if verdict is TAKE:
         return upper
@@ -91,7 +91,7 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, An
     created = IN_PLACE.get()
     in_place = created if created is not None and len(lower) > len(upper) and created.owns(lower, lo, up) else None
     out, origins = (lower, lo) if in_place is not None else _copied(lower, lo, up)
-    up = up if origins is None or type(up) is int or type(up) is dict else spread(up, upper)
+    up = up if origins is None or type(up) is int or type(up) is dict else origins_by_key(up, upper)
     apart = type(up) is dict
     try:
         for key, above in upper.items():
@@ -128,7 +128,7 @@ def _copied(lower: dict[Any, Any], lo: Origins, up: Origins) -> tuple[dict[Any, 
     # Written out for the two that are common: this is done for every map.
     known = lo.copy() if type(lo) is dict else dict.fromkeys(lower, lo) if type(lo) is int else lo
     spread_out = type(known) is dict or lo is None
-    return lower.copy(), None if up is None else known if spread_out else spread(known, lower)
+    return lower.copy(), None if up is None else known if spread_out else origins_by_key(known, lower)
 
 
 def _handled(
@@ -297,7 +297,7 @@ def _meets_nothing(policy: Policy, key: Any, turned: _Turned, dropped: dict[Any,
 
 
 def _turned(value: dict[Any, Any], origins: Origins) -> _Turned:
-    who = spread(origins, value) or {}
+    who = origins_by_key(origins, value) or {}
     turned = _Turned((key, (value[key], who.get(key))) for key in reversed(value))
     turned.fresh = dict.fromkeys(turned)
     return turned
@@ -442,14 +442,14 @@ class Folding:
         self.steps += [Step(of, None, change) for change in changes]
         return result
 
-    def only(self, policy: Policy) -> Part:
+    def finish(self, policy: Policy) -> Part:
         """The result meets nothing: a last look at it as a whole."""
         if self.laid:
             self.result = meet(policy, NOTHING, self.result)
             self.steps.append(Step(NOTHING, policy))
         return self.result
 
-    def remember(self, part: Part | Folding, policy: Policy) -> None:
+    def add_step(self, part: Part | Folding, policy: Policy) -> None:
         """A step that is not taken, for a walk along one path of it: there is no result then."""
         self.steps.append(Step(part, policy))
 
@@ -466,7 +466,7 @@ class Folding:
             again._again(step, step.part)
             yield before, step, again.result
 
-    def befores(self) -> Iterator[tuple[Part, Step]]:
+    def results_before(self) -> Iterator[tuple[Part, Step]]:
         """Each step with the result before it, which may not be kept: its lists grow with the next step.
 
         cost: that of what is laid
@@ -504,7 +504,7 @@ class Folding:
 
     def _again(self, step: Step, part: Part | Folding) -> None:
         if step.policy is not None:
-            self.only(step.policy) if step.part is NOTHING else self.lay(part, step.policy)
+            self.finish(step.policy) if step.part is NOTHING else self.lay(part, step.policy)
         elif step.change is not None:
             self.change(step.change, of=part.result if isinstance(part, Folding) else part)
 
@@ -516,7 +516,7 @@ def _located(part: Part) -> Part:
     return Part(part.value, At(part.origins, ())) if type(part.origins) is int else part
 
 
-def placed(
+def changed_places(
     policy: Policy,
     lower: Any,
     upper: Part,
@@ -537,7 +537,7 @@ def placed(
         if place.verdict is unite:
             after = unite_lists(below, place.upper)
         else:
-            after = decided(place.verdict, below, place.upper)
+            after = apply_verdict(place.verdict, below, place.upper)
         if after is not below:
             yield place.path, below.value, after
 
@@ -545,7 +545,7 @@ def placed(
 def replay_step(verdict: Verdict, lower: Part, upper: Part) -> tuple[Part, list[Decision]]:
     """Take one step once more, for a trace: what comes of it, and what met inside."""
     with recorded_decisions() as notes:
-        return decided(verdict, lower, upper), notes
+        return apply_verdict(verdict, lower, upper), notes
 
 
 def replay_steps(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
@@ -564,5 +564,5 @@ def replay_steps(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
         else:
             so_far, under = under.settled() if under else so_far, None
             with recorded_decisions(), created.active():
-                so_far = decided(Meet(policy), *((part, so_far) if from_top else (so_far, part)))
+                so_far = apply_verdict(Meet(policy), *((part, so_far) if from_top else (so_far, part)))
     return under.settled() if under else so_far

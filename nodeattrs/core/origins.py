@@ -90,7 +90,7 @@ def renumbered(origins: Origins, number: Callable[[int], int]) -> Origins:
     return origins
 
 
-def spread(origins: Origins, entries: Iterable[Any]) -> dict[Any, Origins] | None:
+def origins_by_key(origins: Origins, entries: Iterable[Any]) -> dict[Any, Origins] | None:
     """The origins of a map key by key, in a dict of one's own; None where nobody keeps them. cost: one look a key"""
     if type(origins) is dict:
         return origins.copy()

@@ -18,7 +18,7 @@ from itertools import zip_longest
 from types import NoneType
 from typing import Any
 
-from nodeattrs.core.origins import At, Origins, gathered, origins_at, spread, united
+from nodeattrs.core.origins import At, Origins, gathered, origins_at, origins_by_key, united
 from nodeattrs.core.tree import ABSENT, strict_key
 
 
@@ -148,7 +148,7 @@ def listed(elements: Iterable[Part], *of: Part) -> Part:
     return Part([part.value for part in parts], [part.origins for part in parts])
 
 
-def each(origins: Origins, length: int) -> list[Origins]:
+def origins_by_index(origins: Origins, length: int) -> list[Origins]:
     """The origins of a list element by element; not to be changed."""
     if type(origins) is list:
         return origins
@@ -162,7 +162,7 @@ def sliced(part: Part, start: int, stop: int | None) -> Part:
     origins, value = part.origins, part.value[start:stop]
     if origins is None or type(origins) is int:
         return Part(value, origins)
-    return Part(value, each(origins, len(part.value))[start:stop])
+    return Part(value, origins_by_index(origins, len(part.value))[start:stop])
 
 
 def by_position(lower: Part, upper: Part, join: Callable[[Part, Part], Part]) -> Part:
@@ -201,7 +201,7 @@ def by_field(lower: Part, upper: Part, field: Any, join: Callable[[Part, Part], 
 def _named_by_both(joined: Part, lower: Part, upper: Part, field: Any) -> Part:
     if joined.origins is None or _field(joined.value, field) != lower.value[field]:
         return joined
-    origins = spread(joined.origins, joined.value) or {}
+    origins = origins_by_key(joined.origins, joined.value) or {}
     origins[field] = united(lower.at(field).origins, upper.at(field).origins)
     return Part(joined.value, origins)
 
@@ -234,7 +234,7 @@ def _remade_map(before: Part, value: dict[Any, Any], source: int | At) -> Part:
     old = before.value
     if not value:
         return Part(value, source if old else before.origins)
-    who = spread(source, value) or {}
+    who = origins_by_key(source, value) or {}
     parts = {
         key: remade(before.at(key), entry, who[key]) if key in old else Part(entry, who[key])
         for key, entry in value.items()
@@ -243,7 +243,7 @@ def _remade_map(before: Part, value: dict[Any, Any], source: int | At) -> Part:
 
 
 def _remade_list(before: Part, value: list[Any], source: int | At) -> Part:
-    who = each(source, len(value))
+    who = origins_by_index(source, len(value))
     if len(value) == len(before.value):
         pairs = zip(before.elements(), value, who, strict=True)
         return Part(value, [remade(part, entry, one).origins for part, entry, one in pairs])
@@ -282,7 +282,7 @@ def _each(part: Part) -> list[Origins]:
     kind = type(origins)
     if kind is list or kind is int:
         return origins if kind is list else [origins] * len(part.value)
-    return each(origins, len(part.value))
+    return origins_by_index(origins, len(part.value))
 
 
 @handler(total=True, regroups=True)

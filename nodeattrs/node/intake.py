@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.claim import UNKNOWN, Locator, Origin
 from nodeattrs.core.fold import Layer
-from nodeattrs.core.folding import placed
+from nodeattrs.core.folding import changed_places
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.part import Join, Part, unite
 from nodeattrs.core.tree import ABSENT, Path, dig
@@ -271,7 +271,7 @@ def _lay_over(component: ComponentTree, tree: Any, locator: Locator, unite_lists
 
     inside, laid = ledger.plan(DEFAULT_GROUP).policy, Part(stored(tree, ()), At(mark, ()))
     empty = [path for path in _empty_maps(laid.value, ()) if isinstance(dig(ledger.trees[slot], path), dict)]
-    for path, below, part in placed(inside, ledger.trees[slot], laid, known, unite_lists):
+    for path, below, part in changed_places(inside, ledger.trees[slot], laid, known, unite_lists):
         if isinstance(below, (dict, list)):
             component.leave(path)
         whose = part.origins if ledger.provenance and isinstance(part.origins, list) else None

@@ -163,7 +163,7 @@ def _folding(branch: Branch, unknown: Unread) -> Folding:
     folding = Folding()
     for child in branch.children:
         laid = _in_slot(child, unknown) if isinstance(child, int) else _folding(child, unknown)
-        folding.remember(laid, branch.policy)
+        folding.add_step(laid, branch.policy)
     return folding
 
 
@@ -174,7 +174,7 @@ def _in_slot(slot: int, unknown: Unread) -> Part | Folding:
         return Part(None, slot)
     folding = Folding()
     for part in (Part(None, slot), *over):
-        folding.remember(part, PAIR)
+        folding.add_step(part, PAIR)
     return folding
 
 

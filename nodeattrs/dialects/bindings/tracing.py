@@ -269,7 +269,7 @@ def _collected(asking: _Asking, multibind: Declaration) -> Account:
         folding = Folding()
         folding.lay(collected.folding, _TIED)
         made_of = _rule(lambda _, upper: made(plain(asking.value), upper), "the transformer made another value of it")
-        folding.only(made_of)
+        folding.finish(made_of)
     sources = {number: _source(maker, one, root) for number, one in collected.sources.items()}
     return Account(label, folding, sources, is_collection=True)
 
