@@ -129,10 +129,10 @@ class Locator(Protocol):
         ...
 
 
-class Below(NamedTuple):
+class LocatorBelow(NamedTuple):
     """A locator whose paths are counted from further down.
 
-    >>> Below(Origin("role", "web", "roles/web.json", 3), ("default_attributes",)).at(("port",)).line
+    >>> LocatorBelow(Origin("role", "web", "roles/web.json", 3), ("default_attributes",)).at(("port",)).line
     3
     """
 
@@ -151,10 +151,10 @@ class Below(NamedTuple):
 UNKNOWN = Origin("unknown")
 
 
-class Words:
+class ValueText:
     """In place of a value that a claim has not as data: what gives it, or that it demands one.
 
-    >>> Words("look up 'port'")
+    >>> ValueText("look up 'port'")
     look up 'port'
     """
 
@@ -164,7 +164,7 @@ class Words:
         self.text = text
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is Words and self.text == other.text
+        return type(other) is ValueText and self.text == other.text
 
     def __hash__(self) -> int:
         return hash(self.text)
@@ -214,12 +214,12 @@ class Claim(NamedTuple):
         """
         return () if self.why is None else self.why()
 
-    def ways(self) -> list[str]:
+    def cause_lines(self) -> list[str]:
         """The same in words, a line for all calls and one for each line that the value comes from.
 
         >>> led = Cause(CALLED, Origin("recipe", "", "b.py", 8))
         >>> written = Cause(WRITTEN, Origin("recipe", "", "b.py", 2))
-        >>> Claim(("a",), 1, 2, Origin("recipe", "", "a.py", 7), why=lambda: (led, written)).ways()
+        >>> Claim(("a",), 1, 2, Origin("recipe", "", "a.py", 7), why=lambda: (led, written)).cause_lines()
         ['a.py:7, called from b.py:8', 'b.py:2']
         """
         causes = self.causes

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
-from nodeattrs.core.claim import Cause, Claim, Origin, Verb, Words
+from nodeattrs.core.claim import Cause, Claim, Origin, ValueText, Verb
 from nodeattrs.core.policy import DROP, KEEP, MEET, TAKE, Line, Meet, Policy, Rule
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unknown import Unknown, unknown_layer
@@ -302,7 +302,7 @@ def shown(value: Any, width: int = 60) -> str:
     """A value on one line, cut to *width* characters. Whatever is no JSON shows its own text."""
     if value is ABSENT:
         return "(nothing)"
-    text = str(value) if isinstance(value, (Unknown, Words)) else _json_text(value, ensure_ascii=False)
+    text = str(value) if isinstance(value, (Unknown, ValueText)) else _json_text(value, ensure_ascii=False)
     return text if len(text) <= width else text[: width - 1] + "…"
 
 

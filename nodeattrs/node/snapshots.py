@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from nodeattrs.core.claim import UNKNOWN, Below, Cause, Origin
+from nodeattrs.core.claim import UNKNOWN, Cause, LocatorBelow, Origin
 from nodeattrs.core.origins import At, Patched
 from nodeattrs.core.tree import SCALARS, Path, copied, is_json
 from nodeattrs.formats.documents import DocumentLocator
@@ -134,7 +134,7 @@ class _Sources:
         """The code that a mark stands for; None where no code of the repository set anything."""
         under: Path = ()
         calls: Sequence[Site] = ()
-        while type(locator) is Below:
+        while type(locator) is LocatorBelow:
             locator, under = locator.locator, (*locator.under, *under)
         if isinstance(locator, CodeLocator) and locator.kind != CALLER.kind:
             site, calls = self._site(locator.site), locator.calls
@@ -187,7 +187,7 @@ def _noted(read: tuple[Any, Any]) -> SavedDocument | None:
     """A document of the repository that was read; None for any other."""
     locator: Any = read[1]
     under: Path = ()
-    while type(locator) is Below:
+    while type(locator) is LocatorBelow:
         locator, under = locator.locator, (*locator.under, *under)
     if not isinstance(locator, DocumentLocator) or not is_inside(locator.document.file):
         return None
