@@ -23,18 +23,18 @@ from nodeattrs.core.tree import ABSENT, Absent, Path, dig, flat
 from nodeattrs.core.unknown import Unknown, may_decide, may_meet
 from nodeattrs.core.walk import (
     Along,
-    Later,
     Loss,
     Overridden,
+    PendingLosses,
     Rule,
     Setting,
     Walk,
-    each_once,
-    left_of,
-    next_first,
+    losses_below,
     outwards,
-    relevant,
-    with_holders,
+    with_holding_maps,
+    with_next_first,
+    without_places,
+    without_repeats,
 )
 
 
@@ -52,12 +52,12 @@ def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, a
     winners = {one.source for one in found.standing}
     waiting = [lost for lost in found.overridden if winners.issuperset(lost.by)]
     if len(waiting) < len(found.overridden):
-        found = with_holders(found, walker.own, again)
+        found = with_holding_maps(found, walker.own, again)
     # If the winner has replaced one setting, at the path itself, that is the next one. Else another walk finds it.
     replaced = all(lost.line.rule is TAKE and lost.setting.path == path and not lost.further_up for lost in waiting)
     if replaced and len(waiting) < 2 and not walker.has_made:
         return found
-    return next_first(found, path, walker.own, again, along)
+    return with_next_first(found, path, walker.own, again, along)
 
 
 # --- how a handler or a change has made a value
@@ -299,7 +299,7 @@ class _Product(_Place):
     members: Mapping[int, _Here]
     rest: Path
     ways: Origins
-    earlier: Sequence[Later] = ()
+    earlier: Sequence[PendingLosses] = ()
 
     @property
     def kind(self) -> type:
@@ -389,7 +389,9 @@ class _Walker:
         here, at, losses = self.found(self.laid(folding), path, path, False)
         cover = at if at != path and here.stands else None
         value, origins = (here.value, here.origins) if cover is None else (ABSENT, ())
-        return Walk(self.standing(here, at), each_once(self.looked_up(losses)), here.unknown, value, origins, cover)
+        return Walk(
+            self.standing(here, at), without_repeats(self.looked_up(losses)), here.unknown, value, origins, cover
+        )
 
     def found(self, here: _Here, keys: Path, path: Path, is_lost: bool) -> tuple[_Value | _Product, Path, list[Loss]]:
         """What stands some steps down, or in the way of that; at which path; and who was overridden there."""
@@ -397,7 +399,7 @@ class _Walker:
         there = self.settled(here, at := _label(keys, depth, path))
         losses = list(self.all_losses(there))
         for deeper in range(depth, len(keys)):
-            losses = relevant(losses, keys[deeper], _label(keys, deeper + 1, path), object)
+            losses = losses_below(losses, keys[deeper], _label(keys, deeper + 1, path), object)
         return there, at, losses
 
     def reached(self, here: _Here, keys: Path, path: Path, is_lost: bool = False) -> tuple[_Here, int]:
@@ -413,7 +415,7 @@ class _Walker:
     def looked_up(self, losses: Iterable[Loss]) -> Iterator[Overridden]:
         """The losses; not by recursion, since there may be as many as parts, and each place once."""
         waiting = [*losses][::-1]
-        seen: dict[Any, Later] = {}
+        seen: dict[Any, PendingLosses] = {}
         while waiting:
             one = waiting.pop()
             if isinstance(one, Overridden):
@@ -469,7 +471,7 @@ class _Walker:
         if type(origins) is int:
             value = self.trees[origins] = value if self.given is None else self.given[origins]
             origins = _new(At, (origins, ()))
-        return _Value(left_of(value, origins, self.gone) if self.gone else value, origins)
+        return _Value(without_places(value, origins, self.gone) if self.gone else value, origins)
 
     def changed(self, before: _Here, step: Step) -> _Here:
         """What a change makes of the result; nothing, where all that it sets is gone."""
@@ -477,7 +479,7 @@ class _Walker:
         assert isinstance(laid, Part)
         if type(laid.origins) is At:
             self.trees[laid.origins.source] = laid.value
-        left = left_of(laid.value, laid.origins, self.gone)
+        left = without_places(laid.value, laid.origins, self.gone)
         if left is ABSENT and laid.value is not ABSENT:
             return before
         making = _Making.by_change(step, self.part(before), Part(left, laid.origins))
@@ -588,7 +590,7 @@ class _Walker:
     def lost(self, here: _Here, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[Any]:
         """Whoever stands here was overridden, and whom those had overridden before."""
         if not isinstance(here, _Value):
-            yield Later(here, (), path, by, rule)
+            yield PendingLosses(here, (), path, by, rule)
             return
         yield from (_lost(setting, by, rule) for setting in reversed(self.standing(here, path)))
         if here.losses:
@@ -653,7 +655,7 @@ class _Walker:
         entry = self.row_entry(here, key, path) if isinstance(here, _Row) else self.entry(here, key)
         if not (here.losses or passed or unknown):
             return entry
-        return entry.with_losses([*relevant(here.losses, key, path, here.kind), *passed]).with_unknown(unknown)
+        return entry.with_losses([*losses_below(here.losses, key, path, here.kind), *passed]).with_unknown(unknown)
 
     def entry(self, here: _Value | _Product, key: Any) -> _Value:
         holder, origins = here.value, here.origins
@@ -682,15 +684,17 @@ class _Walker:
         ways = list(wholes(origins, ()))
         only = making.only_way(origins, entry.value)
         passed = dict.fromkeys((*ways, *(At(side, rest) for side, _, _ in making.beside(rest))))
-        earlier = [Later(here.members[way.source], way.path, path) for way in passed if way.source < 0 and way != only]
+        earlier = [
+            PendingLosses(here.members[way.source], way.path, path) for way in passed if way.source < 0 and way != only
+        ]
         losses = [*self.noted(here, ways, path), *self.left_out(making, entry, rest, path)]
         if only is not None:  # of what goes on in the same value, the earlier ones are found again one step down
             losses += earlier
             earlier = []
-        losses += relevant(here.losses, key, path, here.kind)
+        losses += losses_below(here.losses, key, path, here.kind)
         for side, member in here.members.items() if not here.rest else ():
             if only is None or only.source != side:
-                lost = relevant(self.all_losses(member), key, path, here.kind)
+                lost = losses_below(self.all_losses(member), key, path, here.kind)
                 losses += [one for one in lost if one.covers(path)]
         found = _Product(entry.value, entry.origins, making, here.members, rest, origins, earlier)
         return replace(found, losses=losses, unknown=entry.unknown), only
@@ -701,7 +705,7 @@ class _Walker:
         for way, winner, note in making.overridden(ways):
             by = sources(making.input_at(winner).origins)
             yield from (_lost(setting, by, note.rule) for setting in self.settings(making.input_at(way), path))
-            yield Later(here.members[way.source], way.path, path)
+            yield PendingLosses(here.members[way.source], way.path, path)
 
     def left_out(self, making: _Making, entry: _Value, rest: Path, path: Path) -> Iterator[Loss]:
         """Those of whom nothing is left in what was made, though one of the parts has them below the same steps."""

@@ -80,7 +80,7 @@ class Overridden(NamedTuple):
         return self._replace(setting=Setting(setting.source, path, value, (*setting.own, key)), further_up=True)
 
 
-class Later(NamedTuple):
+class PendingLosses(NamedTuple):
     """Who was overridden some steps below what a walk came by: looked up when somebody asks for them.
 
     here:     a place of that walk
@@ -98,21 +98,21 @@ class Later(NamedTuple):
         """Nobody knows yet."""
         return False
 
-    def below(self, key: Any, path: Path, is_index: bool) -> Later:
+    def below(self, key: Any, path: Path, is_index: bool) -> PendingLosses:
         """The same one step down, at *path*."""
         return self._replace(keys=(*self.keys, key), path=path)
 
 
-Loss = Overridden | Later
+Loss = Overridden | PendingLosses
 
 
-def relevant(losses: Iterable[Any], key: Any, path: Path, of: type) -> list[Loss]:
+def losses_below(losses: Iterable[Any], key: Any, path: Path, of: type) -> list[Loss]:
     """What the overridden ones say one step down; *of* is the type of what is read there: numbers may be names."""
     is_index = type(key) is int and not issubclass(of, dict)
     return [found for lost in flat(losses) if (found := lost.below(key, path, is_index)) is not None]
 
 
-def each_once(losses: Iterable[Overridden]) -> tuple[Overridden, ...]:
+def without_repeats(losses: Iterable[Overridden]) -> tuple[Overridden, ...]:
     """Each place once."""
     once: dict[Any, Overridden] = {}  # who overrode each part says more than the sum
     for lost in losses:
@@ -161,7 +161,7 @@ _IN_THE_WAY = Policy("what lies beside", Line(ANY, PRESENT, TAKE, "it would stan
 """Named where a map that has nothing at the path would be a list or text without the winner's."""
 
 
-def with_holders(found: Walk, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk]) -> Walk:
+def with_holding_maps(found: Walk, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk]) -> Walk:
     """The same, with those who have nothing at the path, but without whose maps something else would be read there.
 
     own:   what a source has at a place, or something else where it has nothing
@@ -207,7 +207,7 @@ def _matters(found: Walk, again: Callable[[set[At]], Walk], gone: list[Setting])
     return others.cover != found.cover or others.standing != found.standing
 
 
-def next_first(
+def with_next_first(
     found: Walk, path: Path, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk], along: Along
 ) -> Walk:
     """The same, whoever is read without the winners first.
@@ -249,7 +249,7 @@ def outwards(at: At) -> Iterator[At]:
     return (At(at.source, at.path[:depth]) for depth in range(len(at.path), -1, -1))
 
 
-def left_of(value: Any, origins: Origins, gone: Mapping[int, Iterable[At]]) -> Any:
+def without_places(value: Any, origins: Origins, gone: Mapping[int, Iterable[At]]) -> Any:
     """What is left of what a source says, without some places; ABSENT without all of it.
 
     origins: where the source has it
@@ -289,7 +289,7 @@ def _with_what_stays(
 ) -> Walk:
     """The same, where maps of the winners stay without them, and override what they have."""
     sources = {setting.source for setting in found.standing}
-    maps = [one for one in with_holders(others, own, again).holding if one.source in sources]
+    maps = [one for one in with_holding_maps(others, own, again).holding if one.source in sources]
     if not maps:  # none of them matters alone, and yet others may stand in the way beside them
         stay = {At(one.source, one.own) for one in _maps_over_others(others, own) if one.source in sources}
         with suppress(NodeattrsError):  # without them the others cannot be merged
