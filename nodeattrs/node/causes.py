@@ -56,19 +56,21 @@ class Code(Protocol):
 
 def causes_at(ledger: Ledger, by: At, value: Any, read: Read) -> tuple[Cause, ...]:
     """Where a value comes from. by: the mark that set it, and the path in its slot"""
-    mark, asked = ledger.marks[by.source], Asked(ledger, by.path, read)
+    mark, finder = ledger.marks[by.source], CauseFinder(ledger, by.path, read)
     if isinstance(value, Sensitive):
         value = value.unwrap()
     elif mark.is_late or type(value) in (Deferred, Withheld):
         value = ABSENT
     if getattr(mark.locator, "site", None) is not None:
         # A map above the path that was written holds what was written, and more: no expression stands for it.
-        return of_code(mark.locator, by.path[mark.depth :] if len(by.path) >= mark.depth else None, value, asked)  # type: ignore[arg-type]  # it has a site
+        return _causes_of_code(
+            mark.locator, by.path[mark.depth :] if len(by.path) >= mark.depth else None, value, finder
+        )  # type: ignore[arg-type]  # it has a site
     give = getattr(mark.locator, "causes", None)
-    return () if give is None else tuple(give(by.path[mark.depth :], value, asked))
+    return () if give is None else tuple(give(by.path[mark.depth :], value, finder))
 
 
-def of_code(locator: Code, path: Path | None, value: Any, asked: Asked) -> tuple[Cause, ...]:
+def _causes_of_code(locator: Code, path: Path | None, value: Any, finder: CauseFinder) -> tuple[Cause, ...]:
     """Where a value that a line of code set comes from: first the calls, innermost first."""
     site, calls = locator.site, locator.calls
     led = [Cause(CALLED, origin) for call in calls if (origin := _placed(locator, call)) is not None]
@@ -85,20 +87,22 @@ def of_code(locator: Code, path: Path | None, value: Any, asked: Asked) -> tuple
     code = _code(site.text)
     frames = tuple(_frames([_expression(site), *map(_expression, calls)])) if calls else ()
     is_statement = isinstance(setting[0], (ast.Call, ast.Expr))
-    found = Flow(value, asked.imported(locator)).sources(code, setting[1], path, frames, is_statement)
-    composed = [*islice(_composed(locator, asked, found, value, here), _MOST)]
-    missing = [Cause(UNAVAILABLE, locator.placed(path)) for path in asked.unavailable]
+    found = Flow(value, finder.module_finder(locator)).sources(code, setting[1], path, frames, is_statement)
+    composed = [*islice(_composed(locator, finder, found, value, here), _MOST)]
+    missing = [Cause(UNAVAILABLE, locator.placed(path)) for path in finder.unavailable]
     return tuple(dict.fromkeys((*led, *composed, *missing)))
 
 
-def of_line(locator: Any, text: PythonText, line: int, path: Path, value: Any, asked: Asked) -> tuple[Cause, ...]:
+def causes_of_line(
+    locator: Any, text: PythonText, line: int, path: Path, value: Any, finder: CauseFinder
+) -> tuple[Cause, ...]:
     """The same for a statement of a script that ran by itself, such as a role. locator: has `placed`"""
     setting = text.setting(line)
     if setting is None or setting[1] is None:
         return ()
     is_statement = isinstance(setting[0], (ast.Call, ast.Expr))
     found = Flow(value).sources(_code(text), setting[1], path, stores=is_statement)
-    composed = _composed(locator, asked, found, value, locator.placed(text.file, line))
+    composed = _composed(locator, finder, found, value, locator.placed(text.file, line))
     return tuple(dict.fromkeys(islice(composed, _MOST)))
 
 
@@ -129,19 +133,19 @@ def _placed(locator: Code, call: Site) -> Origin | None:
     return origin if is_inside(origin.file) and not call.in_comprehension else None
 
 
-def _composed(locator: Any, asked: Asked, found: list[Found], value: Any, here: Origin) -> Iterator[Cause]:
+def _composed(locator: Any, finder: CauseFinder, found: list[Found], value: Any, here: Origin) -> Iterator[Cause]:
     """Each thing that was found, as a line."""
-    likely = [one for one in found if asked.is_likely(one, value)]
+    likely = [one for one in found if finder.is_likely(one, value)]
     for one in likely or found:
         column = one.code.text.column(one.node.lineno, one.node.col_offset)
         at = locator.placed(one.code.file, one.node.lineno, column)
-        for cause in asked.of(one, value if one.exact else ABSENT, at):
+        for cause in finder.causes_from(one, value if one.exact else ABSENT, at):
             is_here = (cause.origin.file, cause.origin.line) == (here.file, here.line) and cause.what == WRITTEN
             if not is_here or cause.path is not None:
                 yield cause
 
 
-class Asked:
+class CauseFinder:
     """What a question can ask of a node: its attributes, the documents that its cookbooks read, their sources.
 
     path:        what is asked about, in its slot
@@ -154,7 +158,7 @@ class Asked:
         self._read = read
         self.unavailable: dict[str, None] = {}
 
-    def imported(self, locator: Code) -> Any:
+    def module_finder(self, locator: Code) -> Any:
         """What gives the source of a module that a file imports; None for one outside of the repository."""
         root = _real(locator.root())
 
@@ -173,7 +177,7 @@ class Asked:
             return True
         return _same(self._ledger.standing(PLAN, found.path, compute=False), value)
 
-    def of(self, found: Found, wanted: Any, at: Origin) -> Iterator[Cause]:
+    def causes_from(self, found: Found, wanted: Any, at: Origin) -> Iterator[Cause]:
         """The lines of one thing that was found. wanted: what stands there; ABSENT where that is not known"""
         if found.what == "literal":
             yield Cause(WRITTEN, at)
@@ -257,7 +261,7 @@ def _module(name: str, file: str, root: str) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def imported_by(text: PythonText, root: str) -> tuple[PythonText, ...]:
+def imported_sources(text: PythonText, root: str) -> tuple[PythonText, ...]:
     """The sources of the repository that a source imports, itself or through another one."""
     found: dict[str, PythonText] = {}
     waiting = [text]

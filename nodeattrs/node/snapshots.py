@@ -12,7 +12,7 @@ from nodeattrs.core.claim import UNKNOWN, Cause, LocatorBelow, Origin
 from nodeattrs.core.origins import At, Patched
 from nodeattrs.core.tree import SCALARS, Path, copied, is_json
 from nodeattrs.formats.documents import DocumentLocator
-from nodeattrs.node.causes import imported_by
+from nodeattrs.node.causes import imported_sources
 from nodeattrs.node.documents import FAILED, FORMAT, VERSION, computed, json_ready
 from nodeattrs.node.history import Chronicle
 from nodeattrs.node.ledger import Ledger
@@ -157,7 +157,7 @@ class _Sources:
         elif is_inside(file := relative(site.file, self._root)) and site.text is not None:
             at = [] if site.is_step or site.span is None else [*site.span]
             packed = {"source": self._number(file, site.text.digest), "at": at}
-            for text in imported_by(site.text, self._root):
+            for text in imported_sources(site.text, self._root):
                 self._number(relative(text.file, self._root), text.digest)
         if packed and site.in_comprehension:
             packed["comprehension"] = True
