@@ -61,7 +61,7 @@ def snapshot_ledger(
     """
     wanted = frozenset(only)
     slots = {
-        str(slot.number): packed_map(
+        str(slot.number): _packed_map(
             ledger.trees[slot.number if slot.number in wanted else 0],  # which is empty
             settled=settled if slot.number == _FACTS else NOTHING,
         )
@@ -71,9 +71,9 @@ def snapshot_ledger(
     document = {
         "slots": slots,
         "marks": _packed_marks(ledger, wanted, sources, causes_by_mark(ledger, wanted) if causes else {}),
-        "history": packed_history(ledger, wanted),
+        "history": _packed_history(ledger, wanted),
     }
-    parts = {"unknown": list(packed_unknown(ledger, wanted)), "reads": sources.reads(), "sources": sources.table}
+    parts = {"unknown": list(_packed_unknown(ledger, wanted)), "reads": sources.reads(), "sources": sources.table}
     return document | {name: part for name, part in parts.items() if part}
 
 
@@ -105,10 +105,10 @@ def _packed_marks(
 
 
 def _packed_cause(cause: Cause) -> dict[str, Any]:
-    packed: dict[str, Any] = {"what": cause.what, **packed_origin(cause.origin)}
+    packed: dict[str, Any] = {"what": cause.what, **_packed_origin(cause.origin)}
     if cause.path is not None:
         packed["path"] = list(cause.path)
-    return packed if cause.at is None else {**packed, "at": packed_origin(cause.at)}
+    return packed if cause.at is None else {**packed, "at": _packed_origin(cause.at)}
 
 
 class _Sources:
@@ -216,7 +216,7 @@ class _Reach:
         for number in slots:
             tree = ledger.trees[number]
             self._walk(tree, tree.origin, ())
-        for path, _, chronicle in chronicles_in(ledger, slots):
+        for path, _, chronicle in _chronicles_in(ledger, slots):
             for event in chronicle.events():
                 self._walk(event.value, event.whose, path)
                 self._note(event.by, path)
@@ -300,7 +300,7 @@ def _packed_mark(mark: Mark, covered: dict[Any, Any]) -> dict[str, Any]:
     base = mark.unplaced if mark.bulk else mark.locator.at(())  # of facts the file is kept, and no line at all
     over = getattr(mark.locator, "lines", None)
     lines = {} if type(mark.locator) is Origin else _lines_of(mark, covered, base, ())  # which is one place
-    packed = {**packed_origin(base), "verb": mark.verb.value}
+    packed = {**_packed_origin(base), "verb": mark.verb.value}
     if mark.depth:
         packed["depth"] = mark.depth
     if mark.bulk:
@@ -328,7 +328,7 @@ def packed(value: Any, evaluate: bool = True, whole: bool = True) -> Any:
     if isinstance(value, dict):
         if whole and type(value) is dict and is_json(value):
             return {"j": copied(value)}
-        return packed_map(value, evaluate)
+        return _packed_map(value, evaluate)
     if isinstance(value, list):
         items = []
         for inner in value:
@@ -341,7 +341,7 @@ def packed(value: Any, evaluate: bool = True, whole: bool = True) -> Any:
     return {"y": str(value)} if type(value) is Symbol else value
 
 
-def packed_map(value: dict[Any, Any], evaluate: bool = True, settled: Mapping[Any, Any] = NOTHING) -> dict[str, Any]:
+def _packed_map(value: dict[Any, Any], evaluate: bool = True, settled: Mapping[Any, Any] = NOTHING) -> dict[str, Any]:
     """A map entry by entry. settled: entries that are JSON for certain, which are not copied"""
     owned = value if isinstance(value, OwnedMap) else None
     origins = NOTHING if owned is None else owned.origins
@@ -354,7 +354,7 @@ def packed_map(value: dict[Any, Any], evaluate: bool = True, settled: Mapping[An
         else:
             pair = [key, packed(inner, evaluate, owned is not None)]
         if key in origins:
-            pair.append(packed_whose(origins[key]))
+            pair.append(_packed_whose(origins[key]))
         pairs.append(pair)
     whole: dict[str, Any] = {"m": pairs}
     if owned is not None:
@@ -370,47 +370,47 @@ def _packed_deferred(value: Deferred) -> dict[str, Any]:
     return {"d": packed(json_ready(came))} if failed is None else {"f": failed}
 
 
-def packed_whose(whose: Any) -> Any:
+def _packed_whose(whose: Any) -> Any:
     """A number, or for a list an array of elements: a number, or tagged "at", "all" or "in".
 
     One that was worked on in place has its array under "of", and beside it who set and who worked on it.
     """
     if isinstance(whose, Worked):
-        return {"of": [packed_whose(one) for one in whose], "begun": list(whose.begun), "steps": list(whose.steps)}
+        return {"of": [_packed_whose(one) for one in whose], "begun": list(whose.begun), "steps": list(whose.steps)}
     if isinstance(whose, list):
-        return [packed_whose(one) for one in whose]
+        return [_packed_whose(one) for one in whose]
     if isinstance(whose, At):
         return {"at": [whose.source, list(whose.path)]}
     if isinstance(whose, Patched):
-        return {"in": [packed_whose(whose.base), list(whose.path), packed_whose(whose.by)]}
+        return {"in": [_packed_whose(whose.base), list(whose.path), _packed_whose(whose.by)]}
     if isinstance(whose, tuple):
-        return {"all": [packed_whose(one) for one in whose]}
+        return {"all": [_packed_whose(one) for one in whose]}
     return whose
 
 
-def packed_history(ledger: Ledger, slots: Collection[int]) -> list[list[Any]]:
+def _packed_history(ledger: Ledger, slots: Collection[int]) -> list[list[Any]]:
     """What has happened at each path of some slots."""
     return [
         [list(path), slot, chronicle.dropped, [_packed_event(*event) for event in (chronicle.first, *chronicle.last)]]
-        for path, slot, chronicle in chronicles_in(ledger, slots)
+        for path, slot, chronicle in _chronicles_in(ledger, slots)
     ]
 
 
 def _packed_event(what: str, value: Any, whose: Any, by: int) -> list[Any]:
-    return [what, packed(value, evaluate=False), packed_whose(whose), by]
+    return [what, packed(value, evaluate=False), _packed_whose(whose), by]
 
 
-def packed_unknown(ledger: Ledger, slots: Collection[int]) -> Iterator[list[Any]]:
+def _packed_unknown(ledger: Ledger, slots: Collection[int]) -> Iterator[list[Any]]:
     """Each layer that cannot be read: its slot, name and reason, who it is of, and the paths that it may set."""
     for slot in sorted(slots & ledger.unknown.keys()):
         for layer in ledger.unknown[slot]:
-            row = [slot, layer.value.name, layer.value.reason, packed_origin(layer.origin.at(()))]
+            row = [slot, layer.value.name, layer.value.reason, _packed_origin(layer.origin.at(()))]
             if layer.value.lines is not None:
                 row.append([[list(path), line] for path, line in layer.value.lines.items()])
             yield row
 
 
-def chronicles_in(ledger: Ledger, slots: Collection[int]) -> Iterator[tuple[Path, int, Chronicle]]:
+def _chronicles_in(ledger: Ledger, slots: Collection[int]) -> Iterator[tuple[Path, int, Chronicle]]:
     """Each path of some slots at which something has happened, its slot, and what that was."""
     for path, chronicles in ledger.history.items():
         for (slot, _), chronicle in chronicles.items():
@@ -418,7 +418,7 @@ def chronicles_in(ledger: Ledger, slots: Collection[int]) -> Iterator[tuple[Path
                 yield path, slot, chronicle
 
 
-def packed_origin(origin: Origin) -> dict[str, Any]:
+def _packed_origin(origin: Origin) -> dict[str, Any]:
     """An origin as a snapshot has it."""
     # Written out, since it is done for each mark and each cause of each node.
     kind, name, file, line, column = origin
