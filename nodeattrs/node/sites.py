@@ -96,7 +96,7 @@ class CodeSite(Site):
 
     @cached_property
     def span(self) -> Span | None:  # type: ignore[override]  # computed from the code when it is first asked for
-        return span_of(self.code, self.offset)
+        return _span_of(self.code, self.offset)
 
     def _text(self) -> PythonText:
         return text_of(self.file, self._ran)
@@ -119,7 +119,7 @@ def site_of(code: CodeType, offset: int, ran: Any) -> CodeSite:
 _spans: dict[int, tuple[CodeType, list[Any]]] = {}
 
 
-def span_of(code: CodeType, offset: int) -> Span | None:
+def _span_of(code: CodeType, offset: int) -> Span | None:
     """The place of the expression to which an instruction belongs, by the compiler; None where the line is not known.
 
     cost: the first time one visit of all instructions, so that a file of many writes is not gone through for each
