@@ -57,10 +57,10 @@ class Chronicle:
 
     def copy(self) -> Chronicle:
         """One that goes on by itself."""
-        return self.of(self.events(), self.dropped)
+        return self.from_events(self.events(), self.dropped)
 
     @classmethod
-    def of(cls, events: Sequence[Past], dropped: int) -> Chronicle:
+    def from_events(cls, events: Sequence[Past], dropped: int) -> Chronicle:
         """One with these events; there is one at least."""
         made = cls(events[0])
         made.last.extend(events[1:])

@@ -183,7 +183,7 @@ class _Moment:
     def chronicle(self, of: Chronicle) -> Chronicle | None:
         """The events that were; None where there was none."""
         events = [one for one in of.events() if max(one.by, last_word(one.whose)) < self.last]
-        return Chronicle.of(events, of.dropped) if events else None
+        return Chronicle.from_events(events, of.dropped) if events else None
 
 
 def _copy(value: OwnedMap) -> OwnedMap:
