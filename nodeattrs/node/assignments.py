@@ -11,7 +11,7 @@ from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.errors import BadArgument
-from nodeattrs.node.component_tree import ComponentTree, thing_of
+from nodeattrs.node.component_tree import ComponentTree, value_of
 from nodeattrs.node.values import Sensitive, Withheld, steps_in, steps_of, stored
 
 
@@ -39,7 +39,7 @@ class UnlessWriter:
             raise BadArgument("an unless needs a path and a value", hint="default_unless('apache', 'port', 80)")
         path = (*self._path, *steps_of(path_and_value[:-1], self._path))
         value = stored(path_and_value[-1], path)
-        if _is_none(thing_of(self._tree.place(path))):
+        if _is_none(value_of(self._tree.place(path))):
             self._tree.write(path, value)
             return path_and_value[-1]
         self._tree.silent(path, value)

@@ -305,7 +305,7 @@ class Attributes(Mapping[Any, Any]):
         >>> node["port"], [str(claim.origin) for claim in node.trace("port").unknown]
         (80, ['roles/base.rb:1 (role base)'])
         """
-        self._trees[component(level).name].not_read(Layer.unknown(name, origin, reason, lines))
+        self._trees[component(level).name].add_unknown(Layer.unknown(name, origin, reason, lines))
 
     def _level(self, level: str) -> Writer:
         return Writer(self._trees[component(level).name])

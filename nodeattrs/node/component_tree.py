@@ -44,23 +44,23 @@ Change = Callable[[Elements, int], Any]
 """Changes a list in place: it gets its elements, and the mark of whoever changes them."""
 
 
-def of_pair(file: Any, recipe: Any) -> Place:
+def joined_place(file: Any, recipe: Any) -> Place:
     """What an attribute file and a recipe have at one place: both, where they meet, else the recipe's alone."""
     kinds = type(file), type(recipe)
     verdict = PAIR.cells.get(kinds) or PAIR.verdict(*kinds)
     return file if type(verdict) is Meet else ABSENT, recipe
 
 
-def thing_of(place: Place) -> Any:
+def value_of(place: Place) -> Any:
     """The value, or one of the maps; ABSENT where nothing is."""
     file, recipe = place
     return file if recipe is ABSENT else recipe
 
 
-def part_of(place: Place) -> Any:
+def part_to_merge(place: Place) -> Any:
     """The same for folding: a value, or joined maps."""
     file, recipe = place
-    return thing_of(place) if file is ABSENT or recipe is ABSENT else Joined(PAIR, [file, recipe])
+    return value_of(place) if file is ABSENT or recipe is ABSENT else Joined(PAIR, [file, recipe])
 
 
 def below(place: Place, step: Any) -> Place:
@@ -71,7 +71,7 @@ def below(place: Place, step: Any) -> Place:
     if file is not ABSENT:
         file = file.get(step, ABSENT) if isinstance(file, dict) else dig(file, (step,))
         if file is not ABSENT and recipe is not ABSENT:
-            return (file, recipe) if type(recipe) is OwnedMap is type(file) else of_pair(file, recipe)
+            return (file, recipe) if type(recipe) is OwnedMap is type(file) else joined_place(file, recipe)
     return file, recipe
 
 
@@ -88,40 +88,40 @@ def down(place: Place, steps: Path) -> Place:
     return file, recipe
 
 
-class Cut:
+class Detached:
     """A container that was replaced or deleted at some moment (by the ledger's serial).
 
     Writers that still hold it go on in a tree apart, the same one for all of them.
     """
 
-    __slots__ = ("_apart", "place", "serial")
+    __slots__ = ("_own_tree", "place", "serial")
 
     def __init__(self, serial: int, place: Place) -> None:
         self.serial = serial
         self.place = place
-        self._apart: ComponentTree | None = None
+        self._own_tree: ComponentTree | None = None
 
-    def apart(self) -> tuple[ComponentTree, Path]:
+    def own_tree(self) -> tuple[ComponentTree, Path]:
         """The tree in which the container lives on, and where in it."""
-        if self._apart is None:
-            self._apart = ComponentTree(Ledger(provenance=False, root=str), component("automatic"))
-            self._apart.replace({"apart": self._apart.plain_of(self.place)})
-        return self._apart, ("apart",)
+        if self._own_tree is None:
+            self._own_tree = ComponentTree(Ledger(provenance=False, root=str), component("automatic"))
+            self._own_tree.replace({"apart": self._own_tree.plain_of(self.place)})
+        return self._own_tree, ("apart",)
 
 
-class Cuts:
+class _DetachedAtPath:
     """The times at which the container at one path was replaced: the last ones, with what it held until then."""
 
     __slots__ = ("forgotten", "kept")
 
     def __init__(self) -> None:
-        self.kept: deque[Cut] = deque(maxlen=16)
+        self.kept: deque[Detached] = deque(maxlen=16)
         self.forgotten = -1  # the serial of the newest one that is no longer kept
 
-    def add(self, cut: Cut) -> None:
+    def add(self, one: Detached) -> None:
         if len(self.kept) == self.kept.maxlen:
             self.forgotten = self.kept[0].serial
-        self.kept.append(cut)
+        self.kept.append(one)
 
 
 class ComponentTree:
@@ -134,19 +134,19 @@ class ComponentTree:
     cuts:      what writers are held of and was replaced
     """
 
-    __slots__ = ("_is_pair", "component", "cuts", "ledger", "lower", "upper")
+    __slots__ = ("_has_two_slots", "component", "detached", "ledger", "lower", "upper")
 
     def __init__(self, ledger: Ledger, component: Component) -> None:
         self.ledger = ledger
         self.component = component
-        self.cuts: dict[Path, Cuts] = {}
+        self.detached: dict[Path, _DetachedAtPath] = {}
         # Asked for at every step.
-        self.lower, self.upper, self._is_pair = component.file, component.recipe, component.is_pair
+        self.lower, self.upper, self._has_two_slots = component.file, component.recipe, component.has_two_slots
 
     @property
     def _by_recipe(self) -> bool:
         """Whether what is set now goes into a slot of its own, over what attribute files say."""
-        return self._is_pair and not self.ledger.early
+        return self._has_two_slots and not self.ledger.early
 
     @property
     def slot(self) -> int:
@@ -157,7 +157,7 @@ class ComponentTree:
         """The whole component."""
         ledger = self.ledger
         recipe = ledger.trees[self.upper]
-        if not self._is_pair:
+        if not self._has_two_slots:
             return ABSENT, recipe
         file = ledger.trees[self.lower]
         if ledger.early:
@@ -174,12 +174,12 @@ class ComponentTree:
 
     def plain_of(self, place: Place, evaluate: bool = False, path: Path = ()) -> Any:
         """A copy of what stands at a place, which is at *path*; or ABSENT."""
-        part = part_of(place)
+        part = part_to_merge(place)
         return ABSENT if part is ABSENT else self.ledger.folded(part, evaluate, path)
 
     # Steps. Chef's level step: through what exists; an absent key of a map becomes an empty map.
 
-    def created(
+    def create_step(
         self, path: Path, step: Any, on_the_way: bool = False, place: Place | None = None, serial: int = -1
     ) -> Place:
         """Where a level step from *path* leads that found nothing: to a new empty map, or to nothing in a list.
@@ -191,9 +191,9 @@ class ComponentTree:
             if place is None or serial != self.ledger.serial:
                 place = self.place(path)
             found = below(place, step)  # another thread may have come first
-            return found if thing_of(found) is not ABSENT else self._created(place, path, step, on_the_way)
+            return found if value_of(found) is not ABSENT else self._create_step(place, path, step, on_the_way)
 
-    def stepped(self, path: Path, place: Place, steps: tuple[Any, ...]) -> tuple[Path, Place]:
+    def step_through(self, path: Path, place: Place, steps: tuple[Any, ...]) -> tuple[Path, Place]:
         """Where several level steps from *path* lead, at which *place* stands, and what stands where they lead."""
         if TEXT.issuperset(map(type, steps)):
             found = file, recipe = down(place, steps)
@@ -203,19 +203,19 @@ class ComponentTree:
             step = key_of(step, path)
             place = file, recipe = below(place, step)
             if recipe is ABSENT and file is ABSENT:
-                place = self.created(path, step, on_the_way=True)
+                place = self.create_step(path, step, on_the_way=True)
             path = (*path, step)
         return path, place
 
-    def _created(self, place: Place, path: Path, step: Any, on_the_way: bool) -> Place:
-        thing = thing_of(place)
+    def _create_step(self, place: Place, path: Path, step: Any, on_the_way: bool) -> Place:
+        thing = value_of(place)
         if len(path) >= ROOM:
             raise TooDeep(f"deeper than {ROOM} levels at {spell(path)}", path=(*path, step))
         if isinstance(thing, OwnedMap):  # nothing stands there, so that nothing else can be in the way
             mark = self._here(len(path) + 1, _SET, on_the_way, 6)
             made = OwnedMap((), mark)
             self.ledger.put(self.slot, (*path, step), made, mark)
-            return (made, ABSENT) if self._is_pair and self.ledger.early else (ABSENT, made)
+            return (made, ABSENT) if self._has_two_slots and self.ledger.early else (ABSENT, made)
         if isinstance(thing, dict):  # it may lie in a list, which takes a copy
             self.store((*path, step), OwnedMap(), parent=place, on_the_way=on_the_way)
             return self.place((*path, step))
@@ -228,7 +228,7 @@ class ComponentTree:
         details = []
         where = f"{self.component.name}.{spell(path)}" if path else self.component.name
         if path and thing is not ABSENT:
-            who = self.who(path)
+            who = self.setter_text(path)
             details = [f"{_short(thing)} was set by {who}"] if who else []
         if thing is None or thing is ABSENT:
             return NullInTheWay(
@@ -245,7 +245,7 @@ class ComponentTree:
             hint="write(...) and the full assignment (default_full) replace what is in the way",
         )
 
-    def who(self, path: Path) -> str:
+    def setter_text(self, path: Path) -> str:
         """Who set what stands at *path*, in words; empty where nobody is known."""
         file, recipe = self.place(path)
         if (file is ABSENT and recipe is ABSENT) or not self.ledger.provenance:
@@ -291,7 +291,7 @@ class ComponentTree:
             if standing is ABSENT and file is not ABSENT is not recipe:
                 standing = file.get(key, ABSENT)
             if type(standing) not in _NO_CONTAINER:
-                self._note_cut(path, below(parent, key))
+                self._note_detached(path, below(parent, key))
             slot, mark = self.lower if ledger.early else self.upper, 0
             assigned = type(value) is dict and self._by_recipe
             if ledger.provenance:
@@ -314,7 +314,7 @@ class ComponentTree:
             return None
         place = self.root()
         for depth, step in enumerate(path):
-            if isinstance(thing_of(place), list):
+            if isinstance(value_of(place), list):
                 return path[:depth]
             place = below(place, step)
         return None
@@ -355,7 +355,7 @@ class ComponentTree:
 
     def _deleted(self, path: Path) -> Any:
         parent, step = self.place(path[:-1]), path[-1]
-        thing = thing_of(parent)
+        thing = value_of(parent)
         if isinstance(thing, list):
             return self.work(path[:-1], lambda own, mark: own.remove(step))
         if not isinstance(thing, dict):
@@ -368,7 +368,7 @@ class ComponentTree:
         if top is not None:
             self._work(top, lambda own, _: own.take(path[len(top) :]), self._here(len(top), Verb.APPEND))
             return value
-        self._note_cut(path, gone)
+        self._note_detached(path, gone)
         mark = self._here(len(path), Verb.ERASE)
         for slot in {self.upper, self.lower} if self._by_recipe else {self.slot}:
             self.ledger.erase(slot, path, mark)
@@ -376,18 +376,18 @@ class ComponentTree:
 
     def replace(self, value: dict[Any, Any]) -> None:
         """Make a map of our own the whole component, as whoever sets values sees it."""
-        self._note_cut((), self.root())
+        self._note_detached((), self.root())
         mark = self._here(0, Verb.REPLACE if self._by_recipe else Verb.SET)
         self.ledger.replace(self.slot, AssignedMap(value, mark) if self._by_recipe else value, mark)
 
-    def not_read(self, layer: Layer) -> None:
+    def add_unknown(self, layer: Layer) -> None:
         """A layer of the setter of now that cannot be read."""
-        self.ledger.not_read(self.slot, (layer,))
+        self.ledger.add_unknown(self.slot, (layer,))
 
     def empty(self) -> None:
         """Drop both trees, as at the start of a run. A writer of the whole component goes on in it, as in Chef."""
         for key in {key: None for slot in (self.lower, self.upper) for key in self.ledger.trees[slot]}:
-            self.leave((key,))
+            self.detach((key,))
         for slot in {self.lower, self.upper}:
             self.ledger.replace(slot, {}, remember=False)
 
@@ -399,7 +399,7 @@ class ComponentTree:
         if not path:
             raise BadArgument("nothing can be written at the empty path", hint="assign the level: node.default = {...}")
         parent = down(self.root(), path[:-1])
-        if not isinstance(thing_of(parent), dict):
+        if not isinstance(value_of(parent), dict):
             parent = self._made_way(path, full, strict)
         self.store(path, value, full, parent)
 
@@ -409,16 +409,16 @@ class ComponentTree:
         for depth in range(1, len(path)):
             at = path[:depth]
             parent = below(parent, at[-1])
-            if thing_of(parent) is ABSENT:
-                parent = self.created(at[:-1], at[-1])
-            thing = thing_of(parent)
+            if value_of(parent) is ABSENT:
+                parent = self.create_step(at[:-1], at[-1])
+            thing = value_of(parent)
             if isinstance(thing, dict) or (isinstance(thing, list) and type(path[depth]) is int):
                 continue
             if strict:
                 raise TypeConflict(
                     f"cannot write below the value {_short(thing)} at {self.component.name}.{spell(at)}",
                     path=path,
-                    details=[f"it was set by {self.who(at)}"] if self.who(at) else (),
+                    details=[f"it was set by {self.who(at)}"] if self.setter_text(at) else (),
                     hint="write(...) replaces what is in the way",
                 )
             ours = parent[1] is not ABSENT and self._by_recipe
@@ -431,8 +431,8 @@ class ComponentTree:
         """Delete, or nothing where the parent is no map and no list; the value or None."""
         if not path:
             raise BadArgument("the empty path cannot be removed")
-        thing = thing_of(parent := self.place(path[:-1]))
-        absent = thing_of(below(parent, path[-1])) is ABSENT if isinstance(thing, dict) else not isinstance(thing, list)
+        thing = value_of(parent := self.place(path[:-1]))
+        absent = value_of(below(parent, path[-1])) is ABSENT if isinstance(thing, dict) else not isinstance(thing, list)
         return None if absent else self.delete(path)
 
     def silent(self, path: Path, value: Any, depth: int | None = None) -> None:
@@ -443,35 +443,35 @@ class ComponentTree:
 
     # Handles that are held while their place is replaced
 
-    def leave(self, path: Path = ()) -> None:
+    def detach(self, path: Path = ()) -> None:
         """Leave the container at *path* to the writers that hold it: another one takes its place, whoever sets it."""
         file, recipe = self.ledger.trees[self.lower], self.ledger.trees[self.upper]
-        place: Place = of_pair(file, recipe) if self._is_pair else (ABSENT, file)
+        place: Place = joined_place(file, recipe) if self._has_two_slots else (ABSENT, file)
         for step in path:
             place = below(place, step)
-        self._note_cut(path, place)
+        self._note_detached(path, place)
         self.ledger.serial += 1
 
-    def _note_cut(self, path: Path, place: Place) -> None:
-        if isinstance(thing_of(place), (dict, list)):
-            self.cuts.setdefault(path, Cuts()).add(Cut(self.ledger.serial, _kept(place)))
+    def _note_detached(self, path: Path, place: Place) -> None:
+        if isinstance(value_of(place), (dict, list)):
+            self.detached.setdefault(path, _DetachedAtPath()).add(Detached(self.ledger.serial, _kept(place)))
 
-    def cut_since(self, path: Path, born: int) -> tuple[Path, Cut] | None:
+    def detached_since(self, path: Path, born: int) -> tuple[Path, Detached] | None:
         """The first time after *born* that the container at *path*, or one above it, was replaced.
 
         raises: TypeConflict, where that is so many times ago that what it held is forgotten
         """
         found = []
         for depth in range(len(path) + 1):
-            cuts = self.cuts.get(path[:depth])
-            if cuts is not None:
-                if cuts.forgotten >= born:
+            known = self.detached.get(path[:depth])
+            if known is not None:
+                if known.forgotten >= born:
                     raise TypeConflict(
                         f"{self.component.name}.{spell(path)} was replaced many times since this writer was taken",
                         path=path,
                         hint="take the writer anew: node.default[...]",
                     )
-                found += [(path[:depth], cut) for cut in cuts.kept if cut.serial >= born]
+                found += [(path[:depth], one) for one in known.kept if one.serial >= born]
         return min(found, key=lambda one: one[1].serial, default=None)
 
 

@@ -19,7 +19,7 @@ from nodeattrs.core.part import Join, Part, unite
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import AmbiguousRunList, BadArgument
 from nodeattrs.node.attributes import Attributes
-from nodeattrs.node.component_tree import ComponentTree, of_pair, thing_of
+from nodeattrs.node.component_tree import ComponentTree, joined_place, value_of
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.levels import unsettled_facts
 from nodeattrs.node.maps import OwnedMap, Worked, each, last_word, remarked, setters, thawed, whose_at
@@ -160,10 +160,10 @@ class Intake:
         component, ledger = self._trees[level], self._ledger
         with ledger.lock:
             mark = ledger.marks.of(ledger.marks.known_setter(_RUN), RUN_ITSELF, depth) if ledger.provenance else 0
-            slot, is_pair = component.lower, component.lower != component.upper
+            slot, has_two_slots = component.lower, component.lower != component.upper
             for key, value in tree.items():
-                if key in ledger.trees[slot] or (is_pair and key in ledger.trees[component.upper]):
-                    component.leave((key,))
+                if key in ledger.trees[slot] or (has_two_slots and key in ledger.trees[component.upper]):
+                    component.detach((key,))
                 ledger.put(slot, (key,), value, mark)
 
 
@@ -191,7 +191,7 @@ def make_tags(node: Attributes) -> list[Any]:
 
 
 def _tags(node: Attributes) -> Any:
-    return thing_of(node._trees["normal"].place(("tags",)))
+    return value_of(node._trees["normal"].place(("tags",)))
 
 
 class OfNode(NamedTuple):
@@ -224,7 +224,7 @@ def load(component: ComponentTree, tree: Any, locator: Locator) -> None:
     ledger = component.ledger
     with ledger.lock:
         new = stored(tree, ())
-        component.leave()
+        component.detach()
         ledger.replace(component.lower, new, _mark(component, locator), remember=False)
 
 
@@ -238,7 +238,7 @@ def _settle(component: ComponentTree, tree: Mapping[Any, Any], locator: Locator)
         load(component, tree, locator)
         return {}
     with ledger.lock:
-        component.leave()
+        component.detach()
         ledger.replace(component.lower, dict(tree), _mark(component, locator), remember=False)
         return dict(ledger.trees[component.lower])
 
@@ -273,7 +273,7 @@ def _lay_over(component: ComponentTree, tree: Any, locator: Locator, unite_lists
     empty = [path for path in _empty_maps(laid.value, ()) if isinstance(dig(ledger.trees[slot], path), dict)]
     for path, below, part in changed_places(inside, ledger.trees[slot], laid, known, unite_lists):
         if isinstance(below, (dict, list)):
-            component.leave(path)
+            component.detach(path)
         whose = part.origins if ledger.provenance and isinstance(part.origins, list) else None
         with ledger.lock:
             ledger.put(slot, path, part.value, mark, whose)
@@ -297,17 +297,17 @@ def _moved_down(component: ComponentTree) -> None:
     tree, unknown = ledger.trees[upper], ledger.unknown.get(upper, ())
     if not tree and type(tree) is OwnedMap and not (tree.origin or unknown):
         return  # as on each node that has no last run
-    if of_pair(ledger.trees[lower], tree)[0] is ABSENT:
+    if joined_place(ledger.trees[lower], tree)[0] is ABSENT:
         ledger.replace(lower, {}, remember=False)
     _moved(ledger, lower, tree, ())
     ledger.replace(upper, {}, remember=False)
-    ledger.not_read(lower, unknown)
+    ledger.add_unknown(lower, unknown)
 
 
 def _moved(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
     for key, value in tree.items():
         at, whose = (*path, key), tree.origins.get(key, tree.origin)
-        meets = of_pair(dig(ledger.trees[lower], at), value)[0] is not ABSENT
+        meets = joined_place(dig(ledger.trees[lower], at), value)[0] is not ABSENT
         if isinstance(value, OwnedMap):
             if not meets:
                 ledger.store(lower, at, OwnedMap((), value.origin), value.origin)
@@ -335,7 +335,7 @@ def _as_saved(ledger: Ledger) -> Ledger:
     for slot in _NORMAL:
         other.trees[slot] = ledger.trees[slot]
         other.trees[slot].shared = True
-        other.not_read(slot, ledger.unknown.get(slot, ()))
+        other.add_unknown(slot, ledger.unknown.get(slot, ()))
     return other
 
 
@@ -352,10 +352,10 @@ def _take_over(component: ComponentTree, saved: Ledger, but: Callable[[Origin], 
     but: what these set is left out
     """
     tree = _Adoption(component.ledger, saved, but).tree(saved.trees[component.lower])
-    component.leave()
+    component.detach()
     component.ledger.replace(component.lower, tree, tree.origin, remember=False)
     unknown = saved.unknown.get(component.lower, ())
-    component.ledger.not_read(
+    component.ledger.add_unknown(
         component.lower,
         (Layer(layer.value, _saved(layer.origin).at(()), layer.title, layer.policy) for layer in unknown),
     )

@@ -249,7 +249,7 @@ class Ledger(dict[Any, Any]):
             self.trees[slot] = new
             self.serial += 1
 
-    def not_read(self, slot: int, layers: Iterable[Layer]) -> None:
+    def add_unknown(self, slot: int, layers: Iterable[Layer]) -> None:
         """Note layers that stand in a slot and cannot be read; reads and other slots do not change."""
         with self.lock:
             if known := tuple(dict.fromkeys((*self.unknown.get(slot, ()), *layers))):

@@ -9,7 +9,7 @@ from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import TypeConflict
-from nodeattrs.node.component_tree import Place, below, of_pair, part_of, thing_of
+from nodeattrs.node.component_tree import Place, below, joined_place, part_to_merge, value_of
 from nodeattrs.node.joined import entry, evaluated, joined, own, rooted
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, Branch, Joined
@@ -40,11 +40,11 @@ def _part_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
     slots = [child for child in branch.children if isinstance(child, int)]
     if len(slots) == len(branch.children):
         file, recipe = (ledger.trees[slot] for slot in slots)
-        return part_of(_stepped(of_pair(file, recipe), path))
+        return part_to_merge(_stepped(joined_place(file, recipe), path))
     parts = [
         _part_at(ledger, child, path)
         if isinstance(child, Branch)
-        else part_of(_stepped((ABSENT, ledger.trees[child]), path))
+        else part_to_merge(_stepped((ABSENT, ledger.trees[child]), path))
         for child in branch.children
     ]
     policy = ledger.plan(branch).policy
@@ -87,7 +87,7 @@ class LevelView(MapView):
 def _stepped(place: Place, path: Path) -> Place:
     """One component stepped through for itself: nothing beyond null and text."""
     for depth, step in enumerate(path):
-        thing = thing_of(place)
+        thing = value_of(place)
         if thing is ABSENT or thing is None or isinstance(thing, str):
             return ABSENT, ABSENT
         if not isinstance(thing, dict) and not (isinstance(thing, list) and type(step) is int):

@@ -119,7 +119,7 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions |
             if type(slot) is not int or not 1 <= slot <= len(SLOTS) or not {type(name), type(reason)} <= {str}:
                 raise ValueError(f"an unknown layer in slot {slot!r}")
             lines = {_unpacked_path(path): int(line) for path, line in given[0]} if given else None
-            ledger.not_read(slot, (Layer.unknown(name, _unpacked_origin(origin), reason, lines),))
+            ledger.add_unknown(slot, (Layer.unknown(name, _unpacked_origin(origin), reason, lines),))
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise DocumentError(f"this snapshot is damaged: {type(error).__name__}: {error}") from error
     faults = list(contradictions(ledger))

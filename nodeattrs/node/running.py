@@ -14,7 +14,7 @@ from nodeattrs.core.fold import Fold
 from nodeattrs.core.frames import frame_above
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.node.attributes import Attributes
-from nodeattrs.node.component_tree import ComponentTree, Place, below, thing_of
+from nodeattrs.node.component_tree import ComponentTree, Place, below, value_of
 from nodeattrs.node.levels import unsettled
 from nodeattrs.node.setters import Setter
 from nodeattrs.node.slot_tree import fold_of
@@ -134,7 +134,7 @@ def set_leaves(node: Attributes, level: str, tree: dict[Any, Any], unless: bool 
 def _set(component: ComponentTree, place: Place, above: Path, tree: dict[Any, Any], unless: bool) -> None:
     for key, value in tree.items():
         path, found = (*above, key), below(place, key)
-        standing = thing_of(found)
+        standing = value_of(found)
         if type(value) is dict and isinstance(standing, dict):
             ledger = component.ledger
             if not value and ledger.provenance:

@@ -42,13 +42,13 @@ class Component:
     """One of Chef's ten: a writer's name and the slots behind it.
 
     file, recipe: the numbers of its slots; the same number where there is only one
-    is_pair:      whether attribute file and recipe are kept apart in it
+    has_two_slots: whether attribute file and recipe are kept apart in it
     """
 
-    __slots__ = ("file", "is_pair", "name", "recipe")
+    __slots__ = ("file", "has_two_slots", "name", "recipe")
 
     def __init__(self, name: str, file: int, recipe: int) -> None:
-        self.name, self.file, self.recipe, self.is_pair = name, file, recipe, file != recipe
+        self.name, self.file, self.recipe, self.has_two_slots = name, file, recipe, file != recipe
 
 
 COMPONENTS: tuple[Component, ...] = (

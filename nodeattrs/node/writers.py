@@ -17,7 +17,7 @@ from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
 from nodeattrs.errors import BadArgument, NoSuchAttribute, TypeConflict, wrong_argument
-from nodeattrs.node.component_tree import Change, ComponentTree, Place, below, thing_of
+from nodeattrs.node.component_tree import Change, ComponentTree, Place, below, value_of
 from nodeattrs.node.lists import Elements, in_order
 from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.values import TAKEN, Withheld, key_of, refuse_spelled, steps_in, steps_of, stored
@@ -37,10 +37,10 @@ class _Handle:
     def _place(self) -> Place:
         tree = self._tree
         if self._born != tree.ledger.serial:
-            cut = tree.cut_since(self._path, self._born)
-            if cut is not None:
-                tree, above = cut[1].apart()
-                self._tree, self._path = tree, (*above, *self._path[len(cut[0]) :])
+            found = tree.detached_since(self._path, self._born)
+            if found is not None:
+                tree, above = found[1].own_tree()
+                self._tree, self._path = tree, (*above, *self._path[len(found[0]) :])
             self._born = tree.ledger.serial
             self._known = tree.place(self._path)
         elif self._known is None:
@@ -75,12 +75,12 @@ class _Handle:
         raises: NullInTheWay, TypeConflict
         """
         if type(step) is tuple and step:
-            return self._given(*self._tree.stepped(self._path, place, step))
+            return self._given(*self._tree.step_through(self._path, place, step))
         if type(step) is not str:
             step = key_of(step, self._path)
         file, recipe = found = below(place, step)
         if recipe is ABSENT and file is ABSENT:
-            found = self._tree.created(self._path, step, False, place, self._born)
+            found = self._tree.create_step(self._path, step, False, place, self._born)
         return self._given((*self._path, step), found)
 
     def _given(self, path: Path, found: Place) -> Any:
@@ -94,7 +94,7 @@ class _Handle:
 
     def _holder(self, steps: tuple[Any, ...]) -> Any:
         """The writer that the last of several steps counts from."""
-        path, place = self._tree.stepped(self._path, self._place(), steps[:-1])
+        path, place = self._tree.step_through(self._path, self._place(), steps[:-1])
         holder = self._given(path, place)
         if not isinstance(holder, _Handle):
             raise self._tree.conflict(holder, path, steps[-1])
@@ -104,7 +104,7 @@ class _Handle:
         place = self._known if self._born == self._tree.ledger.serial else self._place()
         tree, above = self._tree, self._path
         if type(step) is tuple and step:
-            above, place = tree.stepped(above, place or tree.root(), step[:-1])
+            above, place = tree.step_through(above, place or tree.root(), step[:-1])
             step = step[-1]
         path = (*above, step if type(step) is str else key_of(step, above))
         if type(value) not in TAKEN:
@@ -154,7 +154,7 @@ class Writer(_Handle):
             del self._holder(key)[key[-1]]
             return
         (key,) = steps_in(key)
-        if thing_of(below(self._place(), key_of(key, self._path))) is ABSENT:
+        if value_of(below(self._place(), key_of(key, self._path))) is ABSENT:
             raise self._absent((key_of(key, self._path),))
         self.delete(key)
 
@@ -201,7 +201,7 @@ class Writer(_Handle):
 
     def pop(self, key: Any, *default: Any) -> Any:
         """Remove *key* and give its value; KeyError, or *default*, where it is absent."""
-        if thing_of(below(self._place(), key_of(key, self._path))) is ABSENT:
+        if value_of(below(self._place(), key_of(key, self._path))) is ABSENT:
             if default:
                 return default[0]
             raise self._absent((key_of(key, self._path),))
@@ -261,7 +261,7 @@ class Writer(_Handle):
         return found
 
     def _has(self, path: Path) -> bool:
-        return thing_of(self._place_below(path)) is not ABSENT
+        return value_of(self._place_below(path)) is not ABSENT
 
     def write(self, *path_and_value: Any) -> Any:
         """Store the last argument at the path before it; scalars in the way become maps. The value.
@@ -337,7 +337,7 @@ class ListWriter(_Handle):
     __slots__ = ()
 
     def _list(self) -> list[Any]:
-        thing = thing_of(self._place())
+        thing = value_of(self._place())
         if not isinstance(thing, list):
             raise TypeConflict(f"there is no list at {self._tree.component.name}.{spell(self._path)} any more")
         return thing
