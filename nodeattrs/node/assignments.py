@@ -42,7 +42,7 @@ class UnlessWriter:
         if _is_none(value_of(self._tree.place(path))):
             self._tree.write(path, value)
             return path_and_value[-1]
-        self._tree.silent(path, value)
+        self._tree.note_silent(path, value)
         return None
 
 

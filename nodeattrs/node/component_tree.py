@@ -63,7 +63,7 @@ def part_to_merge(place: Place) -> Any:
     return value_of(place) if file is ABSENT or recipe is ABSENT else Joined(PAIR, [file, recipe])
 
 
-def below(place: Place, step: Any) -> Place:
+def step_down(place: Place, step: Any) -> Place:
     """One step down: into a map by key, into a list by index; ABSENT where nothing is."""
     file, recipe = place
     if recipe is not ABSENT:
@@ -75,7 +75,7 @@ def below(place: Place, step: Any) -> Place:
     return file, recipe
 
 
-def down(place: Place, steps: Path) -> Place:
+def steps_down(place: Place, steps: Path) -> Place:
     """Several steps down. cost: next to nothing for each, where one side alone has a map"""
     file, recipe = place
     for step in steps:
@@ -84,7 +84,7 @@ def down(place: Place, steps: Path) -> Place:
         elif recipe is ABSENT and isinstance(file, OwnedMap):
             file = file.get(step, ABSENT)
         else:
-            file, recipe = below((file, recipe), step)
+            file, recipe = step_down((file, recipe), step)
     return file, recipe
 
 
@@ -166,7 +166,7 @@ class ComponentTree:
 
     def place(self, path: Path) -> Place:
         """What stands at *path*; nothing is created. Negative indexes count from the end of a list."""
-        return down(self.root(), path)
+        return steps_down(self.root(), path)
 
     def plain(self, path: Path, evaluate: bool = False) -> Any:
         """A copy of what stands at *path*, or ABSENT."""
@@ -190,18 +190,18 @@ class ComponentTree:
         with self.ledger.lock:
             if place is None or serial != self.ledger.serial:
                 place = self.place(path)
-            found = below(place, step)  # another thread may have come first
+            found = step_down(place, step)  # another thread may have come first
             return found if value_of(found) is not ABSENT else self._create_step(place, path, step, on_the_way)
 
     def step_through(self, path: Path, place: Place, steps: tuple[Any, ...]) -> tuple[Path, Place]:
         """Where several level steps from *path* lead, at which *place* stands, and what stands where they lead."""
         if TEXT.issuperset(map(type, steps)):
-            found = file, recipe = down(place, steps)
+            found = file, recipe = steps_down(place, steps)
             if recipe is not ABSENT or file is not ABSENT:
                 return (*path, *steps), found
         for step in steps:  # something is missing on the way: it is made, or an error
             step = key_of(step, path)
-            place = file, recipe = below(place, step)
+            place = file, recipe = step_down(place, step)
             if recipe is ABSENT and file is ABSENT:
                 place = self.create_step(path, step, on_the_way=True)
             path = (*path, step)
@@ -291,7 +291,7 @@ class ComponentTree:
             if standing is ABSENT and file is not ABSENT is not recipe:
                 standing = file.get(key, ABSENT)
             if type(standing) not in _NO_CONTAINER:
-                self._note_detached(path, below(parent, key))
+                self._note_detached(path, step_down(parent, key))
             slot, mark = self.lower if ledger.early else self.upper, 0
             assigned = type(value) is dict and self._by_recipe
             if ledger.provenance:
@@ -316,7 +316,7 @@ class ComponentTree:
         for depth, step in enumerate(path):
             if isinstance(value_of(place), list):
                 return path[:depth]
-            place = below(place, step)
+            place = step_down(place, step)
         return None
 
     def work(self, path: Path, change: Change, anew: bool = False, place: Place | None = None, serial: int = -1) -> Any:
@@ -360,7 +360,7 @@ class ComponentTree:
             return self.work(path[:-1], lambda own, mark: own.remove(step))
         if not isinstance(thing, dict):
             raise self.conflict(thing, path[:-1], step)
-        gone = below(parent, step)
+        gone = step_down(parent, step)
         value = self.plain_of(gone, path=path)
         if value is ABSENT:
             return None
@@ -398,7 +398,7 @@ class ComponentTree:
         """
         if not path:
             raise BadArgument("nothing can be written at the empty path", hint="assign the level: node.default = {...}")
-        parent = down(self.root(), path[:-1])
+        parent = steps_down(self.root(), path[:-1])
         if not isinstance(value_of(parent), dict):
             parent = self._made_way(path, full, strict)
         self.store(path, value, full, parent)
@@ -408,7 +408,7 @@ class ComponentTree:
         parent = self.root()
         for depth in range(1, len(path)):
             at = path[:depth]
-            parent = below(parent, at[-1])
+            parent = step_down(parent, at[-1])
             if value_of(parent) is ABSENT:
                 parent = self.create_step(at[:-1], at[-1])
             thing = value_of(parent)
@@ -432,14 +432,16 @@ class ComponentTree:
         if not path:
             raise BadArgument("the empty path cannot be removed")
         thing = value_of(parent := self.place(path[:-1]))
-        absent = value_of(below(parent, path[-1])) is ABSENT if isinstance(thing, dict) else not isinstance(thing, list)
+        absent = (
+            value_of(step_down(parent, path[-1])) is ABSENT if isinstance(thing, dict) else not isinstance(thing, list)
+        )
         return None if absent else self.delete(path)
 
-    def silent(self, path: Path, value: Any, depth: int | None = None) -> None:
+    def note_silent(self, path: Path, value: Any, depth: int | None = None) -> None:
         """Note an `unless` that set nothing. depth: as of `store`"""
         if self.ledger.provenance:
             mark = self.ledger.marks.here(len(path) if depth is None else depth, Verb.SILENT)
-            self.ledger.silent(self.slot, path, value, mark)
+            self.ledger.note_silent(self.slot, path, value, mark)
 
     # Handles that are held while their place is replaced
 
@@ -448,7 +450,7 @@ class ComponentTree:
         file, recipe = self.ledger.trees[self.lower], self.ledger.trees[self.upper]
         place: Place = joined_place(file, recipe) if self._has_two_slots else (ABSENT, file)
         for step in path:
-            place = below(place, step)
+            place = step_down(place, step)
         self._note_detached(path, place)
         self.ledger.serial += 1
 

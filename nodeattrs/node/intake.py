@@ -278,7 +278,7 @@ def _lay_over(component: ComponentTree, tree: Any, locator: Locator, unite_lists
         with ledger.lock:
             ledger.put(slot, path, part.value, mark, whose)
     for path in empty:
-        ledger.met_empty(slot, path, mark)
+        ledger.note_empty_map(slot, path, mark)
 
 
 def _empty_maps(tree: Any, path: Path) -> Iterator[Path]:

@@ -255,7 +255,7 @@ class Ledger(dict[Any, Any]):
             if known := tuple(dict.fromkeys((*self.unknown.get(slot, ()), *layers))):
                 self.unknown[slot] = known
 
-    def silent(self, slot: int, path: Path, value: Any, mark: int) -> None:
+    def note_silent(self, slot: int, path: Path, value: Any, mark: int) -> None:
         """Note an `unless` that found a value and set nothing."""
         if self.secrets is not None:
             value = self.secrets.guarded(path, value)
@@ -263,20 +263,20 @@ class Ledger(dict[Any, Any]):
             with self.lock:
                 self._remember(slot, path, ("silent", value, mark, 0))
 
-    def met_empty(self, slot: int, path: Path, mark: int) -> None:
+    def note_empty_map(self, slot: int, path: Path, mark: int) -> None:
         """Note an empty map that was laid over another one: without that, it would be read."""
         if self.provenance:
             with self.lock:
                 by = setters_in(self.trees[slot], self.trees[slot].origin, path)[0].source
                 self._remember(slot, path, ("overwritten", {}, mark, by))
 
-    def set_as(self, setter: Setter) -> Setter:
+    def switch_setter(self, setter: Setter) -> Setter:
         """Who sets values from now on; answers who did so far. What writers remember of their place is void."""
         before = self.marks.setter
-        self.set_back(self.marks.known_setter(setter))
+        self.switch_back(self.marks.known_setter(setter))
         return before
 
-    def set_back(self, setter: Setter) -> None:
+    def switch_back(self, setter: Setter) -> None:
         """As `set_as`, for one who has set values here before."""
         with self.lock:
             self.marks.setter, self.early = setter, setter.kind in EARLY

@@ -9,7 +9,7 @@ from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import TypeConflict
-from nodeattrs.node.component_tree import Place, below, joined_place, part_to_merge, value_of
+from nodeattrs.node.component_tree import Place, joined_place, part_to_merge, step_down, value_of
 from nodeattrs.node.joined import entry, evaluated, joined, own, rooted
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, Branch, Joined
@@ -95,7 +95,7 @@ def _stepped(place: Place, path: Path) -> Place:
                 f"cannot step to {spell((step,))}: {spell(path[:depth])} has no such place in one of the components",
                 path=path,
             )
-        place = below(place, step)
+        place = step_down(place, step)
     return place
 
 

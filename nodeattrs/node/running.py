@@ -14,7 +14,7 @@ from nodeattrs.core.fold import Fold
 from nodeattrs.core.frames import frame_above
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.node.attributes import Attributes
-from nodeattrs.node.component_tree import ComponentTree, Place, below, value_of
+from nodeattrs.node.component_tree import ComponentTree, Place, step_down, value_of
 from nodeattrs.node.levels import unsettled
 from nodeattrs.node.setters import Setter
 from nodeattrs.node.slot_tree import fold_of
@@ -35,11 +35,11 @@ class set_by:
     def __enter__(self) -> Any:
         marks = self._ledger.marks
         self._entered, marks.entered = marks.entered, frame_above(1).f_code
-        self._before = self._ledger.set_as(self._setter)
+        self._before = self._ledger.switch_setter(self._setter)
         return self._node
 
     def __exit__(self, *_: object) -> None:
-        self._ledger.set_back(self._before)
+        self._ledger.switch_back(self._before)
         self._ledger.marks.entered = self._entered
 
 
@@ -133,14 +133,14 @@ def set_leaves(node: Attributes, level: str, tree: dict[Any, Any], unless: bool 
 
 def _set(component: ComponentTree, place: Place, above: Path, tree: dict[Any, Any], unless: bool) -> None:
     for key, value in tree.items():
-        path, found = (*above, key), below(place, key)
+        path, found = (*above, key), step_down(place, key)
         standing = value_of(found)
         if type(value) is dict and isinstance(standing, dict):
             ledger = component.ledger
             if not value and ledger.provenance:
-                ledger.met_empty(component.slot, path, ledger.marks.here(0))
+                ledger.note_empty_map(component.slot, path, ledger.marks.here(0))
             _set(component, found, path, value, unless)
         elif unless and standing is not ABSENT and standing is not None:
-            component.silent(path, value, depth=0)
+            component.note_silent(path, value, depth=0)
         else:
             component.store(path, value, parent=place, depth=0)

@@ -17,7 +17,7 @@ from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
 from nodeattrs.errors import BadArgument, NoSuchAttribute, TypeConflict, wrong_argument
-from nodeattrs.node.component_tree import Change, ComponentTree, Place, below, value_of
+from nodeattrs.node.component_tree import Change, ComponentTree, Place, step_down, value_of
 from nodeattrs.node.lists import Elements, in_order
 from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.values import TAKEN, Withheld, key_of, refuse_spelled, steps_in, steps_of, stored
@@ -78,7 +78,7 @@ class _Handle:
             return self._given(*self._tree.step_through(self._path, place, step))
         if type(step) is not str:
             step = key_of(step, self._path)
-        file, recipe = found = below(place, step)
+        file, recipe = found = step_down(place, step)
         if recipe is ABSENT and file is ABSENT:
             found = self._tree.create_step(self._path, step, False, place, self._born)
         return self._given((*self._path, step), found)
@@ -144,7 +144,7 @@ class Writer(_Handle):
         elif recipe is ABSENT and isinstance(file, OwnedMap):
             thing, its = found = file.get(key), recipe
         else:
-            its, thing = found = below(place, key)
+            its, thing = found = step_down(place, key)
             if thing is ABSENT:
                 thing = its
         return writer_at(self._tree, (*self._path, key), found) if isinstance(thing, dict) else self._child(place, key)
@@ -154,7 +154,7 @@ class Writer(_Handle):
             del self._holder(key)[key[-1]]
             return
         (key,) = steps_in(key)
-        if value_of(below(self._place(), key_of(key, self._path))) is ABSENT:
+        if value_of(step_down(self._place(), key_of(key, self._path))) is ABSENT:
             raise self._absent((key_of(key, self._path),))
         self.delete(key)
 
@@ -201,7 +201,7 @@ class Writer(_Handle):
 
     def pop(self, key: Any, *default: Any) -> Any:
         """Remove *key* and give its value; KeyError, or *default*, where it is absent."""
-        if value_of(below(self._place(), key_of(key, self._path))) is ABSENT:
+        if value_of(step_down(self._place(), key_of(key, self._path))) is ABSENT:
             if default:
                 return default[0]
             raise self._absent((key_of(key, self._path),))
@@ -229,7 +229,7 @@ class Writer(_Handle):
             self[key] = value
         else:
             path = (*self._path, key_of(key, self._path))
-            self._tree.silent(path, stored(value, path))
+            self._tree.note_silent(path, stored(value, path))
         return self[key]
 
     # Chef's path methods. They count from here.
@@ -289,7 +289,7 @@ class Writer(_Handle):
     def _place_below(self, path: Iterable[Any]) -> Place:
         place = self._place()
         for step in steps_of(path, self._path):
-            place = below(place, step)
+            place = step_down(place, step)
         return place
 
     def _at(self, path: Iterable[Any]) -> Any:
