@@ -15,7 +15,7 @@ import yaml
 
 from nodeattrs.core.tree import ABSENT, SCALARS, Path
 from nodeattrs.errors import DeferredCycle, ValueWithheld
-from nodeattrs.node.joined import plain, rooted
+from nodeattrs.node.joined import joined_roots, plain
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.node.slots import DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP
@@ -136,7 +136,7 @@ def _chef_levels(ledger: Ledger, shared: bool) -> dict[str, dict[str, Any]]:
         kept = {key: value for key, value in facts.items() if value is settled.get(key, ABSENT)}
         rest = plain({key: value for key, value in facts.items() if key not in kept}, False)
         groups = {level: ledger.plan(group) for level, group in _GROUPS.items()} if ledger.rules else _GROUPS
-        trees = {level: plain(rooted(ledger.trees, group), False) for level, group in groups.items()}
+        trees = {level: plain(joined_roots(ledger.trees, group), False) for level, group in groups.items()}
     whole = {**json_ready(rest), **kept}
     return {
         "automatic": {str(key): whole[str(key)] for key in facts},

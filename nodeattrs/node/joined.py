@@ -20,7 +20,7 @@ from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap, at_versio
 from nodeattrs.node.values import READY, Deferred, Withheld, computed
 
 
-def entry(part: Any, key: Any) -> Any:
+def entry_at(part: Any, key: Any) -> Any:
     """What stands at *key* in a map or in joined ones: a value, further joined maps, or ABSENT.
 
     cost: the number of maps joined
@@ -30,7 +30,7 @@ def entry(part: Any, key: Any) -> Any:
     policy = part.policy if part.policy.by_key is None else part.policy.at(key)
     always, result, above = policy.always, ABSENT, []
     for member in reversed(part.members):
-        value = member.get(key, ABSENT) if type(member) is not Joined else entry(member, key)
+        value = member.get(key, ABSENT) if type(member) is not Joined else entry_at(member, key)
         if value is ABSENT:
             continue
         if result is not ABSENT:
@@ -66,7 +66,7 @@ def joined(policy: Policy, parts: Iterable[Any]) -> Any:
     return result
 
 
-def rooted(trees: Sequence[Any], branch: Branch) -> Any:
+def joined_roots(trees: Sequence[Any], branch: Branch) -> Any:
     """The roots of some trees, joined as a plan says and not merged yet; without those in which nothing is."""
     # An empty map that a recipe assigned stays: it hides what others say.
     empty = {number for number, tree in enumerate(trees) if not tree and type(tree) is not AssignedMap}
@@ -106,29 +106,29 @@ def keys_of(part: Any) -> dict[Any, None]:
     return keys
 
 
-def as_it_was(part: Any, version: int) -> Any:
+def maps_at_version(part: Any, version: int) -> Any:
     """A map or joined ones as they were at a version; the maps inside of them are those of now."""
     if type(part) is Joined:
-        return Joined(part.policy, [as_it_was(member, version) for member in part.members])
+        return Joined(part.policy, [maps_at_version(member, version) for member in part.members])
     return at_version(part, version) if isinstance(part, OwnedMap) else part
 
 
-def all_as_it_was(part: Any, version: int) -> Any:
+def tree_at_version(part: Any, version: int) -> Any:
     """As `as_it_was`, with all maps inside. cost: a copy of the maps that writes may change"""
     if type(part) is Joined:
-        return Joined(part.policy, [all_as_it_was(member, version) for member in part.members])
+        return Joined(part.policy, [tree_at_version(member, version) for member in part.members])
     if not isinstance(part, OwnedMap):
         return part
     was = at_version(part, version)
     copy = type(was)(was)
     for key, inner in was.items():
-        copy[key] = all_as_it_was(inner, version)
+        copy[key] = tree_at_version(inner, version)
     return copy
 
 
-def has(part: Any, key: Any) -> bool:
+def has_key(part: Any, key: Any) -> bool:
     if type(part) is Joined:
-        return any(has(member, key) for member in part.members)
+        return any(has_key(member, key) for member in part.members)
     return key in part
 
 
@@ -141,7 +141,7 @@ def plain(part: Any, evaluate: bool = True, path: Path = ()) -> Any:
     raises:   ValueWithheld, DeferredCycle
     """
     odd: dict[Any, None] = {}
-    data = own(part, odd)
+    data = unevaluated_copy(part, odd)
     return evaluated(data, odd, path) if evaluate else data
 
 
@@ -159,7 +159,7 @@ def evaluated(data: Any, odd: Iterable[Any], path: Path = ()) -> Any:
     return data
 
 
-def own(part: Any, odd: dict[Any, None]) -> Any:
+def unevaluated_copy(part: Any, odd: dict[Any, None]) -> Any:
     """As `plain`, deferred and withheld values left as they are; *odd* is given in which entries they stand."""
     if type(part) is not Joined:
         if not isinstance(part, dict):
@@ -169,10 +169,10 @@ def own(part: Any, odd: dict[Any, None]) -> Any:
             if type(inner) not in READY:
                 result[key] = _copy(inner, odd, key)
         return result
-    result = own(part.members[0], odd)
+    result = unevaluated_copy(part.members[0], odd)
     for member in part.members[1:]:
         if type(member) is Joined:
-            _lay(part.policy, result, own(member, odd), odd, ours=True)
+            _lay(part.policy, result, unevaluated_copy(member, odd), odd, ours=True)
         else:
             _lay(part.policy, result, member, odd, ours=False)
     return result

@@ -22,7 +22,7 @@ from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
 from nodeattrs.node.history import Chronicle, Past
-from nodeattrs.node.joined import entry, evaluated, own, rooted
+from nodeattrs.node.joined import entry_at, evaluated, joined_roots, unevaluated_copy
 from nodeattrs.node.maps import Branch, Joined, OwnedMap, replica, setters_in, thawed
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import EARLY, Mark, Marks, Setter
@@ -115,7 +115,7 @@ class Ledger(dict[Any, Any]):
     def roots(self) -> Any:
         """What all slots have, joined and not merged yet. The caller holds the lock."""
         if self._root is None:
-            self._root = rooted(self.trees, self.plan())
+            self._root = joined_roots(self.trees, self.plan())
         return self._root
 
     def version(self) -> Version:
@@ -149,10 +149,10 @@ class Ledger(dict[Any, Any]):
         compute: go through deferred values, and give what one at the path itself comes to
         """
         with self.lock:
-            here: Any = self.roots() if branch is PLAN else rooted(self.trees, self.plan(branch))
+            here: Any = self.roots() if branch is PLAN else joined_roots(self.trees, self.plan(branch))
             for depth, step in enumerate(path, 1):
                 is_map = type(here) is Joined or isinstance(here, dict)
-                here = entry(here, step) if is_map else dig(here, (step,))
+                here = entry_at(here, step) if is_map else dig(here, (step,))
                 if compute and type(here) is Deferred:
                     here = here.evaluate(path[:depth])
                 if here is ABSENT:
@@ -163,14 +163,14 @@ class Ledger(dict[Any, Any]):
         """A plain copy of maps of this ledger, which stand at *path*; callers that look *part* up hold the lock."""
         odd: dict[Any, None] = {}
         with self.lock:
-            data = own(part, odd)
+            data = unevaluated_copy(part, odd)
         return evaluated(data, odd, path) if evaluate else data
 
     def tree(self, branch: Branch = PLAN, evaluate: bool = False) -> dict[Any, Any]:
         """Some slots merged, as a plain copy of one moment."""
         odd: dict[Any, None] = {}
         with self.lock:
-            data = own(rooted(self.trees, self.plan(branch)), odd)
+            data = unevaluated_copy(joined_roots(self.trees, self.plan(branch)), odd)
         tree: dict[Any, Any] = evaluated(data, odd) if evaluate else data
         return tree
 

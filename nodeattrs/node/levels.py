@@ -10,7 +10,7 @@ from typing import Any
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import TypeConflict
 from nodeattrs.node.component_tree import Place, joined_place, part_to_merge, step_down, value_of
-from nodeattrs.node.joined import entry, evaluated, joined, own, rooted
+from nodeattrs.node.joined import entry_at, evaluated, joined, joined_roots, unevaluated_copy
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, Branch, Joined
 from nodeattrs.node.values import Deferred, steps_of
@@ -21,7 +21,7 @@ from nodeattrs.node.writers import Writer
 def level_view(ledger: Ledger, branch: Branch) -> LevelView:
     """The merge of some slots."""
     with ledger.lock:
-        part = rooted(ledger.trees, ledger.plan(branch))
+        part = joined_roots(ledger.trees, ledger.plan(branch))
         return LevelView(part, ledger.version(), lambda path: merged_at(ledger, branch, path))
 
 
@@ -63,7 +63,7 @@ def removed(ledger: Ledger, branch: Branch, path: Path, remove: Callable[[Path],
         holder = ledger.standing(branch, path[:-1], compute=True)
         if not isinstance(holder, (dict, Joined)):
             return None
-        value = entry(holder, path[-1])
+        value = entry_at(holder, path[-1])
         if type(value) is Deferred:
             value = value.evaluate(path)
         as_it_was = None if value is ABSENT else ledger.folded(value, False, path)
@@ -119,9 +119,9 @@ def unsettled(ledger: Ledger, evaluate: bool = False) -> dict[Any, Any]:
         for key in others:
             inside: dict[Any, None] = {}
             having = [tree for tree in trees if key in tree]
-            value = entry(ledger.roots(), key) if hides or len(having) > 1 else having[0][key]
+            value = entry_at(ledger.roots(), key) if hides or len(having) > 1 else having[0][key]
             if value is not ABSENT:
-                data[key] = own(value, inside)
+                data[key] = unevaluated_copy(value, inside)
                 odd |= {key: None} if inside else {}
     return evaluated(data, odd) if evaluate else data
 

@@ -19,7 +19,16 @@ from typing import Any, NoReturn, overload
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import ABSENT, Path, near, spell
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, NullInTheWay, TypeConflict
-from nodeattrs.node.joined import all_as_it_was, as_it_was, entry, evaluated, has, keys_of, own, plain
+from nodeattrs.node.joined import (
+    entry_at,
+    evaluated,
+    has_key,
+    keys_of,
+    maps_at_version,
+    plain,
+    tree_at_version,
+    unevaluated_copy,
+)
 from nodeattrs.node.maps import Joined
 from nodeattrs.node.values import READY, Deferred, refuse_spelled, steps_in, steps_of
 
@@ -172,14 +181,14 @@ class Answers(dict[Any, Any]):
     def maps(self) -> Any:
         """The maps to fold, as they are in this version. The caller holds the lock."""
         if self.version.is_old:
-            self.part = as_it_was(self.part, self.version.number)
+            self.part = maps_at_version(self.part, self.version.number)
         return self.part
 
     def __missing__(self, key: Any) -> Any:
         if type(key) is tuple and key:
             return along(self, self.path, key)
         with self.version.lock:
-            value = entry(self.maps(), key)
+            value = entry_at(self.maps(), key)
         path, kind = (*self.path, key), type(value)
         if kind in READY:
             self[key] = value
@@ -250,7 +259,7 @@ class MapView(_View, Mapping[Any, Any]):
         if type(key) is tuple and key:
             return self._there(key)
         with cache.version.lock:
-            return has(cache.maps(), key)
+            return has_key(cache.maps(), key)
 
     def __eq__(self, other: object) -> bool:
         # Compared in C: view by view would take several frames a level.
@@ -283,8 +292,8 @@ class MapView(_View, Mapping[Any, Any]):
         cache = self._cache
         odd: dict[Any, None] = {}
         with cache.version.lock:
-            part = all_as_it_was(cache.part, cache.version.number) if cache.version.is_old else cache.part
-            data = own(part, odd)
+            part = tree_at_version(cache.part, cache.version.number) if cache.version.is_old else cache.part
+            data = unevaluated_copy(part, odd)
         return evaluated(data, odd, self._path) if evaluate else data
 
     def update(self, *entries: Any, **more: Any) -> NoReturn:
