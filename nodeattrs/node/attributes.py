@@ -244,7 +244,7 @@ class Attributes(Mapping[Any, Any]):
         evaluate: compute deferred values; otherwise they stay in it as they are
         cost:     one eager fold and one copy
         """
-        return self._ledger.tree(evaluate=evaluate)
+        return self._ledger.merged_tree(evaluate=evaluate)
 
     def merged(self, *path: Any) -> Any:
         """A plain copy of the merge at *path* alone, each component stepped through for itself; None where none has it.

@@ -175,7 +175,7 @@ class CauseFinder:
         """Whether it still is that value: of an attribute that was set again since, nobody knows."""
         if found.what != "attribute" or not found.exact or value is ABSENT or _known(found.path) != found.path:
             return True
-        return _same(self._ledger.standing(PLAN, found.path, compute=False), value)
+        return _same(self._ledger.part_at(PLAN, found.path, compute=False), value)
 
     def causes_from(self, found: Found, wanted: Any, at: Origin) -> Iterator[Cause]:
         """The lines of one thing that was found. wanted: what stands there; ABSENT where that is not known"""
@@ -193,8 +193,8 @@ class CauseFinder:
     def _standing(self, path: tuple[Any, ...]) -> Any:
         """What stands at the steps of a path that are known, as a tree from the root."""
         known = _known(path)
-        value = self._ledger.standing(PLAN, known)
-        plain = self._ledger.folded(value, False) if value is not ABSENT and not _is_scalar(value) else value
+        value = self._ledger.part_at(PLAN, known)
+        plain = self._ledger.plain_copy(value, False) if value is not ABSENT and not _is_scalar(value) else value
         return under(known, plain)
 
     def _attribute(self, path: Path, at: Origin) -> Iterator[Cause]:

@@ -175,7 +175,7 @@ class ComponentTree:
     def plain_of(self, place: Place, evaluate: bool = False, path: Path = ()) -> Any:
         """A copy of what stands at a place, which is at *path*; or ABSENT."""
         part = part_to_merge(place)
-        return ABSENT if part is ABSENT else self.ledger.folded(part, evaluate, path)
+        return ABSENT if part is ABSENT else self.ledger.plain_copy(part, evaluate, path)
 
     # Steps. Chef's level step: through what exists; an absent key of a map becomes an empty map.
 

@@ -176,7 +176,7 @@ def facts_of(node: Attributes) -> dict[Any, Any]:
     with ledger.lock:
         tree, own = dict(ledger.trees[15]), [*unsettled_facts(ledger)]
     for key in own:
-        tree[key] = ledger.folded(tree[key], True, (key,))
+        tree[key] = ledger.plain_copy(tree[key], True, (key,))
     return tree
 
 

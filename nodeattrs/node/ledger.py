@@ -130,7 +130,7 @@ class Ledger(dict[Any, Any]):
         if type(key) is tuple and key:
             if _TEXT.issuperset(map(type, key)):  # an index of a list may equal another step: 1 is True
                 with self.lock:
-                    value = self.standing(PLAN, key)
+                    value = self.part_at(PLAN, key)
                     if type(value) in READY:  # no view is needed for a scalar
                         self[key] = value
                         return value
@@ -143,7 +143,7 @@ class Ledger(dict[Any, Any]):
                     self[key] = value
         return value
 
-    def standing(self, branch: Branch, path: Path, compute: bool = False) -> Any:
+    def part_at(self, branch: Branch, path: Path, compute: bool = False) -> Any:
         """What stands at a path in some slots, not merged further: a value, joined maps, or ABSENT.
 
         compute: go through deferred values, and give what one at the path itself comes to
@@ -159,14 +159,14 @@ class Ledger(dict[Any, Any]):
                     break
             return here
 
-    def folded(self, part: Any, evaluate: bool, path: Path = ()) -> Any:
+    def plain_copy(self, part: Any, evaluate: bool, path: Path = ()) -> Any:
         """A plain copy of maps of this ledger, which stand at *path*; callers that look *part* up hold the lock."""
         odd: dict[Any, None] = {}
         with self.lock:
             data = unevaluated_copy(part, odd)
         return evaluated(data, odd, path) if evaluate else data
 
-    def tree(self, branch: Branch = PLAN, evaluate: bool = False) -> dict[Any, Any]:
+    def merged_tree(self, branch: Branch = PLAN, evaluate: bool = False) -> dict[Any, Any]:
         """Some slots merged, as a plain copy of one moment."""
         odd: dict[Any, None] = {}
         with self.lock:

@@ -33,7 +33,7 @@ def merged_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
     """
     with ledger.lock:
         part = _part_at(ledger, branch, path)
-        return None if part is ABSENT else ledger.folded(part, False)
+        return None if part is ABSENT else ledger.plain_copy(part, False)
 
 
 def _part_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
@@ -60,13 +60,13 @@ def removed(ledger: Ledger, branch: Branch, path: Path, remove: Callable[[Path],
     raises: whatever a deferred value at the path, or in its way, raises; nothing is removed then
     """
     with ledger.lock:
-        holder = ledger.standing(branch, path[:-1], compute=True)
+        holder = ledger.part_at(branch, path[:-1], compute=True)
         if not isinstance(holder, (dict, Joined)):
             return None
         value = entry_at(holder, path[-1])
         if type(value) is Deferred:
             value = value.evaluate(path)
-        as_it_was = None if value is ABSENT else ledger.folded(value, False, path)
+        as_it_was = None if value is ABSENT else ledger.plain_copy(value, False, path)
         remove(path)
         return as_it_was
 

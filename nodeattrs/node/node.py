@@ -81,7 +81,7 @@ class Node(Attributes):
     @property
     def tags(self) -> list[Any]:
         """The list in normal `tags`; made empty where there is none, a scalar becomes a list of one."""
-        tags: list[Any] = self._ledger.folded(make_tags(self), False, ("tags",))
+        tags: list[Any] = self._ledger.plain_copy(make_tags(self), False, ("tags",))
         return tags
 
     def tag(self, *names: str) -> list[Any]:

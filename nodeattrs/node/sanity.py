@@ -107,14 +107,14 @@ def _in_view(ledger: Ledger) -> Iterator[str]:
 
 def _stale_view(ledger: Ledger, view: MapView, path: Path) -> Iterator[str]:
     yield from _stale(ledger, view._cache, path)
-    if view._cache.order is not None and view._cache.order != tuple(plain(ledger.standing(PLAN, path), False)):
+    if view._cache.order is not None and view._cache.order != tuple(plain(ledger.part_at(PLAN, path), False)):
         yield f"stale keys at {path}"
 
 
 def _stale(ledger: Ledger, answers: dict[Any, Any], path: Path) -> Iterator[str]:
     for key, cached in answers.items():
         at = (*path, *steps_in(key))
-        fresh = ledger.standing(PLAN, at)
+        fresh = ledger.part_at(PLAN, at)
         if fresh is ABSENT:
             yield f"a cached answer for nothing at {at}"
             continue

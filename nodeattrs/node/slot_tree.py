@@ -73,7 +73,7 @@ class SlotTree:
 
     def to_dict(self, evaluate: bool = False) -> dict[Any, Any]:
         """A plain copy."""
-        plain: dict[Any, Any] = self._ledger.folded(self._ledger.trees[self.number], evaluate)
+        plain: dict[Any, Any] = self._ledger.plain_copy(self._ledger.trees[self.number], evaluate)
         return plain
 
     def origin(self, path: str | Path) -> Origin:
