@@ -22,7 +22,7 @@ from nodeattrs.node.component_tree import ComponentTree
 from nodeattrs.node.documents import meet_yaml
 from nodeattrs.node.fields import FIELDS, checked_environment, checked_folder
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.levels import LevelView, level_view, merged_at, removed
+from nodeattrs.node.levels import LevelView, level_view, merged_at, remove_path
 from nodeattrs.node.node_trace import trace_of
 from nodeattrs.node.sanity import contradictions
 from nodeattrs.node.secrets import Secrets
@@ -320,7 +320,7 @@ class Attributes(Mapping[Any, Any]):
         raises: BadArgument for the empty path; whatever a deferred value raises, and nothing is removed then
         source: Chef's `rm`
         """
-        return removed(self._ledger, PLAN, self._removable(path), self._clear_all)
+        return remove_path(self._ledger, PLAN, self._removable(path), self._clear_all)
 
     def rm_default(self, *path: Any) -> Any:
         """Remove *path* from the four default components; their merged value as it was, or None."""
@@ -346,10 +346,10 @@ class Attributes(Mapping[Any, Any]):
         self._clear_override(path)
 
     def _clear_default(self, path: Path) -> Any:
-        return removed(self._ledger, DEFAULT_GROUP, path, lambda at: self._unlink(_DEFAULT_LEVEL, at))
+        return remove_path(self._ledger, DEFAULT_GROUP, path, lambda at: self._unlink(_DEFAULT_LEVEL, at))
 
     def _clear_override(self, path: Path) -> Any:
-        return removed(self._ledger, OVERRIDE_GROUP, path, lambda at: self._unlink(_OVERRIDE_LEVEL, at))
+        return remove_path(self._ledger, OVERRIDE_GROUP, path, lambda at: self._unlink(_OVERRIDE_LEVEL, at))
 
     def _unlink(self, names: Iterable[str], path: Path) -> None:
         for name in names:

@@ -21,7 +21,7 @@ from nodeattrs.errors import AmbiguousRunList, BadArgument
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.component_tree import ComponentTree, joined_place, value_of
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.levels import unsettled_facts
+from nodeattrs.node.levels import unsettled_keys
 from nodeattrs.node.maps import OwnedMap, Worked, each, last_word, remarked, setters, thawed, whose_at
 from nodeattrs.node.restoring import SavedLocator, restore_ledger
 from nodeattrs.node.running import set_by
@@ -174,7 +174,7 @@ def facts_of(node: Attributes) -> dict[Any, Any]:
     """
     ledger = node._ledger
     with ledger.lock:
-        tree, own = dict(ledger.trees[15]), [*unsettled_facts(ledger)]
+        tree, own = dict(ledger.trees[15]), [*unsettled_keys(ledger)]
     for key in own:
         tree[key] = ledger.plain_copy(tree[key], True, (key,))
     return tree

@@ -13,7 +13,7 @@ from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadKey
 from nodeattrs.kinds import SAME_KEY_AS_TEXT
 from nodeattrs.node.attributes import Attributes
-from nodeattrs.node.levels import unsettled_facts
+from nodeattrs.node.levels import unsettled_keys
 from nodeattrs.node.maps import has_number
 
 
@@ -24,7 +24,7 @@ def double_keys(node: Attributes) -> list[BadKey]:
     """
     ledger = node._ledger
     with ledger.lock:
-        facts = {key: ledger.trees[-1][key] for key in unsettled_facts(ledger)}
+        facts = {key: ledger.trees[-1][key] for key in unsettled_keys(ledger)}
         trees = [tree for tree in (*ledger.trees[1:-1], facts) if tree]
         if not has_number(trees):
             return []

@@ -53,7 +53,7 @@ def _part_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
     return joined(policy, parts)
 
 
-def removed(ledger: Ledger, branch: Branch, path: Path, remove: Callable[[Path], object]) -> Any:
+def remove_path(ledger: Ledger, branch: Branch, path: Path, remove: Callable[[Path], object]) -> Any:
     """Remove a path from some slots; their merged value as it was, or None.
 
     remove: does it; called only where the parent is a map in the merge of these slots
@@ -108,13 +108,13 @@ class Level(Writer):
         return self._tree.root()
 
 
-def unsettled(ledger: Ledger, evaluate: bool = False) -> dict[Any, Any]:
+def merged_sharing_facts(ledger: Ledger, evaluate: bool = False) -> dict[Any, Any]:
     """All slots merged; settled facts that are alone in their keys are not copied."""
     odd: dict[Any, None] = {}
     with ledger.lock:
         facts = ledger.trees[15]
         others = {key for tree in ledger.trees[:15] for key in tree}
-        others.update(unsettled_facts(ledger))
+        others.update(unsettled_keys(ledger))
         hides, trees, data = AssignedMap in map(type, ledger.trees), [*filter(None, ledger.trees)], dict(facts)
         for key in others:
             inside: dict[Any, None] = {}
@@ -126,7 +126,7 @@ def unsettled(ledger: Ledger, evaluate: bool = False) -> dict[Any, Any]:
     return evaluated(data, odd) if evaluate else data
 
 
-def unsettled_facts(ledger: Ledger) -> Iterator[Any]:
+def unsettled_keys(ledger: Ledger) -> Iterator[Any]:
     """The keys of facts of which something did not come in settled. cost: in C, a look at each key"""
     facts = ledger.trees[15]
     return compress(facts, map(is_not, facts.values(), map(ledger.settled.get, facts, repeat(ABSENT))))

@@ -15,7 +15,7 @@ from nodeattrs.core.frames import frame_above
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.component_tree import ComponentTree, Place, step_down, value_of
-from nodeattrs.node.levels import unsettled
+from nodeattrs.node.levels import merged_sharing_facts
 from nodeattrs.node.setters import Setter
 from nodeattrs.node.slot_tree import fold_of
 from nodeattrs.node.values import steps_of
@@ -92,7 +92,7 @@ def merged_shared(node: Attributes, evaluate: bool = False) -> dict[Any, Any]:
 
     cost: one fold and one copy of what is not such facts
     """
-    return unsettled(node._ledger, evaluate)
+    return merged_sharing_facts(node._ledger, evaluate)
 
 
 def walk(node: Attributes, *path: Any) -> Any:
