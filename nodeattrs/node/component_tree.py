@@ -333,7 +333,7 @@ class ComponentTree:
                 return self._work(path, change, mark, anew, place if serial == self.ledger.serial else None)
             steps, setter = path[len(top) :], At(mark, path)
             return self._work(
-                top, lambda own, _: own.work_inside(steps, lambda inner: change(inner, mark), setter), mark
+                top, lambda own, _: own.change_list_inside(steps, lambda inner: change(inner, mark), setter), mark
             )
 
     def _work(self, path: Path, change: Change, mark: int, anew: bool = False, place: Place | None = None) -> Any:
@@ -366,7 +366,7 @@ class ComponentTree:
             return None
         top = self._list_above(path)
         if top is not None:
-            self._work(top, lambda own, _: own.take(path[len(top) :]), self._here(len(top), Verb.APPEND))
+            self._work(top, lambda own, _: own.delete_inside(path[len(top) :]), self._here(len(top), Verb.APPEND))
             return value
         self._note_detached(path, gone)
         mark = self._here(len(path), Verb.ERASE)

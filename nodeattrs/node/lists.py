@@ -29,7 +29,7 @@ class Elements:
         self.values = values
         self.who = who
 
-    def reach(self, length: int, whose: Origins) -> None:
+    def extend_to(self, length: int, whose: Origins) -> None:
         """Be so long at least; what is missing is null."""
         missing = length - len(self.values)
         self.values += [None] * missing
@@ -54,13 +54,13 @@ class Elements:
     def put(self, steps: Path, value: Any, whose: Origins) -> None:
         """Put *value*, which *whose* have set, some steps inside; the first one is an index of the list."""
         index = _index(steps[0], len(self.values))
-        self.reach(index + 1, whose)
+        self.extend_to(index + 1, whose)
         element = self.values[index]
         inside = _from_the_start(element, steps[1:])
         self.values[index] = _with(element, inside, value) if inside else _frozen(value)
         self.who[index] = patched(self.who[index], inside, whose) if inside else whose
 
-    def work_inside(self, steps: Path, change: Callable[[Elements], Any], setter: At) -> Any:
+    def change_list_inside(self, steps: Path, change: Callable[[Elements], Any], setter: At) -> Any:
         """Change a list that lies some steps inside of this one: what stays in it keeps who set it.
 
         setter: who has set it if it comes out empty
@@ -76,7 +76,7 @@ class Elements:
         self.put((index, *inside), inner.values, inner.who or setter)
         return answer
 
-    def take(self, steps: Path) -> None:
+    def delete_inside(self, steps: Path) -> None:
         """Take away a key of a map some steps inside."""
         index = _index(steps[0], len(self.values))
         holder = self.values[index] = copied(self.values[index], HELD)

@@ -417,7 +417,7 @@ class ListWriter(_Handle):
             at = length if index is None else index if index >= 0 else length + index + 1
             if at < 0:
                 raise BadArgument(f"index {index} lies before the start of a list of {length}", path=self._path)
-            own.reach(at, mark)
+            own.extend_to(at, mark)
             own.insert(at, taken, self._set_by(mark, len(taken), listed))
 
         self._work(change)
