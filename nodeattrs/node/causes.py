@@ -64,8 +64,11 @@ def causes_at(ledger: Ledger, by: At, value: Any, read: Read) -> tuple[Cause, ..
     if getattr(mark.locator, "site", None) is not None:
         # A map above the path that was written holds what was written, and more: no expression stands for it.
         return _causes_of_code(
-            mark.locator, by.path[mark.depth :] if len(by.path) >= mark.depth else None, value, finder
-        )  # type: ignore[arg-type]  # it has a site
+            mark.locator,  # type: ignore[arg-type]  # it has a site
+            by.path[mark.depth :] if len(by.path) >= mark.depth else None,
+            value,
+            finder,
+        )
     give = getattr(mark.locator, "causes", None)
     return () if give is None else tuple(give(by.path[mark.depth :], value, finder))
 

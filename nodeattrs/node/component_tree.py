@@ -418,7 +418,7 @@ class ComponentTree:
                 raise TypeConflict(
                     f"cannot write below the value {_short(thing)} at {self.component.name}.{spell(at)}",
                     path=path,
-                    details=[f"it was set by {self.who(at)}"] if self.setter_text(at) else (),
+                    details=[f"it was set by {self.setter_text(at)}"] if self.setter_text(at) else (),
                     hint="write(...) replaces what is in the way",
                 )
             ours = parent[1] is not ABSENT and self._by_recipe
