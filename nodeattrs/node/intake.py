@@ -24,7 +24,7 @@ from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.levels import unsettled_keys
 from nodeattrs.node.maps import OwnedMap, Worked, each, last_word, remarked, setters, thawed, whose_at
 from nodeattrs.node.restoring import SavedLocator, restore_ledger
-from nodeattrs.node.running import set_by
+from nodeattrs.node.running import SetterBlock
 from nodeattrs.node.setters import RUN, Mark, Setter
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
 from nodeattrs.node.snapshots import snapshot_ledger
@@ -118,7 +118,7 @@ class Intake:
         if standing is ABSENT:
             self._set_by_run("normal", {"tags": []}, 1)
         elif not isinstance(standing, list):
-            with set_by(self._node, _RUN):
+            with SetterBlock(self._node, _RUN):
                 make_tags(self._node)
 
     # Automatic attributes

@@ -22,7 +22,7 @@ from nodeattrs.node.values import steps_of
 from nodeattrs.node.view import ListView, no_step
 
 
-class set_by:
+class SetterBlock:
     """A block in which a setter sets values; see `setting_as`. Not a generator, since each file of a run is one."""
 
     __slots__ = ("_before", "_entered", "_ledger", "_node", "_setter")
@@ -44,14 +44,14 @@ class set_by:
 
 
 @taking(node=Attributes, source=str, name=str, locator="at?")
-def setting_as(node: Attributes, source: str, name: str = "", locator: Locator | None = None) -> set_by:
+def setting_as(node: Attributes, source: str, name: str = "", locator: Locator | None = None) -> SetterBlock:
     """A block in which values are set by a source: `with setting_as(node, "recipe", "apache2"):`.
 
     source:  "attribute file" writes the attribute file's slots; all others the recipe's
     name:    the cookbook, role, environment, ... that sets values
     locator: knows the places, where it is a document; code finds its own line
     """
-    return set_by(node, Setter(source, name, locator))
+    return SetterBlock(node, Setter(source, name, locator))
 
 
 def origin_here(node: Attributes, column: bool = True) -> Origin:
