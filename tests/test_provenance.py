@@ -27,7 +27,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.formats.documents import parse
 from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.intake import Intake
-from nodeattrs.node.maps import setters_in, whose_at
+from nodeattrs.node.maps import setters_at, whose_at
 from nodeattrs.node.running import origin_here, setting_as
 from nodeattrs.node.worked_lists import continued
 from nodeattrs.testing import programs
@@ -1245,7 +1245,7 @@ def test_an_element_that_nobody_has_set_is_nobodys():
     """
     told = [At(3, ("l", 0)), At(4, ("l", 1))]
 
-    assert [4, 0, 0, 0] == [setters_in([], told, (step,), ("l",))[0].source for step in (1, 2, -1, "x")]
+    assert [4, 0, 0, 0] == [setters_at([], told, (step,), ("l",))[0].source for step in (1, 2, -1, "x")]
 
 
 class TestAskingAnything:

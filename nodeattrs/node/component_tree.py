@@ -24,7 +24,7 @@ from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig, spell
 from nodeattrs.errors import BadArgument, NullInTheWay, TooDeep, TypeConflict
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.lists import Elements
-from nodeattrs.node.maps import AssignedMap, Joined, OwnedMap, Whose, each, whose_at, worked_on
+from nodeattrs.node.maps import AssignedMap, Joined, OwnedMap, Whose, element_setters, whose_at, with_later_mark
 from nodeattrs.node.slots import PAIR, Component, component
 from nodeattrs.node.values import ROOM, key_of
 
@@ -342,9 +342,9 @@ class ComponentTree:
         whose: Whose = [0] * len(elements)
         if self.ledger.provenance:
             whose = whose_at(self.ledger.trees[slot], path)[0]
-        own = Elements(list(elements), list(each(whose, path, len(elements))))
+        own = Elements(list(elements), list(element_setters(whose, path, len(elements))))
         answer = change(own, mark)
-        now = (own.who or None) if anew else worked_on(whose, own.who, mark)
+        now = (own.who or None) if anew else with_later_mark(whose, own.who, mark)
         self.ledger.put(self.slot, path, own.values, mark, now)
         return answer
 

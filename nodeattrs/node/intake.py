@@ -22,7 +22,16 @@ from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.component_tree import ComponentTree, joined_place, value_of
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.levels import unsettled_keys
-from nodeattrs.node.maps import OwnedMap, Worked, each, last_word, remarked, setters, thawed, whose_at
+from nodeattrs.node.maps import (
+    OwnedMap,
+    WorkedList,
+    element_setters,
+    last_mark,
+    owned_copy,
+    renumbered_marks,
+    setters,
+    whose_at,
+)
 from nodeattrs.node.restoring import SavedLocator, restore_ledger
 from nodeattrs.node.running import SetterBlock
 from nodeattrs.node.setters import RUN, Mark, Setter
@@ -267,7 +276,7 @@ def _lay_over(component: ComponentTree, tree: Any, locator: Locator, unite_lists
 
     def known(path: Path) -> list[Origins]:
         whose, below = whose_at(ledger.trees[slot], path)
-        return whose if type(whose) is list else list(each(whose, path, len(below)))
+        return whose if type(whose) is list else list(element_setters(whose, path, len(below)))
 
     inside, laid = ledger.plan(DEFAULT_GROUP).policy, Part(stored(tree, ()), At(mark, ()))
     empty = [path for path in _empty_maps(laid.value, ()) if isinstance(dig(ledger.trees[slot], path), dict)]
@@ -313,7 +322,7 @@ def _moved(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
                 ledger.store(lower, at, OwnedMap((), value.origin), value.origin)
             _moved(ledger, lower, value, at)
         elif meets:
-            _moved(ledger, lower, thawed(value, last_word(whose)), at)
+            _moved(ledger, lower, owned_copy(value, last_mark(whose)), at)
         elif isinstance(whose, list):
             ledger.store(lower, at, value, 0, whose)
         else:
@@ -390,17 +399,17 @@ class _Adoption:
             inner = self.tree(value) if isinstance(value, OwnedMap) else value
             if not self._is_left_out(whose) or (inner and isinstance(inner, OwnedMap)):
                 copy[key] = inner
-                copy.origins[key] = remarked(whose, self._number)
+                copy.origins[key] = renumbered_marks(whose, self._number)
         return copy
 
     def _elements(self, whose: list[Origins], kept: list[Origins]) -> list[Origins]:
-        elements: list[Origins] = remarked(kept, self._number)
-        if not isinstance(whose, Worked):
+        elements: list[Origins] = renumbered_marks(kept, self._number)
+        if not isinstance(whose, WorkedList):
             return elements
         begun, steps = (
             [self._number(one) for one in marks if not self._is_left_out(one)] for marks in (whose.begun, whose.steps)
         )
-        return Worked(elements, tuple(begun), tuple(steps))
+        return WorkedList(elements, tuple(begun), tuple(steps))
 
     def _number(self, old: int) -> int:
         new = self._numbers.get(old)

@@ -14,7 +14,7 @@ from nodeattrs.errors import BadKey
 from nodeattrs.kinds import SAME_KEY_AS_TEXT
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.levels import unsettled_keys
-from nodeattrs.node.maps import has_number
+from nodeattrs.node.maps import has_integer_key
 
 
 def double_keys(node: Attributes) -> list[BadKey]:
@@ -26,7 +26,7 @@ def double_keys(node: Attributes) -> list[BadKey]:
     with ledger.lock:
         facts = {key: ledger.trees[-1][key] for key in unsettled_keys(ledger)}
         trees = [tree for tree in (*ledger.trees[1:-1], facts) if tree]
-        if not has_number(trees):
+        if not has_integer_key(trees):
             return []
         numbers = dict.fromkeys(path for tree in trees for path in _numbers(tree))
     twins = ((path, (*path[:-1], str(path[-1]))) for path in numbers)

@@ -23,7 +23,7 @@ from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
 from nodeattrs.node.history import Chronicle, Past
 from nodeattrs.node.joined import entry_at, evaluated, joined_roots, unevaluated_copy
-from nodeattrs.node.maps import Branch, Joined, OwnedMap, replica, setters_in, thawed
+from nodeattrs.node.maps import Branch, Joined, OwnedMap, owned_copy, setters_at, writable_copy
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import EARLY, Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
@@ -267,7 +267,7 @@ class Ledger(dict[Any, Any]):
         """Note an empty map that was laid over another one: without that, it would be read."""
         if self.provenance:
             with self.lock:
-                by = setters_in(self.trees[slot], self.trees[slot].origin, path)[0].source
+                by = setters_at(self.trees[slot], self.trees[slot].origin, path)[0].source
                 self._remember(slot, path, ("overwritten", {}, mark, by))
 
     def switch_setter(self, setter: Setter) -> Setter:
@@ -289,7 +289,7 @@ class Ledger(dict[Any, Any]):
         if not here:
             self._root = None  # which leaves out slots in which nothing is
         if not _is_ours(here):
-            here = self.trees[slot] = replica(here)
+            here = self.trees[slot] = writable_copy(here)
             here.since, self._root = self._handed_out, None
         for step in path[:-1]:
             below: Any = here.get(step)
@@ -316,9 +316,9 @@ class Ledger(dict[Any, Any]):
             if self.provenance:
                 parent.origins[step] = mark
         elif isinstance(below, OwnedMap):
-            new = replica(below)
+            new = writable_copy(below)
         elif type(below) is dict:
-            new = thawed(below, whose if isinstance(whose, int) else 0)
+            new = owned_copy(below, whose if isinstance(whose, int) else 0)
         else:
             raise InternalError(f"a write went through a {type(below).__name__}, at the step {step!r}")
         new.since = self._handed_out
@@ -352,7 +352,7 @@ class Ledger(dict[Any, Any]):
     def origin(self, slot: int, path: Path) -> tuple[Origin, Mark]:
         """Who set what a slot has at *path*, and how. cost: the depth of the path"""
         tree = self.trees[slot]
-        return self.marks.place(setters_in(tree, tree.origin, path)[0])
+        return self.marks.place(setters_at(tree, tree.origin, path)[0])
 
 
 def _is_ours(tree: OwnedMap) -> bool:

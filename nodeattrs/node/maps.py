@@ -22,7 +22,7 @@ from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 
 
-class Worked(list[Origins]):
+class WorkedList(list[Origins]):
     """Who set each element of a list that was worked on in place, and who worked on it.
 
     begun: the marks of whoever set the list that it began with
@@ -44,7 +44,7 @@ Whose = int | list[Origins]
 """Who set an entry: the number of a mark; for a list that was united or worked on in place, one for each element."""
 
 
-def each(whose: Whose, path: Path, length: int) -> list[Origins]:
+def element_setters(whose: Whose, path: Path, length: int) -> list[Origins]:
     """Who set each element of a list at *path*; not to be changed."""
     return whose if isinstance(whose, list) else [_new(At, (whose, (*path, index))) for index in range(length)]
 
@@ -52,37 +52,37 @@ def each(whose: Whose, path: Path, length: int) -> list[Origins]:
 _new: Any = tuple.__new__  # of an `At`, without a frame of its own
 
 
-def begun(whose: Whose) -> tuple[int, ...]:
+def first_marks(whose: Whose) -> tuple[int, ...]:
     """The marks of whoever set a list, before anybody worked on it in place."""
-    if isinstance(whose, Worked):
+    if isinstance(whose, WorkedList):
         return whose.begun
     if isinstance(whose, list):
         return tuple(dict.fromkeys(setter.source for one in whose for setter in setters(one, ())))
     return (whose,)
 
 
-def steps(whose: Whose) -> tuple[int, ...]:
+def later_marks(whose: Whose) -> tuple[int, ...]:
     """The marks of those who worked on a list in place, the last one last."""
-    return whose.steps if isinstance(whose, Worked) else ()
+    return whose.steps if isinstance(whose, WorkedList) else ()
 
 
-def worked_on(whose: Whose, elements: list[Origins], mark: int) -> Worked:
+def with_later_mark(whose: Whose, elements: list[Origins], mark: int) -> WorkedList:
     """The same list after one more step of work in place.
 
     elements: who set each element now
     """
     if type(whose) is int:  # nobody has so far
-        return Worked(elements, (whose,), (mark,))
-    return Worked(elements, begun(whose), (*(one for one in steps(whose) if one != mark), mark))
+        return WorkedList(elements, (whose,), (mark,))
+    return WorkedList(elements, first_marks(whose), (*(one for one in later_marks(whose) if one != mark), mark))
 
 
-def last_word(whose: Whose) -> int:
+def last_mark(whose: Whose) -> int:
     """The mark of whoever set a list as a whole, or was the last to work on it."""
     if type(whose) is int:
         return whose
-    if isinstance(whose, Worked) and (whose.steps or whose.begun):
+    if isinstance(whose, WorkedList) and (whose.steps or whose.begun):
         return (whose.steps or whose.begun)[-1]
-    return max(begun(whose), default=0)
+    return max(first_marks(whose), default=0)
 
 
 def setters(whose: Origins, at: Path, inside: Path = ()) -> Iterator[At]:
@@ -95,11 +95,11 @@ def setters(whose: Origins, at: Path, inside: Path = ()) -> Iterator[At]:
     return wholes(whose, (*at, *inside))
 
 
-def remarked(whose: Any, number: Callable[[int], int]) -> Any:
+def renumbered_marks(whose: Any, number: Callable[[int], int]) -> Any:
     """The same with other marks."""
-    if isinstance(whose, Worked):
+    if isinstance(whose, WorkedList):
         elements = [renumbered(one, number) for one in whose]
-        return Worked(elements, tuple(map(number, whose.begun)), tuple(map(number, whose.steps)))
+        return WorkedList(elements, tuple(map(number, whose.begun)), tuple(map(number, whose.steps)))
     return renumbered(whose, number)
 
 
@@ -137,12 +137,12 @@ class AssignedMap(OwnedMap):
     __slots__ = ()
 
 
-def thawed(frozen: dict[Any, Any], origin: int) -> OwnedMap:
+def owned_copy(frozen: dict[Any, Any], origin: int) -> OwnedMap:
     """An owned map with the entries of a frozen one. cost: a shallow copy"""
     return OwnedMap(frozen, origin)
 
 
-def replica(original: OwnedMap) -> OwnedMap:
+def writable_copy(original: OwnedMap) -> OwnedMap:
     """A copy to write to, without a past. The owned children of a shared map are shared from now on.
 
     cost: one level
@@ -174,7 +174,7 @@ def at_version(tree: OwnedMap, version: int) -> OwnedMap:
     return copy
 
 
-def setters_in(tree: Any, whose: Whose, inside: Path, at: Path = ()) -> list[At]:
+def setters_at(tree: Any, whose: Whose, inside: Path, at: Path = ()) -> list[At]:
     """Everyone who set what a tree has at *inside*: the nearest marks on the way there.
 
     whose: who set the tree itself
@@ -188,7 +188,7 @@ def setters_in(tree: Any, whose: Whose, inside: Path, at: Path = ()) -> list[At]
         if isinstance(tree, OwnedMap):
             whose = tree.origins.get(step, tree.origin)
         tree = dig(tree, (step,))
-    return [At(last_word(whose), (*at, *inside))]
+    return [At(last_mark(whose), (*at, *inside))]
 
 
 def whose_at(tree: OwnedMap, path: Path) -> tuple[Whose, Any]:
@@ -204,7 +204,7 @@ def whose_at(tree: OwnedMap, path: Path) -> tuple[Whose, Any]:
     return whose, here
 
 
-def has_number(tree: Any) -> bool:
+def has_integer_key(tree: Any) -> bool:
     """Whether a number is a key somewhere in a tree, or in a list of them. cost: level by level, in C but for maps"""
     level = [tree]
     while level:

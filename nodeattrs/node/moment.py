@@ -14,7 +14,7 @@ from nodeattrs.core.origins import At
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.node.history import Chronicle
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, OwnedMap, Whose, last_word, setters_in
+from nodeattrs.node.maps import AssignedMap, OwnedMap, Whose, last_mark, setters_at
 
 _PLAIN, _MAPS = {str, int, float, bool}, {dict, OwnedMap, AssignedMap}
 
@@ -41,13 +41,13 @@ def _is_older(ledger: Ledger, last: int, path: Path) -> bool:
     for at, chronicles in ledger.history.items():
         if path[: len(at)] == at[: len(path)]:
             events = (event for chronicle in chronicles.values() for event in chronicle.events())
-            if any(max(one.by, last_word(one.whose)) >= last for one in events):
+            if any(max(one.by, last_mark(one.whose)) >= last for one in events):
                 return False
     return all(_is_all_older(tree, tree.origin, last, path) for tree in ledger.trees)
 
 
 def _is_all_older(value: Any, whose: Whose, last: int, path: Path) -> bool:
-    if last_word(whose) >= last:
+    if last_mark(whose) >= last:
         return False
     if not isinstance(value, OwnedMap):
         return True
@@ -79,7 +79,7 @@ def plainly_set(ledger: Ledger, mark: int | None, path: Path) -> tuple[At, Any] 
                 break
             value = value[step]
         else:
-            setter = setters_in(tree, tree.origin, path)[0]
+            setter = setters_at(tree, tree.origin, path)[0]
             is_plain = type(value) in _PLAIN or (type(value) in _MAPS and not ledger.marks[setter.source].bulk)
             return (setter, value) if setter.source < last and is_plain else None
     return None
@@ -105,7 +105,7 @@ def _element(ledger: Ledger, last: int, above: Path, index: int) -> tuple[At, An
     own = index
     for tree, value in lists:
         if own < len(value):
-            setter = setters_in(tree, tree.origin, (*above, own))[0]
+            setter = setters_at(tree, tree.origin, (*above, own))[0]
             return (setter, value[own]) if setter.source < last else None
         own -= len(value)
     return None
@@ -149,7 +149,7 @@ class _Moment:
 
     def before(self, slot: int, at: Path, value: Any, whose: Whose) -> tuple[Any, Whose]:
         """What stood somewhere, and who had set it. value, whose: what stands there, or stood later"""
-        if value is ABSENT or last_word(whose) >= self.last:
+        if value is ABSENT or last_mark(whose) >= self.last:
             value, whose = self.overwritten(slot, at)
         if not isinstance(value, OwnedMap):
             return value, whose
@@ -165,7 +165,7 @@ class _Moment:
         """What somebody has overwritten or erased since; ABSENT where that was nothing."""
         chronicle = self.known.get(at, {}).get((slot, False))
         events = chronicle.events() if chronicle is not None else ()
-        found = ((one.value, one.whose) for one in events if last_word(one.whose) < self.last <= one.by)
+        found = ((one.value, one.whose) for one in events if last_mark(one.whose) < self.last <= one.by)
         return next(found, (ABSENT, 0))
 
     def keys(self, at: Path, value: OwnedMap) -> tuple[Any, ...]:
@@ -182,7 +182,7 @@ class _Moment:
 
     def chronicle(self, of: Chronicle) -> Chronicle | None:
         """The events that were; None where there was none."""
-        events = [one for one in of.events() if max(one.by, last_word(one.whose)) < self.last]
+        events = [one for one in of.events() if max(one.by, last_mark(one.whose)) < self.last]
         return Chronicle.from_events(events, of.dropped) if events else None
 
 

@@ -26,7 +26,7 @@ from nodeattrs.node.maps import (
     AssignedMap,
     Branch,
     OwnedMap,
-    setters_in,
+    setters_at,
     whose_at,
 )
 from nodeattrs.node.moment import as_of
@@ -63,7 +63,7 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), br
             owns[id(made)] = made, ()
             return made
         tree = ledger.trees[setting.source]
-        by = setters_in(tree, tree.origin, setting.own)[0]
+        by = setters_at(tree, tree.origin, setting.own)[0]
         origin, mark = ledger.marks.place(by)
         verb = _verb(mark, setting.own, dig(ledger.trees[setting.source], setting.own))
         why = partial(causes_of, ledger, by, setting.value, seen, brief_then)
@@ -134,7 +134,7 @@ def _each_setter(ledger: Ledger, stated: TraceClaim, own: Path) -> Iterator[Trac
     claim = stated.claim
     tree = ledger.trees[claim.rank]
     several = (
-        setters_in(tree, tree.origin, own) if int in map(type, own) and stated.outcome is not Outcome.UNKNOWN else ()
+        setters_at(tree, tree.origin, own) if int in map(type, own) and stated.outcome is not Outcome.UNKNOWN else ()
     )
     if len(several) < 2:
         yield stated
@@ -209,7 +209,7 @@ def _element(ledger: Ledger, path: Path, entry: Any, found: tuple[At, ...]) -> E
             origin, mark = ledger.origin(slot, path)
             claims.append(Claim(path, entry, slot, origin, mark.verb))
         else:
-            for origin, mark in map(ledger.marks.place, setters_in(tree, tree.origin, own)):
+            for origin, mark in map(ledger.marks.place, setters_at(tree, tree.origin, own)):
                 claims.append(Claim(own, entry, slot, origin, mark.verb))
     return Element(entry, tuple(dict.fromkeys(slot for slot, _ in found)), tuple(claims))
 
@@ -268,7 +268,7 @@ def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: P
     path, own, value = (*at, *rest)[: len(at) + depth], own[:depth], dig(event.value, own[:depth])
     if depth < len(rest) and isinstance(value, dict) and not (covered and event.what == "erased"):
         return None
-    origin, mark = ledger.marks.place(setters_in(event.value, event.whose, own, at)[0])
+    origin, mark = ledger.marks.place(setters_at(event.value, event.whose, own, at)[0])
     by = None
     if event.by:
         doer = ledger.marks[event.by]

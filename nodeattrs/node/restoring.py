@@ -19,7 +19,7 @@ from nodeattrs.formats.python import PythonText
 from nodeattrs.node.documents import FORMAT, LEVELS, VERSION
 from nodeattrs.node.history import EVENTS, Chronicle, Event
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked
+from nodeattrs.node.maps import AssignedMap, OwnedMap, WorkedList
 from nodeattrs.node.sanity import contradictions
 from nodeattrs.node.saved_code import SavedDocument, SavedRead, SavedRun, SavedSite, Source, Versions
 from nodeattrs.node.setters import Mark
@@ -256,7 +256,7 @@ def _unpacked_whose(whose: Any) -> Any:
         return int(whose)
     if "of" in whose:
         begun, steps = (tuple(map(int, whose[which])) for which in ("begun", "steps"))
-        return Worked(map(_unpacked_whose, whose["of"]), begun, steps)
+        return WorkedList(map(_unpacked_whose, whose["of"]), begun, steps)
     if "at" in whose:
         number, path = whose["at"]
         return At(int(number), _unpacked_path(path))

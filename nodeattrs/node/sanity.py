@@ -9,7 +9,7 @@ from nodeattrs.core.tree import ABSENT, Path, is_json, strict_key
 from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.joined import plain
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, Joined, OwnedMap, Worked, setters
+from nodeattrs.node.maps import AssignedMap, Joined, OwnedMap, WorkedList, setters
 from nodeattrs.node.slots import PLAN, SLOTS
 from nodeattrs.node.values import steps_in
 from nodeattrs.node.view import MapView
@@ -41,7 +41,7 @@ def _are_marks(ledger: Ledger, whose: Any, path: Path) -> bool:
         return _is_mark(ledger, whose)  # as most are
     elements = whose if isinstance(whose, list) else [whose]
     numbers = [setter.source for one in elements for setter in setters(one, path)]
-    if isinstance(whose, Worked):
+    if isinstance(whose, WorkedList):
         numbers += [*whose.begun, *whose.steps]
     return all(_is_mark(ledger, number) for number in numbers)
 

@@ -11,7 +11,7 @@ from typing import Any
 from nodeattrs.core.origins import At, Origins, Patched
 from nodeattrs.core.tree import Path, dig
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import OwnedMap, Whose, last_word, setters
+from nodeattrs.node.maps import OwnedMap, Whose, last_mark, setters
 from nodeattrs.node.node_trace import brief_then
 from nodeattrs.node.why import causes_of
 
@@ -39,7 +39,7 @@ class _Found:
         elif isinstance(whose, int):
             self._below(path, value, At(whose, path))
         else:
-            self._note(path, value, At(last_word(whose), path))
+            self._note(path, value, At(last_mark(whose), path))
             for index, (inner, element) in enumerate(zip(value, whose, strict=False)):
                 self._element(inner, element, (*path, index))
 

@@ -16,7 +16,7 @@ from nodeattrs.node.causes import imported_sources
 from nodeattrs.node.documents import FAILED, FORMAT, VERSION, computed, json_ready
 from nodeattrs.node.history import Chronicle
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, setters
+from nodeattrs.node.maps import AssignedMap, OwnedMap, WorkedList, setters
 from nodeattrs.node.restoring import SavedLocator
 from nodeattrs.node.saved_causes import causes_by_mark
 from nodeattrs.node.saved_code import SavedDocument, SavedSite, Source
@@ -229,7 +229,7 @@ class _Reach:
             else:
                 self._note(whose, path, value)
             return
-        if isinstance(whose, Worked):
+        if isinstance(whose, WorkedList):
             for number in (*whose.begun, *whose.steps):
                 self._note(number, path)
         for index, (one, element) in enumerate(zip(whose, value, strict=False)):
@@ -375,7 +375,7 @@ def _packed_whose(whose: Any) -> Any:
 
     One that was worked on in place has its array under "of", and beside it who set and who worked on it.
     """
-    if isinstance(whose, Worked):
+    if isinstance(whose, WorkedList):
         return {"of": [_packed_whose(one) for one in whose], "begun": list(whose.begun), "steps": list(whose.steps)}
     if isinstance(whose, list):
         return [_packed_whose(one) for one in whose]

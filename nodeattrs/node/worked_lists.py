@@ -16,7 +16,17 @@ from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig
 from nodeattrs.node.history import Event
 from nodeattrs.node.joined import plain
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import Whose, Worked, begun, each, last_word, setters, setters_in, steps, whose_at
+from nodeattrs.node.maps import (
+    Whose,
+    WorkedList,
+    element_setters,
+    first_marks,
+    last_mark,
+    later_marks,
+    setters,
+    setters_at,
+    whose_at,
+)
 from nodeattrs.node.slots import COMPONENTS
 
 _LOWER = {one.recipe: one.file for one in COMPONENTS}
@@ -88,15 +98,15 @@ class Work:
     @cached_property
     def taken(self) -> _State | None:
         """What the weaker slot has, or had, that this one went on with."""
-        if not isinstance(self.now, Worked):
+        if not isinstance(self.now, WorkedList):
             return None
-        found = (one for one in self.states if begun(one.whose) == self.now.begun)
+        found = (one for one in self.states if first_marks(one.whose) == self.now.begun)
         return next((one for one in found if _goes_on(one, self.now, self.slot)), None)
 
     @cached_property
     def continued(self) -> Continued | None:
         """Who began and who went on; None where nobody did since a part was set."""
-        if not isinstance(self.now, Worked):
+        if not isinstance(self.now, WorkedList):
             return None
         return self._list(self.now) if self.depth == len(self.path) else self._part(self.now)
 
@@ -106,8 +116,8 @@ class Work:
 
         An empty list lives on until somebody begins anew: nothing was taken out of it.
         """
-        early = steps(self.taken.whose) if self.taken is not None else ()
-        is_left = not {setter.source for setter in self._left}.isdisjoint((*begun(self.now), *early))
+        early = later_marks(self.taken.whose) if self.taken is not None else ()
+        is_left = not {setter.source for setter in self._left}.isdisjoint((*first_marks(self.now), *early))
         return is_left or self.depth < len(self.path) or self._first().value == []
 
     @cached_property
@@ -122,47 +132,49 @@ class Work:
             return False
         rest = own[self.depth :]
         is_part = claim.path == path and bool(rest)
-        return self._has(setters_in(taken.value, taken.whose, rest, self.at), rest) if is_part else self.lives
+        return self._has(setters_at(taken.value, taken.whose, rest, self.at), rest) if is_part else self.lives
 
     @cached_property
     def _left(self) -> set[At]:
         return {setter for one in self.now for setter in setters(one, ())}
 
     def _first(self) -> _State:
-        found = (one for one in self.states if begun(one.whose) == begun(self.now))
-        return next((one for one in found if not steps(one.whose)), _State(self.slot, self.now, ABSENT, None))
+        found = (one for one in self.states if first_marks(one.whose) == first_marks(self.now))
+        return next((one for one in found if not later_marks(one.whose)), _State(self.slot, self.now, ABSENT, None))
 
     def _lives_on(self, state: _State) -> bool:
         rest = self.path[self.depth :]
         if not isinstance(state.value, list):
             return False
-        those = {setter for one in each(state.whose, self.at, len(state.value)) for setter in setters(one, ())}
+        those = {
+            setter for one in element_setters(state.whose, self.at, len(state.value)) for setter in setters(one, ())
+        }
         if those and those <= self._left:
             return True
-        is_step = state is self.taken or (state.event is not None and state.event.by in steps(self.now))
-        if not is_step or begun(state.whose) != begun(self.now):
-            return bool(rest) and setters_in(state.value, state.whose, rest, self.at) == self._setters
+        is_step = state is self.taken or (state.event is not None and state.event.by in later_marks(self.now))
+        if not is_step or first_marks(state.whose) != first_marks(self.now):
+            return bool(rest) and setters_at(state.value, state.whose, rest, self.at) == self._setters
         if not rest:
-            return self.lives or last_word(state.whose) in {one.source for one in self._left}
+            return self.lives or last_mark(state.whose) in {one.source for one in self._left}
         is_there = dig(state.value, rest) is not ABSENT
-        return not is_there or self._has(setters_in(state.value, state.whose, rest, self.at), rest)
+        return not is_there or self._has(setters_at(state.value, state.whose, rest, self.at), rest)
 
     @cached_property
     def _setters(self) -> list[At]:
         tree = self.ledger.trees[self.slot]
-        return setters_in(tree, tree.origin, self.path)
+        return setters_at(tree, tree.origin, self.path)
 
     def _has(self, those: list[At], rest: Path) -> bool:
         """Whether the list has what those set, there or at another index."""
         return _set_so(self.ledger.trees[self.slot], self.at, rest, those)
 
-    def _list(self, now: Worked) -> Continued:
+    def _list(self, now: WorkedList) -> Continued:
         taken, first = self.taken, self._first()
         slot = None if taken is None or taken.event else taken.slot
         claims = (_claim(self.ledger, first.slot, At(one, self.path), self.path, first.value) for one in now.begun)
         return Continued(slot, tuple(claims), self._workers(now, 0), self.events)
 
-    def _part(self, now: Worked) -> Continued | None:
+    def _part(self, now: WorkedList) -> Continued | None:
         since = max((now.steps.index(one.source) + 1 for one in self._setters if one.source in now.steps), default=0)
         if since == len(now.steps):
             return None
@@ -172,9 +184,9 @@ class Work:
         claims = (_claim(self.ledger, slot, one, self.path, value) for one in self._setters)
         return Continued(lower if is_lower else None, tuple(claims), self._workers(now, since), self.events)
 
-    def _workers(self, now: Worked, since: int) -> tuple[Claim, ...]:
+    def _workers(self, now: WorkedList, since: int) -> tuple[Claim, ...]:
         """Those who worked on the list, each in his slot: the first of them in the one it was taken over from."""
-        early, lower = (0, 0) if self.taken is None else (len(steps(self.taken.whose)), self.taken.slot)
+        early, lower = (0, 0) if self.taken is None else (len(later_marks(self.taken.whose)), self.taken.slot)
         return tuple(
             _claim(self.ledger, lower if index < early else self.slot, At(number, self.at), self.at)
             for index, number in enumerate(now.steps[since:], since)
@@ -183,7 +195,7 @@ class Work:
 
 def _set_so(tree: Any, at: Path, rest: Path, those: list[At]) -> bool:
     """Whether the list at *at* has what those set, there or where elements on the way have other indexes."""
-    return any(setters_in(tree, tree.origin, (*at, *way)) == those for way in _ways(dig(tree, at), rest))
+    return any(setters_at(tree, tree.origin, (*at, *way)) == those for way in _ways(dig(tree, at), rest))
 
 
 def _ways(value: Any, rest: Path) -> Iterator[Path]:
@@ -217,9 +229,9 @@ def _states(ledger: Ledger, slot: int, path: Path) -> Iterator[_State]:
                 yield _State(one, event.whose, event.value, event)
 
 
-def _goes_on(state: _State, now: Worked, slot: int) -> bool:
+def _goes_on(state: _State, now: WorkedList, slot: int) -> bool:
     """Whether the work on a list went on with that one of the weaker slot, with all the work on it there."""
-    early = steps(state.whose)
+    early = later_marks(state.whose)
     return state.slot != slot and early == now.steps[: len(early)]
 
 
