@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nodeattrs import Node, lazy
-from nodeattrs.node.maps import whose_at
+from nodeattrs.node.maps import set_by_at
 from nodeattrs.node.moment import plainly_set
 from nodeattrs.node.running import setting_as
 
@@ -109,7 +109,7 @@ class TestAShortLook:
 
     def setter(self, text: str, path: tuple[str, ...]):
         node = ran(text + ("" if "'r'" in text else READ))
-        by = whose_at(node._ledger.trees[2], ("r",))[0]
+        by = set_by_at(node._ledger.trees[2], ("r",))[0]
         return node, plainly_set(node._ledger, by, path)
 
     @pytest.mark.parametrize("text", CERTAIN.values(), ids=CERTAIN)
@@ -149,7 +149,7 @@ class TestAShortLook:
                 compile(f"{text}\nif 'r' not in node: default['r'] = node['a']", "x.py", "exec"),
                 {"node": node, "default": node.default},
             )
-        by = whose_at(node._ledger.trees[1], ("r",))[0]
+        by = set_by_at(node._ledger.trees[1], ("r",))[0]
         for index in range(3):
             found, claim = plainly_set(node._ledger, by, ("a", index)), node.trace(("a", index)).winner
             assert (found is None) == (not certain or claim is None)

@@ -27,7 +27,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.formats.documents import parse
 from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.intake import Intake
-from nodeattrs.node.maps import setters_at, whose_at
+from nodeattrs.node.maps import set_by_at, setters_at
 from nodeattrs.node.running import origin_here, setting_as
 from nodeattrs.node.worked_lists import continued
 from nodeattrs.testing import programs
@@ -1449,8 +1449,8 @@ class TestMemory:
 
         chronicle = after(len(lists)).history["a", "l"][4, False]
         counts = [1, *range(len(lists) - len(chronicle.last), len(lists))]
-        stood = [(*whose_at(after(count).trees[4], ("a", "l")), count + 2) for count in counts]
-        assert repr(stood) == repr([(one.whose, one.value, one.by) for one in chronicle.events()])
+        stood = [(*set_by_at(after(count).trees[4], ("a", "l")), count + 2) for count in counts]
+        assert repr(stood) == repr([(one.set_by, one.value, one.by) for one in chronicle.events()])
 
 
 class TestProvenanceOff:

@@ -24,7 +24,7 @@ from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig, spell
 from nodeattrs.errors import BadArgument, NullInTheWay, TooDeep, TypeConflict
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.lists import Elements
-from nodeattrs.node.maps import AssignedMap, Joined, OwnedMap, Whose, element_setters, whose_at, with_later_mark
+from nodeattrs.node.maps import AssignedMap, Joined, OwnedMap, SetBy, element_setters, set_by_at, with_later_mark
 from nodeattrs.node.slots import PAIR, Component, component
 from nodeattrs.node.values import ROOM, key_of
 
@@ -339,12 +339,12 @@ class ComponentTree:
     def _work(self, path: Path, change: Change, mark: int, anew: bool = False, place: Place | None = None) -> Any:
         file, recipe = self.place(path) if place is None else place
         slot, elements = (self.lower, file) if recipe is ABSENT else (self.upper, recipe)
-        whose: Whose = [0] * len(elements)
+        set_by: SetBy = [0] * len(elements)
         if self.ledger.provenance:
-            whose = whose_at(self.ledger.trees[slot], path)[0]
-        own = Elements(list(elements), list(element_setters(whose, path, len(elements))))
+            set_by = set_by_at(self.ledger.trees[slot], path)[0]
+        own = Elements(list(elements), list(element_setters(set_by, path, len(elements))))
         answer = change(own, mark)
-        now = (own.who or None) if anew else with_later_mark(whose, own.who, mark)
+        now = (own.who or None) if anew else with_later_mark(set_by, own.who, mark)
         self.ledger.put(self.slot, path, own.values, mark, now)
         return answer
 

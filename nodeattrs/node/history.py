@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from nodeattrs.node.maps import Whose
+from nodeattrs.node.maps import SetBy
 
 HISTORY_BOUND = 5
 """How many events are kept for one path of one slot: the first, and the last four."""
@@ -25,17 +25,17 @@ class Event(NamedTuple):
 
     what:  one of EVENTS
     value: what stood there (for "silent": what would have been set); its maps keep their marks
-    whose: who had set it; for maps, those entries without a mark of their own
+    set_by: who had set it; for maps, those entries without a mark of their own
     by:    the mark of who did it; 0 for "silent"
     """
 
     what: str
     value: Any
-    whose: Whose
+    set_by: SetBy
     by: int
 
 
-Past = tuple[str, Any, Whose, int]
+Past = tuple[str, Any, SetBy, int]
 """An event as it is kept, since each write over something has one: no more than its four until somebody asks."""
 
 

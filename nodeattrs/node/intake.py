@@ -29,8 +29,8 @@ from nodeattrs.node.maps import (
     last_mark,
     owned_copy,
     renumbered_marks,
+    set_by_at,
     setters,
-    whose_at,
 )
 from nodeattrs.node.restoring import SavedLocator, restore_ledger
 from nodeattrs.node.running import SetterBlock
@@ -275,17 +275,17 @@ def _lay_over(component: ComponentTree, tree: Any, locator: Locator, unite_lists
     mark = _mark(component, locator)
 
     def known(path: Path) -> list[Origins]:
-        whose, below = whose_at(ledger.trees[slot], path)
-        return whose if type(whose) is list else list(element_setters(whose, path, len(below)))
+        set_by, below = set_by_at(ledger.trees[slot], path)
+        return set_by if type(set_by) is list else list(element_setters(set_by, path, len(below)))
 
     inside, laid = ledger.plan(DEFAULT_GROUP).policy, Part(stored(tree, ()), At(mark, ()))
     empty = [path for path in _empty_maps(laid.value, ()) if isinstance(dig(ledger.trees[slot], path), dict)]
     for path, below, part in changed_places(inside, ledger.trees[slot], laid, known, unite_lists):
         if isinstance(below, (dict, list)):
             component.detach(path)
-        whose = part.origins if ledger.provenance and isinstance(part.origins, list) else None
+        set_by = part.origins if ledger.provenance and isinstance(part.origins, list) else None
         with ledger.lock:
-            ledger.put(slot, path, part.value, mark, whose)
+            ledger.put(slot, path, part.value, mark, set_by)
     for path in empty:
         ledger.note_empty_map(slot, path, mark)
 
@@ -315,18 +315,18 @@ def _moved_down(component: ComponentTree) -> None:
 
 def _moved(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
     for key, value in tree.items():
-        at, whose = (*path, key), tree.origins.get(key, tree.origin)
+        at, set_by = (*path, key), tree.origins.get(key, tree.origin)
         meets = joined_place(dig(ledger.trees[lower], at), value)[0] is not ABSENT
         if isinstance(value, OwnedMap):
             if not meets:
                 ledger.store(lower, at, OwnedMap((), value.origin), value.origin)
             _moved(ledger, lower, value, at)
         elif meets:
-            _moved(ledger, lower, owned_copy(value, last_mark(whose)), at)
-        elif isinstance(whose, list):
-            ledger.store(lower, at, value, 0, whose)
+            _moved(ledger, lower, owned_copy(value, last_mark(set_by)), at)
+        elif isinstance(set_by, list):
+            ledger.store(lower, at, value, 0, set_by)
         else:
-            ledger.store(lower, at, value, whose)
+            ledger.store(lower, at, value, set_by)
 
 
 def _as_saved(ledger: Ledger) -> Ledger:
@@ -389,25 +389,25 @@ class _Adoption:
     def tree(self, tree: OwnedMap) -> OwnedMap:
         copy = OwnedMap((), self._number(tree.origin))
         for key, value in tree.items():
-            whose = tree.origins.get(key, tree.origin)
-            if isinstance(whose, list):
-                kept = [pair for pair in zip(value, whose, strict=True) if not self._only_by_left_out(pair[1])]
+            set_by = tree.origins.get(key, tree.origin)
+            if isinstance(set_by, list):
+                kept = [pair for pair in zip(value, set_by, strict=True) if not self._only_by_left_out(pair[1])]
                 if kept or not value:
                     copy[key] = [entry for entry, _ in kept]
-                    copy.origins[key] = self._elements(whose, [who for _, who in kept])
+                    copy.origins[key] = self._elements(set_by, [who for _, who in kept])
                 continue
             inner = self.tree(value) if isinstance(value, OwnedMap) else value
-            if not self._is_left_out(whose) or (inner and isinstance(inner, OwnedMap)):
+            if not self._is_left_out(set_by) or (inner and isinstance(inner, OwnedMap)):
                 copy[key] = inner
-                copy.origins[key] = renumbered_marks(whose, self._number)
+                copy.origins[key] = renumbered_marks(set_by, self._number)
         return copy
 
-    def _elements(self, whose: list[Origins], kept: list[Origins]) -> list[Origins]:
+    def _elements(self, set_by: list[Origins], kept: list[Origins]) -> list[Origins]:
         elements: list[Origins] = renumbered_marks(kept, self._number)
-        if not isinstance(whose, WorkedList):
+        if not isinstance(set_by, WorkedList):
             return elements
         begun, steps = (
-            [self._number(one) for one in marks if not self._is_left_out(one)] for marks in (whose.begun, whose.steps)
+            [self._number(one) for one in marks if not self._is_left_out(one)] for marks in (set_by.begun, set_by.steps)
         )
         return WorkedList(elements, tuple(begun), tuple(steps))
 
@@ -424,5 +424,5 @@ class _Adoption:
             known = self._left_out[number] = self._but(self._saved.marks[number].locator.at(()))
         return known
 
-    def _only_by_left_out(self, whose: Origins) -> bool:
-        return all(self._is_left_out(setter.source) for setter in setters(whose, ()))
+    def _only_by_left_out(self, set_by: Origins) -> bool:
+        return all(self._is_left_out(setter.source) for setter in setters(set_by, ()))

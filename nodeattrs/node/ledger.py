@@ -176,18 +176,18 @@ class Ledger(dict[Any, Any]):
 
     # Writing
 
-    def store(self, slot: int, path: Path, value: Any, mark: int = 0, whose: list[Origins] | None = None) -> None:
+    def store(self, slot: int, path: Path, value: Any, mark: int = 0, set_by: list[Origins] | None = None) -> None:
         """Put *value*, which nobody else can change, at *path*; the steps to it are maps or absent.
 
         mark: who sets it
-        whose: for a list worked on in place: who set each element
+        set_by: for a list worked on in place: who set each element
         cost: the depth of the path
         """
         if not path:
             self.replace(slot, value, mark)
             return
         with self.lock:
-            self.put(slot, path, value, mark, whose)
+            self.put(slot, path, value, mark, set_by)
 
     def put(
         self,
@@ -195,7 +195,7 @@ class Ledger(dict[Any, Any]):
         path: Path,
         value: Any,
         mark: int = 0,
-        whose: list[Origins] | None = None,
+        set_by: list[Origins] | None = None,
     ) -> None:
         """As `store`, below the root, by who holds the lock."""
         secrets, key = self.secrets, path[-1]
@@ -208,7 +208,7 @@ class Ledger(dict[Any, Any]):
                 stood = parent[key]
                 who = origins.get(key, parent.origin)
                 self._remember(slot, path, ("overwritten", stood, who, mark))
-            origins[key] = mark if whose is None else whose
+            origins[key] = mark if set_by is None else set_by
         self._set(parent, key, value)
         self.serial += 1
 
@@ -223,8 +223,8 @@ class Ledger(dict[Any, Any]):
                 holder.shared = True  # views have it, and what is noted of a key that goes does not tell its place
             parent = self._entered(slot, path, mark)
             if self.provenance:
-                whose = parent.origins.pop(key, parent.origin)
-                self._remember(slot, path, ("erased", parent[key], whose, mark))
+                set_by = parent.origins.pop(key, parent.origin)
+                self._remember(slot, path, ("erased", parent[key], set_by, mark))
             del parent[key]
             self.serial += 1
 
@@ -310,7 +310,7 @@ class Ledger(dict[Any, Any]):
         parent[key] = value
 
     def _owned(self, parent: OwnedMap, step: Any, below: Any, mark: int) -> OwnedMap:
-        whose = parent.origins.get(step, parent.origin)
+        set_by = parent.origins.get(step, parent.origin)
         if below is None and step not in parent:
             new = OwnedMap((), mark)
             if self.provenance:
@@ -318,7 +318,7 @@ class Ledger(dict[Any, Any]):
         elif isinstance(below, OwnedMap):
             new = writable_copy(below)
         elif type(below) is dict:
-            new = owned_copy(below, whose if isinstance(whose, int) else 0)
+            new = owned_copy(below, set_by if isinstance(set_by, int) else 0)
         else:
             raise InternalError(f"a write went through a {type(below).__name__}, at the step {step!r}")
         new.since = self._handed_out

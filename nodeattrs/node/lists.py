@@ -29,11 +29,11 @@ class Elements:
         self.values = values
         self.who = who
 
-    def extend_to(self, length: int, whose: Origins) -> None:
+    def extend_to(self, length: int, set_by: Origins) -> None:
         """Be so long at least; what is missing is null."""
         missing = length - len(self.values)
         self.values += [None] * missing
-        self.who += [whose] * missing
+        self.who += [set_by] * missing
 
     def insert(self, at: int, values: list[Any], who: list[Origins]) -> None:
         """Put some before an index."""
@@ -51,14 +51,14 @@ class Elements:
         self.keep(at for at, one in enumerate(self.values) if strict_key(one) != key)
         return value if len(self.values) < before else None
 
-    def put(self, steps: Path, value: Any, whose: Origins) -> None:
-        """Put *value*, which *whose* have set, some steps inside; the first one is an index of the list."""
+    def put(self, steps: Path, value: Any, set_by: Origins) -> None:
+        """Put *value*, which *set_by* have set, some steps inside; the first one is an index of the list."""
         index = _index(steps[0], len(self.values))
-        self.extend_to(index + 1, whose)
+        self.extend_to(index + 1, set_by)
         element = self.values[index]
         inside = _from_the_start(element, steps[1:])
         self.values[index] = _with(element, inside, value) if inside else _frozen(value)
-        self.who[index] = patched(self.who[index], inside, whose) if inside else whose
+        self.who[index] = patched(self.who[index], inside, set_by) if inside else set_by
 
     def change_list_inside(self, steps: Path, change: Callable[[Elements], Any], setter: At) -> Any:
         """Change a list that lies some steps inside of this one: what stays in it keeps who set it.
@@ -66,12 +66,12 @@ class Elements:
         setter: who has set it if it comes out empty
         """
         index = _index(steps[0], len(self.values))
-        element, whose = self.values[index], self.who[index]
+        element, set_by = self.values[index], self.who[index]
         inside = _from_the_start(element, steps[1:])
         for step in inside:
-            whose = origins_at(whose, step)
+            set_by = origins_at(set_by, step)
         values = list(dig(element, inside))
-        inner = Elements(values, [origins_at(whose, at) for at in range(len(values))])
+        inner = Elements(values, [origins_at(set_by, at) for at in range(len(values))])
         answer = change(inner)
         self.put((index, *inside), inner.values, inner.who or setter)
         return answer

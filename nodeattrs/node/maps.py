@@ -40,67 +40,67 @@ class WorkedList(list[Origins]):
         self.steps = steps
 
 
-Whose = int | list[Origins]
+SetBy = int | list[Origins]
 """Who set an entry: the number of a mark; for a list that was united or worked on in place, one for each element."""
 
 
-def element_setters(whose: Whose, path: Path, length: int) -> list[Origins]:
+def element_setters(set_by: SetBy, path: Path, length: int) -> list[Origins]:
     """Who set each element of a list at *path*; not to be changed."""
-    return whose if isinstance(whose, list) else [_new(At, (whose, (*path, index))) for index in range(length)]
+    return set_by if isinstance(set_by, list) else [_new(At, (set_by, (*path, index))) for index in range(length)]
 
 
 _new: Any = tuple.__new__  # of an `At`, without a frame of its own
 
 
-def first_marks(whose: Whose) -> tuple[int, ...]:
+def first_marks(set_by: SetBy) -> tuple[int, ...]:
     """The marks of whoever set a list, before anybody worked on it in place."""
-    if isinstance(whose, WorkedList):
-        return whose.begun
-    if isinstance(whose, list):
-        return tuple(dict.fromkeys(setter.source for one in whose for setter in setters(one, ())))
-    return (whose,)
+    if isinstance(set_by, WorkedList):
+        return set_by.begun
+    if isinstance(set_by, list):
+        return tuple(dict.fromkeys(setter.source for one in set_by for setter in setters(one, ())))
+    return (set_by,)
 
 
-def later_marks(whose: Whose) -> tuple[int, ...]:
+def later_marks(set_by: SetBy) -> tuple[int, ...]:
     """The marks of those who worked on a list in place, the last one last."""
-    return whose.steps if isinstance(whose, WorkedList) else ()
+    return set_by.steps if isinstance(set_by, WorkedList) else ()
 
 
-def with_later_mark(whose: Whose, elements: list[Origins], mark: int) -> WorkedList:
+def with_later_mark(set_by: SetBy, elements: list[Origins], mark: int) -> WorkedList:
     """The same list after one more step of work in place.
 
     elements: who set each element now
     """
-    if type(whose) is int:  # nobody has so far
-        return WorkedList(elements, (whose,), (mark,))
-    return WorkedList(elements, first_marks(whose), (*(one for one in later_marks(whose) if one != mark), mark))
+    if type(set_by) is int:  # nobody has so far
+        return WorkedList(elements, (set_by,), (mark,))
+    return WorkedList(elements, first_marks(set_by), (*(one for one in later_marks(set_by) if one != mark), mark))
 
 
-def last_mark(whose: Whose) -> int:
+def last_mark(set_by: SetBy) -> int:
     """The mark of whoever set a list as a whole, or was the last to work on it."""
-    if type(whose) is int:
-        return whose
-    if isinstance(whose, WorkedList) and (whose.steps or whose.begun):
-        return (whose.steps or whose.begun)[-1]
-    return max(first_marks(whose), default=0)
+    if type(set_by) is int:
+        return set_by
+    if isinstance(set_by, WorkedList) and (set_by.steps or set_by.begun):
+        return (set_by.steps or set_by.begun)[-1]
+    return max(first_marks(set_by), default=0)
 
 
-def setters(whose: Origins, at: Path, inside: Path = ()) -> Iterator[At]:
+def setters(set_by: Origins, at: Path, inside: Path = ()) -> Iterator[At]:
     """Who set what lies *inside* an element, the first one first, and at which path.
 
     at: the element's own path now
     """
     for step in inside:
-        whose = origins_at(whose, step)
-    return wholes(whose, (*at, *inside))
+        set_by = origins_at(set_by, step)
+    return wholes(set_by, (*at, *inside))
 
 
-def renumbered_marks(whose: Any, number: Callable[[int], int]) -> Any:
+def renumbered_marks(set_by: Any, number: Callable[[int], int]) -> Any:
     """The same with other marks."""
-    if isinstance(whose, WorkedList):
-        elements = [renumbered(one, number) for one in whose]
-        return WorkedList(elements, tuple(map(number, whose.begun)), tuple(map(number, whose.steps)))
-    return renumbered(whose, number)
+    if isinstance(set_by, WorkedList):
+        elements = [renumbered(one, number) for one in set_by]
+        return WorkedList(elements, tuple(map(number, set_by.begun)), tuple(map(number, set_by.steps)))
+    return renumbered(set_by, number)
 
 
 class OwnedMap(dict[Any, Any]):
@@ -116,7 +116,7 @@ class OwnedMap(dict[Any, Any]):
     __slots__ = ("origin", "origins", "past", "shared", "since")
 
     origin: int
-    origins: dict[Any, Whose]
+    origins: dict[Any, SetBy]
     past: list[tuple[int, Any, Any]]
     shared: bool
     since: int
@@ -174,34 +174,34 @@ def at_version(tree: OwnedMap, version: int) -> OwnedMap:
     return copy
 
 
-def setters_at(tree: Any, whose: Whose, inside: Path, at: Path = ()) -> list[At]:
+def setters_at(tree: Any, set_by: SetBy, inside: Path, at: Path = ()) -> list[At]:
     """Everyone who set what a tree has at *inside*: the nearest marks on the way there.
 
-    whose: who set the tree itself
+    set_by: who set the tree itself
     at:   where the tree stands, or stood, in its slot
     cost: the depth of the path
     """
     for depth, step in enumerate(inside):
-        if isinstance(whose, list):
-            element = whose[step] if type(step) is int and 0 <= step < len(whose) else 0
+        if isinstance(set_by, list):
+            element = set_by[step] if type(step) is int and 0 <= step < len(set_by) else 0
             return list(setters(element, (*at, *inside[: depth + 1]), inside[depth + 1 :]))
         if isinstance(tree, OwnedMap):
-            whose = tree.origins.get(step, tree.origin)
+            set_by = tree.origins.get(step, tree.origin)
         tree = dig(tree, (step,))
-    return [At(last_mark(whose), (*at, *inside))]
+    return [At(last_mark(set_by), (*at, *inside))]
 
 
-def whose_at(tree: OwnedMap, path: Path) -> tuple[Whose, Any]:
+def set_by_at(tree: OwnedMap, path: Path) -> tuple[SetBy, Any]:
     """Who set what a tree has at *path*, by the nearest mark on the way there, and what that is."""
     here: Any = tree
-    whose: Whose = tree.origin
+    set_by: SetBy = tree.origin
     for step in path:
         if isinstance(here, OwnedMap):
-            whose = here.origins.get(step, here.origin)
+            set_by = here.origins.get(step, here.origin)
             here = here.get(step, ABSENT)
         else:
             here = dig(here, (step,))
-    return whose, here
+    return set_by, here
 
 
 def has_integer_key(tree: Any) -> bool:

@@ -14,7 +14,7 @@ from nodeattrs.core.origins import At
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.node.history import Chronicle
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, OwnedMap, Whose, last_mark, setters_at
+from nodeattrs.node.maps import AssignedMap, OwnedMap, SetBy, last_mark, setters_at
 
 _PLAIN, _MAPS = {str, int, float, bool}, {dict, OwnedMap, AssignedMap}
 
@@ -41,13 +41,13 @@ def _is_older(ledger: Ledger, last: int, path: Path) -> bool:
     for at, chronicles in ledger.history.items():
         if path[: len(at)] == at[: len(path)]:
             events = (event for chronicle in chronicles.values() for event in chronicle.events())
-            if any(max(one.by, last_mark(one.whose)) >= last for one in events):
+            if any(max(one.by, last_mark(one.set_by)) >= last for one in events):
                 return False
     return all(_is_all_older(tree, tree.origin, last, path) for tree in ledger.trees)
 
 
-def _is_all_older(value: Any, whose: Whose, last: int, path: Path) -> bool:
-    if last_mark(whose) >= last:
+def _is_all_older(value: Any, set_by: SetBy, last: int, path: Path) -> bool:
+    if last_mark(set_by) >= last:
         return False
     if not isinstance(value, OwnedMap):
         return True
@@ -147,25 +147,25 @@ class _Moment:
         before, _ = self.before(slot, (), tree, tree.origin)
         return OwnedMap() if before is ABSENT else before
 
-    def before(self, slot: int, at: Path, value: Any, whose: Whose) -> tuple[Any, Whose]:
-        """What stood somewhere, and who had set it. value, whose: what stands there, or stood later"""
-        if value is ABSENT or last_mark(whose) >= self.last:
-            value, whose = self.overwritten(slot, at)
+    def before(self, slot: int, at: Path, value: Any, set_by: SetBy) -> tuple[Any, SetBy]:
+        """What stood somewhere, and who had set it. value, set_by: what stands there, or stood later"""
+        if value is ABSENT or last_mark(set_by) >= self.last:
+            value, set_by = self.overwritten(slot, at)
         if not isinstance(value, OwnedMap):
-            return value, whose
+            return value, set_by
         same = value
         for key in self.keys(at, same):
             here, who = same.get(key, ABSENT), same.origins.get(key, same.origin)
             was, by = self.before(slot, (*at, key), here, who)
             if was is not here or by != who:
                 value = _with(value if value is not same else _copy(same), key, was, by)
-        return value, whose
+        return value, set_by
 
-    def overwritten(self, slot: int, at: Path) -> tuple[Any, Whose]:
+    def overwritten(self, slot: int, at: Path) -> tuple[Any, SetBy]:
         """What somebody has overwritten or erased since; ABSENT where that was nothing."""
         chronicle = self.known.get(at, {}).get((slot, False))
         events = chronicle.events() if chronicle is not None else ()
-        found = ((one.value, one.whose) for one in events if last_mark(one.whose) < self.last <= one.by)
+        found = ((one.value, one.set_by) for one in events if last_mark(one.set_by) < self.last <= one.by)
         return next(found, (ABSENT, 0))
 
     def keys(self, at: Path, value: OwnedMap) -> tuple[Any, ...]:
@@ -182,7 +182,7 @@ class _Moment:
 
     def chronicle(self, of: Chronicle) -> Chronicle | None:
         """The events that were; None where there was none."""
-        events = [one for one in of.events() if max(one.by, last_mark(one.whose)) < self.last]
+        events = [one for one in of.events() if max(one.by, last_mark(one.set_by)) < self.last]
         return Chronicle.from_events(events, of.dropped) if events else None
 
 
@@ -192,9 +192,9 @@ def _copy(value: OwnedMap) -> OwnedMap:
     return copy
 
 
-def _with(value: OwnedMap, key: Any, entry: Any, whose: Whose) -> OwnedMap:
+def _with(value: OwnedMap, key: Any, entry: Any, set_by: SetBy) -> OwnedMap:
     if entry is ABSENT:
         value.pop(key, None)
     else:
-        value[key], value.origins[key] = entry, whose
+        value[key], value.origins[key] = entry, set_by
     return value

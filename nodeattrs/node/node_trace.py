@@ -26,8 +26,8 @@ from nodeattrs.node.maps import (
     AssignedMap,
     Branch,
     OwnedMap,
+    set_by_at,
     setters_at,
-    whose_at,
 )
 from nodeattrs.node.moment import as_of
 from nodeattrs.node.setters import Mark
@@ -268,7 +268,7 @@ def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: P
     path, own, value = (*at, *rest)[: len(at) + depth], own[:depth], dig(event.value, own[:depth])
     if depth < len(rest) and isinstance(value, dict) and not (covered and event.what == "erased"):
         return None
-    origin, mark = ledger.marks.place(setters_at(event.value, event.whose, own, at)[0])
+    origin, mark = ledger.marks.place(setters_at(event.value, event.set_by, own, at)[0])
     by = None
     if event.by:
         doer = ledger.marks[event.by]
@@ -295,27 +295,27 @@ def _goes_with(ledger: Ledger, at: At) -> Iterator[At]:
     A map that it has stepped into, and nobody else, is not left without it.
     """
     tree, path = ledger.trees[at.source], at.path
-    whose, _ = whose_at(tree, path)
-    depth = ledger.marks[whose].depth if isinstance(whose, int) else len(path)
+    set_by, _ = set_by_at(tree, path)
+    depth = ledger.marks[set_by].depth if isinstance(set_by, int) else len(path)
     while len(path) > depth:  # an entry of what was set at once goes alone, too
         yield At(at.source, path)
         if not _is_one(ledger, at.source, path):
             return
         path = path[:-1]
     while len(path) > 1 and type(holder := dig(tree, path[:-1])) is OwnedMap and len(holder) < 2:
-        if not isinstance(whose, int) or not _is_one(ledger, at.source, path):
+        if not isinstance(set_by, int) or not _is_one(ledger, at.source, path):
             break
         path = path[:-1]
     yield At(at.source, path)
-    while path and (not isinstance(whose, int) or _is_one(ledger, at.source, path)):
+    while path and (not isinstance(set_by, int) or _is_one(ledger, at.source, path)):
         path = path[:-1]
         yield At(at.source, path)
 
 
 def _is_one(ledger: Ledger, slot: int, path: Path) -> bool:
     """Whether the same line has set, or stepped into, what holds a path."""
-    (whose, _), (above, _) = (whose_at(ledger.trees[slot], one) for one in (path, path[:-1]))
-    if whose == above or not isinstance(whose, int) or not isinstance(above, int):
-        return whose == above
+    (set_by, _), (above, _) = (set_by_at(ledger.trees[slot], one) for one in (path, path[:-1]))
+    if set_by == above or not isinstance(set_by, int) or not isinstance(above, int):
+        return set_by == above
     mine, its = (ledger.origin(slot, one)[0] for one in (path, path[:-1]))
-    return (mine.file, mine.line) == (its.file, its.line) or ledger.marks.is_part(above, whose)
+    return (mine.file, mine.line) == (its.file, its.line) or ledger.marks.is_part(above, set_by)

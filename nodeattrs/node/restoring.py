@@ -141,8 +141,8 @@ def _unpacked_chronicle(dropped: int, events: list[list[Any]], guard: Callable[[
     if guard is not None:
         values = [guard(value) for value in values]
     first, *later = [
-        Event(what, value, _unpacked_whose(whose), by)
-        for (what, _, whose, by), value in zip(events, values, strict=True)
+        Event(what, value, _unpacked_set_by(set_by), by)
+        for (what, _, set_by, by), value in zip(events, values, strict=True)
     ]
     chronicle = Chronicle(first)
     chronicle.last.extend(later)
@@ -245,25 +245,25 @@ def _unpacked(packed: Any) -> Any:
     if "o" not in packed:
         return entries
     owned = (AssignedMap if packed.get("a") else OwnedMap)(entries, packed["o"])
-    owned.origins = {pair[0]: _unpacked_whose(pair[2]) for pair in pairs if len(pair) > 2}
+    owned.origins = {pair[0]: _unpacked_set_by(pair[2]) for pair in pairs if len(pair) > 2}
     return owned
 
 
-def _unpacked_whose(whose: Any) -> Any:
-    if isinstance(whose, list):
-        return [_unpacked_whose(one) for one in whose]
-    if not isinstance(whose, dict):
-        return int(whose)
-    if "of" in whose:
-        begun, steps = (tuple(map(int, whose[which])) for which in ("begun", "steps"))
-        return WorkedList(map(_unpacked_whose, whose["of"]), begun, steps)
-    if "at" in whose:
-        number, path = whose["at"]
+def _unpacked_set_by(set_by: Any) -> Any:
+    if isinstance(set_by, list):
+        return [_unpacked_set_by(one) for one in set_by]
+    if not isinstance(set_by, dict):
+        return int(set_by)
+    if "of" in set_by:
+        begun, steps = (tuple(map(int, set_by[which])) for which in ("begun", "steps"))
+        return WorkedList(map(_unpacked_set_by, set_by["of"]), begun, steps)
+    if "at" in set_by:
+        number, path = set_by["at"]
         return At(int(number), _unpacked_path(path))
-    if "all" in whose:
-        return tuple(_unpacked_whose(one) for one in whose["all"])
-    base, path, inner = whose["in"]
-    return Patched(_unpacked_whose(base), _unpacked_path(path), _unpacked_whose(inner))
+    if "all" in set_by:
+        return tuple(_unpacked_set_by(one) for one in set_by["all"])
+    base, path, inner = set_by["in"]
+    return Patched(_unpacked_set_by(base), _unpacked_path(path), _unpacked_set_by(inner))
 
 
 def _unpacked_path(path: list[Any]) -> Path:

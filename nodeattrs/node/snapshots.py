@@ -218,21 +218,21 @@ class _Reach:
             self._walk(tree, tree.origin, ())
         for path, _, chronicle in _chronicles_in(ledger, slots):
             for event in chronicle.events():
-                self._walk(event.value, event.whose, path)
+                self._walk(event.value, event.set_by, path)
                 self._note(event.by, path)
 
-    def _walk(self, value: Any, whose: Any, path: Path) -> None:
-        if type(whose) is int:
+    def _walk(self, value: Any, set_by: Any, path: Path) -> None:
+        if type(set_by) is int:
             if isinstance(value, OwnedMap):
-                self._note(whose, path)
+                self._note(set_by, path)
                 self._entries(value, path)
             else:
-                self._note(whose, path, value)
+                self._note(set_by, path, value)
             return
-        if isinstance(whose, WorkedList):
-            for number in (*whose.begun, *whose.steps):
+        if isinstance(set_by, WorkedList):
+            for number in (*set_by.begun, *set_by.steps):
                 self._note(number, path)
-        for index, (one, element) in enumerate(zip(whose, value, strict=False)):
+        for index, (one, element) in enumerate(zip(set_by, value, strict=False)):
             for setter in _every(one, (*path, index)):
                 self._note(setter.source, setter.path, element)
 
@@ -261,17 +261,17 @@ class _Reach:
             _mirror(here, value, path, getattr(mark.locator, "says_below", None))
 
 
-def _every(whose: Any, at: Path) -> Iterator[At]:
+def _every(set_by: Any, at: Path) -> Iterator[At]:
     """Everyone who set an element or a part of it."""
-    yield from setters(whose, at)
-    if isinstance(whose, Patched):
-        yield from _every(whose.base, at)
-        yield from _every(whose.by, (*at, *whose.path))
-    elif type(whose) is tuple:
-        for one in whose:
+    yield from setters(set_by, at)
+    if isinstance(set_by, Patched):
+        yield from _every(set_by.base, at)
+        yield from _every(set_by.by, (*at, *set_by.path))
+    elif type(set_by) is tuple:
+        for one in set_by:
             yield from _every(one, at)
-    elif type(whose) is list:
-        for index, one in enumerate(whose):
+    elif type(set_by) is list:
+        for index, one in enumerate(set_by):
             yield from _every(one, (*at, index))
 
 
@@ -354,7 +354,7 @@ def _packed_map(value: dict[Any, Any], evaluate: bool = True, settled: Mapping[A
         else:
             pair = [key, packed(inner, evaluate, owned is not None)]
         if key in origins:
-            pair.append(_packed_whose(origins[key]))
+            pair.append(_packed_set_by(origins[key]))
         pairs.append(pair)
     whole: dict[str, Any] = {"m": pairs}
     if owned is not None:
@@ -370,22 +370,22 @@ def _packed_deferred(value: Deferred) -> dict[str, Any]:
     return {"d": packed(json_ready(came))} if failed is None else {"f": failed}
 
 
-def _packed_whose(whose: Any) -> Any:
+def _packed_set_by(set_by: Any) -> Any:
     """A number, or for a list an array of elements: a number, or tagged "at", "all" or "in".
 
     One that was worked on in place has its array under "of", and beside it who set and who worked on it.
     """
-    if isinstance(whose, WorkedList):
-        return {"of": [_packed_whose(one) for one in whose], "begun": list(whose.begun), "steps": list(whose.steps)}
-    if isinstance(whose, list):
-        return [_packed_whose(one) for one in whose]
-    if isinstance(whose, At):
-        return {"at": [whose.source, list(whose.path)]}
-    if isinstance(whose, Patched):
-        return {"in": [_packed_whose(whose.base), list(whose.path), _packed_whose(whose.by)]}
-    if isinstance(whose, tuple):
-        return {"all": [_packed_whose(one) for one in whose]}
-    return whose
+    if isinstance(set_by, WorkedList):
+        return {"of": [_packed_set_by(one) for one in set_by], "begun": list(set_by.begun), "steps": list(set_by.steps)}
+    if isinstance(set_by, list):
+        return [_packed_set_by(one) for one in set_by]
+    if isinstance(set_by, At):
+        return {"at": [set_by.source, list(set_by.path)]}
+    if isinstance(set_by, Patched):
+        return {"in": [_packed_set_by(set_by.base), list(set_by.path), _packed_set_by(set_by.by)]}
+    if isinstance(set_by, tuple):
+        return {"all": [_packed_set_by(one) for one in set_by]}
+    return set_by
 
 
 def _packed_history(ledger: Ledger, slots: Collection[int]) -> list[list[Any]]:
@@ -396,8 +396,8 @@ def _packed_history(ledger: Ledger, slots: Collection[int]) -> list[list[Any]]:
     ]
 
 
-def _packed_event(what: str, value: Any, whose: Any, by: int) -> list[Any]:
-    return [what, packed(value, evaluate=False), _packed_whose(whose), by]
+def _packed_event(what: str, value: Any, set_by: Any, by: int) -> list[Any]:
+    return [what, packed(value, evaluate=False), _packed_set_by(set_by), by]
 
 
 def _packed_unknown(ledger: Ledger, slots: Collection[int]) -> Iterator[list[Any]]:

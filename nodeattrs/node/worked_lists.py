@@ -17,15 +17,15 @@ from nodeattrs.node.history import Event
 from nodeattrs.node.joined import plain
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import (
-    Whose,
+    SetBy,
     WorkedList,
     element_setters,
     first_marks,
     last_mark,
     later_marks,
+    set_by_at,
     setters,
     setters_at,
-    whose_at,
 )
 from nodeattrs.node.slots import COMPONENTS
 
@@ -69,9 +69,9 @@ def continued(ledger: Ledger, slot: int, path: Path) -> Continued | None:
 def work_at(ledger: Ledger, slot: int, path: Path) -> Work | None:
     """The list on the way of a path that a slot has from several, or that was worked on; None where there is none."""
     for depth in range(len(path) + 1):
-        whose, value = whose_at(ledger.trees[slot], path[:depth])
-        if isinstance(whose, list) and isinstance(value, list):
-            return Work(ledger, slot, path, depth, whose)
+        set_by, value = set_by_at(ledger.trees[slot], path[:depth])
+        if isinstance(set_by, list) and isinstance(value, list):
+            return Work(ledger, slot, path, depth, set_by)
     return None
 
 
@@ -100,7 +100,7 @@ class Work:
         """What the weaker slot has, or had, that this one went on with."""
         if not isinstance(self.now, WorkedList):
             return None
-        found = (one for one in self.states if first_marks(one.whose) == self.now.begun)
+        found = (one for one in self.states if first_marks(one.set_by) == self.now.begun)
         return next((one for one in found if _goes_on(one, self.now, self.slot)), None)
 
     @cached_property
@@ -116,7 +116,7 @@ class Work:
 
         An empty list lives on until somebody begins anew: nothing was taken out of it.
         """
-        early = later_marks(self.taken.whose) if self.taken is not None else ()
+        early = later_marks(self.taken.set_by) if self.taken is not None else ()
         is_left = not {setter.source for setter in self._left}.isdisjoint((*first_marks(self.now), *early))
         return is_left or self.depth < len(self.path) or self._first().value == []
 
@@ -132,32 +132,32 @@ class Work:
             return False
         rest = own[self.depth :]
         is_part = claim.path == path and bool(rest)
-        return self._has(setters_at(taken.value, taken.whose, rest, self.at), rest) if is_part else self.lives
+        return self._has(setters_at(taken.value, taken.set_by, rest, self.at), rest) if is_part else self.lives
 
     @cached_property
     def _left(self) -> set[At]:
         return {setter for one in self.now for setter in setters(one, ())}
 
     def _first(self) -> _State:
-        found = (one for one in self.states if first_marks(one.whose) == first_marks(self.now))
-        return next((one for one in found if not later_marks(one.whose)), _State(self.slot, self.now, ABSENT, None))
+        found = (one for one in self.states if first_marks(one.set_by) == first_marks(self.now))
+        return next((one for one in found if not later_marks(one.set_by)), _State(self.slot, self.now, ABSENT, None))
 
     def _lives_on(self, state: _State) -> bool:
         rest = self.path[self.depth :]
         if not isinstance(state.value, list):
             return False
         those = {
-            setter for one in element_setters(state.whose, self.at, len(state.value)) for setter in setters(one, ())
+            setter for one in element_setters(state.set_by, self.at, len(state.value)) for setter in setters(one, ())
         }
         if those and those <= self._left:
             return True
         is_step = state is self.taken or (state.event is not None and state.event.by in later_marks(self.now))
-        if not is_step or first_marks(state.whose) != first_marks(self.now):
-            return bool(rest) and setters_at(state.value, state.whose, rest, self.at) == self._setters
+        if not is_step or first_marks(state.set_by) != first_marks(self.now):
+            return bool(rest) and setters_at(state.value, state.set_by, rest, self.at) == self._setters
         if not rest:
-            return self.lives or last_mark(state.whose) in {one.source for one in self._left}
+            return self.lives or last_mark(state.set_by) in {one.source for one in self._left}
         is_there = dig(state.value, rest) is not ABSENT
-        return not is_there or self._has(setters_at(state.value, state.whose, rest, self.at), rest)
+        return not is_there or self._has(setters_at(state.value, state.set_by, rest, self.at), rest)
 
     @cached_property
     def _setters(self) -> list[At]:
@@ -186,7 +186,7 @@ class Work:
 
     def _workers(self, now: WorkedList, since: int) -> tuple[Claim, ...]:
         """Those who worked on the list, each in his slot: the first of them in the one it was taken over from."""
-        early, lower = (0, 0) if self.taken is None else (len(later_marks(self.taken.whose)), self.taken.slot)
+        early, lower = (0, 0) if self.taken is None else (len(later_marks(self.taken.set_by)), self.taken.slot)
         return tuple(
             _claim(self.ledger, lower if index < early else self.slot, At(number, self.at), self.at)
             for index, number in enumerate(now.steps[since:], since)
@@ -212,7 +212,7 @@ class _State(NamedTuple):
     """A list that a slot has, or had: who set it, and the event that ended it."""
 
     slot: int
-    whose: Whose
+    set_by: SetBy
     value: Any
     event: Event | None
 
@@ -220,18 +220,18 @@ class _State(NamedTuple):
 def _states(ledger: Ledger, slot: int, path: Path) -> Iterator[_State]:
     """What stands and stood at a path in a slot, and before it in the one that it goes on with; the newest first."""
     for one in dict.fromkeys((_LOWER.get(slot, slot), slot)):
-        whose, value = whose_at(ledger.trees[one], path)
+        set_by, value = set_by_at(ledger.trees[one], path)
         if isinstance(value, list):
-            yield _State(one, whose, value, None)
+            yield _State(one, set_by, value, None)
         chronicle = ledger.history.get(path, {}).get((one, False))
         for event in reversed(chronicle.events()) if chronicle is not None else ():
             if event.what == "overwritten":
-                yield _State(one, event.whose, event.value, event)
+                yield _State(one, event.set_by, event.value, event)
 
 
 def _goes_on(state: _State, now: WorkedList, slot: int) -> bool:
     """Whether the work on a list went on with that one of the weaker slot, with all the work on it there."""
-    early = later_marks(state.whose)
+    early = later_marks(state.set_by)
     return state.slot != slot and early == now.steps[: len(early)]
 
 

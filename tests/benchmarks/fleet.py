@@ -45,7 +45,7 @@ MORE_ROLES: dict[str, dict[str, Any]] = {
         "default_attributes": {"apache2": {"listen_ports": [8081], "modules": ["cache"]}},
         "override_attributes": {"app": {"workers": 4, "features": {"reviews": True}}},
     },
-    "writable_copy": {
+    "replica": {
         "run_list": ["role[db]"],
         "default_attributes": {"postgresql": {"config": {"max_connections": 900}, "allowed_networks": ["10.9.0.0/16"]}},
         "override_attributes": {"postgresql": {"backup": {"hour": 5}}},
