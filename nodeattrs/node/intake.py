@@ -373,7 +373,7 @@ def _take_over(component: ComponentTree, saved: Ledger, but: Callable[[Origin], 
 def _saved(locator: Locator) -> Locator:
     """The locator of what an earlier run set."""
     if isinstance(locator, SavedLocator):
-        return locator.earlier()
+        return locator.for_next_run()
     origin = locator.at(())
     return origin if origin.kind.startswith("saved") else origin.saved()
 

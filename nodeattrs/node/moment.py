@@ -19,7 +19,7 @@ from nodeattrs.node.maps import AssignedMap, OwnedMap, SetBy, last_mark, setters
 _PLAIN, _MAPS = {str, int, float, bool}, {dict, OwnedMap, AssignedMap}
 
 
-def as_of(ledger: Ledger, mark: int, path: Path) -> Ledger:
+def ledger_at_mark(ledger: Ledger, mark: int, path: Path) -> Ledger:
     """The ledger as it was at one path, with all below and what holds it, when a mark was used last.
 
     The same ledger, where nothing has changed there. Nobody may write to the other one.
@@ -55,7 +55,7 @@ def _is_all_older(value: Any, set_by: SetBy, last: int, path: Path) -> bool:
     return all(_is_all_older(value[key], value.origins.get(key, value.origin), last, path[1:]) for key in keys)
 
 
-def plainly_set(ledger: Ledger, mark: int | None, path: Path) -> tuple[At, Any] | None:
+def quick_setter(ledger: Ledger, mark: int | None, path: Path) -> tuple[At, Any] | None:
     """Who set what stands at a path, and that, where nothing has changed there since a mark was used last.
 
     Of a map, who set it in the highest slot that has one, and what that has.

@@ -19,7 +19,7 @@ from nodeattrs.node.attributes import WORDS, Attributes
 from nodeattrs.node.documents import chef_document
 from nodeattrs.node.intake import load, make_tags
 from nodeattrs.node.levels import Level
-from nodeattrs.node.restoring import Named, chef_levels, named_in_chef, named_in_snapshot, restore_ledger
+from nodeattrs.node.restoring import NodeIdentity, chef_levels, identity_in_chef, identity_in_snapshot, restore_ledger
 from nodeattrs.node.run_list import normalised
 from nodeattrs.node.saved_code import Versions
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, rules_in
@@ -136,7 +136,7 @@ class Node(Attributes):
         options: as for `Node`
         raises:  DocumentError
         """
-        node = cls._named(named_in_chef(document), {"rules": rules_in(document), **options})
+        node = cls._named(identity_in_chef(document), {"rules": rules_in(document), **options})
         for level, tree in chef_levels(document):
             load(node._trees[level], tree, locator)
         return node
@@ -159,12 +159,12 @@ class Node(Attributes):
         options:  as for `Node`
         raises:   DocumentError
         """
-        node = cls._named(named_in_snapshot(snapshot), {"rules": rules_in(snapshot), **options})
+        node = cls._named(identity_in_snapshot(snapshot), {"rules": rules_in(snapshot), **options})
         restore_ledger(snapshot, node._ledger, versions)
         return node
 
     @classmethod
-    def _named(cls, named: Named, options: Mapping[str, Any]) -> Self:
+    def _named(cls, named: NodeIdentity, options: Mapping[str, Any]) -> Self:
         node = cls(named.name, named.environment, **options)
         node.run_list = named.run_list
         return node

@@ -29,7 +29,7 @@ from nodeattrs.node.maps import (
     set_by_at,
     setters_at,
 )
-from nodeattrs.node.moment import as_of
+from nodeattrs.node.moment import ledger_at_mark
 from nodeattrs.node.setters import Mark
 from nodeattrs.node.slots import PAIR, PLAN, SLOTS
 from nodeattrs.node.values import Deferred
@@ -89,7 +89,11 @@ def _matters(tree: OwnedMap, path: Path) -> bool:
 def _then(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], path: Path, *, brief: bool = False) -> Trace:
     """The trace of what was read when a value was set; a deferred one reads each time."""
     with ledger.lock:
-        then = ledger if type(value) is Deferred or ledger.marks[by.source].is_late else as_of(ledger, by.source, path)
+        then = (
+            ledger
+            if type(value) is Deferred or ledger.marks[by.source].is_late
+            else ledger_at_mark(ledger, by.source, path)
+        )
         return trace_of(then, path, seen, brief)
 
 

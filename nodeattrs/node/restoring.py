@@ -28,7 +28,7 @@ from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, SLOTS
 from nodeattrs.node.values import MARKER, Deferred, Symbol, Withheld
 
 
-class Named(NamedTuple):
+class NodeIdentity(NamedTuple):
     """Who a document is about."""
 
     name: str
@@ -36,12 +36,12 @@ class Named(NamedTuple):
     run_list: list[Any]
 
 
-def named_in_chef(document: Any) -> Named:
+def identity_in_chef(document: Any) -> NodeIdentity:
     """Who Chef's node JSON is about. raises: DocumentError"""
     return _named(document, "chef_environment")
 
 
-def named_in_snapshot(snapshot: Any) -> Named:
+def identity_in_snapshot(snapshot: Any) -> NodeIdentity:
     """Who a snapshot is about. raises: DocumentError, where it is none, or none that is read here"""
     if not isinstance(snapshot, Mapping) or snapshot.get("format") != FORMAT:
         raise DocumentError("this is no snapshot of a node", hint="make one with node.snapshot()")
@@ -53,7 +53,7 @@ def named_in_snapshot(snapshot: Any) -> Named:
     return _named(snapshot, "environment")
 
 
-def _named(document: Any, field: str) -> Named:
+def _named(document: Any, field: str) -> NodeIdentity:
     if not isinstance(document, Mapping):
         raise DocumentError(f"a node document is a map, not a {type(document).__name__}", hint='{"name": "web1"}')
     name, environment = document.get("name"), document.get(field) or DEFAULT_ENVIRONMENT
@@ -62,7 +62,7 @@ def _named(document: Any, field: str) -> Named:
     run_list = document.get("run_list") or []
     if not isinstance(run_list, (list, tuple)):
         raise DocumentError("the run_list of a node document is a list")
-    return Named(name, environment, list(run_list))
+    return NodeIdentity(name, environment, list(run_list))
 
 
 def chef_levels(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[Any, Any]]]:
@@ -290,7 +290,7 @@ class SavedLocator:
         self.kept_causes: dict[Path, tuple[Cause, ...]] | None = None
         self.is_earlier = False
 
-    def earlier(self) -> SavedLocator:
+    def for_next_run(self) -> SavedLocator:
         """The same for the next run, which goes on from what this one set."""
         origin = self.origin if self.origin.kind.startswith("saved") else self.origin.saved()
         found = SavedLocator(origin, self.places, self.lines, self.run)

@@ -14,7 +14,7 @@ from nodeattrs.core.origins import At
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.moment import plainly_set
+from nodeattrs.node.moment import quick_setter
 from nodeattrs.node.values import Deferred
 
 _DEEPEST = 6
@@ -48,7 +48,7 @@ def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], then: T
         return known[of]
 
     def looked_up(of: Path) -> tuple[Origin, tuple[Cause, ...]] | None:
-        if (plain := plainly_set(ledger, None if is_late else by.source, of)) is not None:
+        if (plain := quick_setter(ledger, None if is_late else by.source, of)) is not None:
             setter, set_to = plain
             return ledger.marks.place(setter)[0], causes_of(ledger, setter, set_to, seen | {of}, then)
         winner = then(ledger, by, value, seen | {of}, of).winner
