@@ -200,7 +200,7 @@ class Ledger(dict[Any, Any]):
         """As `store`, below the root, by who holds the lock."""
         secrets, key = self.secrets, path[-1]
         if secrets is not None and (secrets.first is None or path[0] in secrets.first):
-            value = secrets.guarded(path, value)
+            value = secrets.wrapped(path, value)
         parent = self._entered(slot, path, mark)
         if self.provenance:
             origins = parent.origins
@@ -234,7 +234,7 @@ class Ledger(dict[Any, Any]):
         remember: False where a run begins anew: what stood there is no part of its history
         """
         if self.secrets is not None:
-            tree = self.secrets.guarded((), tree)
+            tree = self.secrets.wrapped((), tree)
         with self.lock:
             old = self.trees[slot]
             new = tree if isinstance(tree, OwnedMap) else OwnedMap(tree)
@@ -258,7 +258,7 @@ class Ledger(dict[Any, Any]):
     def note_silent(self, slot: int, path: Path, value: Any, mark: int) -> None:
         """Note an `unless` that found a value and set nothing."""
         if self.secrets is not None:
-            value = self.secrets.guarded(path, value)
+            value = self.secrets.wrapped(path, value)
         if self.provenance:
             with self.lock:
                 self._remember(slot, path, ("silent", value, mark, 0))

@@ -112,7 +112,7 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions |
             if type(slot) is not int or not 1 <= slot <= len(SLOTS):
                 raise ValueError(f"slot {slot!r}")
             at = _unpacked_path(path)
-            guard = None if ledger.secrets is None else partial(ledger.secrets.guarded, at)
+            guard = None if ledger.secrets is None else partial(ledger.secrets.wrapped, at)
             chronicle = _unpacked_chronicle(dropped, events, guard)
             ledger.chronicles(at)[slot, chronicle.first[0] == "silent"] = chronicle
         for slot, name, reason, origin, *given in data.get("unknown", ()):

@@ -39,7 +39,7 @@ class Secrets:
             return False
         return not isinstance(tree, dict) or any(_leads(path, tree) for path in self.paths)
 
-    def guarded(self, path: Path, value: Any) -> Any:
+    def wrapped(self, path: Path, value: Any) -> Any:
         """*value*, which enters at *path*, with its secrets wrapped. It is ours: maps are changed in place."""
         if path and self.first is not None and path[0] not in self.first:
             return value
