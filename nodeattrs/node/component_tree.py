@@ -25,7 +25,7 @@ from nodeattrs.errors import BadArgument, NullInTheWay, TooDeep, TypeConflict
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.lists import Elements
 from nodeattrs.node.maps import AssignedMap, Joined, OwnedMap, SetBy, element_setters, set_by_at, with_later_mark
-from nodeattrs.node.slots import PAIR, Component, component
+from nodeattrs.node.slots import RECIPE_OVER_FILE, Component, component
 from nodeattrs.node.values import ROOM, key_of
 
 _NO_CONTAINER = SCALARS | {Absent}
@@ -47,7 +47,7 @@ Change = Callable[[Elements, int], Any]
 def joined_place(file: Any, recipe: Any) -> Place:
     """What an attribute file and a recipe have at one place: both, where they meet, else the recipe's alone."""
     kinds = type(file), type(recipe)
-    verdict = PAIR.cells.get(kinds) or PAIR.verdict(*kinds)
+    verdict = RECIPE_OVER_FILE.cells.get(kinds) or RECIPE_OVER_FILE.verdict(*kinds)
     return file if type(verdict) is Meet else ABSENT, recipe
 
 
@@ -60,7 +60,7 @@ def value_of(place: Place) -> Any:
 def part_to_merge(place: Place) -> Any:
     """The same for folding: a value, or joined maps."""
     file, recipe = place
-    return value_of(place) if file is ABSENT or recipe is ABSENT else Joined(PAIR, [file, recipe])
+    return value_of(place) if file is ABSENT or recipe is ABSENT else Joined(RECIPE_OVER_FILE, [file, recipe])
 
 
 def step_down(place: Place, step: Any) -> Place:
@@ -184,7 +184,8 @@ class ComponentTree:
     ) -> Place:
         """Where a level step from *path* leads that found nothing: to a new empty map, or to nothing in a list.
 
-        on_the_way: as of `Marks.here`. place: what stood at *path* when the ledger's serial was that, where it is known
+        on_the_way: as of `Marks.number_here`
+        place: what stood at *path* when the ledger's serial was that, where it is known
         raises: NullInTheWay, TypeConflict
         """
         with self.ledger.lock:
@@ -268,7 +269,7 @@ class ComponentTree:
 
         parent: the place of the parent, where it is known
         depth:  the statement that sets it counts paths from there; from *path* itself when None
-        on_the_way: as of `Marks.here`
+        on_the_way: as of `Marks.number_here`
         raises: NullInTheWay, TypeConflict
         """
         # Each write comes through here, so it calls nothing that it need not.
@@ -296,7 +297,7 @@ class ComponentTree:
             assigned = type(value) is dict and self._by_recipe
             if ledger.provenance:
                 verb = _FULL if full else Verb.REPLACE if assigned else _SET
-                mark = ledger.marks.here(depth, verb, 3, on_the_way)  # its frame, this one, and that of a caller
+                mark = ledger.marks.number_here(depth, verb, 3, on_the_way)  # its frame, this one, and that of a caller
             if assigned:
                 value = AssignedMap(value, mark)
             elif isinstance(value, OwnedMap):
@@ -307,7 +308,7 @@ class ComponentTree:
 
     def _here(self, depth: int, verb: Verb, on_the_way: bool = False, above: int = 4) -> int:
         # Ours are the frames of `here`, of this method, of another one of this class and of its caller: four at least.
-        return self.ledger.marks.here(depth, verb, above, on_the_way) if self.ledger.provenance else 0
+        return self.ledger.marks.number_here(depth, verb, above, on_the_way) if self.ledger.provenance else 0
 
     def _list_above(self, path: Path) -> Path | None:
         if int not in map(type, path):  # lists are entered by whole numbers only
@@ -440,7 +441,7 @@ class ComponentTree:
     def note_silent(self, path: Path, value: Any, depth: int | None = None) -> None:
         """Note an `unless` that set nothing. depth: as of `store`"""
         if self.ledger.provenance:
-            mark = self.ledger.marks.here(len(path) if depth is None else depth, Verb.SILENT)
+            mark = self.ledger.marks.number_here(len(path) if depth is None else depth, Verb.SILENT)
             self.ledger.note_silent(self.slot, path, value, mark)
 
     # Handles that are held while their place is replaced

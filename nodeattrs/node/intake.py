@@ -168,7 +168,9 @@ class Intake:
         """As so many stores of the run itself, each of the value of a key. depth: its statement counts from there"""
         component, ledger = self._trees[level], self._ledger
         with ledger.lock:
-            mark = ledger.marks.of(ledger.marks.known_setter(_RUN), RUN_ITSELF, depth) if ledger.provenance else 0
+            mark = (
+                ledger.marks.number_of(ledger.marks.known_setter(_RUN), RUN_ITSELF, depth) if ledger.provenance else 0
+            )
             slot, has_two_slots = component.lower, component.lower != component.upper
             for key, value in tree.items():
                 if key in ledger.trees[slot] or (has_two_slots and key in ledger.trees[component.upper]):

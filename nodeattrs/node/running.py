@@ -61,14 +61,14 @@ def origin_here(node: Attributes, column: bool = True) -> Origin:
     """
     if not column:
         marks = node._ledger.marks
-        return marks[marks.here(0)].line
+        return marks[marks.number_here(0)].line
     return noted_here(node)()
 
 
 def noted_here(node: Attributes) -> Callable[[], Origin]:
     """A function that gives the origin of `origin_here`; the line is looked up at its first call."""
     marks = node._ledger.marks
-    number = marks.here(0, above=3)  # its frame, this one, and one that calls it
+    number = marks.number_here(0, above=3)  # its frame, this one, and one that calls it
     return lambda: marks[number].locator.at(())
 
 
@@ -79,7 +79,7 @@ def note_read(node: Attributes, document: Any, locator: Locator) -> None:
     locator:  knows its places, counted from its root
     """
     if node._ledger.provenance:
-        node._ledger.marks.read(document, locator)
+        node._ledger.marks.note_read(document, locator)
 
 
 def plan_of(node: Attributes) -> Fold:
@@ -138,7 +138,7 @@ def _set(component: ComponentTree, place: Place, above: Path, tree: dict[Any, An
         if type(value) is dict and isinstance(standing, dict):
             ledger = component.ledger
             if not value and ledger.provenance:
-                ledger.note_empty_map(component.slot, path, ledger.marks.here(0))
+                ledger.note_empty_map(component.slot, path, ledger.marks.number_here(0))
             _set(component, found, path, value, unless)
         elif unless and standing is not ABSENT and standing is not None:
             component.note_silent(path, value, depth=0)

@@ -92,7 +92,7 @@ calls that led there."""
 
 
 _SEEN: dict[tuple[Any, ...], tuple[tuple[Any, ...], _Seen]] = {}
-"""Lines that no calls led to, as any node of this process has seen them: by what `here` knows of one at once."""
+"""Lines that no calls led to, as any node of this process has seen them: by what `number_here` knows of one at once."""
 _OF_LINE = 5
 """So long is the key of such a line."""
 _Code = tuple[CodeType, bytes, dict[int, int]]
@@ -201,7 +201,7 @@ class Marks:
         self.table.append(mark)
         return len(self.table) - 1
 
-    def of(self, setter: Setter, locator: Locator, depth: int, verb: Verb = Verb.SET) -> int:
+    def number_of(self, setter: Setter, locator: Locator, depth: int, verb: Verb = Verb.SET) -> int:
         """The number of the mark of a setter that has a locator, which counts paths from that depth."""
         key = (id(setter), depth, verb)
         number = self._numbers.get(key)
@@ -209,7 +209,7 @@ class Marks:
             number = self._numbers[key] = self.add(Mark(locator, verb, depth))
         return number
 
-    def here(self, depth: int, verb: Verb = Verb.SET, above: int = 2, on_the_way: bool = False) -> int:
+    def number_here(self, depth: int, verb: Verb = Verb.SET, above: int = 2, on_the_way: bool = False) -> int:
         """The number of the mark for what the caller of this library says now.
 
         above: at least so many frames, this one counted, are of this package for certain
@@ -219,7 +219,7 @@ class Marks:
         """
         setter, entered = self.setter, self.entered
         if setter.locator is not None:
-            return self.of(setter, setter.locator, depth, verb)
+            return self.number_of(setter, setter.locator, depth, verb)
         frame: Any = frame_above(above)
         at = id(frame.f_code), frame.f_lasti + on_the_way, id(setter), depth, verb, id(entered)
         seen = _SEEN.get(at)
@@ -271,7 +271,7 @@ class Marks:
         for read in self.saved_reads:
             yield read.site, read.again()
 
-    def read(self, document: Any, locator: Locator) -> None:
+    def note_read(self, document: Any, locator: Locator) -> None:
         """Note that the caller of this library has read a document. locator: knows its places, from its root"""
         frame: Any = frame_above(1)
         while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
