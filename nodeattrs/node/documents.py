@@ -47,7 +47,7 @@ def json_ready(value: Any, path: Path = ()) -> Any:
             items.append(inner if type(inner) in SCALARS else json_ready(inner, (*path, index)))
         return items
     if isinstance(value, Deferred):
-        return json_ready(computed(value, path), path)
+        return json_ready(computed_or_failure(value, path), path)
     if isinstance(value, (Sensitive, Withheld)):
         return dict(MARKER)
     return str(value) if type(value) is Symbol else value
@@ -58,7 +58,7 @@ FAILED = "$deferred"
 _NOTHING: Mapping[Any, Any] = {}
 
 
-def computed(value: Deferred, path: Path) -> Any:
+def computed_or_failure(value: Deferred, path: Path) -> Any:
     """What a deferred value comes to; one that fails leaves word of it, since it may be one that nobody reads.
 
     raises: DeferredCycle

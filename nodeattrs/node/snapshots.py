@@ -13,7 +13,7 @@ from nodeattrs.core.origins import At, Patched
 from nodeattrs.core.tree import SCALARS, Path, copied, is_json
 from nodeattrs.formats.documents import DocumentLocator
 from nodeattrs.node.causes import imported_sources
-from nodeattrs.node.documents import FAILED, FORMAT, VERSION, computed, json_ready
+from nodeattrs.node.documents import FAILED, FORMAT, VERSION, computed_or_failure, json_ready
 from nodeattrs.node.history import Chronicle
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, WorkedList, setters
@@ -365,7 +365,7 @@ def _packed_map(value: dict[Any, Any], evaluate: bool = True, settled: Mapping[A
 
 
 def _packed_deferred(value: Deferred) -> dict[str, Any]:
-    came = computed(value, ())
+    came = computed_or_failure(value, ())
     failed = came.get(FAILED) if isinstance(came, dict) else None
     return {"d": packed(json_ready(came))} if failed is None else {"f": failed}
 
