@@ -28,7 +28,7 @@ from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import EARLY, Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
 from nodeattrs.node.values import READY, Deferred
-from nodeattrs.node.view import MapView, Version, along
+from nodeattrs.node.view import MapView, Version, read_steps
 
 _TEXT = {str}
 
@@ -134,7 +134,7 @@ class Ledger(dict[Any, Any]):
                     if type(value) in READY:  # no view is needed for a scalar
                         self[key] = value
                         return value
-            return along(self.view(), (), key)
+            return read_steps(self.view(), (), key)
         view = self.view()
         value = view[key]
         if key in view._cache:

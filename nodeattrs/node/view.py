@@ -162,7 +162,7 @@ UNCHANGING = Version(RLock())
 """The version of maps to which nothing is written."""
 
 
-class Answers(dict[Any, Any]):
+class ReadCache(dict[Any, Any]):
     """What was read of a map so far, by key; asked for a key that is not in it, it folds that one.
 
     A view's subscript is this dict's own, so that a warm read runs no Python at all (docs/decisions/0004). No answer
@@ -186,7 +186,7 @@ class Answers(dict[Any, Any]):
 
     def __missing__(self, key: Any) -> Any:
         if type(key) is tuple and key:
-            return along(self, self.path, key)
+            return read_steps(self, self.path, key)
         with self.version.lock:
             value = entry_at(self.maps(), key)
         path, kind = (*self.path, key), type(value)
@@ -201,7 +201,7 @@ class Answers(dict[Any, Any]):
             raise self._absent(key, path)
         return _read(value, path)
 
-    def keys_in_order(self) -> tuple[Any, ...]:
+    def ordered_keys(self) -> tuple[Any, ...]:
         """The keys of the map, weaker maps first."""
         if self.order is None:
             with self.version.lock:
@@ -209,21 +209,21 @@ class Answers(dict[Any, Any]):
         return self.order
 
     def _absent(self, key: Any, path: Path) -> NoSuchAttribute:
-        close = near(key, self.keys_in_order())
+        close = near(key, self.ordered_keys())
         hint = f"did you mean {' or '.join(close)}?" if close else "use .get(...) or .read(...) for None instead"
         if isinstance(key, str) and "." in key:
             hint = f"a dot belongs to its key; a path is steps: {''.join(f'[{step!r}]' for step in key.split('.'))}"
         return NoSuchAttribute(f"no attribute {spell(path)}", path=path, hint=hint)
 
 
-def along(here: Any, path: Path, steps: tuple[Any, ...]) -> Any:
+def read_steps(here: Any, path: Path, steps: tuple[Any, ...]) -> Any:
     """What some steps give one by one.
 
     here:   a view, or the answers of one, at *path*
     raises: as each step; NullInTheWay, TypeConflict, where one leads through a scalar
     """
     for depth, step in enumerate(steps):
-        if not isinstance(here, (MapView, ListView, Answers)):
+        if not isinstance(here, (MapView, ListView, ReadCache)):
             raise no_step(here, (*path, *steps[:depth]), step)
         here = here[step]
     return here
@@ -242,15 +242,15 @@ class MapView(_View, Mapping[Any, Any]):
     __getitem__: Any
 
     def __init__(self, part: Any, version: Version = UNCHANGING, path: Path = ()) -> None:
-        self._cache = Answers(part, version, path)
+        self._cache = ReadCache(part, version, path)
         self._path = path
         self.__getitem__ = self._cache.__getitem__
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._cache.keys_in_order())
+        return iter(self._cache.ordered_keys())
 
     def __len__(self) -> int:
-        return len(self._cache.keys_in_order())
+        return len(self._cache.ordered_keys())
 
     def __contains__(self, key: object) -> bool:
         cache = self._cache
@@ -326,7 +326,7 @@ class ListView(_View, Sequence[Any]):
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self._items)))]
         if type(index) is tuple and index:
-            return along(self, self._path, index)
+            return read_steps(self, self._path, index)
         path = (*self._path, index)
         if type(index) is not int:
             raise TypeConflict(f"a list has no key {spell((index,))}: {spell(self._path)} is a list", path=path)
