@@ -34,7 +34,7 @@ from nodeattrs.node.setters import Mark
 from nodeattrs.node.slots import PLAN, RECIPE_OVER_FILE, SLOTS
 from nodeattrs.node.values import Deferred
 from nodeattrs.node.why import causes_of
-from nodeattrs.node.worked_lists import READY, Continued, Work, shown, work_at
+from nodeattrs.node.worked_lists import READY, Continuation, ListWork, shown, work_at
 
 _TITLES = {slot.number: slot.title for slot in SLOTS}
 _MOST_BELOW = 10
@@ -106,7 +106,7 @@ def _gone_on(ledger: Ledger, trace: Trace, owns: Mapping[int, Path], brief: bool
 
     owns: claim, by its identity -> its path in its own slot
     """
-    works: dict[int, Work] = {}
+    works: dict[int, ListWork] = {}
     if trace.elements or isinstance(trace.value, list) or int in map(type, trace.path):
         at_path = (one for one in trace.claims if one.claim.path == trace.path and one.outcome is not Outcome.UNKNOWN)
         found = (one.claim for one in at_path)
@@ -115,7 +115,7 @@ def _gone_on(ledger: Ledger, trace: Trace, owns: Mapping[int, Path], brief: bool
         row
         for one in trace.claims
         for row in _each_setter(ledger, _with_workers(one, works.get(id(one.claim))), owns.get(id(one.claim), ()))
-        if not any(work.took_over(one.claim, owns[id(one.claim)], trace.path) for work in works.values())
+        if not any(work.continues(one.claim, owns[id(one.claim)], trace.path) for work in works.values())
     )
     if brief:
         return trace._replace(claims=tuple(stated))
@@ -127,9 +127,9 @@ def _gone_on(ledger: Ledger, trace: Trace, owns: Mapping[int, Path], brief: bool
     return trace._replace(claims=tuple(stated), history=tuple(history))
 
 
-def _with_workers(stated: TraceClaim, work: Work | None) -> TraceClaim:
+def _with_workers(stated: TraceClaim, work: ListWork | None) -> TraceClaim:
     """The same as set by whoever began it, with those who went on, where something of it lives on."""
-    since = work.continued if work is not None and work.lives else None
+    since = work.continued if work is not None and work.is_left else None
     return stated if since is None else stated._replace(claim=_begun(stated.claim, since), then=since.steps)
 
 
@@ -148,7 +148,7 @@ def _each_setter(ledger: Ledger, stated: TraceClaim, own: Path) -> Iterator[Trac
         yield stated._replace(claim=claim._replace(origin=origin, verb=mark.verb), outcome=outcome, why=why)
 
 
-def _begun(claim: Claim, since: Continued) -> Claim:
+def _begun(claim: Claim, since: Continuation) -> Claim:
     """The claim of a list that was worked on, as whoever set it made it."""
     if claim.verb is not Verb.APPEND or not since.begun:
         return claim

@@ -39,7 +39,7 @@ def shown(value: Any) -> Any:
     return value if type(value) in READY else plain(value, False)
 
 
-class Continued(NamedTuple):
+class Continuation(NamedTuple):
     """A list that was worked on in place, or a part of one: what somebody had set there lives on in it.
 
     slot:   the weaker slot whose word was gone on with, as it stands there now: a recipe works on the attribute
@@ -56,7 +56,7 @@ class Continued(NamedTuple):
     events: tuple[Event, ...]
 
 
-def continued(ledger: Ledger, slot: int, path: Path) -> Continued | None:
+def continued(ledger: Ledger, slot: int, path: Path) -> Continuation | None:
     """Who began, and who went on with, the list that a slot has at *path*, or with the one that *path* leads into.
 
     None where nobody worked on one in place, or nobody since that part was set.
@@ -66,16 +66,16 @@ def continued(ledger: Ledger, slot: int, path: Path) -> Continued | None:
     return None if work is None else work.continued
 
 
-def work_at(ledger: Ledger, slot: int, path: Path) -> Work | None:
+def work_at(ledger: Ledger, slot: int, path: Path) -> ListWork | None:
     """The list on the way of a path that a slot has from several, or that was worked on; None where there is none."""
     for depth in range(len(path) + 1):
         set_by, value = set_by_at(ledger.trees[slot], path[:depth])
         if isinstance(set_by, list) and isinstance(value, list):
-            return Work(ledger, slot, path, depth, set_by)
+            return ListWork(ledger, slot, path, depth, set_by)
     return None
 
 
-class Work:
+class ListWork:
     """A list that a slot has and that was united or worked on in place, and what of it a path leads to.
 
     depth: where on the path the list stands
@@ -96,7 +96,7 @@ class Work:
         return list(_states(self.ledger, self.slot, self.at))
 
     @cached_property
-    def taken(self) -> _State | None:
+    def taken_over(self) -> _State | None:
         """What the weaker slot has, or had, that this one went on with."""
         if not isinstance(self.now, WorkedList):
             return None
@@ -104,19 +104,19 @@ class Work:
         return next((one for one in found if _goes_on(one, self.now, self.slot)), None)
 
     @cached_property
-    def continued(self) -> Continued | None:
+    def continued(self) -> Continuation | None:
         """Who began and who went on; None where nobody did since a part was set."""
         if not isinstance(self.now, WorkedList):
             return None
         return self._list(self.now) if self.depth == len(self.path) else self._part(self.now)
 
     @cached_property
-    def lives(self) -> bool:
+    def is_left(self) -> bool:
         """Whether a part is asked for, or something is left of what the list began with, or was taken over as.
 
         An empty list lives on until somebody begins anew: nothing was taken out of it.
         """
-        early = later_marks(self.taken.set_by) if self.taken is not None else ()
+        early = later_marks(self.taken_over.set_by) if self.taken_over is not None else ()
         is_left = not {setter.source for setter in self._left}.isdisjoint((*first_marks(self.now), *early))
         return is_left or self.depth < len(self.path) or self._first().value == []
 
@@ -125,14 +125,14 @@ class Work:
         """What is no more than this work in the history: what had nothing there, or what lives on."""
         return tuple(one.event for one in self.states if one.event is not None and self._lives_on(one))
 
-    def took_over(self, claim: Claim, own: Path, path: Path) -> bool:
+    def continues(self, claim: Claim, own: Path, path: Path) -> bool:
         """Whether a claim of the weaker slot lives on here: the list that was taken over, or what it has there."""
-        taken = self.taken
+        taken = self.taken_over
         if taken is None or taken.event is not None or claim.rank != taken.slot or own[: self.depth] != self.at:
             return False
         rest = own[self.depth :]
         is_part = claim.path == path and bool(rest)
-        return self._has(setters_at(taken.value, taken.set_by, rest, self.at), rest) if is_part else self.lives
+        return self._has(setters_at(taken.value, taken.set_by, rest, self.at), rest) if is_part else self.is_left
 
     @cached_property
     def _left(self) -> set[At]:
@@ -151,11 +151,11 @@ class Work:
         }
         if those and those <= self._left:
             return True
-        is_step = state is self.taken or (state.event is not None and state.event.by in later_marks(self.now))
+        is_step = state is self.taken_over or (state.event is not None and state.event.by in later_marks(self.now))
         if not is_step or first_marks(state.set_by) != first_marks(self.now):
             return bool(rest) and setters_at(state.value, state.set_by, rest, self.at) == self._setters
         if not rest:
-            return self.lives or last_mark(state.set_by) in {one.source for one in self._left}
+            return self.is_left or last_mark(state.set_by) in {one.source for one in self._left}
         is_there = dig(state.value, rest) is not ABSENT
         return not is_there or self._has(setters_at(state.value, state.set_by, rest, self.at), rest)
 
@@ -168,13 +168,13 @@ class Work:
         """Whether the list has what those set, there or at another index."""
         return _set_so(self.ledger.trees[self.slot], self.at, rest, those)
 
-    def _list(self, now: WorkedList) -> Continued:
-        taken, first = self.taken, self._first()
+    def _list(self, now: WorkedList) -> Continuation:
+        taken, first = self.taken_over, self._first()
         slot = None if taken is None or taken.event else taken.slot
         claims = (_claim(self.ledger, first.slot, At(one, self.path), self.path, first.value) for one in now.begun)
-        return Continued(slot, tuple(claims), self._workers(now, 0), self.events)
+        return Continuation(slot, tuple(claims), self._workers(now, 0), self.events)
 
-    def _part(self, now: WorkedList) -> Continued | None:
+    def _part(self, now: WorkedList) -> Continuation | None:
         since = max((now.steps.index(one.source) + 1 for one in self._setters if one.source in now.steps), default=0)
         if since == len(now.steps):
             return None
@@ -182,11 +182,13 @@ class Work:
         is_lower = lower != self.slot and _set_so(self.ledger.trees[lower], self.at, rest, self._setters)
         value, slot = dig(self.ledger.trees[self.slot], self.path), lower if is_lower else self.slot
         claims = (_claim(self.ledger, slot, one, self.path, value) for one in self._setters)
-        return Continued(lower if is_lower else None, tuple(claims), self._workers(now, since), self.events)
+        return Continuation(lower if is_lower else None, tuple(claims), self._workers(now, since), self.events)
 
     def _workers(self, now: WorkedList, since: int) -> tuple[Claim, ...]:
         """Those who worked on the list, each in his slot: the first of them in the one it was taken over from."""
-        early, lower = (0, 0) if self.taken is None else (len(later_marks(self.taken.set_by)), self.taken.slot)
+        early, lower = (
+            (0, 0) if self.taken_over is None else (len(later_marks(self.taken_over.set_by)), self.taken_over.slot)
+        )
         return tuple(
             _claim(self.ledger, lower if index < early else self.slot, At(number, self.at), self.at)
             for index, number in enumerate(now.steps[since:], since)
