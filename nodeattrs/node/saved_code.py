@@ -107,7 +107,7 @@ class SavedRead(NamedTuple):
     site: SavedSite
     documents: Sequence[SavedDocument]
 
-    def again(self) -> Iterator[tuple[Any, Locator]]:
+    def documents_again(self) -> Iterator[tuple[Any, Locator]]:
         """The documents and their locators, as far as their versions are available."""
         for source, kind, name, under in self.documents:
             content, syntax = self.site.run.content(source), documents.syntax_of(source.file)

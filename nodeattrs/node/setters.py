@@ -269,7 +269,7 @@ class Marks:
         for (code, offset), known in self.reads.items():
             yield site_of(code, offset, None), known.values()
         for read in self.saved_reads:
-            yield read.site, read.again()
+            yield read.site, read.documents_again()
 
     def note_read(self, document: Any, locator: Locator) -> None:
         """Note that the caller of this library has read a document. locator: knows its places, from its root"""
