@@ -67,20 +67,20 @@ class Intake:
 
     # Environment and roles
 
-    def reset(self) -> None:
+    def empty_levels(self) -> None:
         """Empty the components default and override."""
         for name in ("default", "override"):
             self._trees[name].empty()
 
-    def environment(self, environment: EnvironmentLike | None) -> None:
+    def set_environment(self, environment: EnvironmentLike | None) -> None:
         """Replace slots 3 and 12 by what an environment says; None and "_default" say nothing."""
         silent = environment is None or environment.name == DEFAULT_ENVIRONMENT
         for level in ("default", "override"):
             given = {} if silent else getattr(environment, f"{level}_attributes")
             named = Origin("environment", getattr(environment, "name", ""))
-            load(self._trees[f"env_{level}"], given, getattr(environment, f"{level}_locator", named))
+            replace_slot(self._trees[f"env_{level}"], given, getattr(environment, f"{level}_locator", named))
 
-    def roles(
+    def set_roles(
         self,
         defaults: Iterable[tuple[Mapping[Any, Any], Locator]],
         overrides: Iterable[tuple[Mapping[Any, Any], Locator]],
@@ -90,13 +90,13 @@ class Intake:
         defaults, overrides: trees with their setters, the weakest role first
         """
         for name, layers in (("role_default", defaults), ("role_override", overrides)):
-            load(self._trees[name], {}, ROLES)
+            replace_slot(self._trees[name], {}, ROLES)
             for tree, locator in layers:
                 _lay_over(self._trees[name], tree, locator)
 
     # Normal attributes
 
-    def saved(self, node: Attributes) -> None:
+    def keep_saved(self, node: Attributes) -> None:
         """Take over the normal attributes of an earlier run, as what was saved then.
 
         What the node's own document set is left out: it is taken in anew in each run (`normal`).
@@ -106,7 +106,7 @@ class Intake:
         _moved_down(ComponentTree(other, component("normal")))
         _take_over(self._trees["normal"], other, _of_node_document)
 
-    def normal(self, attributes: Mapping[Any, Any], locator: Locator) -> None:
+    def merge_normal(self, attributes: Mapping[Any, Any], locator: Locator) -> None:
         """Deep merge attributes of the node's own document over normal, lists united.
 
         The elements of the document stand first, as if the document were the saved node: so a list to which recipes
@@ -114,25 +114,29 @@ class Intake:
         """
         _lay_over(self._trees["normal"], attributes, locator, _upper_first)
 
-    def json_attributes(self, attributes: Mapping[Any, Any], locator: Locator = JSON) -> None:
-        """Deep merge JSON attributes over normal, lists united; without what they say of the node (`split_of_node`)."""
+    def merge_json(self, attributes: Mapping[Any, Any], locator: Locator = JSON) -> None:
+        """Deep merge JSON attributes into normal, lists united. They have no node fields: see `split_node_fields`.
+
+        First moves what recipes had set in normal to the slot of saved values. Then makes the list of tags
+        (`ensure_tags`).
+        """
         _moved_down(self._trees["normal"])
         if attributes:
             _lay_over(self._trees["normal"], attributes, locator)
-        self.begin_tags()
+        self.ensure_tags()
 
-    def begin_tags(self) -> None:
+    def ensure_tags(self) -> None:
         """Make normal `tags` a list, as every run does before anybody else sets any."""
         standing = _tags(self._node)
         if standing is ABSENT:
             self._set_by_run("normal", {"tags": []}, 1)
         elif not isinstance(standing, list):
             with SetterBlock(self._node, _RUN):
-                make_tags(self._node)
+                ensured_tags(self._node)
 
     # Automatic attributes
 
-    def facts(
+    def merge_facts(
         self,
         facts: Mapping[Any, Any],
         locator: Locator = FACTS,
@@ -152,15 +156,15 @@ class Intake:
             raise BadArgument("these facts name no platform", hint="an Ohai or Facter document has one")
         automatic = self._trees["automatic"]
         if anew and (self._ledger.trees[automatic.lower] or automatic.lower in self._ledger.unknown):
-            load(automatic, {}, locator)
+            replace_slot(automatic, {}, locator)
         if settled and not self._ledger.trees[automatic.lower]:
             self._ledger.settled = _settle(automatic, facts, locator)
         else:
             _lay_over(automatic, facts, locator)
         run = {"chef_guid": guid} if guid is not None else {}
-        self.note({**run, "name": self._node.name, "chef_environment": self._node.environment})
+        self.set_automatic({**run, "name": self._node.name, "chef_environment": self._node.environment})
 
-    def note(self, facts: Mapping[Any, Any]) -> None:
+    def set_automatic(self, facts: Mapping[Any, Any]) -> None:
         """Set automatic attributes that the run itself knows, such as `recipes` and `roles`; none is a map."""
         self._set_by_run("automatic", stored(facts, ()), 0)
 
@@ -191,7 +195,7 @@ def facts_of(node: Attributes) -> dict[Any, Any]:
     return tree
 
 
-def make_tags(node: Attributes) -> list[Any]:
+def ensured_tags(node: Attributes) -> list[Any]:
     """Make normal `tags` a list, empty where there is none; a scalar becomes a list of one. It, as it stands there."""
     standing = _tags(node)
     if not isinstance(standing, list):
@@ -205,7 +209,7 @@ def _tags(node: Attributes) -> Any:
     return value_of(node._trees["normal"].place(("tags",)))
 
 
-class OfNode(NamedTuple):
+class NodeFields(NamedTuple):
     """JSON attributes apart from what they say of the node itself; None where they do not say it."""
 
     attributes: dict[Any, Any]
@@ -213,7 +217,7 @@ class OfNode(NamedTuple):
     environment: Any
 
 
-def split_of_node(json_attributes: Mapping[Any, Any], locator: Locator = JSON) -> OfNode:
+def split_node_fields(json_attributes: Mapping[Any, Any], locator: Locator = JSON) -> NodeFields:
     """Take `run_list` (or `recipes`) and `chef_environment` out of JSON attributes. raises: AmbiguousRunList"""
     attributes = dict(json_attributes)
     if "run_list" in attributes and "recipes" in attributes:
@@ -223,14 +227,14 @@ def split_of_node(json_attributes: Mapping[Any, Any], locator: Locator = JSON) -
             hint="keep run_list; recipes is its old name",
         )
     items = attributes.pop("recipes", None) if "recipes" in attributes else attributes.pop("run_list", None)
-    return OfNode(attributes, items, attributes.pop("chef_environment", None))
+    return NodeFields(attributes, items, attributes.pop("chef_environment", None))
 
 
 def _of_node_document(origin: Origin) -> bool:
     return origin.kind in ("node", "saved node")
 
 
-def load(component: ComponentTree, tree: Any, locator: Locator) -> None:
+def replace_slot(component: ComponentTree, tree: Any, locator: Locator) -> None:
     """Make *tree* the whole content of the (lower) slot of a component. raises: BadKey, BadValue, TooDeep"""
     ledger = component.ledger
     with ledger.lock:
@@ -246,7 +250,7 @@ def _settle(component: ComponentTree, tree: Mapping[Any, Any], locator: Locator)
     """
     ledger = component.ledger
     if ledger.secrets is not None and ledger.secrets.concern(tree):
-        load(component, tree, locator)
+        replace_slot(component, tree, locator)
         return {}
     with ledger.lock:
         component.detach()
@@ -271,7 +275,7 @@ def _lay_over(component: ComponentTree, tree: Any, locator: Locator, unite_lists
     raises: BadKey, BadValue, TooDeep
     """
     if not (component.ledger.trees[component.lower] or component.lower in component.ledger.unknown):
-        load(component, tree, locator)
+        replace_slot(component, tree, locator)
         return
     ledger, slot = component.ledger, component.lower
     mark = _mark(component, locator)

@@ -17,7 +17,7 @@ from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
 from nodeattrs.node.attributes import WORDS, Attributes
 from nodeattrs.node.documents import chef_document
-from nodeattrs.node.intake import load, make_tags
+from nodeattrs.node.intake import ensured_tags, replace_slot
 from nodeattrs.node.levels import Level
 from nodeattrs.node.restoring import NodeIdentity, chef_levels, identity_in_chef, identity_in_snapshot, restore_ledger
 from nodeattrs.node.run_list import normalised
@@ -81,7 +81,7 @@ class Node(Attributes):
     @property
     def tags(self) -> list[Any]:
         """The list in normal `tags`; made empty where there is none, a scalar becomes a list of one."""
-        tags: list[Any] = self._ledger.plain_copy(make_tags(self), False, ("tags",))
+        tags: list[Any] = self._ledger.plain_copy(ensured_tags(self), False, ("tags",))
         return tags
 
     def tag(self, *names: str) -> list[Any]:
@@ -138,7 +138,7 @@ class Node(Attributes):
         """
         node = cls._named(identity_in_chef(document), {"rules": rules_in(document), **options})
         for level, tree in chef_levels(document):
-            load(node._trees[level], tree, locator)
+            replace_slot(node._trees[level], tree, locator)
         return node
 
     def snapshot(self, *, shared: bool = False, causes: bool = False) -> dict[str, Any]:
