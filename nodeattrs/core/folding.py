@@ -1,13 +1,12 @@
-"""A folding: parts are laid one by one, each under its policy, and the steps are remembered.
+"""A folding: parts merged one after another, each under its policy, with the steps remembered.
 
-Every system that merges lays through a `Folding`, and every explanation reads its steps
-again (`core.tracing`). It is eager and pairwise: nothing is changed in place, so a part
-that is refused leaves the result as it was, and a finished result can be laid into
-another folding. Origins are small numbers kept beside the tree. It knows neither layers
-nor dialects: whoever lays brings parts and policies.
+Every system that merges does it through a `Folding`, and every explanation reads its steps again (`core.tracing`).
+Each part is merged at once. Nothing is changed in place, so a part that is refused leaves the result as it was, and a
+finished result can be merged into another folding. Origins are small numbers kept beside the tree. The module knows
+neither layers nor dialects: its callers bring parts and policies.
 
 First stands the one loop in which two parts meet. It works on bare values and bare
-origins; parts exist only where a handler is called. A met map is a shallow copy of the
+origins; parts exist only where a handler is called. A merged map is a shallow copy of the
 lower one plus what changed, the rest is shared with both sides.
 """
 
@@ -29,12 +28,12 @@ from nodeattrs.errors import MergeConflict
 
 
 class Decision(NamedTuple):
-    """Two values that met, and were not two maps that go on key by key.
+    """The rule for two values that meet: two maps that are merged key by key have no decision, but their entries have.
 
-    path:    from where the meeting began
+    path:    from the two parts at which the merge began
     policy:  the table that decided
-    verdict: what it says: KEEP, TAKE, DROP or a handler
-    lower, upper: the two; lower may be ABSENT
+    verdict: its rule: KEEP, TAKE, DROP or a handler
+    lower, upper: the two values; lower may be ABSENT
     """
 
     path: Path
@@ -45,13 +44,14 @@ class Decision(NamedTuple):
 
     @property
     def rule(self) -> tuple[Policy, Line]:
-        """The table, and the line of it that decided."""
+        """The table, and its line that decided."""
         return self.policy, self.policy.line(type(self.lower.value), type(self.upper.value))
 
 
 def meet(policy: Policy, lower: Part, upper: Part) -> Part:
-    """Lay one part over another under a policy. Neither is changed; the result shares parts with both.
+    """Merge two parts under a policy, and return the result. Neither part is changed; the result shares data with both.
 
+    An ABSENT upper part gives the lower one. An ABSENT lower part is decided by the policy, too; ABSENT where it drops.
     cost:   one visit for each key that both sides have
     raises: MergeConflict with the path from here, where a handler refuses
     """
@@ -67,7 +67,10 @@ def meet(policy: Policy, lower: Part, upper: Part) -> Part:
 
 
 def apply_verdict(verdict: Verdict, lower: Part, upper: Part) -> Part:
-    """What a verdict makes of two parts. raises: MergeConflict"""
+    """The part that a verdict makes of two parts: the upper one for TAKE, the lower one for KEEP, ABSENT for DROP.
+
+    For `Meet` the merged maps; for a handler its result. raises: MergeConflict, where a handler refuses
+    """
     if verdict is TAKE:
         return upper
     if verdict is KEEP:
@@ -149,10 +152,10 @@ def _drop(key: Any, out: dict[Any, Any], origins: Origins, created: InPlace | No
 
 
 def decisions(policy: Policy, lower: Part, upper: Part, path: Path = ()) -> Iterator[Decision]:
-    """Where two parts really meet under a policy, in the order of the upper one's keys; no handler is called.
+    """Yield a `Decision` for each place at which two parts meet, in the order of the upper part's keys.
 
-    Who has to know the places at which something changes asks here: a node that remembers what was
-    replaced, warnings, a trace.
+    Keys that only the upper part has are included; those that only the lower one has are not. No handler is called.
+    path: put in front of each decision's path
     cost: one visit for each key of the upper part's maps that meet maps
     """
     verdict = policy.verdict(type(lower.value), type(upper.value))
@@ -164,7 +167,10 @@ def decisions(policy: Policy, lower: Part, upper: Part, path: Path = ()) -> Iter
 
 
 def record_decision(policy: Policy, lower: Part, upper: Part) -> None:
-    """What a handler says that has laid one part over another, entry by entry, without a meeting."""
+    """Record that *upper* replaced *lower*, for a handler that merges entry by entry without `meet`.
+
+    Does nothing outside of `recorded_decisions`.
+    """
     notes = _notes.get()
     if notes is not None:
         notes.append(Decision((), policy, TAKE, lower, upper))
@@ -175,7 +181,10 @@ _notes: ContextVar[list[Decision] | None] = ContextVar("notes", default=None)
 
 @contextmanager
 def recorded_decisions() -> Iterator[list[Decision]]:
-    """Within the block every meeting notes its encounters, those that handlers begin too: for a trace."""
+    """A context manager that gives a list, to which each merge within the block appends its decisions.
+
+    Merges that handlers begin are included. A trace needs them.
+    """
     notes: list[Decision] = []
     token = _notes.set(notes)
     try:
@@ -332,10 +341,9 @@ without all of that. One that can say what it does has a `policy`, whose words a
 class Step(NamedTuple):
     """One step of a folding.
 
-    part:   what was laid: a part, or an inner folding that was finished before; NOTHING where
-            the result met nothing
-    policy: what decides; None for a change
-    change: what a step without a policy does
+    part:   the part that was merged, or a finished folding; NOTHING where the result was merged over nothing
+    policy: the table that decides; None for a change
+    change: the function of a step without a policy; None for all others
     """
 
     part: Part | Folding
@@ -344,16 +352,16 @@ class Step(NamedTuple):
 
 
 class Folding:
-    """Parts laid one by one.
+    """Parts merged one after another, with the steps remembered.
 
     from_top: False: each part lies over the result so far; True: the result so far lies over each part
-    opening:  what the first part meets nothing under; None takes it as it is
-    start:    what lies there before the first part, set by nobody
-    result:   what came of it so far; ABSENT where nothing was laid. Of many that are laid from the top a look costs as
-              much as was laid since the last one
-    laid:     how many parts, what lay there before the first one, and changes are in it
-    steps:    how. Nothing of what lay between is kept: `rounds` makes it anew
-    growing:  nobody keeps a result that lay between: lists that are joined grow in place, at the cost of what joins
+    opening:  a policy by which the first part is merged over nothing; None: the first part is taken as it is
+    start:    a part that is there before the first one, with no source; None: nothing
+    growing:  True lets lists that are joined be extended in place: for callers that keep no result in between
+    result:   all parts so far, merged; ABSENT where there are none. With *from_top* many parts wait until `result` is
+              read, and reading costs what was laid since the last reading
+    laid:     the number of parts and changes so far; `start` counts as one, an ABSENT part as none
+    steps:    each part with its policy, in order; results in between are not kept: `rounds` computes them again
 
     >>> from nodeattrs.core.policy import INSIDE
     >>> folding = Folding()
@@ -383,7 +391,7 @@ class Folding:
 
     @property
     def result(self) -> Part:
-        """See above."""
+        """All parts so far, merged; ABSENT where there are none."""
         if self._under is not None:
             self._result, self._under = self._under.settled(), None
         return self._result
@@ -393,10 +401,10 @@ class Folding:
         self._result, self._under = result, None
 
     def lay(self, part: Part | Folding, policy: Policy) -> None:
-        """Lay one part, or a finished folding.
+        """Merge one more part, or the result of a finished folding, into the result.
 
-        What is unknown changes nothing, and a part that is ABSENT is no step.
-        raises: MergeConflict with the path; the folding stays as it was then
+        An unknown part (`Unknown`) becomes a step and changes nothing. A part that is ABSENT is ignored.
+        raises: MergeConflict with the path; the folding is as before then
         """
         laid = part.result if isinstance(part, Folding) else part
         if laid.value is ABSENT and laid is part:
@@ -423,10 +431,11 @@ class Folding:
             self.result = self._met(part, policy)
 
     def change(self, *changes: Change, of: Part = NOTHING) -> Part:
-        """Let somebody make another result of the result, such as a JSON patch: steps without a policy.
+        """Replace the result by what each of *changes* returns, one after another, and return the last one.
 
-        of:     what that somebody sets, as its source has it
-        raises: whatever they raise; the folding stays as it was then
+        Each change is a step without a policy: a function (result so far, *of*) -> new result, such as a JSON patch.
+        of:     what the changes set, with its source; for the origins
+        raises: the error of a change; the folding is as before then
 
         >>> from nodeattrs.core.part import entries
         >>> folding = Folding(start=Part({"a": 1}, 1))
@@ -443,14 +452,18 @@ class Folding:
         return result
 
     def finish(self, policy: Policy) -> Part:
-        """The result meets nothing: a last look at it as a whole."""
+        """Merge the result over nothing under *policy*: a last step, by which a handler may change it. Returns the
+        result.
+
+        Does nothing while the folding is empty.
+        """
         if self.laid:
             self.result = meet(policy, NOTHING, self.result)
             self.steps.append(Step(NOTHING, policy))
         return self.result
 
     def add_step(self, part: Part | Folding, policy: Policy) -> None:
-        """A step that is not taken, for a walk along one path of it: there is no result then."""
+        """Append a step without merging: for a folding that is only walked along one path and has no result."""
         self.steps.append(Step(part, policy))
 
     def _met(self, part: Part, policy: Policy) -> Part:
@@ -459,7 +472,7 @@ class Folding:
         return meet(policy, part, self.result) if self.from_top else meet(policy, self.result, part)
 
     def rounds(self) -> Iterator[tuple[Part, Step, Part]]:
-        """Each step with the result before and after it, made anew. cost: that of the folding"""
+        """Yield (result before, step, result after) for each step, computed again. cost: that of the folding"""
         again = Folding(from_top=self.from_top, opening=self.opening, start=self.start)
         for step in self.steps:
             before = again.result
@@ -467,9 +480,10 @@ class Folding:
             yield before, step, again.result
 
     def results_before(self) -> Iterator[tuple[Part, Step]]:
-        """Each step with the result before it, which may not be kept: its lists grow with the next step.
+        """Yield (result before, step) for each step, computed again. A result is valid until the next one: its lists
+        grow then.
 
-        cost: that of what is laid
+        cost: that of what is merged
         """
         again = Folding(from_top=self.from_top, opening=self.opening, start=self.start, growing=True)
         for step in self.steps:
@@ -477,9 +491,10 @@ class Folding:
             again._again(step, step.part)
 
     def results(self) -> Iterator[Part]:
-        """What lies there before the first step, and after each; it may not be kept: its maps grow with the next step.
+        """Yield `start` and then the result after each step, computed again; one more result than there are steps.
 
-        cost: that of what is laid, and of the lists that it joins
+        A result is valid until the next one: its maps are changed then.
+        cost: that of what is merged, and a copy of the lists that are joined
         """
         again = Folding(from_top=self.from_top, opening=self.opening, start=self.start)
         again._created = InPlace(lists=False)
@@ -489,7 +504,7 @@ class Folding:
             yield again.result
 
     def located(self) -> Part:
-        """The result once more, its origins saying where in its own tree each source has it (`At`).
+        """The result computed again, with origins that also say at which path a source has the value (`At`).
 
         cost: that of the folding
         """
@@ -523,12 +538,13 @@ def changed_places(
     origins_of: Callable[[Path], Origins],
     unite_lists: Callable[[Part, Part], Part] = unite,
 ) -> Iterator[tuple[Path, Any, Part]]:
-    """What laying a part over a tree changes, place by place: the path, what stood there, and what stands there then.
+    """Yield (path, old value, new part) for each place at which merging *upper* over a tree changes the tree.
 
-    For whoever keeps the result in a form of his own, and remembers what was replaced.
-    origins_of: who set what the tree has at a path; asked where something is made of both
-    unite_lists: what unites lists that stand at a place, where the policy says that they unite
-    cost:       one visit for each key of the part's maps that meet maps
+    The tree itself is not changed. For callers that keep the result in another form, with its history.
+    lower:       the tree: plain data
+    origins_of:  path -> the origins of the tree there; called where a handler makes one value of two
+    unite_lists: replaces `unite` where the policy unites two lists
+    cost:        one visit for each key of the part's maps that meet maps
     """
     for place in decisions(policy, Part(lower, ()), upper):
         below = place.lower
@@ -543,16 +559,16 @@ def changed_places(
 
 
 def replay_step(verdict: Verdict, lower: Part, upper: Part) -> tuple[Part, list[Decision]]:
-    """Take one step once more, for a trace: what comes of it, and what met inside."""
+    """Apply a verdict to two parts again, for a trace: returns the result, and the decisions of the merges inside."""
     with recorded_decisions() as notes:
         return apply_verdict(verdict, lower, upper), notes
 
 
 def replay_steps(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
-    """Take steps once more in which maps met, for a trace: what comes of all of them.
+    """Merge maps onto *so_far* again, in order, and return the result: for a trace. ABSENT parts are skipped.
 
-    row:  what was laid, if it is not ABSENT; under which policy the entries meet; and whether it was laid below
-    cost: what is laid, since nobody keeps what lies between
+    row:  (part, policy of the entries, whether the part lies below) for each map
+    cost: that of what is merged; results in between are not kept
     """
     created, under = InPlace(), None
     for part, policy, from_top in row:
