@@ -39,11 +39,15 @@ from nodeattrs.core.walk import (
 
 
 def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Along | None = outwards) -> Walk:
-    """Walk *path* through a folding.
+    """Follow *path* through the steps of a folding: which settings are read, and which were overridden on the way.
 
-    trees: source -> its tree, for a folding that remembers numbers only; a source without one sets nothing
-    along: what may go with a place once the line goes that set it: the place, then what holds it; None: no one is next
-    cost:  the depth of the path times the number of parts that set something
+    A path that is not set gives a Walk whose value is ABSENT.
+    trees: source -> its tree, for a folding that only has the numbers of its sources; a source without a tree sets
+           nothing
+    along: place -> the places that are removed with it, to find the setting that would be read next; None: that one is
+           not
+           looked for
+    cost:  the depth of the path times the number of parts that set something; for the next setting further walks
     """
     again = lambda gone: _Walker(trees, path, gone).walk(folding, path)  # noqa: E731
     found = (walker := _Walker(trees, path)).walk(folding, path)
