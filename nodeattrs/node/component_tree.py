@@ -1,13 +1,11 @@
-"""Rule 2: one component as whoever sets values sees it, attribute file's slot under recipe's.
+"""Rule 2: one component as a setter sees it, the attribute file's slot under the recipe's.
 
-Chef keeps a component in one mutable tree; we keep two, and this module makes them
-behave as one. A recipe sees the attribute file's tree under its own; what it assigns
-as a map hides what the attribute file says there, what it walks through merges,
-what it does in or below a list makes the whole list its own, and what it deletes goes
-in both. An attribute file sees and changes its own tree only, also when it runs late.
+Chef keeps a component in one mutable tree; here it is two, and this module makes them behave as one. A recipe sees the
+attribute file's tree under its own. A map that a recipe assigns hides the attribute file's values there. A map that it
+only steps through is merged. Work in or below a list copies the whole list into the recipe's slot. A deletion happens
+in both slots. An attribute file sees and changes its own tree only, also when it runs late.
 
-It knows paths and two slots; chaining, `unless` and Python's item syntax are the
-writers' affair.
+The module knows paths and two slots. Chaining, `unless` and Python's item syntax belong to the writers.
 """
 
 from __future__ import annotations
@@ -45,26 +43,34 @@ Change = Callable[[Elements, int], Any]
 
 
 def joined_place(file: Any, recipe: Any) -> Place:
-    """What an attribute file and a recipe have at one place: both, where they meet, else the recipe's alone."""
+    """The values of an attribute file and a recipe at one path as a Place: both where they are maps that merge.
+
+    Else the attribute file's is ABSENT, since the recipe's value hides it.
+    """
     kinds = type(file), type(recipe)
     verdict = RECIPE_OVER_FILE.cells.get(kinds) or RECIPE_OVER_FILE.verdict(*kinds)
     return file if type(verdict) is Meet else ABSENT, recipe
 
 
 def value_of(place: Place) -> Any:
-    """The value, or one of the maps; ABSENT where nothing is."""
+    """The value at a place: the recipe's, or the attribute file's where the recipe has none; ABSENT where
+    neither has one.
+    """
     file, recipe = place
     return file if recipe is ABSENT else recipe
 
 
 def part_to_merge(place: Place) -> Any:
-    """The same for folding: a value, or joined maps."""
+    """The value at a place in the form for merging: one value, or both maps as `Joined`; ABSENT where there is none."""
     file, recipe = place
     return value_of(place) if file is ABSENT or recipe is ABSENT else Joined(RECIPE_OVER_FILE, [file, recipe])
 
 
 def step_down(place: Place, step: Any) -> Place:
-    """One step down: into a map by key, into a list by index; ABSENT where nothing is."""
+    """The place one step below: a map's entry by key, a list's by index; (ABSENT, ABSENT) where there is none.
+
+    Where both slots have a map, both are stepped into.
+    """
     file, recipe = place
     if recipe is not ABSENT:
         recipe = recipe.get(step, ABSENT) if isinstance(recipe, dict) else dig(recipe, (step,))
@@ -76,7 +82,10 @@ def step_down(place: Place, step: Any) -> Place:
 
 
 def steps_down(place: Place, steps: Path) -> Place:
-    """Several steps down. cost: next to nothing for each, where one side alone has a map"""
+    """The place several steps below; (ABSENT, ABSENT) where there is none. Nothing is created.
+
+    cost: next to nothing for each step where only one slot has a map
+    """
     file, recipe = place
     for step in steps:
         if file is ABSENT and isinstance(recipe, OwnedMap):
@@ -89,9 +98,11 @@ def steps_down(place: Place, steps: Path) -> Place:
 
 
 class Detached:
-    """A container that was replaced or deleted at some moment (by the ledger's serial).
+    """A map or list that was replaced or deleted while writers may still refer to it.
 
-    Writers that still hold it go on in a tree apart, the same one for all of them.
+    These writers go on in a tree of their own, which all of them share.
+    serial: the ledger's serial when it was replaced
+    place:  the content at that time
     """
 
     __slots__ = ("_own_tree", "place", "serial")
@@ -102,7 +113,9 @@ class Detached:
         self._own_tree: ComponentTree | None = None
 
     def own_tree(self) -> tuple[ComponentTree, Path]:
-        """The tree in which the container lives on, and where in it."""
+        """The tree in which the old content lives on, and the path of the content in it. It is made at the
+        first call.
+        """
         if self._own_tree is None:
             self._own_tree = ComponentTree(Ledger(provenance=False, root=str), component("automatic"))
             self._own_tree.replace({"apart": self._own_tree.plain_of(self.place)})
@@ -125,13 +138,14 @@ class _DetachedAtPath:
 
 
 class ComponentTree:
-    """One component, read and changed by the setter of now.
+    """One component of a node, read and changed on behalf of the current setter.
 
+    A component that cookbooks write has two slots; all others have one, and then `lower` and `upper` are the same.
     ledger:    the fifteen trees
-    component: which two of them (or one)
-    lower:     the attribute file's slot; the only one where there is one
-    upper:     the recipe's slot; the only one where there is one
-    cuts:      what writers are held of and was replaced
+    component: its name and slots
+    lower:     the number of the attribute file's slot
+    upper:     the number of the recipe's slot
+    detached:  path -> containers that were replaced there, for writers that refer to them
     """
 
     __slots__ = ("_has_two_slots", "component", "detached", "ledger", "lower", "upper")
@@ -150,11 +164,14 @@ class ComponentTree:
 
     @property
     def slot(self) -> int:
-        """The one into which the setter of now writes."""
+        """The number of the slot into which the current setter writes."""
         return self.lower if self.ledger.early else self.upper
 
     def root(self) -> Place:
-        """The whole component."""
+        """The whole component as the current setter sees it. An attribute file does not see the recipe's slot.
+
+        With one slot, the first part of the place is ABSENT.
+        """
         ledger = self.ledger
         recipe = ledger.trees[self.upper]
         if not self._has_two_slots:
@@ -165,7 +182,9 @@ class ComponentTree:
         return (file, recipe) if file and type(recipe) is OwnedMap else (ABSENT, recipe)
 
     def place(self, path: Path) -> Place:
-        """What stands at *path*; nothing is created. Negative indexes count from the end of a list."""
+        """The place at *path*; (ABSENT, ABSENT) where nothing is. Nothing is created. Negative indexes count
+        from the end.
+        """
         return steps_down(self.root(), path)
 
     def plain(self, path: Path, evaluate: bool = False) -> Any:
@@ -182,11 +201,12 @@ class ComponentTree:
     def create_step(
         self, path: Path, step: Any, on_the_way: bool = False, place: Place | None = None, serial: int = -1
     ) -> Place:
-        """Where a level step from *path* leads that found nothing: to a new empty map, or to nothing in a list.
+        """The place one step below *path*, where nothing was found: a new empty map is stored there, as in Chef.
 
-        on_the_way: as of `Marks.number_here`
-        place: what stood at *path* when the ledger's serial was that, where it is known
-        raises: NullInTheWay, TypeConflict
+        In a list nothing is created: the place holds null.
+        on_the_way: whether the line of code sets something further down; see `Marks.number_here`
+        place:      the place of *path*, known when the ledger had the serial *serial*; None: it is looked up
+        raises:     NullInTheWay, TypeConflict, where no step can be taken from the value at *path*; TooDeep
         """
         with self.ledger.lock:
             if place is None or serial != self.ledger.serial:
@@ -195,7 +215,11 @@ class ComponentTree:
             return found if value_of(found) is not ABSENT else self._create_step(place, path, step, on_the_way)
 
     def step_through(self, path: Path, place: Place, steps: tuple[Any, ...]) -> tuple[Path, Place]:
-        """Where several level steps from *path* lead, at which *place* stands, and what stands where they lead."""
+        """The path and place some steps below *path*; absent maps on the way are created and stored.
+
+        place:  the place of *path*
+        raises: NullInTheWay, TypeConflict, TooDeep, as `create_step`; BadKey
+        """
         if TEXT.issuperset(map(type, steps)):
             found = file, recipe = steps_down(place, steps)
             if recipe is not ABSENT or file is not ABSENT:
@@ -225,7 +249,10 @@ class ComponentTree:
         raise self.conflict(thing, path, step)
 
     def conflict(self, thing: Any, path: Path, step: Any) -> TypeConflict:
-        """The error for a step from *path*, where something stands that it cannot be taken from."""
+        """The error for a step that cannot be taken from the value at *path*; it is returned, not raised.
+
+        NullInTheWay where that value is null or absent, else TypeConflict. It names the setter of the value.
+        """
         details = []
         where = f"{self.component.name}.{spell(path)}" if path else self.component.name
         if path and thing is not ABSENT:
@@ -247,7 +274,7 @@ class ComponentTree:
         )
 
     def setter_text(self, path: Path) -> str:
-        """Who set what stands at *path*, in words; empty where nobody is known."""
+        """The origin of the value at *path* in words; "" where there is no value, or origins are not kept."""
         file, recipe = self.place(path)
         if (file is ABSENT and recipe is ABSENT) or not self.ledger.provenance:
             return ""
@@ -265,12 +292,18 @@ class ComponentTree:
         depth: int | None = None,
         on_the_way: bool = False,
     ) -> None:
-        """Chef's level store of a value of our own at *path*, whose parent was stepped to.
+        """Store *value* at *path* for the current setter, and note the old value in the history. Chef's store at a
+        level.
 
-        parent: the place of the parent, where it is known
-        depth:  the statement that sets it counts paths from there; from *path* itself when None
-        on_the_way: as of `Marks.number_here`
-        raises: NullInTheWay, TypeConflict
+        The parent must be a map, or a list where the last step is an index. Inside a list, the whole list is copied. A
+        recipe's
+        map is marked as assigned: it hides the attribute file's values.
+        value:  made by `stored`; it is not copied again
+        full:   whether it is a full assignment
+        parent: the place of the parent; None: it is looked up
+        depth:  the depth from which the locator counts paths; None: that of *path*
+        on_the_way: as in `create_step`
+        raises: NullInTheWay, TypeConflict, for any other parent; TooDeep
         """
         # Each write comes through here, so it calls nothing that it need not.
         if len(path) > ROOM:
@@ -321,11 +354,11 @@ class ComponentTree:
         return None
 
     def work(self, path: Path, change: Change, anew: bool = False, place: Place | None = None, serial: int = -1) -> Any:
-        """Change the list at *path* in place: the whole list becomes that of whoever sets values now.
+        """Change the list at *path* in place. The changed list is stored in the slot of the current setter.
 
-        change: its answer is returned
-        anew:   nothing of what stood there goes on in it
-        place, serial: as of `created`
+        change: (elements, mark) -> result; the result is returned
+        anew:   True: the new content replaces the old one, so that nothing of it goes on
+        place, serial: as in `create_step`
         """
         with self.ledger.lock:
             top = self._list_above(path)
@@ -350,7 +383,11 @@ class ComponentTree:
         return answer
 
     def delete(self, path: Path) -> Any:
-        """Take away a key of a map, or all elements of a list that equal the last step; the value or None."""
+        """Remove a key of a map and return its value; None where it is absent. Both slots lose it where a recipe
+        deletes.
+
+        In a list, all elements equal to the last step are removed. raises: TypeConflict, where the parent is neither
+        """
         with self.ledger.lock:
             return self._deleted(path)
 
@@ -376,26 +413,31 @@ class ComponentTree:
         return value
 
     def replace(self, value: dict[Any, Any]) -> None:
-        """Make a map of our own the whole component, as whoever sets values sees it."""
+        """Make *value* the whole component, as the current setter sees it. It is not copied."""
         self._note_detached((), self.root())
         mark = self._here(0, Verb.REPLACE if self._by_recipe else Verb.SET)
         self.ledger.replace(self.slot, AssignedMap(value, mark) if self._by_recipe else value, mark)
 
     def add_unknown(self, layer: Layer) -> None:
-        """A layer of the setter of now that cannot be read."""
+        """Note a layer of the current setter that cannot be read."""
         self.ledger.add_unknown(self.slot, (layer,))
 
     def empty(self) -> None:
-        """Drop both trees, as at the start of a run. A writer of the whole component goes on in it, as in Chef."""
+        """Empty both slots for a new run, without history. Writers of the whole component stay live; others
+        are detached.
+        """
         for key in {key: None for slot in (self.lower, self.upper) for key in self.ledger.trees[slot]}:
             self.detach((key,))
         for slot in {self.lower, self.upper}:
             self.ledger.replace(slot, {}, remember=False)
 
     def write(self, path: Path, value: Any, full: bool = False, strict: bool = False) -> None:
-        """Store a value of our own; what cannot take the next step is first replaced by an empty map.
+        """Store *value* at *path*; a scalar in the way is first replaced by an empty map, missing maps are made.
 
-        strict: raise TypeConflict where something would be replaced
+        A list in the way stays where the next step is an index.
+        full:   whether it is a full assignment
+        strict: raise TypeConflict where a value in the way would be replaced
+        raises: BadArgument, for the empty path
         """
         if not path:
             raise BadArgument("nothing can be written at the empty path", hint="assign the level: node.default = {...}")
@@ -429,7 +471,10 @@ class ComponentTree:
         return parent
 
     def unlink(self, path: Path) -> Any:
-        """Delete, or nothing where the parent is no map and no list; the value or None."""
+        """Remove the value at *path* and return it; None where it is absent, or the parent is neither map nor list.
+
+        raises: BadArgument, for the empty path
+        """
         if not path:
             raise BadArgument("the empty path cannot be removed")
         thing = value_of(parent := self.place(path[:-1]))
@@ -439,7 +484,7 @@ class ComponentTree:
         return None if absent else self.delete(path)
 
     def note_silent(self, path: Path, value: Any, depth: int | None = None) -> None:
-        """Note an `unless` that set nothing. depth: as of `store`"""
+        """Note in the history that an `unless` found a value at *path* and did not set *value*. depth: as in `store`"""
         if self.ledger.provenance:
             mark = self.ledger.marks.number_here(len(path) if depth is None else depth, Verb.SILENT)
             self.ledger.note_silent(self.slot, path, value, mark)
@@ -447,7 +492,11 @@ class ComponentTree:
     # Handles that are held while their place is replaced
 
     def detach(self, path: Path = ()) -> None:
-        """Leave the container at *path* to the writers that hold it: another one takes its place, whoever sets it."""
+        """Detach the container at *path* in both slots: writers that refer to it keep its content, whatever is stored
+        there next.
+
+        The trees are not changed.
+        """
         file, recipe = self.ledger.trees[self.lower], self.ledger.trees[self.upper]
         place: Place = joined_place(file, recipe) if self._has_two_slots else (ABSENT, file)
         for step in path:
@@ -460,9 +509,10 @@ class ComponentTree:
             self.detached.setdefault(path, _DetachedAtPath()).add(Detached(self.ledger.serial, _kept(place)))
 
     def detached_since(self, path: Path, born: int) -> tuple[Path, Detached] | None:
-        """The first time after *born* that the container at *path*, or one above it, was replaced.
+        """The first container at *path*, or above it, that was detached since the serial *born*, with its path; None
+        for none.
 
-        raises: TypeConflict, where that is so many times ago that what it held is forgotten
+        raises: TypeConflict, where so many were detached since then that the content is forgotten
         """
         found = []
         for depth in range(len(path) + 1):
