@@ -1,9 +1,8 @@
-"""What a run lets a node take in: saved attributes, JSON attributes, facts, environment and roles.
+"""Values that a run brings into a node: saved attributes, JSON attributes, facts, environment and roles.
 
-Each is deep merged over what a slot holds, every leaf with its origin. Chef's other merge:
-maps meet, lists unite, anything else is replaced, in one pass. What it replaces goes into the
-history, so that a role that lost to another role is still found. It knows no run-lists to
-expand and no files: a run hands in plain data and who set it.
+Each is merged over the content of a slot, every leaf with its origin. It is Chef's deep merge: maps are merged, lists
+unite, anything else is replaced. A value that is replaced goes into the history, so that a role that lost to another
+role is still found. The module expands no run-lists and knows no files: a run hands in plain data and locators.
 """
 
 from __future__ import annotations
@@ -44,7 +43,9 @@ _RUN = Setter(RUN, "", RUN_ITSELF)
 
 
 class EnvironmentLike(Protocol):
-    """What there is to know of an environment."""
+    """An environment: its name and the attributes that it sets. `default_locator`, `override_locator`:
+    optional locators
+    """
 
     @property
     def name(self) -> str: ...
@@ -55,8 +56,9 @@ class EnvironmentLike(Protocol):
 
 
 class Intake:
-    """Lets a node take in what a run has for it.
+    """Brings the values of a run into a node: each method fills certain slots.
 
+    node:   the node whose slots are filled
     source: docs/merging.md, "A run"
     """
 
@@ -68,12 +70,15 @@ class Intake:
     # Environment and roles
 
     def empty_levels(self) -> None:
-        """Empty the components default and override."""
+        """Empty the components default and override, as at the start of a run."""
         for name in ("default", "override"):
             self._trees[name].empty()
 
     def set_environment(self, environment: EnvironmentLike | None) -> None:
-        """Replace slots 3 and 12 by what an environment says; None and "_default" say nothing."""
+        """Replace the environment's slots (3 and 12) by the attributes of an environment.
+
+        None, and the environment "_default", leave both slots empty.
+        """
         silent = environment is None or environment.name == DEFAULT_ENVIRONMENT
         for level in ("default", "override"):
             given = {} if silent else getattr(environment, f"{level}_attributes")
@@ -85,9 +90,9 @@ class Intake:
         defaults: Iterable[tuple[Mapping[Any, Any], Locator]],
         overrides: Iterable[tuple[Mapping[Any, Any], Locator]],
     ) -> None:
-        """Replace slots 4 and 11 by what roles say, each deep merged over the ones before it.
+        """Replace the roles' slots (4 and 11) by the attributes of roles, each deep merged over the ones before it.
 
-        defaults, overrides: trees with their setters, the weakest role first
+        defaults, overrides: (tree, locator) of each role, the weakest first; none leave the slot empty
         """
         for name, layers in (("role_default", defaults), ("role_override", overrides)):
             replace_slot(self._trees[name], {}, ROLES)
@@ -97,9 +102,11 @@ class Intake:
     # Normal attributes
 
     def keep_saved(self, node: Attributes) -> None:
-        """Take over the normal attributes of an earlier run, as what was saved then.
+        """Copy the normal attributes of *node*, as an earlier run left them; their origins say that they are saved.
 
-        What the node's own document set is left out: it is taken in anew in each run (`normal`).
+        They go to the lower slot of normal, whose content they replace. Values that the node's own document had set are
+        left
+        out: each run merges them anew (`merge_normal`).
         """
         with node._ledger.lock:
             other = _as_saved(node._ledger)
@@ -107,18 +114,17 @@ class Intake:
         _take_over(self._trees["normal"], other, _of_node_document)
 
     def merge_normal(self, attributes: Mapping[Any, Any], locator: Locator) -> None:
-        """Deep merge attributes of the node's own document over normal, lists united.
+        """Deep merge the normal attributes of the node's own document over the saved ones, lists united.
 
-        The elements of the document stand first, as if the document were the saved node: so a list to which recipes
-        add has the same order in each run.
+        The elements of the document stand first. So a list to which recipes add has the same order in each run.
         """
         _lay_over(self._trees["normal"], attributes, locator, _upper_first)
 
     def merge_json(self, attributes: Mapping[Any, Any], locator: Locator = JSON) -> None:
-        """Deep merge JSON attributes into normal, lists united. They have no node fields: see `split_node_fields`.
+        """Deep merge JSON attributes over the saved normal ones, lists united; then make normal `tags` a list.
 
-        First moves what recipes had set in normal to the slot of saved values. Then makes the list of tags
-        (`ensure_tags`).
+        First moves the recipes' values in normal to the slot of saved values.
+        attributes: without node fields such as run_list (see `split_node_fields`); {} merges nothing
         """
         _moved_down(self._trees["normal"])
         if attributes:
@@ -126,7 +132,7 @@ class Intake:
         self.ensure_tags()
 
     def ensure_tags(self) -> None:
-        """Make normal `tags` a list, as every run does before anybody else sets any."""
+        """Make normal `tags` a list, on behalf of the run: [] where it is not set; a scalar becomes a list of one."""
         standing = _tags(self._node)
         if standing is ABSENT:
             self._set_by_run("normal", {"tags": []}, 1)
@@ -145,12 +151,12 @@ class Intake:
         settled: bool = False,
         anew: bool = True,
     ) -> None:
-        """Deep merge facts over automatic, lists united, and note name and environment there.
+        """Deep merge facts over automatic, lists united, and set the node's name and environment there.
 
-        settled: they are JSON data of at most 499 levels and nobody changes them any more, so they are
-                 kept as they are: no copy is made
-        anew:    they become the whole of automatic
-        raises:  BadArgument, where the facts have no platform
+        guid:    Chef's GUID, which becomes the automatic attribute `chef_guid`; None: none is set
+        settled: True: they are JSON data of at most 499 levels and never change again, so they are not copied
+        anew:    True: the facts replace all automatic attributes; False: they are merged over them
+        raises:  BadArgument, where the facts have no `platform`
         """
         if "platform" not in facts:
             raise BadArgument("these facts name no platform", hint="an Ohai or Facter document has one")
@@ -165,7 +171,7 @@ class Intake:
         self.set_automatic({**run, "name": self._node.name, "chef_environment": self._node.environment})
 
     def set_automatic(self, facts: Mapping[Any, Any]) -> None:
-        """Set automatic attributes that the run itself knows, such as `recipes` and `roles`; none is a map."""
+        """Set automatic attributes that the run itself knows, such as `recipes` and `roles`; none may be a map."""
         self._set_by_run("automatic", stored(facts, ()), 0)
 
     def _set_by_run(self, level: str, tree: Mapping[Any, Any], depth: int) -> None:
@@ -183,9 +189,9 @@ class Intake:
 
 
 def facts_of(node: Attributes) -> dict[Any, Any]:
-    """The automatic attributes of now as plain data: to read, and never to change, since the node shares it.
+    """The current automatic attributes as plain data, deferred values computed. The node shares it: never change it.
 
-    cost: a copy of what did not come in as settled facts
+    cost: a copy of all but settled facts
     """
     ledger = node._ledger
     with ledger.lock:
@@ -196,7 +202,10 @@ def facts_of(node: Attributes) -> dict[Any, Any]:
 
 
 def ensured_tags(node: Attributes) -> list[Any]:
-    """Make normal `tags` a list, empty where there is none; a scalar becomes a list of one. It, as it stands there."""
+    """Make normal `tags` a list, and return that list as it is stored: the caller must not change it.
+
+    [] where it is absent or null; a scalar becomes a list of one.
+    """
     standing = _tags(node)
     if not isinstance(standing, list):
         node.normal["tags"] = [] if standing is ABSENT or standing is None else [standing]
@@ -210,7 +219,9 @@ def _tags(node: Attributes) -> Any:
 
 
 class NodeFields(NamedTuple):
-    """JSON attributes apart from what they say of the node itself; None where they do not say it."""
+    """JSON attributes split in two: the attributes, and fields of the node itself, which are None where they
+    are not given.
+    """
 
     attributes: dict[Any, Any]
     run_list: Any
@@ -218,7 +229,11 @@ class NodeFields(NamedTuple):
 
 
 def split_node_fields(json_attributes: Mapping[Any, Any], locator: Locator = JSON) -> NodeFields:
-    """Take `run_list` (or `recipes`) and `chef_environment` out of JSON attributes. raises: AmbiguousRunList"""
+    """Take `run_list` (or `recipes`, its old name) and `chef_environment` out of JSON attributes. The argument is not
+    changed.
+
+    raises: AmbiguousRunList, where it has both names
+    """
     attributes = dict(json_attributes)
     if "run_list" in attributes and "recipes" in attributes:
         raise AmbiguousRunList(
@@ -235,7 +250,10 @@ def _of_node_document(origin: Origin) -> bool:
 
 
 def replace_slot(component: ComponentTree, tree: Any, locator: Locator) -> None:
-    """Make *tree* the whole content of the (lower) slot of a component. raises: BadKey, BadValue, TooDeep"""
+    """Make a copy of *tree* the whole content of a component's lower slot, without history; writers are detached.
+
+    raises: BadKey, BadValue, TooDeep
+    """
     ledger = component.ledger
     with ledger.lock:
         new = stored(tree, ())
