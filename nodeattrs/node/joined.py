@@ -1,7 +1,7 @@
-"""Maps that are joined but not merged yet: what stands at a key, and a plain copy of all.
+"""Maps that are joined but not merged yet (`Joined`): the value at a key, and a plain copy of all.
 
-The copy is one eager fold, copying as it goes: the core's meeting (core/folding.py) without origins, laying maps over
-a copy that is ours already instead of copying each step. Two passes of a node's size are what it may cost; tests hold
+The copy is one eager fold, copying as it goes: the core's merge (core/folding.py) without origins, merging maps into
+a copy that was made already instead of copying each step. Two passes of a node's size are what it may cost; tests hold
 the two equal. It knows no views.
 """
 
@@ -21,8 +21,9 @@ from nodeattrs.node.values import READY, Deferred, Withheld, computed
 
 
 def entry_at(part: Any, key: Any) -> Any:
-    """What stands at *key* in a map or in joined ones: a value, further joined maps, or ABSENT.
+    """The value at *key* in a map or in `Joined` maps; ABSENT where no map has the key.
 
+    Where several maps have a map there, the result is `Joined` again: nothing is copied.
     cost: the number of maps joined
     """
     if type(part) is not Joined:
@@ -58,7 +59,10 @@ def _met(policy: Policy, lower: Any, upper: Any) -> Any:
 
 
 def joined(policy: Policy, parts: Iterable[Any]) -> Any:
-    """What several parts come to under a policy; those that are ABSENT say nothing."""
+    """Several parts joined under a policy, the weakest first: a value, or `Joined` maps. ABSENT parts are skipped.
+
+    ABSENT where all are.
+    """
     result = ABSENT
     for part in parts:
         if part is not ABSENT:
@@ -67,7 +71,11 @@ def joined(policy: Policy, parts: Iterable[Any]) -> Any:
 
 
 def joined_roots(trees: Sequence[Any], branch: Branch) -> Any:
-    """The roots of some trees, joined as a plan says and not merged yet; without those in which nothing is."""
+    """The root maps of some trees as `Joined`, in the order of a plan; {} where all are empty.
+
+    Empty trees are left out, but not an empty map that a recipe assigned: it hides other values.
+    trees: by slot number
+    """
     # An empty map that a recipe assigned stays: it hides what others say.
     empty = {number for number, tree in enumerate(trees) if not tree and type(tree) is not AssignedMap}
     left = _left(branch, frozenset(empty))
@@ -97,7 +105,7 @@ def _meets(policy: Policy) -> bool:
 
 
 def keys_of(part: Any) -> dict[Any, None]:
-    """The keys of a map or of joined ones, in the order of the fold: weaker maps first, new keys after."""
+    """The keys of a map or of `Joined` maps, as a dict with None for each: keys of weaker maps first."""
     if type(part) is not Joined:
         return dict.fromkeys(part)
     keys: dict[Any, None] = {}
@@ -107,14 +115,16 @@ def keys_of(part: Any) -> dict[Any, None]:
 
 
 def maps_at_version(part: Any, version: int) -> Any:
-    """A map or joined ones as they were at a version; the maps inside of them are those of now."""
+    """A map, or `Joined` maps, as they were at a version; maps inside of them are the current ones. Other
+    values as they are.
+    """
     if type(part) is Joined:
         return Joined(part.policy, [maps_at_version(member, version) for member in part.members])
     return at_version(part, version) if isinstance(part, OwnedMap) else part
 
 
 def tree_at_version(part: Any, version: int) -> Any:
-    """As `as_it_was`, with all maps inside. cost: a copy of the maps that writes may change"""
+    """A value as it was at a version, with all maps inside. cost: a copy of the maps that writes may change"""
     if type(part) is Joined:
         return Joined(part.policy, [tree_at_version(member, version) for member in part.members])
     if not isinstance(part, OwnedMap):
@@ -127,6 +137,7 @@ def tree_at_version(part: Any, version: int) -> Any:
 
 
 def has_key(part: Any, key: Any) -> bool:
+    """Whether a map, or one of `Joined` maps, has the key."""
     if type(part) is Joined:
         return any(has_key(member, key) for member in part.members)
     return key in part
@@ -146,9 +157,11 @@ def plain(part: Any, evaluate: bool = True, path: Path = ()) -> Any:
 
 
 def evaluated(data: Any, odd: Iterable[Any], path: Path = ()) -> Any:
-    """What `own` made, with its deferred values computed; it stands at *path*.
+    """*data* with its deferred values computed, in place where it is a map; *data* is a copy of the caller's own.
 
-    cost:   one visit of the entries named in *odd*
+    odd:    the keys of entries that contain deferred or withheld values; only these are visited
+    path:   where the data stands, for messages
+    cost:   one visit of these entries
     raises: ValueWithheld, DeferredCycle
     """
     if type(data) is not dict:
@@ -160,7 +173,10 @@ def evaluated(data: Any, odd: Iterable[Any], path: Path = ()) -> Any:
 
 
 def unevaluated_copy(part: Any, odd: dict[Any, None]) -> Any:
-    """As `plain`, deferred and withheld values left as they are; *odd* is given in which entries they stand."""
+    """An independent plain copy of a value or of `Joined` maps, in which deferred and withheld values stay as they are.
+
+    odd: is filled with the top-level keys whose entries contain such values, for `evaluated`; None for a value itself
+    """
     if type(part) is not Joined:
         if not isinstance(part, dict):
             return _copy(part, odd, None)
