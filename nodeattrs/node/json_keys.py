@@ -1,7 +1,7 @@
 """Keys that JSON cannot keep apart: `80` and `"80"` in one map of a node.
 
-A document has text for keys only, so the last of the two is what is saved, as in Chef. It knows no
-document: whoever runs a node, or shows one, passes on the warnings that are made here.
+A document has text for keys only, so the last of the two is saved, as in Chef. The module knows no
+document: its callers pass on the warnings.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from nodeattrs.node.maps import has_integer_key
 
 
 def double_keys(node: Attributes) -> list[BadKey]:
-    """A warning for each number that is a key beside its own text, with who set both.
+    """A warning for each integer key beside the same key as text in the merged tree, with the origins of both; [] for
+    none.
 
-    cost: a look at every map that did not come in as settled facts, which are JSON
+    cost: a look at every map but those of settled facts, which are JSON
     """
     ledger = node._ledger
     with ledger.lock:
