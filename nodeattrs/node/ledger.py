@@ -34,19 +34,21 @@ _TEXT = {str}
 
 
 class Ledger(dict[Any, Any]):
-    """Fifteen trees, one merged view of them, and what has happened so far.
+    """The fifteen trees of a node, one merged view of them, and the history. Every change of a node goes through here.
 
-    As a dict it is what a node reads first: the view's answers at top-level keys, and scalars that were read with
-    several steps at once. A write empties it.
+    As a dict it caches the answers that a node has read: values at top-level keys, and scalars that were read with
+    several steps at once. A write empties the cache. Slots are numbers from 1 to 15.
 
     provenance: False keeps no marks and no history
     root:       gives the folder to which the files of marks are relative
-    secrets:    the paths whose values are wrapped as Sensitive when they enter
-    early:      whether the setter of now writes the attribute file's slots; see `Setter`
+    secrets:    the paths whose values are wrapped as Sensitive when they enter; None: none are
+    early:      whether the current setter writes the attribute file's slots; see `Setter`
     serial:     rises with every change
-    rules:      what happens at some paths instead of what Chef does
-    settled:    facts that nobody changes any more, entry by entry: what of slot 15 is one of these was never copied
-    unknown:    by slot, the layers that stand there and cannot be read; those begin anew with the slot
+    rules:      rules for paths, which replace Chef's there
+    settled:    top-level facts that never change again: entries of slot 15 that are these objects were not copied
+    unknown:    slot -> layers in it that cannot be read; forgotten when the slot is replaced for a new run
+    trees:      the maps by slot number; the first one is never used
+    history:    path -> (slot, whether silent) -> Chronicle
     """
 
     __slots__ = (
@@ -102,24 +104,26 @@ class Ledger(dict[Any, Any]):
     # Reading
 
     def plan(self, branch: Branch = PLAN) -> Branch:
-        """The order of precedence, or a part of it, under the rules of this ledger."""
+        """The order of precedence, or a part of it, with the rules for paths applied."""
         return under_rules(branch, self.rules) if self.rules else branch
 
     def view(self) -> MapView:
-        """The merged view of now. What is handed out never changes."""
+        """The merged view of the current version. A view that was returned never changes; a write makes the
+        next call give another.
+        """
         with self.lock:
             if self._view is None:
                 self._view = MapView(self.roots(), self.version())
             return self._view
 
     def roots(self) -> Any:
-        """What all slots have, joined and not merged yet. The caller holds the lock."""
+        """The root maps of all slots as `Joined`, not merged yet. The caller holds the lock."""
         if self._root is None:
             self._root = joined_roots(self.trees, self.plan())
         return self._root
 
     def version(self) -> Version:
-        """The version of now, for a view to be made of it. The caller holds the lock."""
+        """The current version, under which views are made; a new one after each write. The caller holds the lock."""
         if self._version is None:
             self._version = Version(self.lock)
             self._handed_out = self._version.number
@@ -144,9 +148,10 @@ class Ledger(dict[Any, Any]):
         return value
 
     def part_at(self, branch: Branch, path: Path, compute: bool = False) -> Any:
-        """What stands at a path in some slots, not merged further: a value, joined maps, or ABSENT.
+        """The value at *path* in some slots, not merged further: a value, `Joined` maps, or ABSENT.
 
-        compute: go through deferred values, and give what one at the path itself comes to
+        branch:  the slots and their policies; PLAN for all
+        compute: True computes deferred values on the way and at the path itself
         """
         with self.lock:
             here: Any = self.roots() if branch is PLAN else joined_roots(self.trees, self.plan(branch))
@@ -160,14 +165,19 @@ class Ledger(dict[Any, Any]):
             return here
 
     def plain_copy(self, part: Any, evaluate: bool, path: Path = ()) -> Any:
-        """A plain copy of maps of this ledger, which stand at *path*; callers that look *part* up hold the lock."""
+        """A plain copy of a value or `Joined` maps of this ledger.
+
+        part:     the value; a caller that looks it up in the trees holds the lock
+        evaluate: True computes deferred values; False leaves them as they are
+        path:     where it stands, for messages
+        """
         odd: dict[Any, None] = {}
         with self.lock:
             data = unevaluated_copy(part, odd)
         return evaluated(data, odd, path) if evaluate else data
 
     def merged_tree(self, branch: Branch = PLAN, evaluate: bool = False) -> dict[Any, Any]:
-        """Some slots merged, as a plain copy of one moment."""
+        """A plain copy of some slots merged, as they are at one moment. evaluate: as in `plain_copy`"""
         odd: dict[Any, None] = {}
         with self.lock:
             data = unevaluated_copy(joined_roots(self.trees, self.plan(branch)), odd)
@@ -177,11 +187,13 @@ class Ledger(dict[Any, Any]):
     # Writing
 
     def store(self, slot: int, path: Path, value: Any, mark: int = 0, set_by: list[Origins] | None = None) -> None:
-        """Put *value*, which nobody else can change, at *path*; the steps to it are maps or absent.
+        """Store *value* at *path* of a slot; missing maps on the way are made. The empty path replaces the whole slot.
 
-        mark: who sets it
-        set_by: for a list worked on in place: who set each element
-        cost: the depth of the path
+        The old value goes into the history. Each step must lead through a map or be absent.
+        value:  not copied, so the caller must not change it
+        mark:   the mark that sets it
+        set_by: for a list that was changed in place: the origins of its elements; None: *mark* set all of it
+        cost:   the depth of the path
         """
         if not path:
             self.replace(slot, value, mark)
@@ -197,7 +209,9 @@ class Ledger(dict[Any, Any]):
         mark: int = 0,
         set_by: list[Origins] | None = None,
     ) -> None:
-        """As `store`, below the root, by who holds the lock."""
+        """As `store`, for a path with at least one step and a caller that holds the lock. Secrets in *value*
+        are wrapped.
+        """
         secrets, key = self.secrets, path[-1]
         if secrets is not None and (secrets.first is None or path[0] in secrets.first):
             value = secrets.wrapped(path, value)
@@ -213,7 +227,7 @@ class Ledger(dict[Any, Any]):
         self.serial += 1
 
     def erase(self, slot: int, path: Path, mark: int = 0) -> None:
-        """Take away what stands at *path* in one slot; nothing happens where nothing does."""
+        """Remove the value at *path* in one slot, and note it in the history; does nothing where no value is there."""
         key = path[-1]
         if dig(self.trees[slot], path) is ABSENT:
             return
@@ -231,7 +245,9 @@ class Ledger(dict[Any, Any]):
     def replace(self, slot: int, tree: dict[Any, Any], mark: int = 0, remember: bool = True) -> None:
         """Make *tree* the whole content of a slot.
 
-        remember: False where a run begins anew: what stood there is no part of its history
+        tree:     not copied; secrets in it are wrapped
+        mark:     the mark that sets it
+        remember: True notes the old content in the history. False, for a new run, does not, and forgets unknown layers
         """
         if self.secrets is not None:
             tree = self.secrets.wrapped((), tree)
@@ -250,13 +266,15 @@ class Ledger(dict[Any, Any]):
             self.serial += 1
 
     def add_unknown(self, slot: int, layers: Iterable[Layer]) -> None:
-        """Note layers that stand in a slot and cannot be read; reads and other slots do not change."""
+        """Add layers that cannot be read to a slot, each once. No value changes."""
         with self.lock:
             if known := tuple(dict.fromkeys((*self.unknown.get(slot, ()), *layers))):
                 self.unknown[slot] = known
 
     def note_silent(self, slot: int, path: Path, value: Any, mark: int) -> None:
-        """Note an `unless` that found a value and set nothing."""
+        """Note in the history that an `unless` found a value at *path* and did not set *value*. Without
+        provenance: nothing.
+        """
         if self.secrets is not None:
             value = self.secrets.wrapped(path, value)
         if self.provenance:
@@ -264,20 +282,22 @@ class Ledger(dict[Any, Any]):
                 self._remember(slot, path, ("silent", value, mark, 0))
 
     def note_empty_map(self, slot: int, path: Path, mark: int) -> None:
-        """Note an empty map that was laid over another one: without that, it would be read."""
+        """Note in the history that an empty map was merged over the map at *path*, which changed nothing.
+        Without provenance: nothing.
+        """
         if self.provenance:
             with self.lock:
                 by = setters_at(self.trees[slot], self.trees[slot].origin, path)[0].source
                 self._remember(slot, path, ("overwritten", {}, mark, by))
 
     def switch_setter(self, setter: Setter) -> Setter:
-        """Who sets values from now on; answers who did so far. What writers remember of their place is void."""
+        """Make *setter* the one who sets values from now on, and return the one before."""
         before = self.marks.setter
         self.switch_back(self.marks.known_setter(setter))
         return before
 
     def switch_back(self, setter: Setter) -> None:
-        """As `set_as`, for one who has set values here before."""
+        """Make a setter the current one again that has set values here before."""
         with self.lock:
             self.marks.setter, self.early = setter, setter.kind in EARLY
             self.serial += 1
@@ -343,14 +363,16 @@ class Ledger(dict[Any, Any]):
     # Provenance
 
     def chronicles(self, path: Path) -> dict[tuple[int, bool], Chronicle]:
-        """What happened at *path*, ours to add to (not what others prepared), by slot and whether one stayed silent."""
+        """The chronicles at *path*: (slot, whether silent) -> Chronicle; {} for no history. New chronicles may
+        be added to it.
+        """
         known = self.history.get(path, {})
         chronicles = known if type(known) is dict else {key: one.copy() for key, one in known.items()}
         self.history[path] = chronicles
         return chronicles
 
     def origin(self, slot: int, path: Path) -> tuple[Origin, Mark]:
-        """Who set what a slot has at *path*, and how. cost: the depth of the path"""
+        """The origin of the value that a slot has at *path*, and the mark that set it. cost: the depth of the path"""
         tree = self.trees[slot]
         return self.marks.place(setters_at(tree, tree.origin, path)[0])
 
