@@ -1,4 +1,6 @@
-"""Levels as a whole: writer and merge of one, what it takes to remove a path from some, and all of them to look at."""
+"""Whole levels: the writer and the merged view of one, removing a path from several, and all slots merged for
+reading.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,14 @@ from nodeattrs.node.writers import Writer
 
 
 def level_view(ledger: Ledger, branch: Branch) -> LevelView:
-    """The merge of some slots."""
+    """The merged view of some slots. A later write does not change it."""
     with ledger.lock:
         part = joined_roots(ledger.trees, ledger.plan(branch))
         return LevelView(part, ledger.version(), lambda path: merged_at(ledger, branch, path))
 
 
 def merged_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
-    """A plain copy of the merge at *path* alone; None where no component has it.
+    """A plain copy of the merge at *path* alone; None where no component has a value there.
 
     raises: TypeConflict, where a component has a number or a list in the way
     source: Chef's `merged_attributes`
@@ -54,10 +56,11 @@ def _part_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
 
 
 def remove_path(ledger: Ledger, branch: Branch, path: Path, remove: Callable[[Path], object]) -> Any:
-    """Remove a path from some slots; their merged value as it was, or None.
+    """Call *remove* with a path, and return the merged value of some slots there as it was; None where it was absent.
 
-    remove: does it; called only where the parent is a map in the merge of these slots
-    raises: whatever a deferred value at the path, or in its way, raises; nothing is removed then
+    Returns None without calling *remove* where the parent is no map in the merge of these slots.
+    remove: removes the path from the slots
+    raises: the error of a deferred value at the path, or in its way; nothing is removed then
     """
     with ledger.lock:
         holder = ledger.part_at(branch, path[:-1], compute=True)
@@ -72,7 +75,11 @@ def remove_path(ledger: Ledger, branch: Branch, path: Path, remove: Callable[[Pa
 
 
 class LevelView(MapView):
-    """The merge of one level. Called with a path, it merges that subtree alone, as Chef's method does."""
+    """The merged view of one level. `view("a", "b")` gives a plain copy of the merge at that path alone; None where not
+    set.
+
+    raises: TypeConflict, at such a call, where a component has a number or a list in the way
+    """
 
     __slots__ = ("_at_path",)
 
@@ -100,7 +107,7 @@ def _stepped(place: Place, path: Path) -> Place:
 
 
 class Level(Writer):
-    """The whole of a component, whatever takes its place: what the words of attribute files are."""
+    """The writer of a whole component that stays live when the component is replaced: the words of attribute files."""
 
     __slots__ = ()
 
@@ -109,7 +116,11 @@ class Level(Writer):
 
 
 def merged_sharing_facts(ledger: Ledger, evaluate: bool = False) -> dict[Any, Any]:
-    """All slots merged; settled facts that are alone in their keys are not copied."""
+    """All slots merged, in any order of keys. Settled facts that no other slot touches are not copied: never change
+    them.
+
+    evaluate: True computes deferred values
+    """
     odd: dict[Any, None] = {}
     with ledger.lock:
         facts = ledger.trees[15]
@@ -127,6 +138,9 @@ def merged_sharing_facts(ledger: Ledger, evaluate: bool = False) -> dict[Any, An
 
 
 def unsettled_keys(ledger: Ledger) -> Iterator[Any]:
-    """The keys of facts of which something did not come in settled. cost: in C, a look at each key"""
+    """Yield the top-level keys of facts that are not settled: they were not shared, or something was written there.
+
+    cost: in C, a look at each key
+    """
     facts = ledger.trees[15]
     return compress(facts, map(is_not, facts.values(), map(ledger.settled.get, facts, repeat(ABSENT))))
