@@ -24,7 +24,7 @@ class UnlessWriter:
     that is found stays, and the history notes the attempt as silent. Other components do not count. Nothing is made on
     the
     way before the store.
-    raises: BadArgument, without a path; TypeConflict never: scalars on the way become maps
+    raises: BadArgument, without a path
     source: Chef's `default_unless`; it asks its own component only
     """
 
