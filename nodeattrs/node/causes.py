@@ -1,7 +1,7 @@
 """The causes of a value that code set: the calls that led to the line, literals, and data that was read.
 
-It brings together the source text (`causes.flow`), the notes of a node while it ran (calls that
-led to a line, documents that a call read) and the traces of attributes that were read.
+It brings together three sources: the program text (`causes.flow`), the notes of a node while it ran (calls
+that led to a line, documents that a call read), and the traces of attributes that were read.
 """
 
 from __future__ import annotations
