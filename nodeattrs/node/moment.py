@@ -1,8 +1,8 @@
-"""The slots of a node as they were when a line had set something: what others have set since is taken back.
+"""The slots of a node as they were when a line set a value: later changes are taken back.
 
-Marks are numbered in the order in which lines first set something, so a line after the last use of a
-mark has a greater number. What such a line has overwritten or erased stands in the history, as far as
-that goes. It knows neither policies nor traces.
+Marks are numbered in the order in which lines first set a value. So each line that came after the last use of a
+mark has a greater number. The history has the values that such lines overwrote or erased, as far as it is kept.
+The module knows neither policies nor traces.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ _PLAIN, _MAPS = {str, int, float, bool}, {dict, OwnedMap, AssignedMap}
 
 
 def ledger_at_mark(ledger: Ledger, mark: int, path: Path) -> Ledger:
-    """The ledger as it was at one path, with all below and what holds it, when a mark was used last.
+    """A ledger as it was when a mark was used last, at *path*, below it and in the maps above it.
 
-    The same ledger, where nothing has changed there. Nobody may write to the other one.
-    cost: what the path holds, and the history
+    Other paths may be missing. The same ledger where nothing has changed there since. The result must not be written
+    to.
+    cost: the values at the path, and the history
     """
     last = ledger.marks.until.get(mark, mark + 1)
     if last >= len(ledger.marks) or _is_older(ledger, last, path):
@@ -56,12 +57,12 @@ def _is_all_older(value: Any, set_by: SetBy, last: int, path: Path) -> bool:
 
 
 def quick_setter(ledger: Ledger, mark: int | None, path: Path) -> tuple[At, Any] | None:
-    """Who set what stands at a path, and that, where nothing has changed there since a mark was used last.
+    """The setter of the value at *path*, and the value, where one look at the highest slot that has it can tell.
 
-    Of a map, who set it in the highest slot that has one, and what that has.
-
-    mark: None for now
-    None where one look at the highest slot that has it is not enough to know.
+    None where that is not enough: for unset paths, lists, rules, unknown layers, and changes since the mark was last
+    used.
+    For a map it is the setter of the map in the highest slot, and that map.
+    mark: the mark whose last use is the moment in question; None: now
     """
     last = len(ledger.marks) if mark is None else ledger.marks.until.get(mark, mark + 1)
     if ledger.rules or ledger.unknown or (ledger.history and _was_changed(ledger, last, path)):
