@@ -1,7 +1,7 @@
-"""Why a path of a node is what it is: the steps of fifteen slots walked again, and the history.
+"""The trace of a path of a node: the steps of fifteen slots walked again, and the history.
 
-The walk and the rules are the core's; this module adds who set it, elements of united
-lists, who went on with a list, and what is in no tree any more.
+The walk and the rules are the core's; this module adds origins, elements of united
+lists, changes of a list in place, and values that are in no tree any more.
 """
 
 from __future__ import annotations
@@ -41,10 +41,11 @@ _MOST_BELOW = 10
 
 
 def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), brief: bool = False) -> Trace:
-    """The trace of *path*. cost: its depth times fifteen, and the history at and above it
+    """The trace of *path*; for a path that is not set its `found` is False.
 
-    seen:  the attributes that led here, where it is asked what they come from
-    brief: only what is read and who set it is asked: no elements, no history, nobody who would be next
+    seen:  the attributes whose causes led here; they are not traced again
+    brief: True: only the value and its setters: no elements, no history, no search for the next setter
+    cost:  the depth of the path times fifteen, and the history at and above it
     """
     trees = {slot: tree for slot, tree in enumerate(ledger.trees) if _matters(tree, path)}
     unknown = dict(enumerate(((slot, one) for slot, many in ledger.unknown.items() for one in many), len(SLOTS) + 1))
