@@ -1,7 +1,7 @@
-"""Documents become a node again: the snapshot with all fifteen slots, and Chef's node JSON.
+"""Nodes made from documents: a snapshot with all fifteen slots, or Chef's node JSON.
 
-What is read may be damaged or forged: it is taken in as a whole, or refused with an error
-that says why. A secret that was left out comes back as a value whose reading is an error.
+A document may be damaged or forged: it is read as a whole, or refused with an error
+that says why. A secret that was left out comes back as a value that raises an error when it is read.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from nodeattrs.node.values import MARKER, Deferred, Symbol, Withheld
 
 
 class NodeIdentity(NamedTuple):
-    """Who a document is about."""
+    """The name, environment and run-list of the node that a document describes."""
 
     name: str
     environment: str
@@ -37,12 +37,18 @@ class NodeIdentity(NamedTuple):
 
 
 def identity_in_chef(document: Any) -> NodeIdentity:
-    """Who Chef's node JSON is about. raises: DocumentError"""
+    """The name, environment and run-list in Chef's node JSON; the environment "_default" where it has none.
+
+    raises: DocumentError, for no map, and for a field of the wrong type
+    """
     return _named(document, "chef_environment")
 
 
 def identity_in_snapshot(snapshot: Any) -> NodeIdentity:
-    """Who a snapshot is about. raises: DocumentError, where it is none, or none that is read here"""
+    """The name, environment and run-list in a snapshot.
+
+    raises: DocumentError, where it is no snapshot, has an unknown version, or a field of the wrong type
+    """
     if not isinstance(snapshot, Mapping) or snapshot.get("format") != FORMAT:
         raise DocumentError("this is no snapshot of a node", hint="make one with node.snapshot()")
     if snapshot.get("version") not in range(1, VERSION + 1):
@@ -66,7 +72,10 @@ def _named(document: Any, field: str) -> NodeIdentity:
 
 
 def chef_levels(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[Any, Any]]]:
-    """The trees of Chef's node JSON, by the component that each comes back as. raises: DocumentError"""
+    """Yield (level, tree) for the four levels of Chef's node JSON; {} for one that is missing. The trees are copies.
+
+    A marker of a secret becomes `Withheld`. raises: DocumentError, where a level is no map
+    """
     for level in LEVELS:
         tree = document.get(level)
         tree = {} if tree is None else tree
@@ -93,10 +102,10 @@ def _unmarked(value: Any) -> Any:
 
 
 def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions | None = None) -> None:
-    """Fill an empty ledger from `snapshot_ledger`'s data.
+    """Fill an empty ledger from the data of `snapshot_ledger`.
 
-    versions: of the files of the repository, where causes are looked for
-    raises:   DocumentError
+    versions: of the files of the repository, to find causes; None: no causes are found
+    raises:   DocumentError, where the data is damaged or contradicts itself; the ledger is then of no use
     """
     try:
         run = ledger.marks.saved_run = _unpacked_run(data, versions)
@@ -275,12 +284,14 @@ def _unpacked_path(path: list[Any]) -> Path:
 class SavedLocator:
     """A locator read back from a snapshot, with the lines it knew when it was saved.
 
-    places:      nested maps step -> [line, column, deeper]; deeper ones are known where the original had them
-    lines:       those of the expression that set it, else the one that is known
-    code:        the expression that set it; None where no code of the repository did
+    origin:      the origin of the whole value
+    places:      step -> [line, column, places below]; only where these differ from the place above
+    lines:       those of the expression that set the value, else its line; None where none is known
+    run:         the saved run, with the sources of the repository
+    code:        the expression that set the value; None where no code of the repository did
     calls:       the calls that led there, the innermost first
-    kept_causes: path in the slot -> where the value there comes from; None where the snapshot does not say it
-    is_earlier:  whether a run before the one that is looked at set it
+    kept_causes: path in the slot -> causes of the value there; None where the snapshot has none
+    is_earlier:  whether a run before the saved one set the value
     """
 
     def __init__(self, origin: Origin, places: dict[Any, Any], lines: Lines | None, run: SavedRun) -> None:
@@ -291,7 +302,7 @@ class SavedLocator:
         self.is_earlier = False
 
     def for_next_run(self) -> SavedLocator:
-        """The same for the next run, which goes on from what this one set."""
+        """A copy for a node of the next run: its origin says "saved", and `is_earlier` is True."""
         origin = self.origin if self.origin.kind.startswith("saved") else self.origin.saved()
         found = SavedLocator(origin, self.places, self.lines, self.run)
         found.code, found.calls, found.kept_causes, found.is_earlier = self.code, self.calls, self.kept_causes, True
@@ -299,7 +310,7 @@ class SavedLocator:
 
     @property
     def site(self) -> SavedSite | None:
-        """The expression that set it, where there is a repository to look into."""
+        """The expression that set the value; None where no repository is there to look into."""
         return None if self.run.versions is None else self.code
 
     @property
@@ -307,15 +318,15 @@ class SavedLocator:
         return self.run.root
 
     def placed(self, filename: str, line: int | None = None, column: int | None = None) -> Origin:
-        """A place in a source as an origin of the same setter."""
+        """The origin for a file and line, with the setter of this locator."""
         return Origin(self.origin.kind, self.origin.name, relative(filename, self.run.root()), line, column)
 
     def source(self, filename: str) -> PythonText | None:
-        """Another source of the repository, as it was for the run."""
+        """The text of another source file, as it was for the run; None where that version is not available."""
         return self.run.text_at(filename)
 
     def at(self, path: Path) -> Origin:
-        """The place that was known for *path*, or for the nearest step above it."""
+        """The origin of *path*: its own line where the snapshot has one, else that of the nearest path above."""
         found, here = self.origin, self.places
         for step in path:
             entry = here.get(step)
