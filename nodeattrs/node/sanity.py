@@ -1,4 +1,6 @@
-"""Every contradiction inside of a ledger. Tests ask after each step, and so does whoever reads a snapshot back."""
+"""A check for contradictions inside of a ledger. Tests call it after each step, and so does the reader of a
+snapshot.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from nodeattrs.node.view import MapView
 
 
 def contradictions(ledger: Ledger) -> Iterator[str]:
-    """What is wrong, in words; nothing where all is sane. cost: everything is looked at"""
+    """Yield a sentence for each contradiction in a ledger; nothing where there is none. cost: everything is
+    looked at
+    """
     for slot, tree in enumerate(ledger.trees[1:], 1):
         if not _is_untouched(tree):
             yield from _Slot(ledger, slot).faults(tree, ())
