@@ -1,6 +1,6 @@
 """The causes of all values of a node at once, for snapshots that keep them (`store.causes`).
 
-Elsewhere causes are found when somebody asks about a value (`why`).
+Elsewhere the causes of a value are found on demand (`why`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from nodeattrs.node.why import causes_of
 
 
 def causes_by_mark(ledger: Ledger, slots: Collection[int]) -> dict[int, dict[Path, tuple[Any, ...]]]:
-    """By mark and path in the slot where each value comes from. cost: a look at every value, and at its sources"""
+    """The causes of all values in some slots: mark -> path in the slot -> causes. Values without causes are left out.
+
+    cost: a look at every value, and at its sources
+    """
     found = _Found(ledger)
     for number in slots:
         tree = ledger.trees[number]
