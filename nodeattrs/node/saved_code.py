@@ -139,8 +139,8 @@ class SavedRead(NamedTuple):
 
 
 def python_text(content: bytes) -> str:
-    """A Python source as text, as linecache has it: decoded as it declares, with "\n" at each line end, the last one
-    too.
+    """A Python source as text, as linecache has it: decoded as it declares, each line ended by a line feed, the last
+    one too.
 
     "" where it cannot be decoded.
     """
