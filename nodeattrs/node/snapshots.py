@@ -1,6 +1,6 @@
-"""The snapshot of a node, with all fifteen slots, marks and history, as data.
+"""The snapshot of a node as data: all fifteen slots, marks and history.
 
-A mark says who set something on which line, with the lines of what is below it, and why.
+A mark has the setter, the file and line, the lines of the values below, and the code for later questions about causes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,11 @@ _FACTS = next(slot.number for slot in SLOTS if slot.source == FACTS)
 def snapshot_document(
     ledger: Ledger, name: str, environment: str, run_list: Sequence[str], shared: bool = False, causes: bool = False
 ) -> dict[str, Any]:
-    """The snapshot of a node as JSON-able data; see `Node.snapshot`."""
+    """The snapshot of a node as data for JSON; see `Node.snapshot`.
+
+    shared: settled facts in it are the node's own objects: they must not be changed
+    causes: whether the causes of all values are included
+    """
     with ledger.lock:
         slots = snapshot_ledger(ledger, ledger.settled if shared else NOTHING, causes=causes)
     return {
@@ -53,11 +57,11 @@ def snapshot_ledger(
     only: Iterable[int] = range(1, len(SLOTS) + 1),
     causes: bool = False,
 ) -> dict[str, Any]:
-    """The fifteen slots, the marks, the history and what is unknown as JSON-able data.
+    """The slots, marks, history and unknown layers of a ledger as data for JSON; `restore_ledger` reads it.
 
-    settled: what stands in the slot of facts and is JSON, entry by entry: it is not copied
-    only:    the slots that are wanted; the others come out empty, without history
-    causes:  whether the marks have the causes of the values
+    settled: facts that are JSON data and not copied: key -> value
+    only:    the numbers of the slots to include; the others come out empty, without history
+    causes:  whether the marks include the causes of their values
     """
     wanted = frozenset(only)
     slots = {
@@ -324,7 +328,12 @@ def _packed_mark(mark: Mark, covered: dict[Any, Any]) -> dict[str, Any]:
 
 
 def packed(value: Any, evaluate: bool = True, whole: bool = True) -> Any:
-    """A part of a tree, as a copy. whole: False for what stands in a map that is no JSON: nothing is looked at twice"""
+    """A value of a slot as snapshot data, a copy; `restore_ledger` reads it. Secrets are left out.
+
+    Scalars stand for themselves; maps, lists and special values are maps with one letter as a tag: "m", "j", "l", ...
+    evaluate: True computes deferred values; one that fails keeps its reason
+    whole:    True: a map that is JSON throughout is stored as it is; False skips that check
+    """
     if isinstance(value, dict):
         if whole and type(value) is dict and is_json(value):
             return {"j": copied(value)}
