@@ -1,6 +1,6 @@
-"""Where a value in a slot comes from, with what was read for it.
+"""The causes of a value in a slot, with those of attributes that were read for it.
 
-What was read is looked up in the slots; where that is not enough whoever asks knows how it is traced.
+An attribute that was read is looked up in the slots; where that is not enough, the caller's function traces it.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ there, and the path that was read."""
 
 
 def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], then: Then) -> tuple[Cause, ...]:
-    """Where a value comes from.
+    """The causes of a value in a slot; () where none are known. Saved causes are used where the snapshot has them.
 
-    by:   who set it at which path of the slot
-    seen: the attributes on the way here
-    then: asked about what was read, where one look is not enough
+    by:   the mark that set the value, and the path in its slot
+    seen: the attributes whose causes led here; they are not followed again, and neither is a chain of more than six
+    then: traces an attribute that was read, where one look at the slots is not enough
     """
     mark = ledger.marks[by.source]
     kept = getattr(mark.locator, "kept_causes", None)
