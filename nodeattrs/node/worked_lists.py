@@ -1,7 +1,7 @@
-"""Lists of a slot that somebody worked on in place, or that were united: who began them, who went on, what lives on.
+"""Lists of a slot that were changed in place or united: who set them first, who changed them, and what of them is left.
 
-A list is one value and may be many people's: what one has set is in it, while others have moved it, put
-something beside it, or set a part of it anew. It knows no other slots than the two of a component.
+Elements of one list may have several setters: others may have moved them, put elements beside them, or set a part of
+them again. The module knows no other slots than the two of a component.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ def shown(value: Any) -> Any:
 
 
 class Continuation(NamedTuple):
-    """A list that was worked on in place, or a part of one: what somebody had set there lives on in it.
+    """The history of a list that was changed in place, or of a part of one, as claims.
 
-    slot:   the weaker slot whose word was gone on with, as it stands there now: a recipe works on the attribute
-            file's list. None where there is none
-    begun:  who set it first, and what it was then; several, where lists had united. The value is ABSENT where
-            nobody keeps it
-    steps:  those who worked on the list since, each line once, the last one last
-    events: what is no more than that in the history: such steps, and what they began with
+    slot:   the weaker slot from which the list was taken over and where it still stands, as a recipe changes the
+            attribute
+            file's list; None where there is none
+    begun:  the claims that set it first; several where lists had united. Their value is ABSENT where it is not kept
+    steps:  the claims that changed it in place since, each line once, the last one last
+    events: the events of the history that are only these changes, and so need no row of their own
     """
 
     slot: int | None
@@ -57,9 +57,9 @@ class Continuation(NamedTuple):
 
 
 def continued(ledger: Ledger, slot: int, path: Path) -> Continuation | None:
-    """Who began, and who went on with, the list that a slot has at *path*, or with the one that *path* leads into.
+    """The Continuation of the list that a slot has at *path*, or of the list that *path* leads into.
 
-    None where nobody worked on one in place, or nobody since that part was set.
+    None where no list there was changed in place, or none since that part was set.
     cost: the depth of the path, and the history of the list
     """
     work = work_at(ledger, slot, path)
@@ -67,7 +67,7 @@ def continued(ledger: Ledger, slot: int, path: Path) -> Continuation | None:
 
 
 def work_at(ledger: Ledger, slot: int, path: Path) -> ListWork | None:
-    """The list on the way of a path that a slot has from several, or that was worked on; None where there is none."""
+    """The first list on the way of a path that was united or changed in place in a slot; None where there is none."""
     for depth in range(len(path) + 1):
         set_by, value = set_by_at(ledger.trees[slot], path[:depth])
         if isinstance(set_by, list) and isinstance(value, list):
@@ -76,10 +76,11 @@ def work_at(ledger: Ledger, slot: int, path: Path) -> ListWork | None:
 
 
 class ListWork:
-    """A list that a slot has and that was united or worked on in place, and what of it a path leads to.
+    """A list of a slot that was united or changed in place, and the part of it that a path leads to.
 
-    depth: where on the path the list stands
-    now:   who set its elements, and who worked on it
+    path:  the path in question
+    depth: the list stands at this depth of the path
+    now:   the origins of its elements now; a `WorkedList` where it was changed in place
     """
 
     def __init__(self, ledger: Ledger, slot: int, path: Path, depth: int, now: list[Origins]) -> None:
@@ -92,12 +93,15 @@ class ListWork:
 
     @cached_property
     def states(self) -> list[_State]:
-        """What stands and stood there, in this slot and the weaker one; the newest first."""
+        """The list and its earlier versions, in this slot and the weaker one; the newest first."""
         return list(_states(self.ledger, self.slot, self.at))
 
     @cached_property
     def taken_over(self) -> _State | None:
-        """What the weaker slot has, or had, that this one went on with."""
+        """The version of the list in the weaker slot from which this list was taken over.
+
+        None where it was not taken over, was only united, or that version is not kept.
+        """
         if not isinstance(self.now, WorkedList):
             return None
         found = (one for one in self.states if first_marks(one.set_by) == self.now.begun)
@@ -105,16 +109,16 @@ class ListWork:
 
     @cached_property
     def continued(self) -> Continuation | None:
-        """Who began and who went on; None where nobody did since a part was set."""
+        """The Continuation; None where the list was not changed in place since the part in question was set."""
         if not isinstance(self.now, WorkedList):
             return None
         return self._list(self.now) if self.depth == len(self.path) else self._part(self.now)
 
     @cached_property
     def is_left(self) -> bool:
-        """Whether a part is asked for, or something is left of what the list began with, or was taken over as.
+        """Whether something of the list is left that it began with; True where *path* leads into the list.
 
-        An empty list lives on until somebody begins anew: nothing was taken out of it.
+        Also True for a list that began empty.
         """
         early = later_marks(self.taken_over.set_by) if self.taken_over is not None else ()
         is_left = not {setter.source for setter in self._left}.isdisjoint((*first_marks(self.now), *early))
@@ -122,11 +126,16 @@ class ListWork:
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
-        """What is no more than this work in the history: what had nothing there, or what lives on."""
+        """The events of the history that are only changes of this list in place, and so need no row of their own."""
         return tuple(one.event for one in self.states if one.event is not None and self._lives_on(one))
 
     def continues(self, claim: Claim, own: Path, path: Path) -> bool:
-        """Whether a claim of the weaker slot lives on here: the list that was taken over, or what it has there."""
+        """Whether a claim of the weaker slot is the list that was taken over, or a part of it that is still in this
+        list.
+
+        own:  the claim's path in its slot
+        path: the path of the question
+        """
         taken = self.taken_over
         if taken is None or taken.event is not None or claim.rank != taken.slot or own[: self.depth] != self.at:
             return False
