@@ -1,7 +1,7 @@
 """Checks of the arguments of public calls, declared beside the call.
 
 A wrong argument raises BadArgument, which shows how the call is written. Without the check it would be a `TypeError`
-from somewhere inside. For calls that are made once, not for those of inner loops.
+from somewhere inside. For calls that are made once, not for inner loops.
 """
 
 from __future__ import annotations
