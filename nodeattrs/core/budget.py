@@ -72,7 +72,7 @@ _in_force: ContextVar[Limits] = ContextVar("limits", default=Limits())  # noqa: 
 
 
 def in_force() -> Limits:
-    """The limits of a `Budget` that is made without limits of its own: those of `limited` or `set_limits`, else the
+    """The limits of a `Budget` that is made without limits of its own: the ones of `limited` or `set_limits`, else the
     defaults.
     """
     return _in_force.get()
