@@ -28,7 +28,7 @@ class Change(NamedTuple):
 
 
 def changes(before: Any, after: Any) -> list[Change]:
-    """The paths at which two trees of plain data differ, as a list of `Change`; removed ones come last, [] for equal
+    """The paths where two trees of plain data differ, as a list of `Change`; removed ones come last, [] for equal
     trees.
 
     Maps are compared key by key, without regard to the order. A list counts as one value. Types matter: 1 differs from
