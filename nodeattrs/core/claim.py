@@ -37,7 +37,7 @@ class Origin(NamedTuple):
 
     kind: the sort of source: "attribute file", "recipe", "role", "environment",
           "facts", "file", "caller", "saved", ...
-    name: its name: a cookbook, a role, an environment, a data file; "" where there is none
+    name: its name: a cookbook, a role, an environment, a data file; "" without a name
     file: relative to the repository where there is one, with forward slashes; None: not in a file
     line, column: count from 1; None where they are not known
 
@@ -120,7 +120,7 @@ UNAVAILABLE = "the source of that revision is not available"
 
 
 class Locator(Protocol):
-    """Finds the place at which a source set a path. An `Origin` is the simplest locator: it has one place for all
+    """Finds the place where a source set a path. An `Origin` is the simplest locator: it has one place for all
     paths.
 
     The locator of a document finds the line of each key, and only when `at` is called.
@@ -161,7 +161,7 @@ UNKNOWN = Origin("unknown")
 
 
 class ValueText:
-    """Words in the place of a value that is not data, such as a look-up that was not made. It prints as the words
+    """Words instead of a value that is not data, such as a look-up that was not made. It prints as the words
     alone.
 
     Equal texts are equal. text: the words
