@@ -88,7 +88,7 @@ class Fold:
     children: in the order in which they are merged
     policy:   what happens where two of them meet
     from_top: False: each child lies over the result so far; True: the result so far lies over each child
-    opening:  a policy by which the first child is merged over nothing; None: the first child is taken as it is
+    opening:  a policy for the first child, which is merged over nothing; None: the first child is taken as it is
     raises:   BadArgument, for a child that is no Layer and no Fold, or a wrong policy
     """
 
@@ -110,7 +110,7 @@ class Fold:
         self.children, self.policy, self.from_top, self.opening = children, policy, from_top, opening
 
     def layers(self) -> Iterator[Layer]:
-        """All layers, those of inner folds too, in the order in which they are merged. A trace numbers them
+        """All layers, also of inner folds, in the order in which they are merged. A trace numbers them
         so, from 1.
         """
         for child in self.children:
