@@ -30,7 +30,7 @@ from nodeattrs.errors import MergeConflict
 class Decision(NamedTuple):
     """The rule for two values that meet: two maps that are merged key by key have no decision, but their entries have.
 
-    path:    from the two parts at which the merge began
+    path:    from the root of the two parts that are merged
     policy:  the table that decided
     verdict: its rule: KEEP, TAKE, DROP or a handler
     lower, upper: the two values; lower may be ABSENT
@@ -152,7 +152,7 @@ def _drop(key: Any, out: dict[Any, Any], origins: Origins, created: InPlace | No
 
 
 def decisions(policy: Policy, lower: Part, upper: Part, path: Path = ()) -> Iterator[Decision]:
-    """Yield a `Decision` for each place at which two parts meet, in the order of the upper part's keys.
+    """Yield a `Decision` for each place where two parts meet, in the order of the upper part's keys.
 
     Keys that only the upper part has are included; those that only the lower one has are not. No handler is called.
     path: put in front of each decision's path
@@ -355,7 +355,7 @@ class Folding:
     """Parts merged one after another, with the steps remembered.
 
     from_top: False: each part lies over the result so far; True: the result so far lies over each part
-    opening:  a policy by which the first part is merged over nothing; None: the first part is taken as it is
+    opening:  a policy for the first part, which is merged over nothing; None: the first part is taken as it is
     start:    a part that is there before the first one, with no source; None: nothing
     growing:  True lets lists that are joined be extended in place: for callers that keep no result in between
     result:   all parts so far, merged; ABSENT where there are none. With *from_top* many parts wait until `result` is
@@ -452,7 +452,7 @@ class Folding:
         return result
 
     def finish(self, policy: Policy) -> Part:
-        """Merge the result over nothing under *policy*: a last step, by which a handler may change it. Returns the
+        """Merge the result over nothing under *policy*: a last step, in which a handler may change it. Returns the
         result.
 
         Does nothing while the folding is empty.
@@ -483,7 +483,7 @@ class Folding:
         """Yield (result before, step) for each step, computed again. A result is valid until the next one: its lists
         grow then.
 
-        cost: that of what is merged
+        cost: the cost of merging the parts
         """
         again = Folding(from_top=self.from_top, opening=self.opening, start=self.start, growing=True)
         for step in self.steps:
@@ -494,7 +494,7 @@ class Folding:
         """Yield `start` and then the result after each step, computed again; one more result than there are steps.
 
         A result is valid until the next one: its maps are changed then.
-        cost: that of what is merged, and a copy of the lists that are joined
+        cost: the cost of merging the parts, and a copy of the lists that are joined
         """
         again = Folding(from_top=self.from_top, opening=self.opening, start=self.start)
         again._created = InPlace(lists=False)
@@ -504,7 +504,7 @@ class Folding:
             yield again.result
 
     def located(self) -> Part:
-        """The result computed again, with origins that also say at which path a source has the value (`At`).
+        """The result computed again, with origins that also have the path in the source's own tree (`At`).
 
         cost: that of the folding
         """
@@ -538,7 +538,7 @@ def changed_places(
     origins_of: Callable[[Path], Origins],
     unite_lists: Callable[[Part, Part], Part] = unite,
 ) -> Iterator[tuple[Path, Any, Part]]:
-    """Yield (path, old value, new part) for each place at which merging *upper* over a tree changes the tree.
+    """Yield (path, old value, new part) for each place where merging *upper* over a tree changes the tree.
 
     The tree itself is not changed. For callers that keep the result in another form, with its history.
     lower:       the tree: plain data
@@ -568,7 +568,7 @@ def replay_steps(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
     """Merge maps onto *so_far* again, in order, and return the result: for a trace. ABSENT parts are skipped.
 
     row:  (part, policy of the entries, whether the part lies below) for each map
-    cost: that of what is merged; results in between are not kept
+    cost: the cost of merging the parts; results in between are not kept
     """
     created, under = InPlace(), None
     for part, policy, from_top in row:
