@@ -33,7 +33,7 @@ class At(NamedTuple):
 
 
 class Patched(NamedTuple):
-    """Origins in two parts: those of the value at *path* inside are *by*, those of all the rest *base*."""
+    """Origins in two parts: *by* for the value at *path* inside, *base* for all the rest."""
 
     base: Origins
     path: Path
