@@ -130,7 +130,7 @@ def entries(of: Mapping[Any, Part], *otherwise: Part) -> Part:
 
 
 def kept(part: Part, keys: Container[Any], *of: Part) -> Part:
-    """A map part with only those of its entries whose key is in *keys*.
+    """A map part with only the entries whose key is in *keys*.
 
     of: the parts that count as the sources of {} where nothing is left; none: the part's own origins stay
     """
@@ -155,7 +155,7 @@ def without(part: Part, keys: Iterable[Any]) -> Part:
 def listed(elements: Iterable[Part], *of: Part) -> Part:
     """A list part made of *elements*.
 
-    of: the parts from which the elements come. They count as the sources of [] where there are no elements; where one
+    of: the parts that the elements come from. They count as the sources of [] where there are no elements; where one
         of
         them keeps no origins, the list keeps none
     """
@@ -288,9 +288,9 @@ _MOST = 64
 
 @handler(total=True, regroups=True)
 def concat(first: Part, second: Part) -> Part:
-    """The elements of the first list, then those of the second one, duplicates included.
+    """The elements of the first list, then the second one's, duplicates included.
 
-    cost: linear; in a folding with `growing` only that of the second list
+    cost: linear; in a folding with `growing` only the second list counts
     """
     created = IN_PLACE.get()
     return created.concat(first, second) if created is not None and created.lists else _concat(first, second)
@@ -317,7 +317,7 @@ def unite(lower: Part, upper: Part) -> Part:
     """The union of two lists: each element once, in the order of its first appearance; 1 and "1" differ.
 
     All sources of equal elements count as setters of the one that stays.
-    cost: linear; one hash for each element. In a folding with `growing` only those of the upper list
+    cost: linear; one hash for each element. In a folding with `growing` only the elements of the upper list
     source: Ruby's `Array#|`, semantics of Chef's merge inside a level
     """
     created = IN_PLACE.get()
