@@ -101,7 +101,7 @@ class Line:
     rule:         a verb, `Meet(policy)`, another policy (its table decides), or a handler; a plain function
                   (lower part, upper part) -> part becomes a handler without promises
     why:          the reason in words, for the trace
-    raises:       BadArgument, for a wrong rule or a kind that is no text
+    raises:       BadArgument, for a wrong rule or a kind of another type than text
     """
 
     __slots__ = ("lower", "rule", "upper", "why")
@@ -146,7 +146,7 @@ class Policy:
 
     lines:  asked in order; the first that fits both kinds is the rule
     kinds:  the kinds of further exact types: `{bool: "bool"}`
-    raises: PolicyError, where a pair of kinds has no line, where MEET or Meet has a kind that is no map, or where DROP
+    raises: PolicyError, where a pair of kinds has no line, where MEET or Meet has another kind than maps, or DROP
             stands for an absent lower value. BadArgument, for an unknown kind, and for a line that is no Line
 
     >>> INSIDE.verdict(list, list).name, INSIDE.verdict(dict, str)
