@@ -1,7 +1,7 @@
 """A trace: the claims about a path, the winner first, each other one with the rule that overrode it.
 
 A trace is data first: claims with their outcomes, elements, and what was set before. Beside it stands the one table of
-its rows and words, from which every text of it is laid out; `str(trace)` is the plain one. The module knows neither
+its rows and words, which every text of it is made from; `str(trace)` is the plain one. The module knows neither
 dialects nor files: its callers bring the result of a walk, and a function that makes claims.
 """
 
@@ -83,7 +83,7 @@ class Earlier(NamedTuple):
            bound
            the memory, `times` many of them
     by:    the claim that overwrote or erased it; None where no claim did
-    at:    the path that was overwritten or erased: that of the claim, or a map or list above it; None where not known
+    at:    the path that was overwritten or erased: the claim's own, or one above it; None where not known
     """
 
     claim: Claim
@@ -405,14 +405,14 @@ def columns_of(claim: Claim) -> dict[str, Any]:
 
 
 class Row(NamedTuple):
-    """One row of the table from which every text of a trace is laid out: one for each claim.
+    """One row of the table behind every text of a trace: one for each claim.
 
     outcome: wins, joins, holds, unknown or loses
     rank:    the number of the slot or layer
     title:   its name
     value:   the value that was set
     origin:  the source and place
-    how:     in words: at which other path it was set, with which verb, and which claims continued it
+    how:     in words: the other path where it was set, the verb, and the claims that continued it
     by:      the ranks of other claims that override it, strongest first
     rule:    the rule that decided, in words
     """
