@@ -343,7 +343,7 @@ class _Row(_Place):
         return self.before, self.last
 
     def others(self) -> list[_Laid]:
-        """All but the base, the second one first."""
+        """The row without its base, the second one first."""
         found: list[_Laid] = []
         here: _Here = self
         while isinstance(here, _Row) and here is not self.base:
