@@ -230,7 +230,7 @@ def _is_one_apart(one: str, other: str) -> bool:
 
 
 def dig(tree: Any, path: Path) -> Any:
-    """The value at *path* in a tree; ABSENT where there is none. Maps go by key, lists by index, also from the end.
+    """The value at *path* in a tree; ABSENT where it is not set. Maps go by key, lists by index, also from the end.
 
     The empty path gives the tree itself.
     """
