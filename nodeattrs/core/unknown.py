@@ -16,7 +16,7 @@ from nodeattrs.errors import UnknownLayer
 
 
 class Unknown:
-    """The value of a layer that cannot be read: it stands in the place of the layer's tree.
+    """The value of a layer that cannot be read: it replaces the layer's tree.
 
     name:   the layer's name
     reason: why it is unknown, in words
@@ -67,7 +67,7 @@ def unknown_layer(unknown: Unknown, origin: Origin) -> UnknownLayer:
 class Side(Protocol):
     """One of two values that meet.
 
-    kind:    the exact type of the known value; Absent where there is none
+    kind:    the exact type of the known value; Absent for no value
     unknown: the numbers of the unknown sources that may set a value there, too
     """
 
