@@ -87,7 +87,7 @@ class PendingLosses(NamedTuple):
 
     here:     the place in the walk
     keys:     the steps from there
-    path:     the path in the merged tree at which the steps end
+    path:     the path in the merged tree where the steps end
     by, rule: the sources and the rule that override the setting at that place as well; () and None where it is read
     """
 
