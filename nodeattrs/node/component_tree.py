@@ -67,7 +67,7 @@ def part_to_merge(place: Place) -> Any:
 
 
 def step_down(place: Place, step: Any) -> Place:
-    """The place one step below: a map's entry by key, a list's by index; (ABSENT, ABSENT) where there is none.
+    """The place one step below: a map's entry by key, a list's by index; (ABSENT, ABSENT) where nothing is.
 
     Where both slots have a map, both are stepped into.
     """
@@ -82,7 +82,7 @@ def step_down(place: Place, step: Any) -> Place:
 
 
 def steps_down(place: Place, steps: Path) -> Place:
-    """The place several steps below; (ABSENT, ABSENT) where there is none. Nothing is created.
+    """The place several steps below; (ABSENT, ABSENT) where nothing is. Nothing is created.
 
     cost: next to nothing for each step where only one slot has a map
     """
@@ -301,7 +301,7 @@ class ComponentTree:
         value:  made by `stored`; it is not copied again
         full:   whether it is a full assignment
         parent: the place of the parent; None: it is looked up
-        depth:  the depth from which the locator counts paths; None: that of *path*
+        depth:  where the locator begins to count paths; None: at the depth of *path*
         on_the_way: as in `create_step`
         raises: NullInTheWay, TypeConflict, for any other parent; TooDeep
         """
