@@ -114,7 +114,7 @@ def chef_document(
 ) -> dict[str, Any]:
     """Chef's node JSON as data; see `Node.to_chef`.
 
-    shared: settled facts in it are the node's own objects: they must not be changed
+    shared: facts in it may be the node's own objects: they must not be changed
     """
     levels = _chef_levels(ledger, shared)
     rules = [rule.to_dict() for rule in ledger.rules]
