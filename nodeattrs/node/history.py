@@ -25,7 +25,7 @@ class Event(NamedTuple):
 
     what:   one of EVENTS
     value:  the value before; for "silent" the value that was not set. Maps keep their marks
-    set_by: the marks that set the value; for a map that of its entries without a mark of their own
+    set_by: the marks that set the value; for a map the mark of its entries without a mark of their own
     by:     the mark that overwrote or erased it; 0 for "silent"
     """
 
