@@ -191,7 +191,7 @@ class Intake:
 def facts_of(node: Attributes) -> dict[Any, Any]:
     """The current automatic attributes as plain data, deferred values computed. The node shares it: never change it.
 
-    cost: a copy of all but settled facts
+    cost: a copy of all facts that are not settled
     """
     ledger = node._ledger
     with ledger.lock:
