@@ -21,7 +21,7 @@ def double_keys(node: Attributes) -> list[BadKey]:
     """A warning for each integer key beside the same key as text in the merged tree, with the origins of both; [] for
     none.
 
-    cost: a look at every map but those of settled facts, which are JSON
+    cost: a look at every map; settled facts are JSON and are skipped
     """
     ledger = node._ledger
     with ledger.lock:
