@@ -58,7 +58,7 @@ def _part_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
 def remove_path(ledger: Ledger, branch: Branch, path: Path, remove: Callable[[Path], object]) -> Any:
     """Call *remove* with a path, and return the merged value of some slots there as it was; None where it was absent.
 
-    Returns None without calling *remove* where the parent is no map in the merge of these slots.
+    Returns None without calling *remove* where the parent is not a map in the merge of these slots.
     remove: removes the path from the slots
     raises: the error of a deferred value at the path, or in its way; nothing is removed then
     """
