@@ -115,7 +115,7 @@ class OwnedMap(dict[Any, Any]):
     origins: key -> the mark of that entry; for a list that was united or changed in place one for each element
     past:    (version, key, value) for each value that was replaced in place; ABSENT where the key was new
     shared:  another tree has this map, too: a write copies it first. Never cleared.
-    since:   the last version that does not have this map: its views, and those of earlier versions, never look here
+    since:   the last version that does not have this map: its views and earlier ones never look here
     """
 
     __slots__ = ("origin", "origins", "past", "shared", "since")
