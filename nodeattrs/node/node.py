@@ -110,7 +110,7 @@ class Node(Attributes):
     def to_chef(self, *, shared: bool = False) -> dict[str, Any]:
         """Chef's node JSON as data: levels combined, sources lost, secrets replaced by a marker.
 
-        shared: True: settled facts in it are the node's own objects, to be written out and never changed
+        shared: True: facts in it may be the node's own objects, to be written out and never changed
         """
         return chef_document(self._ledger, self.name, self.environment, self._run_list, shared)
 
@@ -155,7 +155,7 @@ class Node(Attributes):
         reads it.
 
         Deferred values are computed, secrets replaced by a marker.
-        shared: True: settled facts in it are the node's own objects, to be written out and never changed
+        shared: True: facts in it may be the node's own objects, to be written out and never changed
         causes: True includes the causes of all values; False: they are found in the sources of the repository, when
                 asked for
         """
