@@ -74,7 +74,7 @@ def _named(document: Any, field: str) -> NodeIdentity:
 def chef_levels(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[Any, Any]]]:
     """Yield (level, tree) for the four levels of Chef's node JSON; {} for one that is missing. The trees are copies.
 
-    A marker of a secret becomes `Withheld`. raises: DocumentError, where a level is no map
+    A marker of a secret becomes `Withheld`. raises: DocumentError, where a level is not a map
     """
     for level in LEVELS:
         tree = document.get(level)
@@ -105,7 +105,7 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions |
     """Fill an empty ledger from the data of `snapshot_ledger`.
 
     versions: of the files of the repository, to find causes; None: no causes are found
-    raises:   DocumentError, where the data is damaged or contradicts itself; the ledger is then of no use
+    raises:   DocumentError, where the data is damaged or contradicts itself; the ledger must not be used then
     """
     try:
         run = ledger.marks.saved_run = _unpacked_run(data, versions)
@@ -286,7 +286,7 @@ class SavedLocator:
 
     origin:      the origin of the whole value
     places:      step -> [line, column, places below]; only where these differ from the place above
-    lines:       those of the expression that set the value, else its line; None where none is known
+    lines:       the lines of the expression that set the value, else the known line; None where none is known
     run:         the saved run, with the sources of the repository
     code:        the expression that set the value; None where no code of the repository did
     calls:       the calls that led there, the innermost first
@@ -326,7 +326,7 @@ class SavedLocator:
         return self.run.text_at(filename)
 
     def at(self, path: Path) -> Origin:
-        """The origin of *path*: its own line where the snapshot has one, else that of the nearest path above."""
+        """The origin of *path*: its own line where the snapshot has one, else the line of the nearest path above."""
         found, here = self.origin, self.places
         for step in path:
             entry = here.get(step)
