@@ -107,7 +107,7 @@ class SavedDocument(NamedTuple):
 
     source: the version of its file
     kind, name: for origins of its values
-    under:  the path in the document at which the data begins that was read
+    under:  the path in the document where the data begins that was read
     """
 
     source: Source
