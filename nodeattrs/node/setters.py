@@ -223,7 +223,7 @@ class Marks:
 
         For a setter with a locator, the mark of that locator. Within a function, different calls of it have different
         marks.
-        depth: the depth from which the locator counts paths
+        depth: where the locator begins to count paths
         above: how many frames, this one counted, certainly belong to this package
         on_the_way: True for a step to the place that the line sets
         cost:  one walk out of this package's frames; from inside a function one more, out to its callers
