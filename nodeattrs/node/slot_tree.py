@@ -83,7 +83,7 @@ class SlotTree:
             return self._ledger.origin(self.number, as_path(path))[0]
 
     def verb(self, path: str | Path) -> Verb:
-        """The verb by which the value that this slot has at *path* was set; for an absent one, that of the map
+        """The verb of the value that this slot has at *path*; for an absent one, the verb of the map
         above.
         """
         with self._ledger.lock:
