@@ -35,7 +35,7 @@ def snapshot_document(
 ) -> dict[str, Any]:
     """The snapshot of a node as data for JSON; see `Node.snapshot`.
 
-    shared: settled facts in it are the node's own objects: they must not be changed
+    shared: facts in it may be the node's own objects: they must not be changed
     causes: whether the causes of all values are included
     """
     with ledger.lock:
