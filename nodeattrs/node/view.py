@@ -208,7 +208,7 @@ class ReadCache(dict[Any, Any]):
         return _read(value, path)
 
     def ordered_keys(self) -> tuple[Any, ...]:
-        """All keys of the map, those of weaker maps first; found at the first call."""
+        """All keys of the map, weaker maps first; found at the first call."""
         if self.order is None:
             with self.version.lock:
                 self.order = tuple(keys_of(self.maps()))
