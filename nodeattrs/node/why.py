@@ -1,4 +1,4 @@
-"""The causes of a value in a slot, with those of attributes that were read for it.
+"""The causes of a value in a slot, with the causes of attributes that were read for it.
 
 An attribute that was read is looked up in the slots; where that is not enough, the caller's function traces it.
 """
