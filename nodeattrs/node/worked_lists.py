@@ -42,9 +42,9 @@ def shown(value: Any) -> Any:
 class Continuation(NamedTuple):
     """The history of a list that was changed in place, or of a part of one, as claims.
 
-    slot:   the weaker slot from which the list was taken over and where it still stands, as a recipe changes the
+    slot:   the weaker slot that the list was taken over from, and that still has it, as a recipe changes the
             attribute
-            file's list; None where there is none
+            file's list; else None
     begun:  the claims that set it first; several where lists had united. Their value is ABSENT where it is not kept
     steps:  the claims that changed it in place since, each line once, the last one last
     events: the events of the history that are only these changes, and so need no row of their own
@@ -67,7 +67,7 @@ def continued(ledger: Ledger, slot: int, path: Path) -> Continuation | None:
 
 
 def work_at(ledger: Ledger, slot: int, path: Path) -> ListWork | None:
-    """The first list on the way of a path that was united or changed in place in a slot; None where there is none."""
+    """The first list on the way of a path that was united or changed in place in a slot; None without one."""
     for depth in range(len(path) + 1):
         set_by, value = set_by_at(ledger.trees[slot], path[:depth])
         if isinstance(set_by, list) and isinstance(value, list):
@@ -98,7 +98,7 @@ class ListWork:
 
     @cached_property
     def taken_over(self) -> _State | None:
-        """The version of the list in the weaker slot from which this list was taken over.
+        """The version of the list in the weaker slot that this list was taken over from.
 
         None where it was not taken over, was only united, or that version is not kept.
         """
