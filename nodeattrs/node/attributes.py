@@ -48,7 +48,7 @@ WORDS = (
     *(f"{level}_full" for level in _WRITTEN),
     "has_attribute",
 )
-"""What attribute files say without `node.` before it."""
+"""The words of attribute files: names of a node's writers and methods that they find without an import."""
 _DEFAULT_LEVEL = tuple(one.name for one in COMPONENTS[:4])
 _OVERRIDE_LEVEL = tuple(one.name for one in COMPONENTS[5:9])
 

@@ -30,10 +30,10 @@ _NO_CONTAINER = SCALARS | {Absent}
 _SET, _FULL = Verb.SET, Verb.FULL
 
 Place = tuple[Any, Any]
-"""What stands at a path of a component: the attribute file's part and the recipe's.
+"""The values at a path of a component: (the attribute file's, the recipe's).
 
-Either may be ABSENT. Both are maps when both are there: then they are read as one. A component of a
-single slot has all of it in the second. A bare pair, since every step of every write makes one.
+Each may be ABSENT. Where both are there, both are maps and are read as one. A component with a
+single slot has its value in the second. A bare tuple, since every step of every write makes one.
 """
 
 TEXT = {str}

@@ -41,7 +41,7 @@ class WorkedList(list[Origins]):
 
 
 SetBy = int | list[Origins]
-"""Who set an entry: the number of a mark; for a list that was united or worked on in place, one for each element."""
+"""The origin of an entry: a mark number; for a list that was united or changed in place, one for each element."""
 
 
 def element_setters(set_by: SetBy, path: Path, length: int) -> list[Origins]:
