@@ -16,7 +16,7 @@ from nodeattrs.node import component_tree, ledger
 from nodeattrs.node.history import HISTORY_BOUND, Chronicle, Event
 from nodeattrs.node.maps import AssignedMap, OwnedMap
 from nodeattrs.node.running import setting_as, walk
-from nodeattrs.node.slots import RECIPE_OVER_FILE
+from nodeattrs.node.slots import PAIR
 from nodeattrs.testing import paths, programs
 from tests.effort import examples
 from tests.vectors.chef_program import Program
@@ -243,9 +243,9 @@ MUTANTS = {
     "no version gets old": lambda patch: patch.setattr(ledger.Ledger, "_outdate", write_in_the_version_of_now),
     "an answer is kept": lambda patch: patch.setattr(ledger.Ledger, "_outdate", write_beside_the_answers),
     "marks are ignored": lambda patch: (
-        patch.setitem(RECIPE_OVER_FILE.kinds, AssignedMap, MAP),
-        patch.setattr(RECIPE_OVER_FILE, "cells", {}),
-        patch.setattr(RECIPE_OVER_FILE, "always", RECIPE_OVER_FILE.always - {AssignedMap}),
+        patch.setitem(PAIR.kinds, AssignedMap, MAP),
+        patch.setattr(PAIR, "cells", {}),
+        patch.setattr(PAIR, "always", PAIR.always - {AssignedMap}),
     ),
     "recipes mark nothing": lambda patch: patch.setattr(component_tree, "AssignedMap", OwnedMap),
 }

@@ -19,7 +19,7 @@ from nodeattrs.errors import DocumentError, UnknownLayer, UnknownName
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.running import plan_of, setting_as
-from nodeattrs.node.slots import RECIPE_OVER_FILE, SLOTS
+from nodeattrs.node.slots import PAIR, SLOTS
 from nodeattrs.store import Noted, Saved, open_store
 from nodeattrs.store.filters import filtered_snapshot
 from nodeattrs.testing import layers, trees
@@ -100,7 +100,7 @@ class TestWhereItMatters:
             level = {"environment": "env_", "role": "role_"}.get(slot.source, "") + slot.level
             node.unknown(level, "base", RUBY, WHY)
         beside = [said.get(slot.number, {}), secret]
-        known._ledger.replace(slot.number, OwnedMap(fold(beside if is_over else beside[::-1], RECIPE_OVER_FILE).value))
+        known._ledger.replace(slot.number, OwnedMap(fold(beside if is_over else beside[::-1], PAIR).value))
         value = known.to_dict()
 
         assert [slot.number] == [number for number, one in node.slots.items() if one.unknown]
@@ -118,7 +118,7 @@ class TestWhereItMatters:
             node._ledger.replace(number, OwnedMap(tree))
         for number, level in enumerate(unknown):
             node.unknown(level, str(number), RUBY, WHY)
-        folded = fold([Fold((plan_of(node),), RECIPE_OVER_FILE)])
+        folded = fold([Fold((plan_of(node),), PAIR)])
 
         for path in itertools.chain([()], ((key,) for key in "ab"), itertools.product("ab", "ab")):
             ours, theirs = node.trace(path), folded.trace(path)

@@ -1,6 +1,6 @@
-"""What differs between two trees: by leaf, with types and secrets, without regard to the order of keys.
+"""The differences between two trees: value by value, with types and secrets, without regard to the order of keys.
 
-It knows plain data and `Sensitive` values, and neither who set them nor why.
+It knows plain data and `Sensitive` values, and no origins.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ class Change(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """ "added" where only `after` has a value, "removed" where only `before` has one, else "changed"."""
+        """The sort of difference: "added" where only `after` has a value, "removed" where only `before` has
+        one, else "changed".
+        """
         return "added" if self.before is ABSENT else "removed" if self.after is ABSENT else "changed"
 
 

@@ -1,9 +1,9 @@
-"""Walk one path through a folding: who set what stands there, and who was overridden on the way.
+"""Walks along one path through a folding: which settings are read there, and which were overridden on the way.
 
-It reads the steps of a folding again and asks the policies that decided about each key of the path. Below a value
-that a handler or a change has made, it goes on where each part of it has stood before: the handler is called once more
-with parts whose origins are their own places, so that nothing is compared or guessed. It knows sources as numbers, and
-no dialects.
+It reads the steps of a folding again and asks their policies about each key of the path. Below a value
+that a handler or a change has made, it goes on at the earlier place of each part of the value. The handler is called
+once more, with parts that have their own places as origins, so that nothing is compared or guessed. Sources are
+numbers here; it knows no dialects.
 """
 
 from __future__ import annotations

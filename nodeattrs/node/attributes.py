@@ -329,11 +329,11 @@ class Attributes(Mapping[Any, Any]):
     # Removing whole levels
 
     def rm(self, *path: Any) -> Any:
-        """Remove *path* from every level but automatic; the merged value as it was, or None.
+        """Remove *path* from every level but automatic; returns the merged value as it was, or None.
 
-        Removes nothing where the parent is no map in the merged tree. A deferred value is computed, and so is
-        one that stands in the way; those inside of a map or list that is removed stay deferred.
-        raises: BadArgument for the empty path; whatever a deferred value raises, and nothing is removed then
+        Removes nothing where the parent is not a map in the merged tree. Deferred values at the path and on the way are
+        computed; those inside of a map or list that is removed stay deferred.
+        raises: BadArgument for the empty path; the error of a deferred value, and nothing is removed then
         source: Chef's `rm`
         """
         return remove_path(self._ledger, PLAN, self._removable(path), self._clear_all)
@@ -384,11 +384,14 @@ class Attributes(Mapping[Any, Any]):
         return self.to_dict()
 
     def origins(self, path: str | Iterable[Any]) -> tuple[Origin, ...]:
-        """Everyone who set what is read at *path*, the strongest first; nobody where nothing is."""
+        """The origins of the value that is read at *path*, the strongest first; () where it is not set.
+
+        path: steps, or their spelling: "apache.listen_ports.0"
+        """
         return self.trace(path).origins
 
     def trace(self, path: str | Iterable[Any]) -> Trace:
-        """Everyone who set *path*, the winner first; see `nodeattrs.core.trace.Trace`.
+        """The claims about *path*, the winner first; see `nodeattrs.core.trace.Trace`. Works for any path.
 
         path: steps, or their spelling: "apache.listen_ports.0"
         cost: grows with the depth of the path and its own history, not with the tree

@@ -23,7 +23,7 @@ from nodeattrs.errors import BadArgument, NullInTheWay, TooDeep, TypeConflict
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.lists import Elements
 from nodeattrs.node.maps import AssignedMap, Joined, OwnedMap, SetBy, element_setters, set_by_at, with_later_mark
-from nodeattrs.node.slots import RECIPE_OVER_FILE, Component, component
+from nodeattrs.node.slots import PAIR, Component, component
 from nodeattrs.node.values import ROOM, key_of
 
 _NO_CONTAINER = SCALARS | {Absent}
@@ -48,7 +48,7 @@ def joined_place(file: Any, recipe: Any) -> Place:
     Else the attribute file's is ABSENT, since the recipe's value hides it.
     """
     kinds = type(file), type(recipe)
-    verdict = RECIPE_OVER_FILE.cells.get(kinds) or RECIPE_OVER_FILE.verdict(*kinds)
+    verdict = PAIR.cells.get(kinds) or PAIR.verdict(*kinds)
     return file if type(verdict) is Meet else ABSENT, recipe
 
 
@@ -63,7 +63,7 @@ def value_of(place: Place) -> Any:
 def part_to_merge(place: Place) -> Any:
     """The value at a place in the form for merging: one value, or both maps as `Joined`; ABSENT where there is none."""
     file, recipe = place
-    return value_of(place) if file is ABSENT or recipe is ABSENT else Joined(RECIPE_OVER_FILE, [file, recipe])
+    return value_of(place) if file is ABSENT or recipe is ABSENT else Joined(PAIR, [file, recipe])
 
 
 def step_down(place: Place, step: Any) -> Place:
@@ -492,8 +492,8 @@ class ComponentTree:
     # Handles that are held while their place is replaced
 
     def detach(self, path: Path = ()) -> None:
-        """Detach the container at *path* in both slots: writers that refer to it keep its content, whatever is stored
-        there next.
+        """Detach the container at *path* in both slots: writers that refer to it keep its content when another is
+        stored there.
 
         The trees are not changed.
         """

@@ -291,7 +291,7 @@ class Ledger(dict[Any, Any]):
                 self._remember(slot, path, ("overwritten", {}, mark, by))
 
     def switch_setter(self, setter: Setter) -> Setter:
-        """Make *setter* the one who sets values from now on, and return the one before."""
+        """Make *setter* the current one, which sets values from now on, and return the setter before."""
         before = self.marks.setter
         self.switch_back(self.marks.known_setter(setter))
         return before

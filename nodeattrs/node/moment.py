@@ -57,7 +57,7 @@ def _is_all_older(value: Any, set_by: SetBy, last: int, path: Path) -> bool:
 
 
 def quick_setter(ledger: Ledger, mark: int | None, path: Path) -> tuple[At, Any] | None:
-    """The setter of the value at *path*, and the value, where one look at the highest slot that has it can tell.
+    """The setter of the value at *path*, and the value, where one look at the highest slot that has it is enough.
 
     None where that is not enough: for unset paths, lists, rules, unknown layers, and changes since the mark was last
     used.

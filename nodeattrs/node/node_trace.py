@@ -31,7 +31,7 @@ from nodeattrs.node.maps import (
 )
 from nodeattrs.node.moment import ledger_at_mark
 from nodeattrs.node.setters import Mark
-from nodeattrs.node.slots import PLAN, RECIPE_OVER_FILE, SLOTS
+from nodeattrs.node.slots import PAIR, PLAN, SLOTS
 from nodeattrs.node.values import Deferred
 from nodeattrs.node.why import causes_of
 from nodeattrs.node.worked_lists import READY, Continuation, ListWork, shown, work_at
@@ -179,7 +179,7 @@ def _in_slot(slot: int, unknown: Unread) -> Part | Folding:
         return Part(None, slot)
     folding = Folding()
     for part in (Part(None, slot), *over):
-        folding.add_step(part, RECIPE_OVER_FILE)
+        folding.add_step(part, PAIR)
     return folding
 
 

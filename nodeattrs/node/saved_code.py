@@ -1,4 +1,4 @@
-"""The code of a saved run, so that the causes of its values are found when somebody asks.
+"""The code of a saved run, so that the causes of its values can be found later.
 
 A snapshot names the sources that ran and the documents that were read, each with the name that Git gives to its
 content. Where the file has changed since, the version that ran is looked for in the Git objects of the repository.

@@ -10,7 +10,7 @@ from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.tree import Path, as_path, spell
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, Branch
-from nodeattrs.node.slots import PLAN, RECIPE_OVER_FILE, SLOTS, Slot
+from nodeattrs.node.slots import PAIR, PLAN, SLOTS, Slot
 
 
 def fold_of(ledger: Ledger, branch: Branch = PLAN) -> Fold:
@@ -24,7 +24,7 @@ def fold_of(ledger: Ledger, branch: Branch = PLAN) -> Fold:
 
 def _in_slot(slot: SlotTree) -> Layer | Fold:
     """What a slot has; what is unknown there lies over it, as a later word of the same slot would."""
-    return Fold((slot.layer(), *slot.unknown), RECIPE_OVER_FILE) if slot.unknown else slot.layer()
+    return Fold((slot.layer(), *slot.unknown), PAIR) if slot.unknown else slot.layer()
 
 
 class SlotTree:

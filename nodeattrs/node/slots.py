@@ -27,8 +27,8 @@ __all__ = [
     "DEFAULT_GROUP",
     "INSIDE",
     "OVERRIDE_GROUP",
+    "PAIR",
     "PLAN",
-    "RECIPE_OVER_FILE",
     "SLOTS",
     "Component",
     "Slot",
@@ -84,7 +84,7 @@ def component(name: str) -> Component:
 _ASSIGNED: Kind = "assigned map"
 _MAPS: dict[type, Kind] = {OwnedMap: MAP, AssignedMap: MAP, Joined: MAP}
 
-RECIPE_OVER_FILE = Policy(
+PAIR = Policy(
     "recipe over attribute file",
     Line(MAP, MAP, MEET, "two maps meet key by key"),
     Line(ANY, PRESENT, TAKE, "a recipe overrides an attribute file"),
@@ -110,9 +110,9 @@ ACROSS = Policy(
 """Rule 3: groups, each finished before they meet."""
 
 
-DEFAULT_GROUP = Branch(INSIDE, (Branch(RECIPE_OVER_FILE, (1, 2)), 3, 4, Branch(RECIPE_OVER_FILE, (5, 6))))
-NORMAL_GROUP = Branch(RECIPE_OVER_FILE, (7, 8))
-OVERRIDE_GROUP = Branch(INSIDE, (Branch(RECIPE_OVER_FILE, (9, 10)), 11, 12, Branch(RECIPE_OVER_FILE, (13, 14))))
+DEFAULT_GROUP = Branch(INSIDE, (Branch(PAIR, (1, 2)), 3, 4, Branch(PAIR, (5, 6))))
+NORMAL_GROUP = Branch(PAIR, (7, 8))
+OVERRIDE_GROUP = Branch(INSIDE, (Branch(PAIR, (9, 10)), 11, 12, Branch(PAIR, (13, 14))))
 PLAN = Branch(ACROSS, (DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP, 15))
 """The whole order of precedence: fold it over fifteen trees and you have the node."""
 
@@ -125,7 +125,7 @@ def under_rules(branch: Branch, rules: tuple[PathRule, ...]) -> Branch:
     What a recipe sets over the attribute file of its own component was set with that file in view.
     """
     children = tuple(child if isinstance(child, int) else under_rules(child, rules) for child in branch.children)
-    return Branch(branch.policy if branch.policy is RECIPE_OVER_FILE else ruled(branch.policy, rules), children)
+    return Branch(branch.policy if branch.policy is PAIR else ruled(branch.policy, rules), children)
 
 
 def rules_in(document: Mapping[str, Any]) -> tuple[PathRule, ...]:

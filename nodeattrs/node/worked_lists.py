@@ -1,4 +1,4 @@
-"""Lists of a slot that were changed in place or united: who set them first, who changed them, and what of them is left.
+"""Lists of a slot that were changed in place or united: the first setters, the later ones, and what of each is left.
 
 Elements of one list may have several setters: others may have moved them, put elements beside them, or set a part of
 them again. The module knows no other slots than the two of a component.
