@@ -241,8 +241,7 @@ def fold(
     rules:    path or pattern -> a rule that replaces the policy there; see `read_rules`
     strict:   raise UnknownLayer for a layer that could not be read (`Layer.unknown`)
     raises:   BadArgument, for a wrong layer, and where there are no layers; MergeConflict, with the path, where a
-              handler
-              refuses; TooDeep
+              handler refuses; TooDeep
     """
     children = children_of(layers)
     if not children:

@@ -156,8 +156,7 @@ def listed(elements: Iterable[Part], *of: Part) -> Part:
     """A list part made of *elements*.
 
     of: the parts that the elements come from. They count as the sources of [] where there are no elements; where one
-        of
-        them keeps no origins, the list keeps none
+        of them keeps no origins, the list keeps none
     """
     parts = list(elements)
     if not parts:
@@ -170,7 +169,7 @@ def listed(elements: Iterable[Part], *of: Part) -> Part:
 def origins_by_index(origins: Origins, length: int) -> list[Origins]:
     """The origins of a list as a list, one for each element; the caller must not change it.
 
-    length: the number of elements
+    length: the number of elements; where origins are not kept, each is None
     """
     if type(origins) is list:
         return origins
@@ -202,8 +201,7 @@ def by_field(lower: Part, upper: Part, field: Any, join: Callable[[Part, Part], 
     """Two lists joined with *join* where two maps have an equal *field*; other elements of the upper list are appended.
 
     The lower list gives the order. A map that is the same object in both lists stays as it is. Of lower maps with an
-    equal
-    field the first one counts. Both sources count as setters of the field.
+    equal field the first one counts. Both sources count as setters of the field.
     cost: linear; one hash for each element
     """
     result = list(lower.elements())

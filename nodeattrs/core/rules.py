@@ -28,8 +28,7 @@ class PathRule(NamedTuple):
 
     path:        steps; "*" stands for any key
     policy:      for two lists "append", "prepend" or "unite"; for all values "replace" (the upper one) or "keep" (the
-                 lower
-                 one); "merge_by": maps in two lists that have an equal field are merged
+                 lower one); "merge_by": maps in two lists that have an equal field are merged
     field:       that field; "" for all other policies
     inside_only: the rule holds inside a group of levels, and not between groups
     place:       where the rule is written, for explanations

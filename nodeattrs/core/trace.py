@@ -43,8 +43,7 @@ class TraceClaim(NamedTuple):
     outcome: see `Outcome`
     why:     the rule that decided, in words; for an unknown layer why it cannot be read; "" for a lone winner
     by:      the ranks that override it, strongest first. Its own rank is included where it would lose without the
-             others,
-             too
+             others, too
     then:    later claims that changed its list in place, such as a recipe's; the list is still read
     """
 
@@ -80,8 +79,7 @@ class Earlier(NamedTuple):
 
     claim: the value, its origin and its rank
     event: "overwritten" or "erased"; "silent": an `unless` that set nothing; "forgotten": older events were dropped to
-           bound
-           the memory, `times` many of them
+           bound the memory, `times` many of them
     by:    the claim that overwrote or erased it; None where no claim did
     at:    the path that was overwritten or erased: the claim's own, or one above it; None where not known
     """
@@ -107,8 +105,7 @@ class Trace(NamedTuple):
     path:     the path of the question
     value:    the value that is read there; ABSENT where none is
     claims:   first the ones that are read, then unknown layers, then holding maps, then the overridden ones, each in
-              order
-              of strength
+              order of strength
     elements: for a list: each element, with its claims; else ()
     history:  values that were set before in the same slots, newest first
     cover:    the path of a scalar or list above that blocks the path, since nothing can lie below it; else None

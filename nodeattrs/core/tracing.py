@@ -45,8 +45,7 @@ def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, a
     trees: source -> its tree, for a folding that only has the numbers of its sources; a source without a tree sets
            nothing
     along: place -> the places that are removed with it, to find the setting that would be read next; None: that one is
-           not
-           looked for
+           not looked for
     cost:  the depth of the path times the number of parts that set something; for the next setting further walks
     """
     again = lambda gone: _Walker(trees, path, gone).walk(folding, path)  # noqa: E731
@@ -699,7 +698,7 @@ class _Walker:
         for side, member in here.members.items() if not here.rest else ():
             if only is None or only.source != side:
                 lost = losses_below(self.all_losses(member), key, path, here.kind)
-                losses += [one for one in lost if one.covers(path)]
+                losses += [one for one in lost if one.blocks(path)]
         found = _Product(entry.value, entry.origins, making, here.members, rest, origins, earlier)
         return replace(found, losses=losses, unknown=entry.unknown), only
 

@@ -24,7 +24,7 @@ _AT_LINE = re.compile(r":\d+$")
 
 
 class Unread(NamedTuple):
-    """A file or program that was not read, or must not be run, and may change an answer.
+    """A file or program that was not read, or must not be run, and may change an answer. It prints as layer and reason.
 
     place:  a file, perhaps with a line; a folder or a program
     reason: why, as the end of a sentence: "was not run (--run-code)"
@@ -55,7 +55,7 @@ class Unread(NamedTuple):
         return _AT_LINE.sub("", self.place)
 
     @property
-    def is_free(self) -> bool:
+    def is_own_sentence(self) -> bool:
         """Whether the reason is a whole sentence, and not the end of one that begins with a known verb ("was",
         "needs").
         """
@@ -134,7 +134,7 @@ def sentences(found: Iterable[Unread], whole: bool = False) -> Iterator[str]:
     """
     kinds: dict[tuple[str, str, bool, str], dict[str, list[Unread]]] = {}
     for one in dict.fromkeys(found):
-        reason = "" if one.is_free else one.reason if whole else one.reason.partition(": ")[0]
+        reason = "" if one.is_own_sentence else one.reason if whole else one.reason.partition(": ")[0]
         kind = one.kind, reason, not one.paths, one.place if whole else ""
         kinds.setdefault(kind, {}).setdefault(one.file, []).append(one)
     for (noun, reason, sets_any, _), files in kinds.items():
@@ -144,7 +144,7 @@ def sentences(found: Iterable[Unread], whole: bool = False) -> Iterator[str]:
         if len(files) == 1:
             first = every[0]
             free = f"{first.layer} may set {what}: {first.reason}"
-            yield free if first.is_free else _sentence(first.layer, first.reason, what)
+            yield free if first.is_own_sentence else _sentence(first.layer, first.reason, what)
             continue
         verb, _, rest = reason.partition(" ")
         places = _some([some[0].place for some in files.values()])

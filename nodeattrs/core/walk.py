@@ -44,6 +44,10 @@ class Overridden(NamedTuple):
     policy, line: the table and the line that decided
     further_up:   whether it lost as a part of a map that was replaced above
     in_sum:       whether it is only known that nothing of it is left in a merged value, not what replaced each part
+
+    `place` is where its source has it. `blocks` says whether it stood above a path; `one_step_down` gives it as seen
+    from
+    an entry below.
     """
 
     setting: Setting
@@ -58,16 +62,15 @@ class Overridden(NamedTuple):
         """Where its source has it."""
         return At(self.setting.source, self.setting.own)
 
-    def covers(self, path: Path) -> bool:
+    def blocks(self, path: Path) -> bool:
         """Whether it is a scalar or list above *path*, which would block that path."""
         return len(self.setting.path) < len(path)
 
-    def below(self, key: Any, path: Path, is_index: bool) -> Overridden | None:
+    def one_step_down(self, key: Any, path: Path, is_index: bool) -> Overridden | None:
         """The same loss seen one step further down, at *path*, which ends in *key*; None where it has no value there.
 
         A setting that blocks the whole path, or lies deeper on it, is returned as it is. So is a map without the key
-        where the
-        key is an index or the map itself is an element: it would be read whole.
+        where the key is an index or the map itself is an element: it would be read whole.
         is_index: whether the key is an index of a list
         """
         setting = self.setting
@@ -89,6 +92,8 @@ class PendingLosses(NamedTuple):
     keys:     the steps from there
     path:     the path in the merged tree where the steps end
     by, rule: the sources and the rule that override the setting at that place as well; () and None where it is read
+
+    `blocks` is always False, since it is not known; `one_step_down` appends a step.
     """
 
     here: Any
@@ -97,11 +102,11 @@ class PendingLosses(NamedTuple):
     by: tuple[int, ...] = ()
     rule: Rule | None = None
 
-    def covers(self, path: Path) -> bool:
+    def blocks(self, path: Path) -> bool:
         """Always False: it is not known yet."""
         return False
 
-    def below(self, key: Any, path: Path, is_index: bool) -> PendingLosses:
+    def one_step_down(self, key: Any, path: Path, is_index: bool) -> PendingLosses:
         """The pending losses one step further down, at *path*, which ends in *key*."""
         return self._replace(keys=(*self.keys, key), path=path)
 
@@ -116,7 +121,7 @@ def losses_below(losses: Iterable[Any], key: Any, path: Path, of: type) -> list[
     of:        the type of the value that is read; in a map a number is a key, not an index
     """
     is_index = type(key) is int and not issubclass(of, dict)
-    return [found for lost in flat(losses) if (found := lost.below(key, path, is_index)) is not None]
+    return [found for lost in flat(losses) if (found := lost.one_step_down(key, path, is_index)) is not None]
 
 
 def without_repeats(losses: Iterable[Overridden]) -> tuple[Overridden, ...]:

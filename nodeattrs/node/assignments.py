@@ -20,10 +20,8 @@ class UnlessWriter:
     none.
 
     Also callable: `node.default_unless("a", "b", 1)` returns the value it stored, or None where it stored nothing. A
-    value
-    that is found stays, and the history notes the attempt as silent. Other components do not count. Nothing is made on
-    the
-    way before the store.
+    value that is found stays, and the history notes the attempt as silent. Other components do not count. Nothing is
+    made on the way before the store.
     raises: BadArgument, without a path
     source: Chef's `default_unless`; it asks its own component only
     """

@@ -228,8 +228,7 @@ class Attributes(Mapping[Any, Any]):
         """The merged value at *path*, or None where it is not set; maps go by key, lists by index.
 
         A path is steps here, as in all methods that read or change a value: a dot belongs to its key. `trace`,
-        `explain`
-        and `origins` take a path as text, too.
+        `explain` and `origins` take a path as text, too.
         raises: BadArgument, where a lone text with dots is no key, and spells a path that is set
         source: Chef's `read`
         """
@@ -306,8 +305,7 @@ class Attributes(Mapping[Any, Any]):
         """Note that the current setter sets values in one component that cannot be read or must not be run.
 
         No value changes. `trace` and `explain` name the unknown layer wherever it might decide a value. A snapshot
-        keeps it;
-        it is forgotten when the slot is emptied for a new run.
+        keeps it; it is forgotten when the slot is emptied for a new run.
         level:  a component: "default", "role_override", ...
         name:   the layer's name
         reason: why it is unknown, in words: "is Ruby, which was not run"

@@ -185,8 +185,7 @@ class CauseFinder:
         """A function (module name, importing file) -> the module's source.
 
         It returns None for a module outside of the repository, and for one whose version is not available;
-        `unavailable` notes
-        the latter.
+        `unavailable` notes the latter.
         """
         root = _real(locator.root())
 

@@ -296,8 +296,7 @@ class ComponentTree:
         level.
 
         The parent must be a map, or a list where the last step is an index. Inside a list, the whole list is copied. A
-        recipe's
-        map is marked as assigned: it hides the attribute file's values.
+        recipe's map is marked as assigned: it hides the attribute file's values.
         value:  made by `stored`; it is not copied again
         full:   whether it is a full assignment
         parent: the place of the parent; None: it is looked up

@@ -41,8 +41,7 @@ class Node(Attributes):
     rules:       path or pattern -> rule that replaces Chef's there; see `core.rules.read_rules`
 
     Reading is as from an immutable mapping: an absent key raises NoSuchAttribute (a KeyError). One thread may write
-    while
-    others read; several writers take turns. A value that was read never changes, deferred values excepted.
+    while others read; several writers take turns. A value that was read never changes, deferred values excepted.
     source: docs/merging.md
 
     >>> node = Node("web1")

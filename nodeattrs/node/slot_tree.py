@@ -31,8 +31,7 @@ class SlotTree:
     """One of the fifteen slots, as a tree of its own: `node.slots[2]`.
 
     It can be read, printed and folded like any other tree, and always shows the current values. `assigned` lists the
-    maps
-    of a recipe that hide the attribute file's values.
+    maps of a recipe that hide the attribute file's values.
     """
 
     __slots__ = ("_ledger", "slot")

@@ -76,8 +76,7 @@ class Deferred:
 
         path:   where it stands, for messages; an error of the function gets a note with that path
         raises: DeferredCycle, where it needs itself; BadKey, BadValue, for a value that no node can hold; any error of
-                the
-                function
+                the function
         """
         chain: list[Deferred] = _running.__dict__.setdefault("chain", [])
         if any(one is self for one in chain):

@@ -169,8 +169,7 @@ class ReadCache(dict[Any, Any]):
     """The values of a map that were read so far, by key; reading a key that is not in it merges that key.
 
     A view's subscript is this dict's own, so that a repeated read runs no Python at all (docs/decisions/0004). Scalars
-    and
-    views are kept; a deferred value is computed at each read. An absent key raises NoSuchAttribute.
+    and views are kept; a deferred value is computed at each read. An absent key raises NoSuchAttribute.
 
     part:    the maps of the view, joined and not merged
     version: the version that it shows

@@ -43,8 +43,7 @@ class Continuation(NamedTuple):
     """The history of a list that was changed in place, or of a part of one, as claims.
 
     slot:   the weaker slot that the list was taken over from, and that still has it, as a recipe changes the
-            attribute
-            file's list; else None
+            attribute file's list; else None
     begun:  the claims that set it first; several where lists had united. Their value is ABSENT where it is not kept
     steps:  the claims that changed it in place since, each line once, the last one last
     events: the events of the history that are only these changes, and so need no row of their own
