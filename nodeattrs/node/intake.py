@@ -105,8 +105,7 @@ class Intake:
         """Copy the normal attributes of *node*, as an earlier run left them; their origins say that they are saved.
 
         They go to the lower slot of normal, whose content they replace. Values that the node's own document had set are
-        left out:
-        each run merges them anew (`merge_normal`).
+        left out: each run merges them anew (`merge_normal`).
         """
         with node._ledger.lock:
             other = _as_saved(node._ledger)
