@@ -45,9 +45,8 @@ class Overridden(NamedTuple):
     further_up:   whether it lost as a part of a map that was replaced above
     in_sum:       whether it is only known that nothing of it is left in a merged value, not what replaced each part
 
-    `place` is where its source has it. `blocks` says whether it stood above a path; `one_step_down` gives it as seen
-    from
-    an entry below.
+    `place` is the path in its source's own tree. `blocks` says whether it stood above a path. `one_step_down` gives the
+    same loss at an entry below.
     """
 
     setting: Setting
@@ -67,10 +66,12 @@ class Overridden(NamedTuple):
         return len(self.setting.path) < len(path)
 
     def one_step_down(self, key: Any, path: Path, is_index: bool) -> Overridden | None:
-        """The same loss seen one step further down, at *path*, which ends in *key*; None where it has no value there.
+        """The same loss at the entry *key*, which stands at *path*; None where the setting has no value there.
 
-        A setting that blocks the whole path, or lies deeper on it, is returned as it is. So is a map without the key
-        where the key is an index or the map itself is an element: it would be read whole.
+        A loss that was recorded at *path* or below it is returned as it is. So is a scalar or list that blocks the
+        path. So is
+        a map without the key where the key is an index, or where the map is an element: its source would give the whole
+        map.
         is_index: whether the key is an index of a list
         """
         setting = self.setting

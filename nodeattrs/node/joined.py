@@ -71,7 +71,7 @@ def joined(policy: Policy, parts: Iterable[Any]) -> Any:
 
 
 def joined_roots(trees: Sequence[Any], branch: Branch) -> Any:
-    """The root maps of some trees as `Joined`, in the order of a plan; {} where all are empty.
+    """The root maps of some trees, in the order of a plan: `Joined`, a lone tree as it is, {} where all are empty.
 
     Empty trees are left out, but not an empty map that a recipe assigned: it hides other values.
     trees: by slot number

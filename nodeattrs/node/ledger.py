@@ -227,7 +227,10 @@ class Ledger(dict[Any, Any]):
         self.serial += 1
 
     def erase(self, slot: int, path: Path, mark: int = 0) -> None:
-        """Remove the value at *path* in one slot, and note it in the history; does nothing where no value is there."""
+        """Remove the value at *path* in one slot, and note it in the history; does nothing where no value is there.
+
+        path: at least one step; `replace` empties a whole slot
+        """
         key = path[-1]
         if dig(self.trees[slot], path) is ABSENT:
             return
