@@ -66,7 +66,7 @@ class Overridden(NamedTuple):
         return len(self.setting.path) < len(path)
 
     def one_step_down(self, key: Any, path: Path, is_index: bool) -> Overridden | None:
-        """The same loss at the entry *key*, which stands at *path*; None where the setting has no value there.
+        """The same loss at the entry *key*, at *path*; None where the setting has no value there.
 
         A loss that was recorded at *path* or below it is returned as it is. So is a scalar or list that blocks the
         path. So is
