@@ -84,7 +84,7 @@ class Cause(NamedTuple):
     """A line that a value depends on, beside the line that set the value.
 
     Either the value comes from that line (a call, a literal, data that was read), or the line decides which sources
-    count or how values merge. It prints as "users.json:14, read at recipes/users.py:9".
+    count or how values merge. It prints as "users.json:14, read at recipes/users.py:9", or "called from b.py:8".
 
     what:   in words: "role[web] is on the run-list"; or one of CALLED, WRITTEN, READ, UNAVAILABLE
     origin: the place of that line

@@ -182,7 +182,7 @@ class CauseFinder:
         self.unavailable: dict[str, None] = {}
 
     def module_finder(self, locator: Code) -> Any:
-        """A function (module name, importing file) -> the module's source.
+        """A function (module name, importing file) -> the `flow.Code` of the module.
 
         It returns None for a module outside of the repository, and for one whose version is not available;
         `unavailable` notes the latter.

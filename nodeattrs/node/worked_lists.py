@@ -80,6 +80,11 @@ class ListWork:
     path:  the path in question
     depth: the list stands at this depth of the path
     now:   the origins of its elements now; a `WorkedList` where it was changed in place
+
+    `states` are its versions, `taken_over` the one that the weaker slot had, `continued` its first setters and changes.
+    `is_left` says whether something of the start is left, `continues` whether a weaker claim is, `events` lists what
+    the
+    history need not repeat.
     """
 
     def __init__(self, ledger: Ledger, slot: int, path: Path, depth: int, now: list[Origins]) -> None:
