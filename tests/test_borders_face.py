@@ -26,7 +26,7 @@ from nodeattrs import (
     read_layer,
     store,
 )
-from nodeattrs.core.budget import Limits, hold, limited
+from nodeattrs.core.budget import Limits, limited, set_limits
 from nodeattrs.core.code import held_back, require_may_run
 from nodeattrs.dialects.chef.checks.checking import checked, faults_of
 from nodeattrs.errors import NodeattrsError
@@ -122,8 +122,8 @@ WRONG: dict[str, list[Callable[[], Any]]] = {
     "budget": [
         lambda: limited(3).__enter__(),
         lambda: limited(Limits(), values="many").__enter__(),
-        lambda: Limits().but(step=3),
-        lambda: hold(3),
+        lambda: Limits().replaced(step=3),
+        lambda: set_limits(3),
         lambda: held_back("yes").__enter__(),
         lambda: require_may_run(3),
     ],

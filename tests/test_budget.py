@@ -63,7 +63,7 @@ class TestBudget:
         budget.depth(2)
         budget.depth(2)
 
-        assert 1 == budget.left("steps")
+        assert 1 == budget.remaining("steps")
         with pytest.raises(TooMuch, match="takes more than 3 steps"):
             budget.steps(2)
 
@@ -73,7 +73,7 @@ class TestBudget:
         budget = Budget("x", Limits(values=9, bytes=40))
         budget.tree([twice, twice])
 
-        assert (0, 0) == (budget.left("values"), budget.left("bytes"))
+        assert (0, 0) == (budget.remaining("values"), budget.remaining("bytes"))
         with pytest.raises(TooMuch):
             budget.tree("x")
 
@@ -87,7 +87,7 @@ class TestBudget:
     def test_a_limit_that_is_none_is_refused(self, odd):
         """With those that there are."""
         with pytest.raises(BadArgument, match="there is no limit"):
-            Limits().but(**odd)
+            Limits().replaced(**odd)
 
     def test_settings_and_the_command_line_raise_them(self, tmp_path, capsys, monkeypatch):
         """The command line prevails."""
@@ -136,7 +136,7 @@ class TestBudget:
             budget = Budget("x", Limits(bytes=len(text) + 2))
 
             assert {"a": [1, 2, 3]} == read_layer(tmp_path / name, budget=budget).value
-            assert 2 == budget.left("bytes")
+            assert 2 == budget.remaining("bytes")
             with pytest.raises(TooMuch):
                 read_layer(tmp_path / name, budget=budget)
         part = "#cloud-config\na: [1, 2, 3]\n"

@@ -21,8 +21,8 @@ from nodeattrs.cli.program import parser
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-USERS, INNER = DOCS / "glossary.md", DOCS / "inner-words.md"
-PAGES = [ROOT / "README.md", *(page for page in DOCS.rglob("*.md") if page != INNER)]
+USERS = DOCS / "glossary.md"
+PAGES = [ROOT / "README.md", *DOCS.rglob("*.md")]
 PUBLIC = re.search(r"\| names to import \|(.*)\|", (DOCS / "stability.md").read_text(encoding="utf-8"))
 assert PUBLIC is not None
 ADAPTERS = [one.name for one in pkgutil.iter_modules(adapters.__path__, f"{adapters.__name__}.") if one.ispkg]
@@ -108,10 +108,7 @@ HELPS = dict(helps(parser()))
 
 class TestGlossary:
     def test_a_word_has_one_meaning(self):
-        """
-        One row on both pages together.
-        """
-        twice = [word for word, count in Counter(rows(USERS) + rows(INNER)).items() if count > 1]
+        twice = [word for word, count in Counter(rows(USERS)).items() if count > 1]
 
         assert [] == twice
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from nodeattrs.core.claim import Claim, Origin
-from nodeattrs.core.folding import Folding, noting
+from nodeattrs.core.folding import Folding, recorded_decisions
 from nodeattrs.core.origins import wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.trace import Outcome, Trace, traced
@@ -110,7 +110,7 @@ class Judge:
     def __init__(self, case: Drawn) -> None:
         self.case = case
         self.places: list[Place] = []
-        with noting() as notes:
+        with recorded_decisions() as notes:
             self.folding = folded(case, case.values)
             self.folding.located()
         self.value = self.folding.result.value

@@ -207,7 +207,7 @@ class TestReading:
     def test_both_parsers_keep_the_limits(self, by, limits: dict[str, int], text: str):
         for parser in ("json", "orjson"):
             by(parser)
-            with limited(in_force().but(**limits)), pytest.raises(TooMuch):
+            with limited(in_force().replaced(**limits)), pytest.raises(TooMuch):
                 documents.parse(text, "a.json", "json")
 
 

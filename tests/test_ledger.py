@@ -41,11 +41,11 @@ class TestWhatAWriteCopies:
         """The number of entries of each map that a write has copied."""
         entries: list[int] = []
 
-        def counted(original, replica=ledger.replica):
+        def counted(original, writable_copy=ledger.writable_copy):
             entries.append(len(original))
-            return replica(original)
+            return writable_copy(original)
 
-        monkeypatch.setattr(ledger, "replica", counted)
+        monkeypatch.setattr(ledger, "writable_copy", counted)
         return entries
 
     @pytest.mark.parametrize("held", [False, True], ids=["views let go", "views held"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from nodeattrs import Node, lazy
-from nodeattrs.node.maps import whose_at
-from nodeattrs.node.moment import plainly_set
+from nodeattrs.node.maps import set_by_at
+from nodeattrs.node.moment import quick_setter
 from nodeattrs.node.running import setting_as
 
 TEXTS = {
@@ -109,8 +109,8 @@ class TestAShortLook:
 
     def setter(self, text: str, path: tuple[str, ...]):
         node = ran(text + ("" if "'r'" in text else READ))
-        by = whose_at(node._ledger.trees[2], ("r",))[0]
-        return node, plainly_set(node._ledger, by, path)
+        by = set_by_at(node._ledger.trees[2], ("r",))[0]
+        return node, quick_setter(node._ledger, by, path)
 
     @pytest.mark.parametrize("text", CERTAIN.values(), ids=CERTAIN)
     def test_where_it_is_certain_it_is_what_the_trace_says(self, text):
@@ -149,9 +149,9 @@ class TestAShortLook:
                 compile(f"{text}\nif 'r' not in node: default['r'] = node['a']", "x.py", "exec"),
                 {"node": node, "default": node.default},
             )
-        by = whose_at(node._ledger.trees[1], ("r",))[0]
+        by = set_by_at(node._ledger.trees[1], ("r",))[0]
         for index in range(3):
-            found, claim = plainly_set(node._ledger, by, ("a", index)), node.trace(("a", index)).winner
+            found, claim = quick_setter(node._ledger, by, ("a", index)), node.trace(("a", index)).winner
             assert (found is None) == (not certain or claim is None)
             if found is not None:
                 origin = node._ledger.marks.place(found[0])[0]

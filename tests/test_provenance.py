@@ -27,7 +27,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.formats.documents import parse
 from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.intake import Intake
-from nodeattrs.node.maps import setters_in, whose_at
+from nodeattrs.node.maps import set_by_at, setters_at
 from nodeattrs.node.running import origin_here, setting_as
 from nodeattrs.node.worked_lists import continued
 from nodeattrs.testing import programs
@@ -338,7 +338,7 @@ class TestDocuments:
                 port: 124                       #: web-port
         """,
         )
-        Intake(said.node).roles(
+        Intake(said.node).set_roles(
             [
                 (one.tree["default_attributes"], one.locator("role", name, ("default_attributes",)))
                 for one, name in ((base, "base"), (web, "web"))
@@ -379,7 +379,7 @@ class TestDocuments:
         """It changes nothing, and is in the past of the map."""
         base = said.document("roles/base.json", '{"e": {"t": 1}}')
         web = said.document("roles/web.yaml", "e: {}  #: empty")
-        Intake(said.node).roles([(one.tree, one.locator("role", "", ())) for one in (base, web)], [])
+        Intake(said.node).set_roles([(one.tree, one.locator("role", "", ())) for one in (base, web)], [])
 
         assert said.node["e"] == {"t": 1}
         assert ("overwritten", {}, said.at["empty"]) == said.past("e")[0][:3]
@@ -404,12 +404,12 @@ class TestDocuments:
             default_locator = document.locator("environment", "production", ("default_attributes",))
             override_locator = document.locator("environment", "production", ("override_attributes",))
 
-        Intake(said.node).environment(Environment())
+        Intake(said.node).set_environment(Environment())
 
         assert (said.winner("a"), said.winner("b")) == (said.at["a"], said.at["b"])
         assert [said.node.trace(path).winner.claim.rank for path in "ab"] == [3, 12]
         assert said.node.trace("a").winner.claim.origin.who == "environment production"
-        Intake(said.node).environment(None)
+        Intake(said.node).set_environment(None)
         assert said.winner("a") is None
 
     def test_json_attributes_stand_over_what_was_saved(self, said):
@@ -1016,7 +1016,7 @@ class TestListsThatSeveralWorkedOn:
             ({"l": ["a"]}, Origin("role", "base", "base.json", 1)),
             ({"l": ["b"]}, Origin("role", "web", "w.json", 2)),
         ]
-        Intake(said.node).roles(roles, [])
+        Intake(said.node).set_roles(roles, [])
         said.run("role", "x", "node.role_default['l'].push('z')  #: push")
         found = continued(said.node._ledger, 4, ("l",))
 
@@ -1034,7 +1034,7 @@ class TestListsThatSeveralWorkedOn:
         """As set by those who were saved."""
         said.run("recipe", "x", "node.normal['l'] = ['a']  #: set\nnode.normal['l'].push('b')  #: push")
         later = Said(said.root)
-        Intake(later.node).saved(said.node)
+        Intake(later.node).keep_saved(said.node)
         found = continued(later.node._ledger, 7, ("l",))
 
         assert [str(one.origin) for one in (*found.begun, *found.steps)] == [
@@ -1046,8 +1046,8 @@ class TestListsThatSeveralWorkedOn:
         """JSON attributes of the next run over the list that a recipe worked on."""
         said.run("recipe", "x", "node.normal['l'] = ['a']  #: set\nnode.normal['l'].push('b')  #: push")
         later = Said(said.root)
-        Intake(later.node).saved(said.node)
-        Intake(later.node).json_attributes({"l": ["b", "c"]})
+        Intake(later.node).keep_saved(said.node)
+        Intake(later.node).merge_json({"l": ["b", "c"]})
         elements = later.node.trace("l").elements
 
         assert ["a", "b", "c"] == list(later.node["l"])
@@ -1137,7 +1137,7 @@ class TestElementsThatMoved:
             ({"l": ["a"]}, Origin("role", "one", "one.json", 1)),
             ({"l": ["b", "a"]}, Origin("role", "two", "two.json", 1)),
         ]
-        Intake(said.node).roles(roles, [])
+        Intake(said.node).set_roles(roles, [])
 
         assert self.rows(said, "l.0") == [("joins", 4, "a", "one.json:1"), ("joins", 4, "a", "two.json:1")]
         assert self.rows(said, "l.1") == [("wins", 4, "b", "two.json:1")]
@@ -1245,7 +1245,7 @@ def test_an_element_that_nobody_has_set_is_nobodys():
     """
     told = [At(3, ("l", 0)), At(4, ("l", 1))]
 
-    assert [4, 0, 0, 0] == [setters_in([], told, (step,), ("l",))[0].source for step in (1, 2, -1, "x")]
+    assert [4, 0, 0, 0] == [setters_at([], told, (step,), ("l",))[0].source for step in (1, 2, -1, "x")]
 
 
 class TestAskingAnything:
@@ -1444,13 +1444,13 @@ class TestMemory:
         def after(count):
             node = Node("web1")
             layers = [({"a": {"l": one}}, Origin("role", f"r{at}")) for at, one in enumerate(lists[:count])]
-            Intake(node).roles(layers, [])
+            Intake(node).set_roles(layers, [])
             return node._ledger
 
         chronicle = after(len(lists)).history["a", "l"][4, False]
         counts = [1, *range(len(lists) - len(chronicle.last), len(lists))]
-        stood = [(*whose_at(after(count).trees[4], ("a", "l")), count + 2) for count in counts]
-        assert repr(stood) == repr([(one.whose, one.value, one.by) for one in chronicle.events()])
+        stood = [(*set_by_at(after(count).trees[4], ("a", "l")), count + 2) for count in counts]
+        assert repr(stood) == repr([(one.set_by, one.value, one.by) for one in chronicle.events()])
 
 
 class TestProvenanceOff:

@@ -265,7 +265,7 @@ class TestOnANode:
         """
         node = Node("web1", rules={"l": "append"})
         said = Origin("role", "r")
-        Intake(node).roles([({"l": [1]}, said), ({"l": [1, 2]}, said)], [])
+        Intake(node).set_roles([({"l": [1]}, said), ({"l": [1, 2]}, said)], [])
 
         assert [1, 1, 2] == list(node["l"])
 

@@ -208,7 +208,7 @@ class TestByPath:
             lambda node: node.default.update(db={"password": SECRET}),
             lambda node: node.default["db"].setdefault("password", SECRET),
             lambda node: apply_expansion(node, {"db": {"password": SECRET}}, {}),
-            lambda node: Intake(node).roles(
+            lambda node: Intake(node).set_roles(
                 [], [({"db": {"host": 1}}, _NOBODY), ({"db": {"password": SECRET}}, _NOBODY)]
             ),
             lambda node: consume_external(node, {"platform": "ubuntu"}, {"db": {"password": SECRET}}),

@@ -188,12 +188,12 @@ class TestSettledFacts:
 
     def test_without_a_platform_they_are_refused(self):
         with pytest.raises(BadArgument, match="no platform"):
-            Intake(Node("n1")).facts({}, settled=True)
+            Intake(Node("n1")).merge_facts({}, settled=True)
 
     def test_the_facts_of_a_node_are_plain_data(self):
         node = Node("n1")
         given = {"platform": "p", "os": {"name": "clay"}}
-        Intake(node).facts(given, settled=True, anew=False)
+        Intake(node).merge_facts(given, settled=True, anew=False)
         node.automatic["late"] = {"value": lazy(lambda: node["platform"])}
 
         facts = facts_of(node)

@@ -169,7 +169,7 @@ class TestRoundTrip:
         ]
         stated = [(one.tree, one.locator("role", file)) for one, file in ((parse(t, f, "json"), f) for t, f in roles)]
         given = parse('{"n": {\n "m": [1,\n 2]}}', "given.json", "json")
-        Intake(node).roles(stated, [])
+        Intake(node).set_roles(stated, [])
         consume_external(node, {"platform": "ubuntu"}, given.tree, json_locator=given.locator("JSON attributes", ""))
         again = through_json(node)
 
@@ -393,7 +393,7 @@ class TestWhatANodeTakesOver:
         """The slot of recipes is empty then, and the node is the same."""
         saved = self.node(lambda normal: normal.update(a=1, b=2), lambda normal: normal.update(b=3, c=[4]))
         node = Node("web1")
-        Intake(node).saved(saved)
+        Intake(node).keep_saved(saved)
 
         assert node.slots[7].to_dict() == {"a": 1, "b": 3, "c": [4]}
         assert node.slots[8].to_dict() == {}
@@ -412,7 +412,7 @@ class TestWhatANodeTakesOver:
             with setting_as(saved, "attribute file" if early else "recipe", "x"), contextlib.suppress(TypeError):
                 saved.normal.write(*path, value)
         node = Node("web1")
-        Intake(node).saved(saved)
+        Intake(node).keep_saved(saved)
 
         assert node.to_dict() == saved.to_dict()
         assert node.normal.to_dict() == node.slots[7].to_dict()
@@ -435,7 +435,7 @@ class TestWhatANodeTakesOver:
         with setting_as(saved, "recipe", "x"):
             saved.normal = {"b": 2}
         node = Node("web1")
-        Intake(node).saved(saved)
+        Intake(node).keep_saved(saved)
 
         assert node.to_dict() == {"b": 2}
 
@@ -453,6 +453,6 @@ class TestWhatANodeTakesOver:
         """They are the run's word, in the slot below the recipe's; Chef has one tree, and puts them behind."""
         node = Node("web1")
         node.normal["a"] = 1
-        Intake(node).begin_tags()
+        Intake(node).ensure_tags()
 
         assert list(node.normal.to_dict()) == ["tags", "a"]

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodeattrs import ACROSS, INSIDE, Fold, Folded, Layer, Line, Origin, Policy, fold
-from nodeattrs.core.claim import Claim, Words
+from nodeattrs.core.claim import Claim, ValueText
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, MEET, PRESENT, TAKE, TEXT
 from nodeattrs.core.trace import Earlier, Outcome, Trace, TraceClaim, shown
@@ -364,8 +364,8 @@ class TestText:
     """What people read, letter for letter."""
 
     def test_words_in_place_of_a_value_have_no_quotes(self):
-        assert shown(Words("look up 'port'")) == "look up 'port'"
-        assert shown(Words("look up 'port'"), 7) == "look u…"
+        assert shown(ValueText("look up 'port'")) == "look up 'port'"
+        assert shown(ValueText("look up 'port'"), 7) == "look u…"
 
     def test_a_scalar(self):
         folded = fold(

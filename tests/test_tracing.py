@@ -11,7 +11,7 @@ import pytest
 
 from nodeattrs import ACROSS, Folded, Layer, fold
 from nodeattrs.core.claim import Claim, Origin
-from nodeattrs.core.folding import NOTHING, Folding, meet, note
+from nodeattrs.core.folding import NOTHING, Folding, meet, record_decision
 from nodeattrs.core.part import Part, handler, listed, without
 from nodeattrs.core.policy import (
     ABSENT_KIND,
@@ -165,7 +165,7 @@ class TestInLine:
         cutting = Policy("cutting", Line(ANY, PRESENT, TAKE, "cut away"))
 
         def cut(lower: Part, upper: Part) -> Part:
-            note(cutting, lower.at("a"), upper.at("no a"))
+            record_decision(cutting, lower.at("a"), upper.at("no a"))
             return meet(YIELDING, without(lower, ["a"]), without(upper, ["no a"]))
 
         folding = laid(Policy("cut", Line(MAP, MAP, cut), Line(ANY, PRESENT, TAKE)), {"no a": True}, {"a": 1, "b": 2})

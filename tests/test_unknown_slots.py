@@ -191,7 +191,7 @@ class TestHowLong:
     def test_what_is_laid_beside_it_leaves_it(self):
         """An empty slot begins with what comes; one with somebody unknown in it goes on."""
         node = node_with("normal")
-        Intake(node).json_attributes({"k": {"x": 1}})
+        Intake(node).merge_json({"k": {"x": 1}})
 
         assert (node.read("k", "x"), is_told(node, "k.x")) == (1, True)
 
@@ -200,7 +200,7 @@ class TestHowLong:
         node = node_with("normal", normal=1)
         for _ in range(2):
             later = Node("web1")
-            Intake(later).saved(node)
+            Intake(later).keep_saved(node)
             later.unknown("normal", "base", RUBY, WHY)
             node = later
 

@@ -56,7 +56,7 @@ def ways(node: Node, path: str) -> list[str]:
     """In words, as an explanation has them, without the cookbook's folder."""
     winner = node.trace(path).winner
     assert winner is not None
-    return [one.replace("cookbooks/app/", "") for one in winner.claim.ways()]
+    return [one.replace("cookbooks/app/", "") for one in winner.claim.cause_lines()]
 
 
 class TestRepositories:

@@ -414,7 +414,7 @@ class TestGuard:
         assert "is code" in web.get("/nodes/db1/catalog").text
 
     def test_nothing_is_written(self, place):
-        """Neither by a page nor by the data behind one: but for what an impact keeps, in a folder of ours, and what SQLite keeps while it reads."""
+        """Neither by a page nor by the data behind one: but what an impact keeps in a folder of ours, and SQLite while it reads."""
         before = {path: path.stat().st_mtime_ns for path in place.rglob("*") if path.is_file()}
         web = client(site_of(place))
         for path in PAGES:

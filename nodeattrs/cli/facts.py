@@ -39,6 +39,6 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if not facts.tree:
         raise NotFound(f"there are no facts in {options.facts}", hint="name what ohai or facter --json wrote")
     terminal.warn(facts.warnings)
-    value = Secrets(sensitive_of(options)).guarded(path, part_of(facts.tree, path))
+    value = Secrets(sensitive_of(options)).wrapped(path, part_of(facts.tree, path))
     terminal.report(ShownDocument(path, value, facts.locator.at if options.origins else None))
     return 0

@@ -269,7 +269,7 @@ def limits_of(options: argparse.Namespace, settled: Mapping[str, float]) -> Abst
     for name, _, most in given:
         if name not in numbers:
             raise BadArgument(f"--budget {name}={most} is no limit", hint="write --budget values=2000000")
-    return limited(in_force().but(**settled).but(**numbers))
+    return limited(in_force().replaced(**settled).replaced(**numbers))
 
 
 def asked_of(options: argparse.Namespace) -> Asked:

@@ -57,7 +57,7 @@ def perform_on(options: argparse.Namespace, terminal: Terminal, fields: tuple[st
     tree = {name: getattr(thing, name) for name in names}
     path = path_of(options.path)
     guarded = {
-        name: Secrets(repository.config.sensitive).guarded((), value) if name.endswith("_attributes") else value
+        name: Secrets(repository.config.sensitive).wrapped((), value) if name.endswith("_attributes") else value
         for name, value in tree.items()
     }
     terminal.warn(repository.warnings)

@@ -189,7 +189,7 @@ def _lines(stream: TextIO, file: str) -> Iterator[str]:
     """The lines of a file, each within the limit for a text of a store. raises: TooMuch"""
     from nodeattrs.store.engines.texts import text_budget
 
-    while line := stream.readline(text_budget().left("bytes") + 1):
+    while line := stream.readline(text_budget().remaining("bytes") + 1):
         text_budget(file).bytes(len(line))
         yield line
 

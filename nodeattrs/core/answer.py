@@ -17,7 +17,9 @@ from nodeattrs.core.tree import Path
 
 @runtime_checkable
 class Answer(Protocol):
-    """A value that can say where each part of it came from.
+    """The contract of an answer: a value, and where each part of it was set. `Node` and `Folded` keep it.
+
+    Every dialect gives its answers in this form. The methods raise BadArgument for a path that is not spelled right.
 
     >>> from nodeattrs import fold
     >>> isinstance(fold([{"a": 1}]), Answer)
@@ -30,11 +32,13 @@ class Answer(Protocol):
         ...
 
     def origins(self, path: str | Path) -> tuple[Origin, ...]:
-        """Everyone who set what stands at a path of the value; nobody where nothing stands."""
+        """The origins of the value at *path*; () where the path is not set."""
         ...
 
     def trace(self, path: str | Path) -> Trace:
-        """Everyone who set a path, the winner first, with the rule that overrode each other one."""
+        """The claims about *path*, the winner first, each other one with the rule that overrode it; no claims where
+        none is set.
+        """
         ...
 
     def to_dict(self) -> Any:

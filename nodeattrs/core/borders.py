@@ -1,7 +1,7 @@
-"""What a public call takes: declared beside it, and asked before it begins.
+"""Checks of the arguments of public calls, declared beside the call.
 
-A wrong argument is then an error of ours that shows how the call is written, and no `TypeError` from
-somewhere inside. For calls that are made once, not for those of inner loops. It knows no caller.
+A wrong argument raises BadArgument, which shows how the call is written. Without the check it would be a `TypeError`
+from somewhere inside. For calls that are made once, not for inner loops.
 """
 
 from __future__ import annotations
@@ -45,13 +45,15 @@ _WORDS = {
 
 
 def taking(**kinds: Any) -> Callable[[_Call], _Call]:
-    """Let a call, or the making of a class, refuse arguments that are not of these kinds.
+    """A decorator for a function or a class: its calls raise BadArgument for an argument of another kind.
 
-    kinds:  by the name of the argument: a type, a union of them, a tuple of the words that it can be, or the name
-            of a method that it has ("at?": or None), or a class by its home ("package.module:Class") where who
-            calls need not have imported it
+    kinds:  argument name -> its kind; arguments without a kind are not checked, nor are defaults. A kind is one of
+                a type, or a union of types
+                a tuple: the allowed values
+                a text: the name of a method that the argument must have; "at?" also allows None
+                "package.module:Class": an instance of a class that is imported by then
     cost:   half a microsecond for each argument that is named here
-    raises: BadArgument, at the call
+    raises: BadArgument, at the call; the message shows the signature
 
     >>> @taking(text=str)
     ... def shout(text, times=1): return text.upper() * times

@@ -1,10 +1,8 @@
-"""What one piece of work may use up, drawn on while it works.
+"""Limits on one piece of work: steps, values, bytes, depth and seconds.
 
-Whoever reads or evaluates what came from outside makes a `Budget`, or is handed one, and draws on it
-before he does the work, not after. Past a limit there is one error, `TooMuch`: it names the limit, the
-place and the way to raise it. The figures are in `Limits`; `limited` holds others for a block.
-
-It knows no syntax and no system that merges: what a step or a value is, those say who draw.
+Code that reads or evaluates foreign input makes a `Budget`, or is given one. It draws on the budget before each part
+of the work. Past a limit there is one error, `TooMuch`: it names the limit, the place and the way to raise it.
+The figures are in `Limits`; `limited` sets others for a block. The callers define what a step or a value is.
 """
 
 from __future__ import annotations
@@ -36,13 +34,13 @@ def too_long(number: int) -> bool:
 
 
 class Limits(NamedTuple):
-    """What one document, one lookup, one merge or one query may take.
+    """The most that one document, one lookup, one merge or one query may take.
 
     steps:   things that are looked at: keys, names of files, places where an expression is tried
-    values:  maps, lists and scalars, counted as often as they are used
+    values:  maps, lists and scalars; one that is used twice counts twice
     bytes:   text that is read, unpacked or made
-    depth:   how many maps, lists, brackets or keys stand in or need one another; 500 is the most
-    seconds: how long one regular expression may search, the parse of one Ruby file take, or one template run
+    depth:   maps, lists, brackets or keys inside one another; 500 is the most
+    seconds: for one search of a regular expression, for parsing one Ruby file, or for one template
     """
 
     steps: int = 10_000_000
@@ -51,10 +49,12 @@ class Limits(NamedTuple):
     depth: int = MAX_DEPTH
     seconds: float = 1.0
 
-    def but(self, **others: Any) -> Limits:
-        """The same with others in place of some. raises: BadArgument
+    def replaced(self, **others: Any) -> Limits:
+        """A copy of these limits with *others* instead: limit -> positive number.
 
-        >>> Limits().but(values=5).values
+        raises: BadArgument, for an unknown limit, or for a number that is not positive or is too large for depth
+
+        >>> Limits().replaced(values=5).values
         5
         """
         for name, most in others.items():
@@ -72,20 +72,26 @@ _in_force: ContextVar[Limits] = ContextVar("limits", default=Limits())  # noqa: 
 
 
 def in_force() -> Limits:
-    """The limits of every budget for which nobody names others."""
+    """The limits of a `Budget` that is made without limits of its own: the ones of `limited` or `set_limits`, else the
+    defaults.
+    """
     return _in_force.get()
 
 
 @taking(limits=Limits)
-def hold(limits: Limits) -> None:
-    """Put limits in force for good: for a process that works for another one."""
+def set_limits(limits: Limits) -> None:
+    """Make *limits* the ones in force, until the process ends; for worker processes."""
     _in_force.set(limits)
 
 
 @contextmanager
 @taking(limits=Limits | None)
 def limited(limits: Limits | None = None, **others: Any) -> Iterator[Limits]:
-    """Within the block other limits are in force. raises: BadArgument, for one that is none
+    """A context manager: other limits are in force within the block, and it gives them.
+
+    limits: the base; None: the limits in force now
+    others: limit -> the number that replaces it
+    raises: BadArgument, for an unknown limit or a wrong number
 
     >>> with limited(values=5):
     ...     Budget("roles/web.json").values(6)
@@ -93,7 +99,7 @@ def limited(limits: Limits | None = None, **others: Any) -> Iterator[Limits]:
     nodeattrs.errors.TooMuch: roles/web.json: holds more than 5 values
       if this is meant, raise the limit to 10: [limits] values in nodeattrs.toml, --budget, or core.budget.limited
     """
-    token = _in_force.set((limits or in_force()).but(**others))
+    token = _in_force.set((limits or in_force()).replaced(**others))
     try:
         yield _in_force.get()
     finally:
@@ -110,11 +116,11 @@ _SENTENCES = {
 
 
 class Budget:
-    """What is left of the limits for one piece of work. Each way to draw is one subtraction and one comparison.
+    """The amounts that are left of some limits, for one piece of work. Each way to draw may raise TooMuch.
 
-    file:   what is worked on, as messages show it: a file, `lookup("ports")`
-    limits: those in force unless given
-    where:  asked for the line and column when a limit is passed
+    file:   names the work in messages: a file, or text such as `lookup("ports")`
+    limits: None: those in force now
+    where:  a function that gives line and column for the message; called only when a limit is exceeded
     """
 
     __slots__ = ("_bytes", "_steps", "_values", "_wide", "file", "limits", "where")
@@ -131,27 +137,27 @@ class Budget:
         self._steps, self._values, self._bytes = limits.steps, limits.values, limits.bytes
         self._wide: dict[int, set[int]] = {}
 
-    def whole(self) -> Budget:
-        """Another one with the same limits, of which nothing is drawn: for one document of several."""
+    def renewed(self) -> Budget:
+        """A new budget with the same file and limits, nothing drawn yet: for one document of several."""
         return Budget(self.file, self.limits)
 
     def steps(self, count: int = 1) -> None:
         """Draw steps. raises: TooMuch"""
         self._steps -= count
         if self._steps < 0:
-            raise self.passed("steps")
+            raise self.exceeded("steps")
 
     def values(self, count: int = 1) -> None:
         """Draw values. raises: TooMuch"""
         self._values -= count
         if self._values < 0:
-            raise self.passed("values")
+            raise self.exceeded("values")
 
     def bytes(self, count: int) -> None:
         """Draw bytes of text. raises: TooMuch"""
         self._bytes -= count
         if self._bytes < 0:
-            raise self.passed("bytes")
+            raise self.exceeded("bytes")
 
     def integer(self, number: int) -> None:
         """Draw steps for an integer of 61 bits or more, 100 for each other one that has the same hash.
@@ -164,16 +170,20 @@ class Budget:
         alike.add(number)
 
     def depth(self, level: int) -> None:
-        """Be as deep as *level*; nothing is drawn. raises: TooMuch"""
+        """Check that *level* is not deeper than the limit; nothing is drawn. raises: TooMuch"""
         if level > self.limits.depth:
-            raise self.passed("depth")
+            raise self.exceeded("depth")
 
-    def left(self, limit: str) -> int:
-        """What is left of a limit, for whoever can only ask for so much."""
+    def remaining(self, limit: str) -> int:
+        """The amount that is left of "steps", "values" or "bytes"; negative once the limit is exceeded."""
         return int(getattr(self, f"_{limit}"))
 
     def tree(self, value: Any) -> None:
-        """Draw what a tree holds: its values, and the bytes of its texts. cost: one look at each. raises: TooMuch"""
+        """Draw for a whole tree: one value for the root and for each entry, and the length of each text that is a
+        value.
+
+        Keys cost nothing. cost: one look at each value. raises: TooMuch
+        """
         level: list[Any] = [[value]]
         while level:
             below: list[Any] = []
@@ -188,8 +198,11 @@ class Budget:
                         below.append(inner)
             level = below
 
-    def passed(self, limit: str) -> TooMuch:
-        """The error for a limit that is passed, for whoever counts himself."""
+    def exceeded(self, limit: str) -> TooMuch:
+        """The error that says that a limit is exceeded; it is returned, not raised. For code that counts by itself.
+
+        limit: "steps", "values", "bytes", "depth" or "seconds"
+        """
         most = getattr(self.limits, limit)
         way = f"[limits] {limit} in nodeattrs.toml, --budget, or core.budget.limited"
         hint = f"if this is meant, raise the limit to {2 * most}: {way}"

@@ -1,6 +1,6 @@
-"""What differs between two trees: by leaf, with types and secrets, without regard to the order of keys.
+"""The differences between two trees: value by value, with types and secrets, without regard to the order of keys.
 
-It knows plain data and `Sensitive` values, and neither who set them nor why.
+It knows plain data and `Sensitive` values, and no origins.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from nodeattrs.core.tree import ABSENT, Path, strict_key
 
 
 class Change(NamedTuple):
-    """A path whose value is another than before. ABSENT stands for no value."""
+    """A difference between two trees, at one path.
+
+    before, after: the values; ABSENT on the side that has none
+    """
 
     path: Path
     before: Any
@@ -20,14 +23,18 @@ class Change(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """One of "added", "changed", "removed"."""
+        """The sort of difference: "added" where only `after` has a value, "removed" where only `before` has
+        one, else "changed".
+        """
         return "added" if self.before is ABSENT else "removed" if self.after is ABSENT else "changed"
 
 
 def changes(before: Any, after: Any) -> list[Change]:
-    """The leaves in which two trees of plain data differ, those that are gone last.
+    """The paths where two trees of plain data differ, as a list of `Change`; removed ones come last, [] for equal
+    trees.
 
-    A list counts as one leaf, since positions are not identities.
+    Maps are compared key by key, without regard to the order. A list counts as one value. Types matter: 1 differs from
+    "1".
 
     >>> from nodeattrs.core.tree import spell
     >>> [(spell(one.path), one.kind) for one in changes({"a": {"b": 1, "c": 2}}, {"a": {"c": 3, "d": {"e": 4}}})]

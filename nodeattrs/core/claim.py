@@ -14,14 +14,14 @@ from nodeattrs.core.tree import Path, spell
 
 
 class Verb(Enum):
-    """What a claim does to its place.
+    """How a claim sets its value.
 
     SET      a value is stored at the path
-    REPLACE  the same, and what weaker slots of its pair say below is hidden
-    FULL     the same by a full assignment, which also replaced what stood in its way
-    APPEND   work in or below a list
-    ERASE    what was there is removed
-    SILENT   an `unless` that found a value and set nothing
+    REPLACE  a recipe assigns a whole map: the attribute file's values below the path are hidden
+    FULL     as REPLACE, by a full assignment (`default_full`): scalars and lists in the way were replaced, too
+    APPEND   a list was changed in place, or a value inside a list
+    ERASE    the value was removed
+    SILENT   an `unless` or a `setdefault` found a value and set nothing
     """
 
     SET = "set"
@@ -33,13 +33,13 @@ class Verb(Enum):
 
 
 class Origin(NamedTuple):
-    """Who set something, and where.
+    """The source that set a value, and the place. It prints as "place (kind name)".
 
     kind: the sort of source: "attribute file", "recipe", "role", "environment",
           "facts", "file", "caller", "saved", ...
-    name: its name: a cookbook, a role, an environment, a data file; may be empty
-    file: relative to the repository where there is one, with forward slashes
-    line, column: count from 1
+    name: its name: a cookbook, a role, an environment, a data file; "" without a name
+    file: relative to the repository where there is one, with forward slashes; None: not in a file
+    line, column: count from 1; None where they are not known
 
     >>> print(Origin("role", "web", "roles/web.json", 9))
     roles/web.json:9 (role web)
@@ -53,26 +53,26 @@ class Origin(NamedTuple):
 
     @property
     def who(self) -> str:
-        """Who set it, without the place: "role web"."""
+        """Kind and name without the place: "role web"."""
         return f"{self.kind} {self.name}".rstrip()
 
     @property
     def place(self) -> str | None:
-        """The place, without who set it: "roles/web.json:9"."""
+        """The place without kind and name: "roles/web.json:9", or the file alone; None without a file."""
         if self.file is None:
             return None
         return self.file if self.line is None else f"{self.file}:{self.line}"
 
     def at(self, path: Path) -> Origin:
-        """Where *path* was set: a plain origin knows one place only."""
+        """This origin itself: a plain origin has one place for all paths (see `Locator`)."""
         return self
 
     def moved(self, line: int | None, column: int | None = None) -> Origin:
-        """The same at another line."""
+        """A copy with another line and column."""
         return Origin(self.kind, self.name, self.file, line, column)
 
     def saved(self) -> Origin:
-        """The same, set in an earlier run and kept since: "saved recipe app"."""
+        """A copy whose kind begins with "saved": the value was set in an earlier run and kept since."""
         return self._replace(kind=f"saved {self.kind}")
 
     def __str__(self) -> str:
@@ -81,14 +81,15 @@ class Origin(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """One line that something depends on, and that did not set it itself.
+    """A line that a value depends on, beside the line that set the value.
 
-    It decides who is asked or how values meet; or a value comes from it: `CALLED`, `WRITTEN` and `READ`.
+    Either the value comes from that line (a call, a literal, data that was read), or the line decides which sources
+    count or how values merge. It prints as "users.json:14, read at recipes/users.py:9", or "called from b.py:8".
 
-    what:   in words: "role[web] is on the run-list"
-    origin: where
-    path:   of the attribute that was read, where it is one
-    at:     where it was read
+    what:   in words: "role[web] is on the run-list"; or one of CALLED, WRITTEN, READ, UNAVAILABLE
+    origin: the place of that line
+    path:   the path of the attribute that was read; None where no attribute was
+    at:     the place where the attribute or document was read; None where nothing was read
     """
 
     what: str
@@ -97,7 +98,7 @@ class Cause(NamedTuple):
     at: Origin | None = None
 
     def __str__(self) -> str:
-        """Where a value comes from: "users.json:14, read at recipes/users.py:9"."""
+        """The place in words: "users.json:14, read at recipes/users.py:9"."""
         place = str(self.origin.place or self.origin.who)
         if self.what == CALLED:
             return f"{CALLED} {place}"
@@ -118,21 +119,26 @@ UNAVAILABLE = "the source of that revision is not available"
 
 
 class Locator(Protocol):
-    """Knows where each value of a source was set.
+    """Finds the place where a source set a path. An `Origin` is the simplest locator: it has one place for all
+    paths.
 
-    A role's file has one locator, with a line for each key; looking the line up
-    waits until somebody asks. An `Origin` is the simplest locator.
+    The locator of a document finds the line of each key, and only when `at` is called.
     """
 
     def at(self, path: Path) -> Origin:
-        """Where *path* was set, counted from the place that the locator is about."""
+        """The origin of *path*, counted from the root of the source's own tree. For an unknown path: the nearest place
+        above.
+        """
         ...
 
 
-class Below(NamedTuple):
-    """A locator whose paths are counted from further down.
+class LocatorBelow(NamedTuple):
+    """A locator of a subtree: each path is looked up below *under* in another locator.
 
-    >>> Below(Origin("role", "web", "roles/web.json", 3), ("default_attributes",)).at(("port",)).line
+    locator: the locator of the whole document
+    under:   the steps that are put in front of each path
+
+    >>> LocatorBelow(Origin("role", "web", "roles/web.json", 3), ("default_attributes",)).at(("port",)).line
     3
     """
 
@@ -143,7 +149,9 @@ class Below(NamedTuple):
         return self.locator.at((*self.under, *path))
 
     def causes(self, path: Path, *asked: Any) -> tuple[Cause, ...]:
-        """Where a value comes from, as far as the locator knows."""
+        """The causes that the inner locator has for *path*; () where it has no method `causes`. asked: handed on as it
+        is
+        """
         give = getattr(self.locator, "causes", None)
         return () if give is None else tuple(give((*self.under, *path), *asked))
 
@@ -151,10 +159,13 @@ class Below(NamedTuple):
 UNKNOWN = Origin("unknown")
 
 
-class Words:
-    """In place of a value that a claim has not as data: what gives it, or that it demands one.
+class ValueText:
+    """Words instead of a value that is not data, such as a look-up that was not made. It prints as the words
+    alone.
 
-    >>> Words("look up 'port'")
+    Equal texts are equal. text: the words
+
+    >>> ValueText("look up 'port'")
     look up 'port'
     """
 
@@ -164,7 +175,7 @@ class Words:
         self.text = text
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is Words and self.text == other.text
+        return type(other) is ValueText and self.text == other.text
 
     def __hash__(self) -> int:
         return hash(self.text)
@@ -174,15 +185,15 @@ class Words:
 
 
 class Claim(NamedTuple):
-    """One thing set.
+    """One value that one source sets at a path. Equality and hash leave out the origin, `why` and `then`.
 
     path:   where in the tree
-    value:  what was set (plain data; never changed afterwards)
+    value:  the value: plain data, never changed afterwards
     rank:   the number of the slot or layer, weakest first
-    origin: who set it, and where
+    origin: the source and place
     verb:   how it was set
-    why:    finds where the value comes from, where that can be asked
-    then:   explains another path as it was when this was set, where that can be asked
+    why:    a function that gives the causes; None where there are none to look for
+    then:   a function (path) -> Trace of that path at the time of this claim; None where that is not kept
     """
 
     path: Path
@@ -208,18 +219,18 @@ class Claim(NamedTuple):
 
     @property
     def causes(self) -> tuple[Cause, ...]:
-        """The calls that led to the line that set it, and the lines that the value comes from, as far as is known.
+        """The calls that led to the line, then the lines that the value comes from; () where none are known.
 
-        cost: of a value that code computes the first time the parser's for each file it comes from
+        cost: for a value that code computes: parsing each file that it comes from, the first time
         """
         return () if self.why is None else self.why()
 
-    def ways(self) -> list[str]:
-        """The same in words, a line for all calls and one for each line that the value comes from.
+    def cause_lines(self) -> list[str]:
+        """The causes as texts: one for all calls together, one for each other cause; [] without causes.
 
         >>> led = Cause(CALLED, Origin("recipe", "", "b.py", 8))
         >>> written = Cause(WRITTEN, Origin("recipe", "", "b.py", 2))
-        >>> Claim(("a",), 1, 2, Origin("recipe", "", "a.py", 7), why=lambda: (led, written)).ways()
+        >>> Claim(("a",), 1, 2, Origin("recipe", "", "a.py", 7), why=lambda: (led, written)).cause_lines()
         ['a.py:7, called from b.py:8', 'b.py:2']
         """
         causes = self.causes

@@ -1,8 +1,7 @@
-"""Whether code that a document names may run: for whoever asked to run it, and for nobody who only looks.
+"""The permission to run code that a document names: programs have it, the command line gives it with --run-code.
 
-Everything that executes a file of a repository, or loads what an installed package offers
-under a name that a document says, asks here first. A program may; the command line holds code
-back unless its command is one that runs.
+Everything that executes a file of a repository checks here first. So does what loads an installed package by a name
+from a document.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ _HELD = ContextVar("held", default=False)
 
 
 def may_run() -> bool:
-    """Whether code may run now."""
+    """Whether such code may run: True, except within `held_back`."""
     return not _HELD.get()
 
 
 @taking(what=str)
 def require_may_run(what: str) -> None:
-    """raises: UnknownLayer, naming *what*, where code is held back"""
+    """Raise UnknownLayer within `held_back`; else do nothing. what: the code, named at the start of the message"""
     if _HELD.get():
         raise UnknownLayer(f"{what} {NOT_RUN}", hint="ask for it where it is trusted: --run-code")
 
@@ -34,7 +33,9 @@ def require_may_run(what: str) -> None:
 @contextlib.contextmanager
 @taking(held=bool)
 def held_back(held: bool = True) -> Iterator[None]:
-    """While it lasts, no code runs that a document names.
+    """A context manager: within the block no code runs that a document names; it gives nothing.
+
+    held: False allows code within the block, even inside another `held_back`
 
     >>> with held_back():
     ...     may_run()

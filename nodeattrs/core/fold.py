@@ -1,9 +1,8 @@
 """Layers folded to one tree that can say where each part of it came from.
 
-A layer is a tree and who set it; a fold is a tree of layers, each inner node with its policy
-and direction. It lays them through a `Folding`, one copy at the border makes the result
-independent, and whoever asks why is answered from the steps. It knows no dialect: adapters
-bring layers and policies.
+A `Layer` is a tree and the source that set it. A `Fold` is a tree of layers: each inner node has a policy and a
+direction. The layers are merged by a `Folding`, whose steps answer later questions about origins. The result is a
+copy: it shares nothing with the layers. This module knows no dialect: dialects bring layers and policies.
 """
 
 from __future__ import annotations
@@ -31,12 +30,13 @@ _NOBODY = Origin("caller")
 
 
 class Layer:
-    """A tree, and who set it.
+    """A tree, and the source that set it.
 
-    value:  maps, lists and scalars; never changed by a fold
-    origin: an `Origin`, or another locator, which knows where each path was set
-    title:  what a trace calls it, beside its number and origin
-    policy: how this layer joins what was folded before it; None means as the fold says
+    value:  maps, lists and scalars; a fold never changes them
+    origin: an `Origin`, or another locator (an object with `at`), which knows where each path was set
+    title:  the layer's name in a trace, beside its number and origin
+    policy: how this layer joins the layers before it; None: the policy of the fold
+    raises: BadArgument, for a wrong origin or policy
     """
 
     __slots__ = ("origin", "policy", "title", "value")
@@ -56,18 +56,21 @@ class Layer:
         return hash((self.origin, self.title))
 
     def place(self, path: Path) -> Origin:
-        """Who may set a path in an unknown layer, and on which line, where that is known."""
+        """The source that may set *path* in an unknown layer, with the line where that is known. Only for unknown
+        layers.
+        """
         line = self.value.line(path)
         origin = self.origin.at(path)
         return origin if line is None else origin.moved(line)
 
     @classmethod
     def unknown(cls, name: str, origin: Locator, reason: str, lines: Mapping[Path, int] | None = None) -> Layer:
-        """A layer that is there and cannot be read, or must not be run.
+        """A layer that exists and cannot be read, or must not be run.
 
-        It sets nothing; where it might decide a value, the trace says so.
-        reason: why, in words: "is Ruby, which was not run"
-        lines:  the paths that it may set, each with its line; None where it may set any
+        It sets nothing. A trace names it wherever it might decide the value.
+        name:   what the layer is called
+        reason: why it is unknown, as the end of a sentence: "is Ruby, which was not run"
+        lines:  path -> line, for the paths that the layer may set; None: any path
 
         >>> from nodeattrs.core.policy import ACROSS
         >>> vault = Layer.unknown("vault", Origin("level", "vault", "hiera.yaml", 7), "needs a server")
@@ -80,12 +83,13 @@ class Layer:
 
 
 class Fold:
-    """Layers and folds under one policy.
+    """A plan of a merge: layers and further folds, under one policy.
 
-    children: in the order in which they are laid
+    children: in the order in which they are merged
     policy:   what happens where two of them meet
     from_top: False: each child lies over the result so far; True: the result so far lies over each child
-    opening:  what the first child meets nothing under; None takes it as it is
+    opening:  a policy for the first child, which is merged over nothing; None: the first child is taken as it is
+    raises:   BadArgument, for a child that is no Layer and no Fold, or a wrong policy
     """
 
     __slots__ = ("children", "from_top", "opening", "policy")
@@ -106,7 +110,9 @@ class Fold:
         self.children, self.policy, self.from_top, self.opening = children, policy, from_top, opening
 
     def layers(self) -> Iterator[Layer]:
-        """The layers, as they are numbered: 1, 2, ... in the order in which they are laid."""
+        """All layers, also of inner folds, in the order in which they are merged. A trace numbers them
+        so, from 1.
+        """
         for child in self.children:
             if isinstance(child, Layer):
                 yield child
@@ -120,7 +126,8 @@ _LAID = frozenset((Layer, Fold))
 class Folded:
     """The result of a fold: one tree that can say where each part of it came from.
 
-    value: the tree; it shares nothing with the layers
+    value: the tree, which shares nothing with the layers; {} where no layer set anything. `folded["a"]` is
+           `folded.value["a"]`, and raises NoSuchAttribute or TypeConflict.
 
     >>> from nodeattrs.core.policy import ACROSS
     >>> common, web1 = Layer({"port": 80}, Origin("file", "common")), Layer({"port": 8080}, Origin("file", "web1"))
@@ -155,9 +162,11 @@ class Folded:
         return f"<Folded {len(self._layers)} layers: {reprlib.repr(self.value)}>"
 
     def origins(self, path: str | Path) -> tuple[Origin, ...]:
-        """Everyone who set what stands at *path*; more than one for united elements and joined text.
+        """The origins of the value at *path*, each once; () where the path is not set.
 
-        Nobody set what is not there: the answer is empty then.
+        More than one for a list whose elements came from several layers, for a map, and for joined texts.
+        path:   steps, or their spelling: `"apache.listen_ports.0"`
+        raises: BadArgument, for a path that is not spelled right
         """
         steps = as_path(path)
         if dig(self.value, steps) is ABSENT:
@@ -168,9 +177,9 @@ class Folded:
         return tuple(dict.fromkeys(self._claim(setting).origin for setting in standing))
 
     def leaves(self) -> Iterator[tuple[Path, Any, tuple[Origin, ...]]]:
-        """Each leaf of the tree with its path and everyone who set it, the whole tree at once.
+        """Yield (path, value, origins) for each scalar and each empty map or list; nothing where no layer set anything.
 
-        cost: that of the fold, and one look a leaf
+        cost: that of the fold, and one look at each leaf
         """
         part = self._folding.located()
         if part.value is not ABSENT:
@@ -189,7 +198,8 @@ class Folded:
             yield path, value, tuple(dict.fromkeys(found))
 
     def trace(self, path: str | Path) -> Trace:
-        """Everyone who set *path*, the winner first, with the rule that overrode each other one.
+        """The claims about *path*, the winner first, each other claim with the rule that overrode it. Works for any
+        path.
 
         path: steps, or their spelling: `"apache.listen_ports.0"`
         cost: the depth of the path times the number of layers
@@ -208,7 +218,7 @@ class Folded:
         return walk(self._folding, steps)
 
     def to_dict(self) -> Any:
-        """The tree, independent of this one."""
+        """A copy of the tree, independent of this one."""
         return copied(self.value, _OPEN, _exact)
 
     def explain(self, path: str | Path) -> str:
@@ -224,7 +234,15 @@ def fold(
     rules: Mapping[Any, Any] | None = None,
     strict: bool = False,
 ) -> Folded:
-    """Fold layers into one tree under a policy; `nodeattrs.fold` says what each argument means."""
+    """Merge layers into one tree under a policy; see `nodeattrs.fold`, which also takes the name of a policy.
+
+    layers:   the weakest first; a plain map becomes a layer whose origin is its number
+    from_top: True: the result so far lies over each further layer, so that the first layer is the strongest
+    rules:    path or pattern -> a rule that replaces the policy there; see `read_rules`
+    strict:   raise UnknownLayer for a layer that could not be read (`Layer.unknown`)
+    raises:   BadArgument, for a wrong layer, and where there are no layers; MergeConflict, with the path, where a
+              handler refuses; TooDeep
+    """
     children = children_of(layers)
     if not children:
         raise BadArgument("there is nothing to fold", hint="pass at least one layer; an empty one is {}")
@@ -243,7 +261,10 @@ def fold(
 
 
 def children_of(layers: Iterable[Layer | Fold | Any]) -> tuple[Layer | Fold, ...]:
-    """The layers that a caller gives to a fold; a plain map becomes a layer. raises: BadArgument, for anything else"""
+    """The entries of *layers* as a tuple of Layer and Fold; each plain map becomes a Layer. () for an empty list.
+
+    raises: BadArgument, for anything else
+    """
     return tuple(
         [
             entry if type(entry) in _LAID else _laid(entry, number)
@@ -297,7 +318,7 @@ def _under(plan: Fold, rules: Sequence[PathRule]) -> Fold:
 
 
 def refuse_unknown(layers: Iterable[Layer]) -> None:
-    """For whoever asked to be strict. raises: UnknownLayer, for the first one that is unknown"""
+    """Raise UnknownLayer for the first layer that could not be read (`Layer.unknown`); else do nothing."""
     for layer in layers:
         if type(layer.value) is Unknown:
             raise unknown_layer(layer.value, layer.origin.at(()))

@@ -1,13 +1,12 @@
-"""A folding: parts are laid one by one, each under its policy, and the steps are remembered.
+"""A folding: parts merged one after another, each under its policy, with the steps remembered.
 
-Every system that merges lays through a `Folding`, and every explanation reads its steps
-again (`core.tracing`). It is eager and pairwise: nothing is changed in place, so a part
-that is refused leaves the result as it was, and a finished result can be laid into
-another folding. Origins are small numbers kept beside the tree. It knows neither layers
-nor dialects: whoever lays brings parts and policies.
+Every system that merges does it through a `Folding`, and every explanation reads its steps again (`core.tracing`).
+Each part is merged at once. Nothing is changed in place, so a part that is refused leaves the result as it was, and a
+finished result can be merged into another folding. Origins are small numbers kept beside the tree. The module knows
+neither layers nor dialects: its callers bring parts and policies.
 
 First stands the one loop in which two parts meet. It works on bare values and bare
-origins; parts exist only where a handler is called. A met map is a shallow copy of the
+origins; parts exist only where a handler is called. A merged map is a shallow copy of the
 lower one plus what changed, the rest is shared with both sides.
 """
 
@@ -18,8 +17,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
-from nodeattrs.core.origins import At, Origins, gathered, origins_at, spread
-from nodeattrs.core.part import GROWN, Grown, Handler, Part, regrouped, unite
+from nodeattrs.core.origins import At, Origins, gathered, origins_at, origins_by_key
+from nodeattrs.core.part import IN_PLACE, Handler, InPlace, Part, regrouped, unite
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy, Rule, Verdict
 from nodeattrs.core.tree import ABSENT, Absent, Path
 from nodeattrs.core.unknown import Unknown
@@ -28,13 +27,13 @@ from nodeattrs.errors import MergeConflict
 # --- two parts meet
 
 
-class Encounter(NamedTuple):
-    """Two values that met, and were not two maps that go on key by key.
+class Decision(NamedTuple):
+    """The rule for two values that meet: two maps that are merged key by key have no decision, but their entries have.
 
-    path:    from where the meeting began
+    path:    from the root of the two parts that are merged
     policy:  the table that decided
-    verdict: what it says: KEEP, TAKE, DROP or a handler
-    lower, upper: the two; lower may be ABSENT
+    verdict: its rule: KEEP, TAKE, DROP or a handler
+    lower, upper: the two values; lower may be ABSENT
     """
 
     path: Path
@@ -45,13 +44,14 @@ class Encounter(NamedTuple):
 
     @property
     def rule(self) -> tuple[Policy, Line]:
-        """The table, and the line of it that decided."""
+        """The table, and its line that decided."""
         return self.policy, self.policy.line(type(self.lower.value), type(self.upper.value))
 
 
 def meet(policy: Policy, lower: Part, upper: Part) -> Part:
-    """Lay one part over another under a policy. Neither is changed; the result shares parts with both.
+    """Merge two parts under a policy, and return the result. Neither part is changed; the result shares data with both.
 
+    An ABSENT upper part gives the lower one. An ABSENT lower part is decided by the policy, too; ABSENT where it drops.
     cost:   one visit for each key that both sides have
     raises: MergeConflict with the path from here, where a handler refuses
     """
@@ -60,14 +60,17 @@ def meet(policy: Policy, lower: Part, upper: Part) -> Part:
     below, above = type(lower.value), type(upper.value)
     notes = _notes.get()
     if notes is not None:
-        notes += encounters(policy, lower, upper)
+        notes += decisions(policy, lower, upper)
     if below is Absent and above in policy.always:
         return upper
-    return decided(policy.cells.get((below, above)) or policy.verdict(below, above), lower, upper)
+    return apply_verdict(policy.cells.get((below, above)) or policy.verdict(below, above), lower, upper)
 
 
-def decided(verdict: Verdict, lower: Part, upper: Part) -> Part:
-    """What a verdict makes of two parts. raises: MergeConflict"""
+def apply_verdict(verdict: Verdict, lower: Part, upper: Part) -> Part:
+    """The part that a verdict makes of two parts: the upper one for TAKE, the lower one for KEEP, ABSENT for DROP.
+
+    For `Meet` the merged maps; for a handler its result. raises: MergeConflict, where a handler refuses
+    """
     if verdict is TAKE:
         return upper
     if verdict is KEEP:
@@ -88,10 +91,10 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, An
         return lower.copy(), lo  # a met map is never one that was put in: who asks by identity can rely on it
     by_key = policy.by_key
     always, cells = (policy.always, policy.cells) if by_key is None else (_NONE, _NO_CELLS)
-    grown = GROWN.get()
-    in_place = grown if grown is not None and len(lower) > len(upper) and grown.has(lower, lo, up) else None
+    created = IN_PLACE.get()
+    in_place = created if created is not None and len(lower) > len(upper) and created.owns(lower, lo, up) else None
     out, origins = (lower, lo) if in_place is not None else _copied(lower, lo, up)
-    up = up if origins is None or type(up) is int or type(up) is dict else spread(up, upper)
+    up = up if origins is None or type(up) is int or type(up) is dict else origins_by_key(up, upper)
     apart = type(up) is dict
     try:
         for key, above in upper.items():
@@ -112,7 +115,7 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, An
                         _drop(key, out, origins, in_place)
                         continue
             if in_place is not None:
-                in_place.note(key, out, origins)
+                in_place.record_entry(key, out, origins)
             out[key] = above
             if origins is not None:
                 origins[key] = who
@@ -121,14 +124,14 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, An
         raise
     if origins is not None and not out:
         return out, gathered(lo, up)  # nothing is left to carry what was set
-    return (out, origins) if grown is None else grown.keep(out, origins)
+    return (out, origins) if created is None else created.register(out, origins)
 
 
 def _copied(lower: dict[Any, Any], lo: Origins, up: Origins) -> tuple[dict[Any, Any], Origins]:
     # Written out for the two that are common: this is done for every map.
     known = lo.copy() if type(lo) is dict else dict.fromkeys(lower, lo) if type(lo) is int else lo
     spread_out = type(known) is dict or lo is None
-    return lower.copy(), None if up is None else known if spread_out else spread(known, lower)
+    return lower.copy(), None if up is None else known if spread_out else origins_by_key(known, lower)
 
 
 def _handled(
@@ -140,43 +143,49 @@ def _handled(
     return part.value, part.origins
 
 
-def _drop(key: Any, out: dict[Any, Any], origins: Origins, grown: Grown | None) -> None:
-    if grown is not None:
-        grown.note_all(out, origins)
+def _drop(key: Any, out: dict[Any, Any], origins: Origins, created: InPlace | None) -> None:
+    if created is not None:
+        created.record_map(out, origins)
     out.pop(key, None)
     if origins is not None:
         origins.pop(key, None)
 
 
-def encounters(policy: Policy, lower: Part, upper: Part, path: Path = ()) -> Iterator[Encounter]:
-    """Where two parts really meet under a policy, in the order of the upper one's keys; no handler is called.
+def decisions(policy: Policy, lower: Part, upper: Part, path: Path = ()) -> Iterator[Decision]:
+    """Yield a `Decision` for each place where two parts meet, in the order of the upper part's keys.
 
-    Who has to know the places at which something changes asks here: a node that remembers what was
-    replaced, warnings, a trace.
+    Keys that only the upper part has are included; those that only the lower one has are not. No handler is called.
+    path: put in front of each decision's path
     cost: one visit for each key of the upper part's maps that meet maps
     """
     verdict = policy.verdict(type(lower.value), type(upper.value))
     if type(verdict) is not Meet:
-        yield Encounter(path, policy, verdict, lower, upper)
+        yield Decision(path, policy, verdict, lower, upper)
         return
     for key in upper.value:
-        yield from encounters(verdict.policy.at(key), lower.at(key), upper.at(key), (*path, key))
+        yield from decisions(verdict.policy.at(key), lower.at(key), upper.at(key), (*path, key))
 
 
-def note(policy: Policy, lower: Part, upper: Part) -> None:
-    """What a handler says that has laid one part over another, entry by entry, without a meeting."""
+def record_decision(policy: Policy, lower: Part, upper: Part) -> None:
+    """Record that *upper* replaced *lower*, for a handler that merges entry by entry without `meet`.
+
+    Does nothing outside of `recorded_decisions`.
+    """
     notes = _notes.get()
     if notes is not None:
-        notes.append(Encounter((), policy, TAKE, lower, upper))
+        notes.append(Decision((), policy, TAKE, lower, upper))
 
 
-_notes: ContextVar[list[Encounter] | None] = ContextVar("notes", default=None)
+_notes: ContextVar[list[Decision] | None] = ContextVar("notes", default=None)
 
 
 @contextmanager
-def noting() -> Iterator[list[Encounter]]:
-    """Within the block every meeting notes its encounters, those that handlers begin too: for a trace."""
-    notes: list[Encounter] = []
+def recorded_decisions() -> Iterator[list[Decision]]:
+    """A context manager that gives a list, to which each merge within the block appends its decisions.
+
+    Merges that handlers begin are included. A trace needs them.
+    """
+    notes: list[Decision] = []
     token = _notes.set(notes)
     try:
         yield notes
@@ -297,7 +306,7 @@ def _meets_nothing(policy: Policy, key: Any, turned: _Turned, dropped: dict[Any,
 
 
 def _turned(value: dict[Any, Any], origins: Origins) -> _Turned:
-    who = spread(origins, value) or {}
+    who = origins_by_key(origins, value) or {}
     turned = _Turned((key, (value[key], who.get(key))) for key in reversed(value))
     turned.fresh = dict.fromkeys(turned)
     return turned
@@ -332,10 +341,9 @@ without all of that. One that can say what it does has a `policy`, whose words a
 class Step(NamedTuple):
     """One step of a folding.
 
-    part:   what was laid: a part, or an inner folding that was finished before; NOTHING where
-            the result met nothing
-    policy: what decides; None for a change
-    change: what a step without a policy does
+    part:   the part that was merged, or a finished folding; NOTHING where the result was merged over nothing
+    policy: the table that decides; None for a change
+    change: the function of a step without a policy; None for all others
     """
 
     part: Part | Folding
@@ -344,16 +352,16 @@ class Step(NamedTuple):
 
 
 class Folding:
-    """Parts laid one by one.
+    """Parts merged one after another, with the steps remembered.
 
     from_top: False: each part lies over the result so far; True: the result so far lies over each part
-    opening:  what the first part meets nothing under; None takes it as it is
-    start:    what lies there before the first part, set by nobody
-    result:   what came of it so far; ABSENT where nothing was laid. Of many that are laid from the top a look costs as
-              much as was laid since the last one
-    laid:     how many parts, what lay there before the first one, and changes are in it
-    steps:    how. Nothing of what lay between is kept: `rounds` makes it anew
-    growing:  nobody keeps a result that lay between: lists that are joined grow in place, at the cost of what joins
+    opening:  a policy for the first part, which is merged over nothing; None: the first part is taken as it is
+    start:    a part that is there before the first one, with no source; None: nothing
+    growing:  True lets lists that are joined be extended in place: for callers that keep no result in between
+    result:   all parts so far, merged; ABSENT where there are none. With *from_top* many parts wait until `result` is
+              read, and reading costs what was laid since the last reading
+    laid:     the number of parts and changes so far; `start` counts as one, an ABSENT part as none
+    steps:    each part with its policy, in order; results in between are not kept: `rounds` computes them again
 
     >>> from nodeattrs.core.policy import INSIDE
     >>> folding = Folding()
@@ -362,7 +370,7 @@ class Folding:
     Part({'a': [1, 2]}, {'a': [1, 2]})
     """
 
-    __slots__ = ("_grown", "_result", "_under", "from_top", "laid", "opening", "start", "steps")
+    __slots__ = ("_created", "_result", "_under", "from_top", "laid", "opening", "start", "steps")
 
     def __init__(
         self,
@@ -378,12 +386,12 @@ class Folding:
         self._result = NOTHING if start is None else start
         self.steps: list[Step] = []
         self.laid = int(start is not None)
-        self._grown = Grown() if growing else None
+        self._created = InPlace() if growing else None
         self._under: _Below | None = None  # who has the result, while many parts are laid below it
 
     @property
     def result(self) -> Part:
-        """See above."""
+        """All parts so far, merged; ABSENT where there are none."""
         if self._under is not None:
             self._result, self._under = self._under.settled(), None
         return self._result
@@ -393,10 +401,10 @@ class Folding:
         self._result, self._under = result, None
 
     def lay(self, part: Part | Folding, policy: Policy) -> None:
-        """Lay one part, or a finished folding.
+        """Merge one more part, or the result of a finished folding, into the result.
 
-        What is unknown changes nothing, and a part that is ABSENT is no step.
-        raises: MergeConflict with the path; the folding stays as it was then
+        An unknown part (`Unknown`) becomes a step and changes nothing. A part that is ABSENT is ignored.
+        raises: MergeConflict with the path; the folding is as before then
         """
         laid = part.result if isinstance(part, Folding) else part
         if laid.value is ABSENT and laid is part:
@@ -404,10 +412,10 @@ class Folding:
         if laid.value is not ABSENT and type(laid.value) is not Unknown:
             if self.from_top and self.laid and len(self.steps) >= _MANY and _notes.get() is None:
                 self._lay_under(laid, policy)
-            elif self._grown is None:
+            elif self._created is None:
                 self.result = self._met(laid, policy)
             else:
-                with self._grown.growing():
+                with self._created.active():
                     self.result = self._met(laid, policy)
             self.laid += 1
         self.steps.append(Step(part, policy))
@@ -423,10 +431,11 @@ class Folding:
             self.result = self._met(part, policy)
 
     def change(self, *changes: Change, of: Part = NOTHING) -> Part:
-        """Let somebody make another result of the result, such as a JSON patch: steps without a policy.
+        """Replace the result by what each of *changes* returns, one after another, and return the last one.
 
-        of:     what that somebody sets, as its source has it
-        raises: whatever they raise; the folding stays as it was then
+        Each change is a step without a policy: a function (result so far, *of*) -> new result, such as a JSON patch.
+        of:     what the changes set, with its source; for the origins
+        raises: the error of a change; the folding is as before then
 
         >>> from nodeattrs.core.part import entries
         >>> folding = Folding(start=Part({"a": 1}, 1))
@@ -434,23 +443,27 @@ class Folding:
         Part({'a': 1, 'b': 2}, {'a': 1, 'b': 2})
         """
         result = self.result
-        if self._grown is not None:
-            self._grown.forget()
+        if self._created is not None:
+            self._created.release()
         for change in changes:
             result = change(result, of)
         self.result, self.laid = result, self.laid + 1
         self.steps += [Step(of, None, change) for change in changes]
         return result
 
-    def only(self, policy: Policy) -> Part:
-        """The result meets nothing: a last look at it as a whole."""
+    def finish(self, policy: Policy) -> Part:
+        """Merge the result over nothing under *policy*: a last step, in which a handler may change it. Returns the
+        result.
+
+        Does nothing while the folding is empty.
+        """
         if self.laid:
             self.result = meet(policy, NOTHING, self.result)
             self.steps.append(Step(NOTHING, policy))
         return self.result
 
-    def remember(self, part: Part | Folding, policy: Policy) -> None:
-        """A step that is not taken, for a walk along one path of it: there is no result then."""
+    def add_step(self, part: Part | Folding, policy: Policy) -> None:
+        """Append a step without merging: for a folding that is only walked along one path and has no result."""
         self.steps.append(Step(part, policy))
 
     def _met(self, part: Part, policy: Policy) -> Part:
@@ -459,17 +472,18 @@ class Folding:
         return meet(policy, part, self.result) if self.from_top else meet(policy, self.result, part)
 
     def rounds(self) -> Iterator[tuple[Part, Step, Part]]:
-        """Each step with the result before and after it, made anew. cost: that of the folding"""
+        """Yield (result before, step, result after) for each step, computed again. cost: that of the folding"""
         again = Folding(from_top=self.from_top, opening=self.opening, start=self.start)
         for step in self.steps:
             before = again.result
             again._again(step, step.part)
             yield before, step, again.result
 
-    def befores(self) -> Iterator[tuple[Part, Step]]:
-        """Each step with the result before it, which may not be kept: its lists grow with the next step.
+    def results_before(self) -> Iterator[tuple[Part, Step]]:
+        """Yield (result before, step) for each step, computed again. A result is valid until the next one: its lists
+        grow then.
 
-        cost: that of what is laid
+        cost: the cost of merging the parts
         """
         again = Folding(from_top=self.from_top, opening=self.opening, start=self.start, growing=True)
         for step in self.steps:
@@ -477,26 +491,27 @@ class Folding:
             again._again(step, step.part)
 
     def results(self) -> Iterator[Part]:
-        """What lies there before the first step, and after each; it may not be kept: its maps grow with the next step.
+        """Yield `start` and then the result after each step, computed again; one more result than there are steps.
 
-        cost: that of what is laid, and of the lists that it joins
+        A result is valid until the next one: its maps are changed then.
+        cost: the cost of merging the parts, and a copy of the lists that are joined
         """
         again = Folding(from_top=self.from_top, opening=self.opening, start=self.start)
-        again._grown = Grown(lists=False)
+        again._created = InPlace(lists=False)
         yield again.result
         for step in self.steps:
             again._again(step, step.part)
             yield again.result
 
     def located(self) -> Part:
-        """The result once more, its origins saying where in its own tree each source has it (`At`).
+        """The result computed again, with origins that also have the path in the source's own tree (`At`).
 
         cost: that of the folding
         """
         return self._anew(lambda part: part.located() if isinstance(part, Folding) else _located(part))
 
     def _anew(self, part_of: Callable[[Any], Part | Folding]) -> Part:
-        growing = self._grown is not None
+        growing = self._created is not None
         again = Folding(from_top=self.from_top, opening=self.opening, start=self.start, growing=growing)
         for step in self.steps:
             again._again(step, part_of(step.part))
@@ -504,7 +519,7 @@ class Folding:
 
     def _again(self, step: Step, part: Part | Folding) -> None:
         if step.policy is not None:
-            self.only(step.policy) if step.part is NOTHING else self.lay(part, step.policy)
+            self.finish(step.policy) if step.part is NOTHING else self.lay(part, step.policy)
         elif step.change is not None:
             self.change(step.change, of=part.result if isinstance(part, Folding) else part)
 
@@ -516,45 +531,46 @@ def _located(part: Part) -> Part:
     return Part(part.value, At(part.origins, ())) if type(part.origins) is int else part
 
 
-def placed(
+def changed_places(
     policy: Policy,
     lower: Any,
     upper: Part,
     origins_of: Callable[[Path], Origins],
     unite_lists: Callable[[Part, Part], Part] = unite,
 ) -> Iterator[tuple[Path, Any, Part]]:
-    """What laying a part over a tree changes, place by place: the path, what stood there, and what stands there then.
+    """Yield (path, old value, new part) for each place where merging *upper* over a tree changes the tree.
 
-    For whoever keeps the result in a form of his own, and remembers what was replaced.
-    origins_of: who set what the tree has at a path; asked where something is made of both
-    unite_lists: what unites lists that stand at a place, where the policy says that they unite
-    cost:       one visit for each key of the part's maps that meet maps
+    The tree itself is not changed. For callers that keep the result in another form, with its history.
+    lower:       the tree: plain data
+    origins_of:  path -> the origins of the tree there; called where a handler makes one value of two
+    unite_lists: replaces `unite` where the policy unites two lists
+    cost:        one visit for each key of the part's maps that meet maps
     """
-    for place in encounters(policy, Part(lower, ()), upper):
+    for place in decisions(policy, Part(lower, ()), upper):
         below = place.lower
         if not isinstance(place.verdict, Rule):
             below = Part(below.value, origins_of(place.path))
         if place.verdict is unite:
             after = unite_lists(below, place.upper)
         else:
-            after = decided(place.verdict, below, place.upper)
+            after = apply_verdict(place.verdict, below, place.upper)
         if after is not below:
             yield place.path, below.value, after
 
 
-def again(verdict: Verdict, lower: Part, upper: Part) -> tuple[Part, list[Encounter]]:
-    """Take one step once more, for a trace: what comes of it, and what met inside."""
-    with noting() as notes:
-        return decided(verdict, lower, upper), notes
+def replay_step(verdict: Verdict, lower: Part, upper: Part) -> tuple[Part, list[Decision]]:
+    """Apply a verdict to two parts again, for a trace: returns the result, and the decisions of the merges inside."""
+    with recorded_decisions() as notes:
+        return apply_verdict(verdict, lower, upper), notes
 
 
-def again_in_turn(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
-    """Take steps once more in which maps met, for a trace: what comes of all of them.
+def replay_steps(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
+    """Merge maps onto *so_far* again, in order, and return the result: for a trace. ABSENT parts are skipped.
 
-    row:  what was laid, if it is not ABSENT; under which policy the entries meet; and whether it was laid below
-    cost: what is laid, since nobody keeps what lies between
+    row:  (part, policy of the entries, whether the part lies below) for each map
+    cost: the cost of merging the parts; results in between are not kept
     """
-    grown, under = Grown(), None
+    created, under = InPlace(), None
     for part, policy, from_top in row:
         if so_far.value is ABSENT or part.value is ABSENT:
             so_far = part if so_far.value is ABSENT else so_far
@@ -563,6 +579,6 @@ def again_in_turn(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
             under.meet(policy, part)
         else:
             so_far, under = under.settled() if under else so_far, None
-            with noting(), grown.growing():
-                so_far = decided(Meet(policy), *((part, so_far) if from_top else (so_far, part)))
+            with recorded_decisions(), created.active():
+                so_far = apply_verdict(Meet(policy), *((part, so_far) if from_top else (so_far, part)))
     return under.settled() if under else so_far

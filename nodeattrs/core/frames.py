@@ -16,7 +16,7 @@ frame_above = sys._getframe
 
 
 def frame_outside(file: str, start: FrameType) -> FrameType:
-    """The nearest frame that runs no code of *file*, from *start* outwards; the outermost frame if there is none."""
+    """The first frame, from *start* outwards, whose code is not in *file*. If all are in it, the outermost frame."""
     frame = start
     while frame.f_code.co_filename == file and frame.f_back is not None:
         frame = frame.f_back

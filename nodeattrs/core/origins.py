@@ -1,17 +1,17 @@
-"""Origins: who set a value, entry by entry. The one algebra of provenance.
+"""Origins: the sources of a value, entry by entry. All functions that compute with them are here.
 
-A *source* is a small number: a layer, a slot, a part, a mark. Who that is, the owner of the
-numbers knows. The origins of a value are one of
+A *source* is a small number: of a layer, a slot, a part, a mark. The owner of the numbers knows what each one means.
+The origins of a value are one of
 
-    int         that source set all of it, at the same path in its own tree
-    At          that source set all of it, and has it at another path of its own tree
-    Patched     somebody set it, and somebody else a part inside of it later
-    tuple       several set it: equal elements that united, texts that joined; () is nobody
+    int         one source set all of it, at the same path in its own tree
+    At          one source set all of it, and has it at another path of its own tree
+    Patched     one source set it, and another one a part inside of it later
+    tuple       several set it: equal elements that united, texts that joined; () means no source
     dict, list  entry by entry, parallel to the value
-    None        nobody keeps origins
+    None        origins are not kept
 
-Whoever makes one value of others does it with the words of `core.part`, so that no
-origin is touched, or forgotten, outside of these two modules.
+Code that makes one value of others uses the functions of `core.part`, so that origins
+are handled in these two modules only.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class At(NamedTuple):
 
 
 class Patched(NamedTuple):
-    """Set as *base* says, but for what lies at *path* inside of it, which *by* has set."""
+    """Origins in two parts: *by* for the value at *path* inside, *base* for all the rest."""
 
     base: Origins
     path: Path
@@ -41,7 +41,10 @@ class Patched(NamedTuple):
 
 
 def patched(base: Origins, path: Path, by: Origins) -> Origins:
-    """The same, but for what lies at *path*, which *by* has set: entry by entry, where that is known."""
+    """*base*, with the origins of the part at *path* replaced by *by*; *by* itself for the empty path.
+
+    A list of origins gets another element, and is made longer with *by* if needed; anything else becomes a `Patched`.
+    """
     if type(base) is list and path:
         each = base + [by] * (path[0] + 1 - len(base))
         each[path[0]] = patched(each[path[0]], path[1:], by)
@@ -52,7 +55,10 @@ def patched(base: Origins, path: Path, by: Origins) -> Origins:
 
 
 def origins_at(origins: Origins, step: Any) -> Origins:
-    """The origins of an entry, given those of what holds it."""
+    """The origins of the entry at *step*, given the origins of its map or list.
+
+    () for a key or index without origins; None where origins are not kept.
+    """
     kind = type(origins)
     if kind is int:
         return origins
@@ -75,7 +81,7 @@ def _inside(patched: Patched, step: Any) -> Origins:
 
 
 def renumbered(origins: Origins, number: Callable[[int], int]) -> Origins:
-    """The same with other sources."""
+    """A copy of some origins in which *number* replaces each source; None stays None."""
     kind = type(origins)
     if kind is int:
         return number(origins)
@@ -90,8 +96,11 @@ def renumbered(origins: Origins, number: Callable[[int], int]) -> Origins:
     return origins
 
 
-def spread(origins: Origins, entries: Iterable[Any]) -> dict[Any, Origins] | None:
-    """The origins of a map key by key, in a dict of one's own; None where nobody keeps them. cost: one look a key"""
+def origins_by_key(origins: Origins, entries: Iterable[Any]) -> dict[Any, Origins] | None:
+    """The origins of a map as a new dict: key -> origins; None where origins are not kept.
+
+    entries: the keys of the map. cost: one look at each key
+    """
     if type(origins) is dict:
         return origins.copy()
     if type(origins) is int:
@@ -102,7 +111,9 @@ def spread(origins: Origins, entries: Iterable[Any]) -> dict[Any, Origins] | Non
 
 
 def united(first: Origins, second: Origins) -> Origins:
-    """The origins of what two have set alike."""
+    """The origins of a value that two sources set equally: a tuple of both without repeats; *first* where they are
+    equal.
+    """
     if first == second:
         return first
     several = list(first) if type(first) is tuple else [first]
@@ -111,7 +122,11 @@ def united(first: Origins, second: Origins) -> Origins:
 
 
 def gathered(*several: Origins) -> tuple[int | At, ...]:
-    """Everyone who set a part of some values, for what stands in none of them as it is: the values, not their parts."""
+    """All sources of some values, each once: for a new value that was computed from them. () for none.
+
+    A source that has a value at another path of its tree comes as `At`, with the path of the whole value, not of a
+    part.
+    """
     found: dict[int | At, None] = {}
     for origins in several:
         if type(origins) is int:
@@ -123,20 +138,23 @@ def gathered(*several: Origins) -> tuple[int | At, ...]:
 
 
 def sources(origins: Origins) -> tuple[int, ...]:
-    """The numbers of everyone who set a part of a value, in order of first appearance."""
+    """The numbers of all sources in some origins, each once, in order of first appearance; () for none."""
     if type(origins) is int:
         return (origins,)
     return tuple(dict.fromkeys(one.source if type(one) is At else one for _, one in _leaves(origins, ())))
 
 
 def places(origins: Origins, path: Path) -> Iterator[tuple[Path, At]]:
-    """Who set what stands at *path*: where each part of it stands now, and where its source has it."""
+    """Yield (path now, `At`) for each part of the value at *path*: where it stands, and where its source has it."""
     for now, one in _leaves(origins, path):
         yield now, one if type(one) is At else At(one, now)
 
 
 def wholes(origins: Origins, path: Path) -> Iterator[At]:
-    """Where the sources of what stands at *path* have it as a whole: the map or list, not each of its entries."""
+    """Yield an `At` for each source of the value at *path*: where the source has the whole map or list, not each entry.
+
+    Each once; nothing where there is no source.
+    """
     if type(origins) is At:
         yield origins
         return
@@ -144,7 +162,10 @@ def wholes(origins: Origins, path: Path) -> Iterator[At]:
 
 
 def pieces(origins: Origins, path: Path) -> Iterator[tuple[Path, At]]:
-    """The same with the path at which each stands: *path*, or one below it for what came from elsewhere."""
+    """Yield (path, `At`) as `places`, but one for a whole map or list of a source instead of one for each entry.
+
+    The path is *path* itself, or one below it for an entry that moved here from elsewhere.
+    """
     found = ((now, at, _whole(at, now[len(path) :])) for now, at in places(origins, path))
     yield from dict.fromkeys((now if whole is at else path, whole) for now, at, whole in found)
 

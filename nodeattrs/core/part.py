@@ -1,11 +1,9 @@
-"""Parts: a value with its origins, and the words with which handlers make one part of others.
+"""Parts: a value with its origins, and the functions with which handlers make one part of others.
 
-A handler takes parts apart and puts them together with these words and touches no
-origin itself, so that none can be forgotten.
+A handler takes parts apart and builds parts with these functions. It touches no origin itself, so none is forgotten.
 
-Two lists that follow each other, or that are united, and two maps that meet give a new one, and with thousands of
-parts most of the work would be to copy it again. A folding that says so (`growing`) has what it made go on instead,
-and takes it back where a step is refused.
+Joining two lists or merging two maps makes a new one. With thousands of parts most of the time would go into copies.
+A folding with `growing` extends what it made itself in place, and undoes that where a step is refused.
 """
 
 from __future__ import annotations
@@ -18,12 +16,14 @@ from itertools import zip_longest
 from types import NoneType
 from typing import Any
 
-from nodeattrs.core.origins import At, Origins, gathered, origins_at, spread, united
+from nodeattrs.core.origins import At, Origins, gathered, origins_at, origins_by_key, united
 from nodeattrs.core.tree import ABSENT, strict_key
 
 
 class Part:
-    """A value and who set it: see `core.origins`."""
+    """A value with its origins (`core.origins`): the sources that set it. Functions never change a part that they are
+    given.
+    """
 
     __slots__ = ("origins", "value")
 
@@ -32,14 +32,17 @@ class Part:
         self.origins = origins
 
     def at(self, step: Any) -> Part:
-        """The part at a key or index; a part with the value ABSENT where there is none."""
+        """The entry at a key or index, with its origins; its value is ABSENT where the map or list has none.
+
+        Negative indexes have none. Only for a map or a list.
+        """
         value = self.value
         by_key = isinstance(value, dict)
         entry = value.get(step, ABSENT) if by_key else value[step] if 0 <= step < len(value) else ABSENT
         return Part(entry, origins_at(self.origins, step))
 
     def elements(self) -> Iterator[Part]:
-        """The elements of a list or tuple, each with who set it."""
+        """Yield each element of a list or tuple as a part with its own origins."""
         origins = self.origins
         if origins is None or type(origins) is int:
             for entry in self.value:
@@ -53,13 +56,16 @@ class Part:
 
 
 def made(value: Any, *of: Part) -> Part:
-    """A value that stands in no input as it is; those that it was made of have set it."""
+    """A part for a new value that was computed from the parts *of*: all their sources have set it.
+
+    Its origins are None where one of them keeps none.
+    """
     several = [part.origins for part in of]
     return Part(value, None if None in several else gathered(*several))
 
 
 def recast(part: Part, container: Callable[[Any], Any]) -> Part:
-    """The same elements in another container: `recast(part, tuple)`."""
+    """The part with its value put into another container, origins unchanged: `recast(part, tuple)`."""
     return Part(container(part.value), part.origins)
 
 
@@ -71,14 +77,14 @@ Join = Callable[[Part, Part], Part]
 
 @dataclass(frozen=True, eq=False)
 class Handler:
-    """Makes one part of two, and promises what a reader of the table relies on.
+    """A function that makes one part of two, and promises about it that a reader of the table relies on.
 
-    join:     makes the part; may raise MergeConflict
-    name:     what tables and explanations call it
+    join:     (lower, upper) -> part; may raise MergeConflict
+    name:     its name in tables and explanations
     total:    it never raises, and looks at nothing but its two values: lazy reading needs that
-    hides:    the result has nothing of the lower value: what cannot be read there cannot matter
-    regroups: of several lists in a row it makes no difference which two are joined first
-    settles:  it changes nothing of what it has made of a value that meets nothing
+    hides:    the result has nothing of the lower value, so an unread lower value cannot matter
+    regroups: for several lists in a row it does not matter which two are joined first
+    settles:  applied again to its own result over nothing, it changes nothing
 
     >>> last = Handler(lambda lower, upper: upper, "last", total=True)
     >>> last(Part(1, 1), Part(2, 2)), last.total
@@ -99,7 +105,7 @@ class Handler:
 def handler(
     *, total: bool = False, hides: bool = False, regroups: bool = False, settles: bool = False
 ) -> Callable[[Join], Handler]:
-    """Make a handler of the function below, with its name and these promises: see `Handler`."""
+    """A decorator: makes a `Handler` of a function, named after the function, with these promises."""
 
     def of(join: Join) -> Handler:
         return Handler(join, join.__name__.strip("_"), total, hides, regroups, settles)
@@ -111,7 +117,10 @@ def handler(
 
 
 def entries(of: Mapping[Any, Part], *otherwise: Part) -> Part:
-    """A map of parts; if it came out empty, those that it was made of have set it."""
+    """A map part made of *of*: key -> part. Its origins are None where one of these keeps none.
+
+    otherwise: the parts that count as the sources of {} where *of* is empty
+    """
     if not of:
         return made({}, *otherwise)
     value = {key: part.value for key, part in of.items()}
@@ -121,7 +130,10 @@ def entries(of: Mapping[Any, Part], *otherwise: Part) -> Part:
 
 
 def kept(part: Part, keys: Container[Any], *of: Part) -> Part:
-    """A map with some of its keys only; if none is left, *of* have set it."""
+    """A map part with only the entries whose key is in *keys*.
+
+    of: the parts that count as the sources of {} where nothing is left; none: the part's own origins stay
+    """
     value = {key: entry for key, entry in part.value.items() if key in keys}
     if not value and of:
         return made({}, *of)
@@ -130,7 +142,9 @@ def kept(part: Part, keys: Container[Any], *of: Part) -> Part:
 
 
 def without(part: Part, keys: Iterable[Any]) -> Part:
-    """A map without some of its keys; if none is left, those that set it have set the empty one."""
+    """A map part without the entries under *keys*; keys that it lacks do not matter. An empty rest keeps its
+    sources.
+    """
     gone = set(keys)
     return kept(part, part.value.keys() - gone, part) if gone else part
 
@@ -139,7 +153,11 @@ def without(part: Part, keys: Iterable[Any]) -> Part:
 
 
 def listed(elements: Iterable[Part], *of: Part) -> Part:
-    """A list of parts; if it came out empty, those that it was made of have set it."""
+    """A list part made of *elements*.
+
+    of: the parts that the elements come from. They count as the sources of [] where there are no elements; where one
+        of them keeps no origins, the list keeps none
+    """
     parts = list(elements)
     if not parts:
         return made([], *of)
@@ -148,8 +166,11 @@ def listed(elements: Iterable[Part], *of: Part) -> Part:
     return Part([part.value for part in parts], [part.origins for part in parts])
 
 
-def each(origins: Origins, length: int) -> list[Origins]:
-    """The origins of a list element by element; not to be changed."""
+def origins_by_index(origins: Origins, length: int) -> list[Origins]:
+    """The origins of a list as a list, one for each element; the caller must not change it.
+
+    length: the number of elements; where origins are not kept, each is None
+    """
     if type(origins) is list:
         return origins
     if type(origins) is int:
@@ -158,17 +179,17 @@ def each(origins: Origins, length: int) -> list[Origins]:
 
 
 def sliced(part: Part, start: int, stop: int | None) -> Part:
-    """Some elements of a list that follow each other."""
+    """The elements of a list part from *start* up to *stop*, with their origins; stop: None: to the end."""
     origins, value = part.origins, part.value[start:stop]
     if origins is None or type(origins) is int:
         return Part(value, origins)
-    return Part(value, each(origins, len(part.value))[start:stop])
+    return Part(value, origins_by_index(origins, len(part.value))[start:stop])
 
 
 def by_position(lower: Part, upper: Part, join: Callable[[Part, Part], Part]) -> Part:
-    """The lists laid over each other index by index; what one side lacks is ABSENT to *join*.
+    """Two lists joined index by index with *join*; as long as the longer one.
 
-    An element that *join* answers with ABSENT is left out.
+    The missing element of a shorter list is an ABSENT part. An element for which *join* returns ABSENT is left out.
     """
     nothing = Part(ABSENT, ())
     pairs = zip_longest(lower.elements(), upper.elements(), fillvalue=nothing)
@@ -177,10 +198,11 @@ def by_position(lower: Part, upper: Part, join: Callable[[Part, Part], Part]) ->
 
 
 def by_field(lower: Part, upper: Part, field: Any, join: Callable[[Part, Part], Part]) -> Part:
-    """The lists joined so that maps with an equal *field* meet; the other elements of the upper one follow.
+    """Two lists joined with *join* where two maps have an equal *field*; other elements of the upper list are appended.
 
-    Both have set the field by which they met.
-    cost: linear; one hash an element
+    The lower list gives the order. A map that is the same object in both lists stays as it is. Of lower maps with an
+    equal field the first one counts. Both sources count as setters of the field.
+    cost: linear; one hash for each element
     """
     result = list(lower.elements())
     places: dict[Any, int] = {}
@@ -201,7 +223,7 @@ def by_field(lower: Part, upper: Part, field: Any, join: Callable[[Part, Part], 
 def _named_by_both(joined: Part, lower: Part, upper: Part, field: Any) -> Part:
     if joined.origins is None or _field(joined.value, field) != lower.value[field]:
         return joined
-    origins = spread(joined.origins, joined.value) or {}
+    origins = origins_by_key(joined.origins, joined.value) or {}
     origins[field] = united(lower.at(field).origins, upper.at(field).origins)
     return Part(joined.value, origins)
 
@@ -214,10 +236,10 @@ def _field(value: Any, field: Any) -> Any:
 
 
 def remade(before: Part, value: Any, source: int | At) -> Part:
-    """A value that somebody made of another one out of our sight, such as a JSON patch.
+    """A part with a new *value* that was made of *before* by code that keeps no origins, such as a JSON patch.
 
-    What is equal to what stood there keeps its origins; everything else was set by *source*.
-    cost: one look at each entry; a list of another length is compared with itself
+    Entries equal to the old ones keep their origins; all others get *source*.
+    cost: one look at each entry; in a list of another length, elements are found by their value
     """
     old, origins = before.value, before.origins
     if type(old) is type(value):
@@ -234,7 +256,7 @@ def _remade_map(before: Part, value: dict[Any, Any], source: int | At) -> Part:
     old = before.value
     if not value:
         return Part(value, source if old else before.origins)
-    who = spread(source, value) or {}
+    who = origins_by_key(source, value) or {}
     parts = {
         key: remade(before.at(key), entry, who[key]) if key in old else Part(entry, who[key])
         for key, entry in value.items()
@@ -243,7 +265,7 @@ def _remade_map(before: Part, value: dict[Any, Any], source: int | At) -> Part:
 
 
 def _remade_list(before: Part, value: list[Any], source: int | At) -> Part:
-    who = each(source, len(value))
+    who = origins_by_index(source, len(value))
     if len(value) == len(before.value):
         pairs = zip(before.elements(), value, who, strict=True)
         return Part(value, [remade(part, entry, one).origins for part, entry, one in pairs])
@@ -264,9 +286,12 @@ _MOST = 64
 
 @handler(total=True, regroups=True)
 def concat(first: Part, second: Part) -> Part:
-    """The elements of both lists, duplicates included. cost: linear; within `growing` only the second one's"""
-    grown = GROWN.get()
-    return grown.concat(first, second) if grown is not None and grown.lists else _concat(first, second)
+    """The elements of the first list, then the second one's, duplicates included.
+
+    cost: linear; in a folding with `growing` only the second list counts
+    """
+    created = IN_PLACE.get()
+    return created.concat(first, second) if created is not None and created.lists else _concat(first, second)
 
 
 def _concat(first: Part, second: Part) -> Part:
@@ -282,19 +307,19 @@ def _each(part: Part) -> list[Origins]:
     kind = type(origins)
     if kind is list or kind is int:
         return origins if kind is list else [origins] * len(part.value)
-    return each(origins, len(part.value))
+    return origins_by_index(origins, len(part.value))
 
 
 @handler(total=True, regroups=True)
 def unite(lower: Part, upper: Part) -> Part:
-    """The set union of two lists: first seen first, duplicates of both dropped, type-strict.
+    """The union of two lists: each element once, in the order of its first appearance; 1 and "1" differ.
 
-    The first of several equal elements stands, and everyone who set an equal one has set it.
-    cost: linear; one hash an element. Within `growing` only the second one's
+    All sources of equal elements count as setters of the one that stays.
+    cost: linear; one hash for each element. In a folding with `growing` only the elements of the upper list
     source: Ruby's `Array#|`, semantics of Chef's merge inside a level
     """
-    grown = GROWN.get()
-    return grown.unite(lower, upper) if grown is not None and grown.lists else _united(lower, upper)
+    created = IN_PLACE.get()
+    return created.unite(lower, upper) if created is not None and created.lists else _united(lower, upper)
 
 
 def _united(lower: Part, upper: Part) -> Part:
@@ -342,9 +367,9 @@ def _take_in(whole: Part, places: dict[Any, int], entries: list[Any], origins: l
 
 
 def regrouped(handler: Callable[[Part, Part], Part], parts: list[Part]) -> Part:
-    """What several lists, the lowest first, come to by a handler that says that it regroups.
+    """The result of joining *parts*, the lowest first, with a handler that regroups; at least one part is needed.
 
-    cost: each element, times the logarithm of how many lists
+    cost: each element, times the logarithm of the number of lists
     """
     while len(parts) > 1:
         last = parts[len(parts) & ~1 :]
@@ -352,10 +377,12 @@ def regrouped(handler: Callable[[Part, Part], Part], parts: list[Part]) -> Part:
     return parts[0]
 
 
-class Grown:
-    """Lists and maps made for one result that nobody else has yet: the next step goes on with them in place.
+class InPlace:
+    """The lists and maps that one folding made itself: no other code holds them, so the next step may extend them in
+    place.
 
-    lists: False leaves lists as they are, for somebody who has been shown them
+    `concat` and `unite` extend lists. For a map, a merge asks `owns`, records each change, and writes into the map.
+    lists: False: lists are always copied, since a caller may hold them; maps are extended all the same
     """
 
     __slots__ = ("_lists", "_maps", "_undo", "_unions", "lists")
@@ -368,7 +395,9 @@ class Grown:
         self._undo: list[Callable[[], object]] = []
 
     def concat(self, first: Part, second: Part) -> Part:
-        """See `concat`."""
+        """`second` appended to `first`, in place where this folding made `first`, else in a new list; returns
+        the part.
+        """
         own = self._lists.pop(id(first.value), None)
         self._lists.pop(id(second.value), None)
         if own is None or own.origins is not first.origins or type(own.origins) not in (list, NoneType):
@@ -382,7 +411,9 @@ class Grown:
         return own
 
     def unite(self, lower: Part, upper: Part) -> Part:
-        """See `unite`."""
+        """The union of two lists, in place where this folding made the lower one, else in a new list; returns
+        the part.
+        """
         known = self._unions.pop(id(lower.value), None)
         self._unions.pop(id(upper.value), None)
         if known is None or not _goes_on(known, lower, upper):
@@ -395,21 +426,25 @@ class Grown:
             _put(self._unions, own.value, known)
         return own
 
-    def has(self, value: dict[Any, Any], origins: Origins, more: Origins) -> bool:
-        """Whether a map is one of these, and takes the origins that come."""
+    def owns(self, value: dict[Any, Any], origins: Origins, more: Origins) -> bool:
+        """Whether this folding made a map, with these origins, and can keep the further origins *more* in the same
+        form.
+        """
         known = self._maps.get(id(value))
         if known is None or known[1] is not origins:
             return False
         return more is None if origins is None else type(origins) is dict and more is not None
 
-    def keep(self, value: dict[Any, Any], origins: Origins) -> tuple[dict[Any, Any], Origins]:
-        """A map that was made is one of these from now on; it and its origins."""
+    def register(self, value: dict[Any, Any], origins: Origins) -> tuple[dict[Any, Any], Origins]:
+        """Remember a map as made by this folding; returns the map and its origins. Small maps are not remembered."""
         if len(value) > FEW:
             _put(self._maps, value, (value, origins))
         return value, origins
 
-    def note(self, key: Any, *holders: Any) -> None:
-        """An entry of maps is about to change."""
+    def record_entry(self, key: Any, *holders: Any) -> None:
+        """Remember the entry *key* of some maps before it is changed, so that a failed step can restore it. None is
+        skipped.
+        """
         known = [(holder, holder.get(key, ABSENT)) for holder in holders if holder is not None]
 
         def undo() -> None:
@@ -421,8 +456,10 @@ class Grown:
 
         self._undo.append(undo)
 
-    def note_all(self, *holders: Any) -> None:
-        """An entry of maps is about to go; it would come back at another place."""
+    def record_map(self, *holders: Any) -> None:
+        """Remember whole maps before an entry is removed, so that a failed step can restore the order, too. None is
+        skipped.
+        """
         known = [(holder, holder.copy()) for holder in holders if holder is not None]
 
         def undo() -> None:
@@ -432,15 +469,17 @@ class Grown:
 
         self._undo.append(undo)
 
-    def forget(self) -> None:
-        """Somebody else has the result, too."""
+    def release(self) -> None:
+        """Forget all lists and maps, since other code holds the result, too: they are copied from now on."""
         for known in (self._lists, self._unions, self._maps):
             known.clear()
 
     @contextmanager
-    def growing(self) -> Iterator[None]:
-        """Within the block they grow; where it fails, they are as they were before."""
-        token = GROWN.set(self)
+    def active(self) -> Iterator[None]:
+        """A context manager: merges within the block extend in place. If the block raises, all changes in it are
+        undone.
+        """
+        token = IN_PLACE.set(self)
         try:
             yield
         except BaseException:
@@ -449,7 +488,7 @@ class Grown:
             raise
         finally:
             self._undo.clear()
-            GROWN.reset(token)
+            IN_PLACE.reset(token)
 
 
 def _put(known: dict[int, Any], value: Any, entry: Any) -> None:
@@ -485,5 +524,5 @@ def _separation(part: Part, places: dict[Any, int], more: Part) -> Callable[[], 
     return undo
 
 
-GROWN: ContextVar[Grown | None] = ContextVar("grown", default=None)
+IN_PLACE: ContextVar[InPlace | None] = ContextVar("in_place", default=None)
 """What grows in the folding that is laying now."""

@@ -5,8 +5,9 @@ upper value, rule)*; the first line that fits is the rule. Most rules are verbs,
 and a verb can neither forget an origin nor cost a call. Since the rules are
 data, the fold, the trace and the lazy view all ask the same table.
 
-It knows no layers, no dialect and no order of precedence: "lower" and "upper"
-are whatever the fold lays over each other.
+The module knows no layers, no dialect and no order of precedence: "lower" and
+"upper" are the two sides that a fold merges. The rule for two exact types is
+looked up once and kept: it is the *verdict* for these types.
 """
 
 from __future__ import annotations
@@ -44,12 +45,12 @@ _CATCH_ALL = "the last line is for all that is left: Line(ANY, PRESENT, TAKE)"
 
 
 class Rule(Enum):
-    """The four verbs.
+    """The four verbs of a policy.
 
     KEEP  the lower value stays
-    TAKE  the upper value replaces it
-    DROP  the key goes
-    MEET  two maps meet key by key, under the policy the line stands in
+    TAKE  the upper value replaces the lower one
+    DROP  the key is removed, with both values
+    MEET  two maps are merged key by key, under the policy that has the line
     """
 
     KEEP = "keep"
@@ -66,10 +67,11 @@ MEET: Final = Rule.MEET
 
 @final
 class Meet:
-    """Two maps meet key by key, under another policy from here down.
+    """A rule: two maps are merged key by key, under another policy for their entries and everything below.
 
-    policy: that policy, or a callable that gives it (for policies that name each other)
-    later:  the callable, None where a policy is given; a line may have one, and then no `policy`. A verdict has none
+    policy: the other policy; or a function that returns one, for policies that name each other
+    later:  that function; None where a policy was given. Then `policy` is set; else only `resolved` has it
+    raises: BadArgument, for anything else
     """
 
     __slots__ = ("later", "policy")
@@ -85,7 +87,7 @@ class Meet:
             raise wrong_argument("what maps Meet under", "a policy, or a function that gives one", policy)
 
     def resolved(self) -> Meet:
-        """The same with a policy."""
+        """A Meet with a policy: itself, or a new one for the result of the function."""
         return self if self.later is None else Meet(self.later())
 
 
@@ -93,11 +95,13 @@ Verdict = Literal[Rule.KEEP, Rule.TAKE, Rule.DROP] | Meet | Handler
 
 
 class Line:
-    """One line of a policy.
+    """One line of a policy: the rule for some kinds of values.
 
-    lower, upper: a kind, or several; ANY and PRESENT stand for all
-    rule:         a verb, `Meet(policy)`, another policy ("ask that table"), or a handler; a function becomes one
+    lower, upper: a kind, or a tuple of kinds; ANY and PRESENT stand for all
+    rule:         a verb, `Meet(policy)`, another policy (its table decides), or a handler; a plain function
+                  (lower part, upper part) -> part becomes a handler without promises
     why:          the reason in words, for the trace
+    raises:       BadArgument, for a wrong rule or a kind of another type than text
     """
 
     __slots__ = ("lower", "rule", "upper", "why")
@@ -138,12 +142,12 @@ _KNOWN_KINDS = f"the kinds are {', '.join((*dict.fromkeys(_KINDS.values()), SCAL
 
 
 class Policy:
-    """A named table that says what happens where two values meet; printed, it shows its lines.
+    """A named table of rules for two values that meet; printed, it shows its lines.
 
     lines:  asked in order; the first that fits both kinds is the rule
     kinds:  the kinds of further exact types: `{bool: "bool"}`
-    raises: PolicyError, where a pair of kinds has no line, or DROP stands in the absent row; BadArgument, for
-            a kind that nobody knows, and for what is no line
+    raises: PolicyError, where a pair of kinds has no line, where MEET or Meet has another kind than maps, or DROP
+            stands for an absent lower value. BadArgument, for an unknown kind, and for a line that is no Line
 
     >>> INSIDE.verdict(list, list).name, INSIDE.verdict(dict, str)
     ('unite', <Rule.TAKE: 'take'>)
@@ -197,20 +201,22 @@ class Policy:
         return kind == MAP or any(known == kind and issubclass(of, dict) for of, known in self.kinds.items())
 
     def kind(self, of: type) -> Kind:
-        """The kind of a type: an exact one that is known, else a map or list by its base."""
+        """The kind of a type. An unknown type has the kind of its base: MAP for dict, LIST for list, else SCALAR."""
         known = self.kinds.get(of)
         if known is None:
             known = MAP if issubclass(of, dict) else LIST if issubclass(of, list) else SCALAR
         return known
 
     def line(self, lower: type, upper: type) -> Line:
-        """The line that decides about two exact types, after all tables that one table asks."""
+        """The line that decides about two exact types; where its rule is another policy, the line of that one."""
         line = self._lines[self.kind(lower), self.kind(upper)]
         return line.rule.line(lower, upper) if isinstance(line.rule, Policy) else line
 
     def verdict(self, lower: type, upper: type) -> Verdict:
-        """The rule for two exact types: a verb, `Meet`, or a handler; other tables are asked here.
+        """The rule for two exact types: a verb, a Meet with its policy, or a handler. A line MEET gives a Meet with
+        this policy.
 
+        A rule that is another policy gives that policy's verdict.
         cost: one look-up after the first time; inner loops look into `cells` themselves
         """
         try:
@@ -227,9 +233,10 @@ class Policy:
         return rule.resolved() if isinstance(rule, Meet) else rule
 
     def at(self, key: Any) -> Policy:
-        """The policy for the entries under *key* of maps that meet here: itself, but where a rule for a path says so.
+        """The policy for the entries under *key* of two maps that are merged: this one, unless a rule for a path
+        changes it.
 
-        by_key: key -> that policy; ANY_KEY stands for all others. None in most policies
+        `by_key` has these other policies: key -> policy, ANY_KEY for all other keys. It is None in most policies.
         """
         known = self.by_key
         if known is None:
@@ -237,11 +244,11 @@ class Policy:
         return known[key] if key in known else known[ANY_KEY]
 
     def may_change(self, lower: type) -> bool:
-        """Whether anything that could lie above changes a value of that type."""
+        """Whether any possible upper value changes a lower value of that type."""
         return any(self.verdict(lower, upper) is not KEEP for upper in self._possible())
 
     def shines_through(self, upper: type) -> bool:
-        """Whether anything that could lie below a value of that type is left in the result."""
+        """Whether the result may depend on the lower value where the upper value has that type."""
         return any(not _hides(self.verdict(lower, upper)) for lower in self._possible())
 
     def _possible(self) -> list[type]:
@@ -250,10 +257,10 @@ class Policy:
 
     @property
     def is_lazy(self) -> bool:
-        """Whether one path can be read without folding the rest: total, and path-local.
+        """Whether one path can be read without merging the rest of the trees.
 
-        Derived from the lines: what meets nothing is taken as it is, and every handler says
-        that it never raises.
+        So it is where no handler may raise, where an upper value over nothing is taken as it is, and no Meet is a
+        function.
         """
         return all(
             (line.rule is TAKE) if lower == ABSENT_KIND else (isinstance(line.rule, Rule) or _total(line.rule))

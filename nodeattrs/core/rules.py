@@ -2,9 +2,9 @@
 
     {"apache2.modules": "replace", "users.*.keys": "append", "sites": {"merge_by": "name"}}
 
-A rule changes a table for what stands at its path, and nothing else: a policy under rules is a
+A rule changes a table for the values at its path, and nothing else: a policy under rules is a
 policy like any other, so folding, reading lazily and explaining ask it as they ask all of them.
-It knows no file: who reads the rules says where each of them stands.
+The module knows no file: its callers say where each rule is written.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _AT = ("both", "inside")
 
 
 class PathRule(NamedTuple):
-    """What happens at a path, instead of what the policy says.
+    """The rule for the values at a path, which replaces the rule of the policy there.
 
     path:        steps; "*" stands for any key
-    policy:      append, prepend or unite two lists; replace the weaker value, or keep it, whatever
-                 the two are; merge_by: maps in two lists meet that have an equal field
-    field:       that field
-    inside_only: it holds inside a group, and not between groups
-    place:       where the rule stands, for explanations
+    policy:      for two lists "append", "prepend" or "unite"; for all values "replace" (the upper one) or "keep" (the
+                 lower one); "merge_by": maps in two lists that have an equal field are merged
+    field:       that field; "" for all other policies
+    inside_only: the rule holds inside a group of levels, and not between groups
+    place:       where the rule is written, for explanations
     """
 
     path: Path
@@ -47,7 +47,11 @@ class PathRule(NamedTuple):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> PathRule:
-        """The rule of such data. raises: KeyError, TypeError, BadArgument"""
+        """The rule that `to_dict` has written.
+
+        raises: KeyError, for a missing field; TypeError, for a field of the wrong type; BadArgument, for an unknown
+                policy
+        """
         rule = cls(tuple(data["path"]), data["policy"], data["field"], data["at"] == "inside", data["place"])
         texts, steps = (rule.policy, rule.field, rule.place), {type(step) for step in rule.path}
         if {type(text) for text in texts} != {str} or not steps <= {str, int}:
@@ -109,16 +113,19 @@ Table = Callable[[Policy], Policy]
 
 
 def ruled(policy: Policy, rules: Iterable[PathRule]) -> Policy:
-    """The policy under rules; itself where none of them says anything about it.
+    """The policy with rules for some paths; *policy* itself where no rule applies.
 
-    What holds inside a group only is left out where lists do not unite.
+    A rule with *inside_only* is left out where the policy does not unite lists.
     """
     inside = policy.verdict(list, list) is unite
     return at_paths(policy, [(rule.path, partial(_table, rule)) for rule in rules if inside or not rule.inside_only])
 
 
 def at_paths(policy: Policy, tables: Sequence[tuple[Path, Table]]) -> Policy:
-    """The policy with others at some paths, "*" for any key; of several at one path the last one counts."""
+    """The policy with other tables at some paths. Of several tables for one path the last one counts.
+
+    tables: (path, function policy -> policy) for each; "*" in a path stands for any key
+    """
     here = [table for path, table in tables if not path]
     below = _below(policy, [(path, table) for path, table in tables if path])
     return here[-1](below) if here else below

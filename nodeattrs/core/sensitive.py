@@ -20,7 +20,11 @@ def _own(value: Any) -> Any:
 
 
 class Sensitive:
-    """A secret. It is never printed, logged, stored or hashed in clear; `unwrap()` gives the value.
+    """A secret: it prints as "Sensitive(withheld)". Two are equal where their values are; a pickle is refused with
+    BadValue.
+
+    value:  copied; a Sensitive is not wrapped twice
+    raises: TooDeep
 
     >>> Sensitive("s3cret"), f"{Sensitive('s3cret')}", Sensitive("s3cret").unwrap()
     (Sensitive(withheld), 'Sensitive(withheld)', 's3cret')
@@ -32,12 +36,12 @@ class Sensitive:
         self._value: Any = value._value if isinstance(value, Sensitive) else _own(value)
 
     def unwrap(self) -> Any:
-        """The secret itself; containers are copied, a deferred value is computed."""
+        """The secret value: a copy of a map or list; the result of a deferred value, computed now."""
         evaluate = getattr(self._value, "evaluate", None)
         return _own(self._value) if evaluate is None else evaluate()
 
     def map(self, change: Callable[[Any], Any]) -> Sensitive:
-        """The secret that *change* makes of this one."""
+        """A new Sensitive with the result of *change* for the value."""
         return Sensitive(change(self._value))
 
     def __repr__(self) -> str:
@@ -60,7 +64,7 @@ class Sensitive:
 
 
 class Encrypted(Sensitive):
-    """A text of a file that nobody decrypted: a secret, which `unwrap()` gives as the file has it.
+    """A text of a file that was not decrypted: a secret, for which `unwrap()` gives the encrypted text.
 
     reason: why it is not decrypted
     """
@@ -101,12 +105,12 @@ def encrypted_in(value: Any, path: Path = ()) -> list[tuple[Path, str]]:
 
 
 def withheld(value: Any, paths: Iterable[Path], at: Path = (), hide: Callable[[Any], Any] = Marked) -> Any:
-    """A value with its scalars at and below sensitive paths as secrets; null is none.
+    """*value* with the scalars at and below sensitive paths wrapped; null, and a value that is Sensitive already, stay.
 
     paths:  counted from the root of the tree; the step "*" stands for any
-    at:     where the value stands in that tree
-    hide:   makes what takes the place of a scalar
-    return: the same object where nothing in it is sensitive
+    at:     the path of *value* in that tree
+    hide:   makes the replacement of a scalar
+    return: the same object where nothing in it is sensitive; else maps and lists with a secret in them are copies
     cost:   one copy of each map and list on the way to a secret
 
     >>> withheld({"db": {"host": "h", "password": "x"}}, [("db", "password")])
@@ -133,7 +137,8 @@ def _hidden(value: Any, rest: Path, hide: Callable[[Any], Any]) -> Any:
 
 
 def revealed(value: Any) -> Any:
-    """A value with what is `Marked` in it as it is without marks; the same object where nothing is.
+    """*value* with each `Marked` secret replaced by its plain value; other secrets stay. The same object where none is
+    there.
 
     cost: one visit of the whole value
     """
@@ -151,7 +156,7 @@ def revealed(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A value as data, with secrets as they print, and an error as what went wrong."""
+    """A copy of *value* as data: a secret becomes its printed text, an error a map of "error", "code" and "message"."""
     if type(value) is dict:
         return {key: plain(entry) for key, entry in value.items()}
     if type(value) is list:

@@ -1,9 +1,8 @@
-"""Everyone who set a path, the winner first, with the rule that overrode each other one.
+"""A trace: the claims about a path, the winner first, each other one with the rule that overrode it.
 
-A trace is data first: claims with what became of each, elements, and what was set before.
-Beside it stands the one table of its rows and words, from which every text of it is laid
-out; `str(trace)` is the plain one. It knows neither dialects nor files: whoever asks hands
-in what a walk found and how to make a claim of it.
+A trace is data first: claims with their outcomes, elements, and what was set before. Beside it stands the one table of
+its rows and words, which every text of it is made from; `str(trace)` is the plain one. The module knows neither
+dialects nor files: its callers bring the result of a walk, and a function that makes claims.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
-from nodeattrs.core.claim import Cause, Claim, Origin, Verb, Words
+from nodeattrs.core.claim import Cause, Claim, Origin, ValueText, Verb
 from nodeattrs.core.policy import DROP, KEEP, MEET, TAKE, Line, Meet, Policy, Rule
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unknown import Unknown, unknown_layer
@@ -21,13 +20,13 @@ from nodeattrs.core.walk import Setting, Walk
 
 
 class Outcome(Enum):
-    """What became of a claim.
+    """The result for one claim of a trace.
 
-    WINS    it is what is read
-    JOINS   it is a part of the map or list that is read
-    HOLDS   it has nothing there, and its map above overrides what would be read there, or stand in the way
-    UNKNOWN it cannot be read, and might override what is read
-    LOSES   something else replaced, hid or removed it
+    WINS    its value is read
+    JOINS   its value is a part of the map or list that is read
+    HOLDS   it has no value at the path, but without its map above another value would be read, or none
+    UNKNOWN the layer cannot be read, and might override the value
+    LOSES   another claim replaced, hid or removed its value
     """
 
     WINS = "wins"
@@ -38,13 +37,14 @@ class Outcome(Enum):
 
 
 class TraceClaim(NamedTuple):
-    """One claim of a trace.
+    """One claim of a trace, with its outcome.
 
-    claim:   what was set; its rank is the number of the slot or layer
-    outcome: what became of it
-    why:     the rule that decided
-    by:      the ranks that override it, strongest first; its own where it would be overridden without the others, too
-    then:    who took it over and went on with it in place, such as a recipe with a list; it lives on
+    claim:   the value, its origin and its rank: the number of the slot or layer
+    outcome: see `Outcome`
+    why:     the rule that decided, in words; for an unknown layer why it cannot be read; "" for a lone winner
+    by:      the ranks that override it, strongest first. Its own rank is included where it would lose without the
+             others, too
+    then:    later claims that changed its list in place, such as a recipe's; the list is still read
     """
 
     claim: Claim
@@ -75,12 +75,13 @@ class TraceClaim(NamedTuple):
 
 
 class Earlier(NamedTuple):
-    """Something set and no longer in any tree: overwritten, erased, or silent from the start.
+    """A value that was set and is in no tree now.
 
-    claim: what was set, and by whom
-    event: "overwritten", "erased", "silent", "forgotten" (dropped to bound the memory; `times` many of them)
-    by:    the claim that did it, where one did
-    at:    where it happened: at the path of the claim, or at a map or list that held it; None where nobody knows
+    claim: the value, its origin and its rank
+    event: "overwritten" or "erased"; "silent": an `unless` that set nothing; "forgotten": older events were dropped to
+           bound the memory, `times` many of them
+    by:    the claim that overwrote or erased it; None where no claim did
+    at:    the path that was overwritten or erased: the claim's own, or one above it; None where not known
     """
 
     claim: Claim
@@ -91,7 +92,7 @@ class Earlier(NamedTuple):
 
 
 class Element(NamedTuple):
-    """An element of a list that is read: its value, the ranks of everyone who set it, and their claims."""
+    """An element of a list that is read: its value, the ranks of its sources, and their claims."""
 
     value: Any
     ranks: tuple[int, ...]
@@ -99,15 +100,16 @@ class Element(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """The answer to "why is this value what it is?".
+    """The answer to "why is this value what it is?". Its text is the explanation.
 
-    path:     what was asked
-    value:    what is read there; ABSENT where nothing is
-    claims:   the claims, those that are read first, then the overridden ones, each in order of strength
-    elements: for a list: each element, and who set it
-    history:  what was set before in the same slots, newest first
-    cover:    the path of the scalar or list that stands in the way, if one does
-    titles:   rank -> what the slot or layer is called
+    path:     the path of the question
+    value:    the value that is read there; ABSENT where none is
+    claims:   first the ones that are read, then unknown layers, then holding maps, then the overridden ones, each in
+              order of strength
+    elements: for a list: each element, with its claims; else ()
+    history:  values that were set before in the same slots, newest first
+    cover:    the path of a scalar or list above that blocks the path, since nothing can lie below it; else None
+    titles:   rank -> name of the slot or layer
     """
 
     path: Path
@@ -125,17 +127,21 @@ class Trace(NamedTuple):
 
     @property
     def winner(self) -> TraceClaim | None:
-        """The strongest claim that is read; None where nothing is."""
+        """The strongest claim that is read; where a scalar or list above blocks the path, its claim. None
+        without both.
+        """
         return next(iter(self.standing), None)
 
     @property
     def standing(self) -> tuple[TraceClaim, ...]:
-        """The claims that are read, strongest first; or the one that stands in the way."""
+        """The claims that are read, strongest first; where a scalar or list above blocks the path, its claims."""
         return tuple(one for one in self.claims if one.outcome in (Outcome.WINS, Outcome.JOINS))
 
     @property
     def origins(self) -> tuple[Origin, ...]:
-        """Everyone who set what is read, and who went on with it in place; nobody where nothing is read."""
+        """The origins of the claims that are read, and of those that changed a list in place; () where no
+        value is read.
+        """
         claims = (claim for one in self.standing for claim in (one.claim, *one.then))
         return tuple(dict.fromkeys(claim.origin for claim in claims)) if self.found else ()
 
@@ -146,7 +152,7 @@ class Trace(NamedTuple):
 
     @property
     def unknown(self) -> tuple[TraceClaim, ...]:
-        """The layers that cannot be read and might override what is."""
+        """The claims of layers that cannot be read and might override the value; () where there are none."""
         return tuple(one for one in self.claims if one.outcome is Outcome.UNKNOWN)
 
     def require_known(self) -> None:
@@ -213,11 +219,13 @@ def traced(
     *,
     once: bool = True,
 ) -> Trace:
-    """Make a trace of what a walk found.
+    """The trace made from a walk.
 
-    value: what is read at the path
-    claim: makes a claim of what a source sets: it knows origins and verbs
-    once:  the same file laid twice is one source
+    value:  the value that is read at the path; ABSENT where none is
+    claim:  makes a Claim of a Setting of the walk: the caller knows origins and verbs
+    titles: rank -> name of the slot or layer
+    past:   the history
+    once:   True: settings with the same file, line and path become one row, even from two layers
     """
     seen: dict[Any, int] = {}
     same: dict[int, int] = {}
@@ -299,10 +307,13 @@ def _elements(walk: Walk, path: Path, value: Any, claim: Callable[[Setting], Cla
 
 
 def shown(value: Any, width: int = 60) -> str:
-    """A value on one line, cut to *width* characters. Whatever is no JSON shows its own text."""
+    """A value as one line of JSON, cut to *width* characters; "(nothing)" for ABSENT.
+
+    A value that JSON does not know shows its `str`.
+    """
     if value is ABSENT:
         return "(nothing)"
-    text = str(value) if isinstance(value, (Unknown, Words)) else _json_text(value, ensure_ascii=False)
+    text = str(value) if isinstance(value, (Unknown, ValueText)) else _json_text(value, ensure_ascii=False)
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
@@ -359,11 +370,12 @@ _VERBS = {
 
 
 class Column(NamedTuple):
-    """One thing that every explanation shows of each claim: in data under its name, in texts after the place.
+    """One field of a claim that every explanation shows: in data under its name, in texts after the place.
 
-    shape: what it is, as the schemas write it
-    of:    finds it
-    words: what a text says of it; none where it shows in a column of its own, or is nothing worth a word
+    name:  the key in data
+    shape: its type, as the schemas write it
+    of:    claim -> the field's value
+    words: claim -> words for texts; "" where a text has a column of its own for the field, or nothing to say
     """
 
     name: str
@@ -385,21 +397,21 @@ COLUMNS = (
 
 
 def columns_of(claim: Claim) -> dict[str, Any]:
-    """A claim as data, but for its value."""
+    """The fields of COLUMNS of a claim, as data: name -> value. The claim's own value is not among them."""
     return {column.name: column.of(claim) for column in COLUMNS}
 
 
 class Row(NamedTuple):
-    """One row of the table that every text of a trace is laid out from.
+    """One row of the table behind every text of a trace: one for each claim.
 
     outcome: wins, joins, holds, unknown or loses
     rank:    the number of the slot or layer
-    title:   what it is called
-    value:   what was set
-    origin:  who set it, and where
-    how:     where else than at the path it was set, with which verb, and who went on with it
-    by:      the ranks of others that have overridden it, strongest first
-    rule:    what decided, in words
+    title:   its name
+    value:   the value that was set
+    origin:  the source and place
+    how:     in words: the other path where it was set, the verb, and the claims that continued it
+    by:      the ranks of other claims that override it, strongest first
+    rule:    the rule that decided, in words
     """
 
     outcome: str
@@ -413,13 +425,13 @@ class Row(NamedTuple):
 
     @property
     def note(self) -> str:
-        """All that there is to say besides who set what and where."""
+        """`how` and `rule` in one text, with the ranks that override it; "" where both are empty."""
         rule = f"overridden by {', '.join(map(str, self.by))}: {self.rule}" if self.by else self.rule
         return "; ".join(filter(None, (self.how, rule)))
 
 
 def rows(trace: Trace) -> Iterator[Row]:
-    """The claims of a trace as a table: the words of every explanation are these."""
+    """Yield a Row for each claim of a trace; nothing for a trace without claims."""
     titles = trace.titles or {}
     for one in trace.claims:
         claim = one.claim

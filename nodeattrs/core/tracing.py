@@ -1,9 +1,9 @@
-"""Walk one path through a folding: who set what stands there, and who was overridden on the way.
+"""Walks along one path through a folding: which settings are read there, and which were overridden on the way.
 
-It reads the steps of a folding again and asks the policies that decided about each key of the path. Below a value
-that a handler or a change has made, it goes on where each part of it has stood before: the handler is called once more
-with parts whose origins are their own places, so that nothing is compared or guessed. It knows sources as numbers, and
-no dialects.
+It reads the steps of a folding again and asks their policies about each key of the path. Below a value
+that a handler or a change has made, it goes on at the earlier place of each part of the value. The handler is called
+once more, with parts that have their own places as origins, so that nothing is compared or guessed. Sources are
+numbers here; it knows no dialects.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import count
 from operator import eq
 from typing import Any, NamedTuple, Self
 
-from nodeattrs.core.folding import NOTHING, Encounter, Folding, Step, again, again_in_turn
+from nodeattrs.core.folding import NOTHING, Decision, Folding, Step, replay_step, replay_steps
 from nodeattrs.core.origins import At, Origins, origins_at, pieces, places, sources, wholes
 from nodeattrs.core.part import Handler, Part, regrouped
 from nodeattrs.core.policy import ANY, DROP, KEEP, PRESENT, TAKE, Line, Meet, Policy
@@ -23,27 +23,30 @@ from nodeattrs.core.tree import ABSENT, Absent, Path, dig, flat
 from nodeattrs.core.unknown import Unknown, may_decide, may_meet
 from nodeattrs.core.walk import (
     Along,
-    Later,
     Loss,
     Overridden,
+    PendingLosses,
     Rule,
     Setting,
     Walk,
-    each_once,
-    left_of,
-    next_first,
+    losses_below,
     outwards,
-    relevant,
-    with_holders,
+    with_holding_maps,
+    with_next_first,
+    without_places,
+    without_repeats,
 )
 
 
 def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Along | None = outwards) -> Walk:
-    """Walk *path* through a folding.
+    """Follow *path* through the steps of a folding: which settings are read, and which were overridden on the way.
 
-    trees: source -> its tree, for a folding that remembers numbers only; a source without one sets nothing
-    along: what may go with a place once the line goes that set it: the place, then what holds it; None: no one is next
-    cost:  the depth of the path times the number of parts that set something
+    A path that is not set gives a Walk whose value is ABSENT.
+    trees: source -> its tree, for a folding that only has the numbers of its sources; a source without a tree sets
+           nothing
+    along: place -> the places that are removed with it, to find the setting that would be read next; None: that one is
+           not looked for
+    cost:  the depth of the path times the number of parts that set something; for the next setting further walks
     """
     again = lambda gone: _Walker(trees, path, gone).walk(folding, path)  # noqa: E731
     found = (walker := _Walker(trees, path)).walk(folding, path)
@@ -52,12 +55,12 @@ def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, a
     winners = {one.source for one in found.standing}
     waiting = [lost for lost in found.overridden if winners.issuperset(lost.by)]
     if len(waiting) < len(found.overridden):
-        found = with_holders(found, walker.own, again)
+        found = with_holding_maps(found, walker.own, again)
     # If the winner has replaced one setting, at the path itself, that is the next one. Else another walk finds it.
     replaced = all(lost.line.rule is TAKE and lost.setting.path == path and not lost.further_up for lost in waiting)
     if replaced and len(waiting) < 2 and not walker.has_made:
         return found
-    return next_first(found, path, walker.own, again, along)
+    return with_next_first(found, path, walker.own, again, along)
 
 
 # --- how a handler or a change has made a value
@@ -93,23 +96,23 @@ class _Making:
     part: Part
     ways: Origins
     rule: Rule
-    notes: Sequence[Encounter] = ()
+    notes: Sequence[Decision] = ()
     is_change: bool = False
 
     @classmethod
     def by_handler(cls, handler: Handler, lower: Part, upper: Part, rule: Rule) -> Self:
         """Made of two parts. raises: MergeConflict, where the handler does"""
         inputs = _as_sources((lower, upper))
-        part, _ = again(handler, lower, upper)
+        part, _ = replay_step(handler, lower, upper)
         placed = [Part(one.value, () if one.value is ABSENT else At(side, ())) for side, one in inputs.items()]
-        ways, notes = again(handler, *placed)
+        ways, notes = replay_step(handler, *placed)
         return cls(inputs, part, ways.origins, rule, notes)
 
     @classmethod
     def of_lists(cls, handler: Handler, parts: Sequence[Part], rule: Rule) -> Self:
         """Made of several lists, the lowest first, by a handler that regroups."""
         inputs = _as_sources(parts)
-        join = lambda lower, upper: again(handler, lower, upper)[0]  # noqa: E731
+        join = lambda lower, upper: replay_step(handler, lower, upper)[0]  # noqa: E731
         ways = regrouped(join, [Part(part.value, At(side, ())) for side, part in inputs.items()]).origins
         return cls(inputs, regrouped(join, list(parts)), ways, rule)
 
@@ -138,7 +141,7 @@ class _Making:
         taken = self.input_at(ways).value
         return ways if taken is value or taken == value else None
 
-    def overridden(self, ways: Iterable[At]) -> Iterator[tuple[At, At, Encounter]]:
+    def overridden(self, ways: Iterable[At]) -> Iterator[tuple[At, At, Decision]]:
         """What those at some ways have replaced where a handler let parts meet; what that had replaced; and so on.
 
         The way of the replaced one, of the other, and where they met.
@@ -154,7 +157,7 @@ class _Making:
                         waiting.append(way)
                         yield way, winner, note
 
-    def taken_away(self, way: At) -> Encounter | None:
+    def taken_away(self, way: At) -> Decision | None:
         """Where a handler let what stood there be replaced."""
         for note in self.notes:
             left = _taken_and_left(note)[1]
@@ -162,7 +165,7 @@ class _Making:
                 return note
         return None
 
-    def set_by(self, note: Encounter) -> Origins:
+    def set_by(self, note: Decision) -> Origins:
         """Who set what replaced something there."""
         return tuple(self.input_at(way).origins for way in wholes(_taken_and_left(note)[0].origins, ()))
 
@@ -206,14 +209,14 @@ class _Making:
         return found
 
 
-def _taken_and_left(note: Encounter) -> tuple[Part, Part]:
+def _taken_and_left(note: Decision) -> tuple[Part, Part]:
     """The two sides of a meeting; a handler has taken both."""
     if note.verdict is TAKE:
         return note.upper, note.lower
     return (note.lower, note.upper) if note.verdict is KEEP else (NOTHING, NOTHING)
 
 
-def _left_for(note: Encounter, winner: At) -> Iterator[At]:
+def _left_for(note: Decision, winner: At) -> Iterator[At]:
     """The ways of what was left where the winner, or what holds it, was taken."""
     taken, left = _taken_and_left(note)
     for now, at in places(taken.origins, ()):
@@ -299,7 +302,7 @@ class _Product(_Place):
     members: Mapping[int, _Here]
     rest: Path
     ways: Origins
-    earlier: Sequence[Later] = ()
+    earlier: Sequence[PendingLosses] = ()
 
     @property
     def kind(self) -> type:
@@ -339,7 +342,7 @@ class _Row(_Place):
         return self.before, self.last
 
     def others(self) -> list[_Laid]:
-        """All but the base, the second one first."""
+        """The row without its base, the second one first."""
         found: list[_Laid] = []
         here: _Here = self
         while isinstance(here, _Row) and here is not self.base:
@@ -389,7 +392,9 @@ class _Walker:
         here, at, losses = self.found(self.laid(folding), path, path, False)
         cover = at if at != path and here.stands else None
         value, origins = (here.value, here.origins) if cover is None else (ABSENT, ())
-        return Walk(self.standing(here, at), each_once(self.looked_up(losses)), here.unknown, value, origins, cover)
+        return Walk(
+            self.standing(here, at), without_repeats(self.looked_up(losses)), here.unknown, value, origins, cover
+        )
 
     def found(self, here: _Here, keys: Path, path: Path, is_lost: bool) -> tuple[_Value | _Product, Path, list[Loss]]:
         """What stands some steps down, or in the way of that; at which path; and who was overridden there."""
@@ -397,7 +402,7 @@ class _Walker:
         there = self.settled(here, at := _label(keys, depth, path))
         losses = list(self.all_losses(there))
         for deeper in range(depth, len(keys)):
-            losses = relevant(losses, keys[deeper], _label(keys, deeper + 1, path), object)
+            losses = losses_below(losses, keys[deeper], _label(keys, deeper + 1, path), object)
         return there, at, losses
 
     def reached(self, here: _Here, keys: Path, path: Path, is_lost: bool = False) -> tuple[_Here, int]:
@@ -413,7 +418,7 @@ class _Walker:
     def looked_up(self, losses: Iterable[Loss]) -> Iterator[Overridden]:
         """The losses; not by recursion, since there may be as many as parts, and each place once."""
         waiting = [*losses][::-1]
-        seen: dict[Any, Later] = {}
+        seen: dict[Any, PendingLosses] = {}
         while waiting:
             one = waiting.pop()
             if isinstance(one, Overridden):
@@ -469,7 +474,7 @@ class _Walker:
         if type(origins) is int:
             value = self.trees[origins] = value if self.given is None else self.given[origins]
             origins = _new(At, (origins, ()))
-        return _Value(left_of(value, origins, self.gone) if self.gone else value, origins)
+        return _Value(without_places(value, origins, self.gone) if self.gone else value, origins)
 
     def changed(self, before: _Here, step: Step) -> _Here:
         """What a change makes of the result; nothing, where all that it sets is gone."""
@@ -477,7 +482,7 @@ class _Walker:
         assert isinstance(laid, Part)
         if type(laid.origins) is At:
             self.trees[laid.origins.source] = laid.value
-        left = left_of(laid.value, laid.origins, self.gone)
+        left = without_places(laid.value, laid.origins, self.gone)
         if left is ABSENT and laid.value is not ABSENT:
             return before
         making = _Making.by_change(step, self.part(before), Part(left, laid.origins))
@@ -588,7 +593,7 @@ class _Walker:
     def lost(self, here: _Here, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[Any]:
         """Whoever stands here was overridden, and whom those had overridden before."""
         if not isinstance(here, _Value):
-            yield Later(here, (), path, by, rule)
+            yield PendingLosses(here, (), path, by, rule)
             return
         yield from (_lost(setting, by, rule) for setting in reversed(self.standing(here, path)))
         if here.losses:
@@ -653,7 +658,7 @@ class _Walker:
         entry = self.row_entry(here, key, path) if isinstance(here, _Row) else self.entry(here, key)
         if not (here.losses or passed or unknown):
             return entry
-        return entry.with_losses([*relevant(here.losses, key, path, here.kind), *passed]).with_unknown(unknown)
+        return entry.with_losses([*losses_below(here.losses, key, path, here.kind), *passed]).with_unknown(unknown)
 
     def entry(self, here: _Value | _Product, key: Any) -> _Value:
         holder, origins = here.value, here.origins
@@ -682,16 +687,18 @@ class _Walker:
         ways = list(wholes(origins, ()))
         only = making.only_way(origins, entry.value)
         passed = dict.fromkeys((*ways, *(At(side, rest) for side, _, _ in making.beside(rest))))
-        earlier = [Later(here.members[way.source], way.path, path) for way in passed if way.source < 0 and way != only]
+        earlier = [
+            PendingLosses(here.members[way.source], way.path, path) for way in passed if way.source < 0 and way != only
+        ]
         losses = [*self.noted(here, ways, path), *self.left_out(making, entry, rest, path)]
         if only is not None:  # of what goes on in the same value, the earlier ones are found again one step down
             losses += earlier
             earlier = []
-        losses += relevant(here.losses, key, path, here.kind)
+        losses += losses_below(here.losses, key, path, here.kind)
         for side, member in here.members.items() if not here.rest else ():
             if only is None or only.source != side:
-                lost = relevant(self.all_losses(member), key, path, here.kind)
-                losses += [one for one in lost if one.covers(path)]
+                lost = losses_below(self.all_losses(member), key, path, here.kind)
+                losses += [one for one in lost if one.blocks(path)]
         found = _Product(entry.value, entry.origins, making, here.members, rest, origins, earlier)
         return replace(found, losses=losses, unknown=entry.unknown), only
 
@@ -701,7 +708,7 @@ class _Walker:
         for way, winner, note in making.overridden(ways):
             by = sources(making.input_at(winner).origins)
             yield from (_lost(setting, by, note.rule) for setting in self.settings(making.input_at(way), path))
-            yield Later(here.members[way.source], way.path, path)
+            yield PendingLosses(here.members[way.source], way.path, path)
 
     def left_out(self, making: _Making, entry: _Value, rest: Path, path: Path) -> Iterator[Loss]:
         """Those of whom nothing is left in what was made, though one of the parts has them below the same steps."""
@@ -753,7 +760,7 @@ class _Walker:
             here = here.before
         known = self.merged[here.key] if isinstance(here, _Row) else Part(here.value, here.origins)
         laid = [(self.part(one.here), one.policy, one.from_top) for one in reversed(ahead)]
-        known = self.merged[row.key] = again_in_turn(known, laid)
+        known = self.merged[row.key] = replay_steps(known, laid)
         return known
 
     def is_from_the_start(self, here: _Here) -> bool:

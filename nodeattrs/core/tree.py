@@ -41,7 +41,7 @@ MAX_DEPTH = 500
 
 
 class Absent:
-    """The type of ABSENT: nothing was set, which is not the same as null."""
+    """The type of ABSENT: the value is not set. ABSENT is false, and differs from null."""
 
     __slots__ = ()
 
@@ -67,9 +67,9 @@ _STEP = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^.\s"']+))\s*(\.|$)
 
 
 def spell(path: Path) -> str:
-    """A path as people write it; odd keys are quoted, so that `1` and `"1"` stay apart.
+    """A path as text: steps joined by dots. `parse` reads it. Odd keys are quoted, so that `1` and `"1"` differ.
 
-    A very long one is cut in the middle.
+    "(root)" for the empty path. A path of more than 40 steps is cut in the middle, and cannot be read back.
 
     >>> spell(("apache", "listen_ports", 0)), spell(("1", "a.b"))
     ('apache.listen_ports.0', '"1"."a.b"')
@@ -90,14 +90,14 @@ def _spelled(step: object) -> str:
 
 
 def is_word(text: str) -> bool:
-    """Whether it is what most keys and names are; no expression is compiled for those."""
+    """Whether a text is an ASCII identifier, as most keys and names are; such a step needs no quotes."""
     return text.isascii() and text.isidentifier()
 
 
 def parse(text: str) -> Path:
-    """The path that a text spells; the reverse of `spell`. A bare whole number is an integer.
+    """The path that a text spells; the reverse of `spell`. A bare whole number is an integer; () for "" and "(root)".
 
-    raises: BadArgument, where a quote is open or a step is empty
+    raises: BadArgument, for an open quote, an empty step, or a number of too many digits
 
     >>> parse('apache.listen_ports.0'), parse('"1"."a.b"')
     (('apache', 'listen_ports', 0), ('1', 'a.b'))
@@ -156,7 +156,9 @@ def json_or_text(value: str) -> Any:
 
 
 def as_path(path: str | Iterable[Any]) -> Path:
-    """Steps, or their spelling, as steps. raises: BadArgument
+    """A path as a tuple: a text is parsed (`parse`), any other iterable of steps is taken as it is.
+
+    raises: BadArgument, for a text that is not spelled right, and for anything else
 
     >>> as_path("a.0"), as_path(("a", 0))
     (('a', 0), ('a', 0))
@@ -170,13 +172,16 @@ def as_path(path: str | Iterable[Any]) -> Path:
 
 
 def near(step: object, known: Iterable[object], likeness: float = 0.7) -> list[str]:
-    """Up to three known names that look like *step*, spelled as steps of a path."""
+    """Up to three of the *known* names that look like *step*, the most similar first; [] where none does.
+
+    They are spelled as steps of a path. likeness: from 0 to 1, how similar a name must be
+    """
     names = {str(name): name for name in known if name != step}
     return [_spelled(names[close]) for close in difflib.get_close_matches(str(step), names, 3, likeness)]
 
 
 def meant(step: object, known: Iterable[object]) -> str | None:
-    """The hint that names what is spelled nearly so, or None.
+    """A hint that names similar words of *known*; None where none is similar.
 
     >>> meant("prot", ["port", "host"])
     'did you mean port?'
@@ -190,7 +195,10 @@ _WITHOUT_JOINTS = str.maketrans("", "", "-_")
 
 
 def is_near(key: str, other: str) -> bool:
-    """Whether two keys look like one: the same but for case, `-` and `_`, or a letter apart in a long one.
+    """Whether two keys look like one misspelled key. Equal keys give False, and so do keys with different numbers.
+
+    They are near where they differ only in case, `-` and `_`, or by one letter: another one, a missing one, or a swap
+    of neighbours. Keys of fewer than five letters must have the same letters.
 
     >>> is_near("listen_prot", "listen_port"), is_near("eth0", "eth1"), is_near("worker-count", "worker_count")
     (True, False, True)
@@ -206,7 +214,7 @@ def is_near(key: str, other: str) -> bool:
 
 
 def shape_of(key: str) -> str:
-    """A key without what people spell in several ways: case, `-` and `_`."""
+    """A key in lower case, without `-` and `_`: equal for keys that differ only in these."""
     return key.translate(_WITHOUT_JOINTS).lower()
 
 
@@ -221,7 +229,10 @@ def _is_one_apart(one: str, other: str) -> bool:
 
 
 def dig(tree: Any, path: Path) -> Any:
-    """The part of *tree* at *path*, or ABSENT. Maps go by key, lists by index."""
+    """The value at *path* in a tree; ABSENT where it is not set. Maps go by key, lists by index, also from the end.
+
+    The empty path gives the tree itself.
+    """
     for step in path:
         if isinstance(tree, dict):
             tree = tree.get(step, ABSENT)
@@ -233,7 +244,7 @@ def dig(tree: Any, path: Path) -> Any:
 
 
 def under(path: Path, value: Any) -> Any:
-    """Maps in one another that have nothing but a value at a path.
+    """A new tree that has only *value*, at *path*.
 
     >>> under(("a", "b"), 1)
     {'a': {'b': 1}}
@@ -244,7 +255,9 @@ def under(path: Path, value: Any) -> Any:
 
 
 def left_without(tree: Any, path: Path) -> Any:
-    """What is left of *tree* without the part at *path*; ABSENT without all of it. A copy keeps its kind.
+    """The tree without the value at *path*: ABSENT for the empty path, the same object where nothing is at *path*.
+
+    Maps and lists on the way are copied and keep their type. The elements behind a removed one move up.
 
     >>> left_without({"a": {"b": 1}, "l": [1, 2]}, ("l", 0))
     {'a': {'b': 1}, 'l': [2]}
@@ -262,7 +275,7 @@ def left_without(tree: Any, path: Path) -> Any:
 
 
 def flat(entries: Iterable[Any]) -> Iterator[Any]:
-    """The entries one by one, lists among them taken apart. cost: no recursion, however deep these are
+    """Yield the entries one by one; a list among them gives its own entries, at any depth. No recursion.
 
     >>> list(flat([1, [2, [3]], 4]))
     [1, 2, 3, 4]
@@ -290,9 +303,11 @@ _BIGGEST = 10**4_000  # Python reads no number of more digits than 4,300
 
 
 def is_json(value: Any, levels: int = MAX_DEPTH) -> bool:
-    """Whether a map or list comes back from JSON as it is: exact dicts with keys of text, exact lists, JSON scalars.
+    """Whether a map or list is equal after a round trip through JSON: exact dicts with text keys, exact lists, JSON
+    scalars.
 
-    levels: it may have at most so many; a value that holds itself has more
+    False for NaN, infinity and numbers of more than 4,000 digits.
+    levels: the most levels of nesting; deeper values, and ones that contain themselves, give False
     cost:   a look at each map and list, which is a fraction of writing it
 
     >>> is_json({"a": [1, {"b": None}]}), is_json({"a": {1: 2}}), is_json([float("nan")]), is_json([(1, 2)])
@@ -333,11 +348,11 @@ def copied(
     """An independent copy of *value*, made of exact dicts, exact lists and *scalars*.
 
     scalars: the exact types that are taken as they are
-    convert: asked for anything else; returns a map or list to copy, or a scalar to take as it is, or
-             raises. Without it anything else is refused.
-    room:    how many levels of nesting it may have
-    cost:    one visit a map and list, one look a scalar
-    raises:  BadKey, BadValue, TooDeep, each with the path from *value*
+    convert: called for any other value: (value, path) -> a map or list, which is copied, or a scalar; it may raise.
+             None: any other value is refused
+    room:    the most levels of nesting
+    cost:    one visit for each map and list, one look for each scalar
+    raises:  BadKey, for a key that is neither text nor integer; BadValue; TooDeep; each with the path from *value*
 
     >>> copied({"a": [1, {"b": None}]})
     {'a': [1, {'b': None}]}
@@ -429,10 +444,10 @@ def _too_deep() -> TooDeep:
 
 
 def strict_key(value: Any) -> Any:
-    """A hashable stand-in that is equal for type-strictly equal values only.
+    """A hashable key for a value: two keys are equal where the values are equal in type, too.
 
-    `1`, `1.0`, `True` and `"1"` are four values; maps compare without regard to key order. What cannot
-    be hashed is equal to itself only.
+    `1`, `1.0`, `True` and `"1"` have four keys; the order of a map's keys does not matter. A text is its own key. An
+    object that cannot be hashed equals itself only.
     """
     kind = type(value)
     if kind is str:
@@ -478,10 +493,10 @@ _NAME = re.compile(r"[A-Za-z0-9_:-][A-Za-z0-9_.:-]*")
 
 
 def checked_name(name: object, what: str) -> str:
-    """*name* itself, if it may become a file name.
+    """*name* itself, where it may be a file name: letters, digits, `_`, `-`, `:` and `.`, with no `.` in front.
 
     what:   the sort of thing named, for the message: "node", "role"
-    raises: BadName
+    raises: BadName, for any other name, for "", and for one of more than 200 characters
 
     >>> checked_name("web1.example.com", "node")
     'web1.example.com'

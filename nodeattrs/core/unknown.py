@@ -1,4 +1,4 @@
-"""What is there and cannot be read: a layer that might set anything.
+"""Layers that exist and cannot be read, and so might set anything.
 
 Ruby that was not run, a server that was not asked, a file without its key. Such a layer
 changes no value; a trace names it where it might have decided one.
@@ -16,11 +16,11 @@ from nodeattrs.errors import UnknownLayer
 
 
 class Unknown:
-    """In place of a layer's tree.
+    """The value of a layer that cannot be read: it replaces the layer's tree.
 
-    name:   what the layer is called
+    name:   the layer's name
     reason: why it is unknown, in words
-    lines:  each path that it may set, with the line that does; None where it may set anything
+    lines:  path -> line, for the paths that the layer may set; None: any path, on no known line
     """
 
     __slots__ = ("_above", "lines", "name", "reason")
@@ -33,11 +33,13 @@ class Unknown:
                 self._above.setdefault(path[:depth], line)
 
     def may_set(self, path: Path) -> bool:
-        """Whether it may set something at a path, above it or below it. cost: the depth of the path"""
+        """Whether the layer may set a path, a path above it or one below it. cost: the depth of the path"""
         return self.lines is None or path in self._above or self.line(path) is not None
 
     def line(self, path: Path) -> int | None:
-        """The line that may set a path, or what lies above it; else the first one that may set what lies below it."""
+        """The line that may set the path, or the nearest path above it; else the first line that may set one
+        below. Else None.
+        """
         paths = (path[:depth] for depth in range(len(path), -1, -1))
         return next((line for at in paths if (line := (self.lines or {}).get(at))), self._above.get(path))
 
@@ -53,7 +55,7 @@ class Unknown:
 
 
 def unknown_layer(unknown: Unknown, origin: Origin) -> UnknownLayer:
-    """The error of whoever asked to be strict."""
+    """The UnknownLayer error for a caller that asked to be strict; it is returned, not raised."""
     return UnknownLayer(
         f"the layer {unknown.name!r} is unknown: {unknown.reason}",
         origins=(origin,),
@@ -63,7 +65,11 @@ def unknown_layer(unknown: Unknown, origin: Origin) -> UnknownLayer:
 
 
 class Side(Protocol):
-    """One of two that meet: the type of its value, and the sources in it that are unknown."""
+    """One of two values that meet.
+
+    kind:    the exact type of the known value; Absent for no value
+    unknown: the numbers of the unknown sources that may set a value there, too
+    """
 
     @property
     def kind(self) -> type: ...
@@ -73,14 +79,17 @@ class Side(Protocol):
 
 
 def may_decide(policy: Policy, lower: Side, upper: Side) -> tuple[int, ...]:
-    """The unknown sources of both sides that might still decide what stands there."""
+    """The numbers of the unknown sources of both sides that might still change the result; () where none can."""
     below = lower.unknown if upper.kind is Absent or policy.shines_through(upper.kind) else ()
     above = upper.unknown if lower.kind is Absent or policy.may_change(lower.kind) else ()
     return tuple(dict.fromkeys((*below, *above)))
 
 
 def may_meet(policy: Policy, lower: Side, upper: Side) -> bool:
-    """Whether one side is a map and the other one unknown: it may be a map, too, and meet it key by key."""
+    """Whether one side is a known map, the other one has only unknown sources, and the policy merges two maps.
+
+    The unknown value may be a map, too, and then both are merged key by key.
+    """
     known, other = (upper, lower) if lower.kind is Absent else (lower, upper)
     if not other.unknown or other.kind is not Absent or not issubclass(known.kind, dict):
         return False

@@ -25,13 +25,13 @@ _AT_LINE = re.compile(r":\d+$")
 
 
 class Unread(NamedTuple):
-    """Something that was not read, or must not run.
+    """A file or program that was not read, or must not be run, and may change an answer. It prints as layer and reason.
 
     place:  a file, perhaps with a line; a folder or a program
     reason: why, as the end of a sentence: "was not run (--run-code)"
-    paths:  the paths that it may set; empty: any path
+    paths:  the paths that it may set; (): any path
     kind:   a noun: "recipe"; "" where no word is known
-    name:   what the dialect calls it: "app::default"
+    name:   the dialect's name for it: "app::default"
     is_told: whether a warning of its own has named it
     """
 
@@ -47,7 +47,9 @@ class Unread(NamedTuple):
         return not self.paths or any(_touch(one, path) for one in self.paths)
 
     def is_same(self, other: Unread) -> bool:
-        """Whether both are one source; its line and paths depend on the path of the question."""
+        """Whether both have the same file, kind and name; lines and paths may differ, since they depend on the
+        question.
+        """
         return (self.file, self.kind, self.name) == (other.file, other.kind, other.name)
 
     @property
@@ -61,8 +63,10 @@ class Unread(NamedTuple):
         return self.reason.startswith(_ENCRYPTED)
 
     @property
-    def is_free(self) -> bool:
-        """Whether its reason is a sentence of its own, and no end of one."""
+    def is_own_sentence(self) -> bool:
+        """Whether the reason is a whole sentence, and not the end of one that begins with a known verb ("was",
+        "needs").
+        """
         return self.reason.partition(" ")[0] not in _PLURALS
 
     def to_dict(self) -> dict[str, Any]:
@@ -72,7 +76,7 @@ class Unread(NamedTuple):
 
     @property
     def layer(self) -> str:
-        """The place, with its kind and name behind it unless it has them."""
+        """The place, followed by kind and name in brackets unless the place contains them."""
         named = self.name if self.name not in self.place else ""
         words = f"{self.kind} {named}".strip()
         return f"{self.place} ({words})" if words and words not in self.place else self.place
@@ -87,13 +91,15 @@ def _touch(one: Path, other: Path) -> bool:
 
 
 def unread_layer(value: Unknown, origin: Origin, path: Path = ()) -> Unread:
-    """An unknown layer as an unread place. path: the path of the question"""
+    """The Unread for an unknown layer. Of its paths those above or below *path*, the path of the question, are kept."""
     paths = tuple(one for one in value.lines or () if _touch(one, path))
     return Unread(origin.place or origin.who, value.reason, paths, origin.kind, origin.name)
 
 
 def unread_in(claims: Iterable[TraceClaim], path: Path = ()) -> list[Unread]:
-    """The unknown layers that a trace names, each once. path: the path of the question"""
+    """The Unread for each unknown layer among the claims of a trace, each once; [] without any. path: that of
+    the question
+    """
     return [*dict.fromkeys(unread_layer(one.claim.value, one.claim.origin, path) for one in claims)]
 
 
@@ -114,16 +120,16 @@ def encrypted_at(value: Any, path: Path, places: Callable[[Path], Iterable[Origi
 
 
 def unresolved(subject: str, why: str, noun: str = "") -> Unread:
-    """A subject that cannot be resolved, as an unread place."""
+    """The Unread for a subject that cannot be resolved, such as a variable; it may set any path."""
     return Unread(subject, f"cannot be resolved, and may have any value: {why}", (), noun)
 
 
 def unread_below(trace: Callable[[Path], Trace], path: Path) -> list[Unread]:
-    """What was not read and may change the value at a path, or one below it.
+    """The places that were not read and may change the value at a path, or a value below it; [] where there are none.
 
-    A layer whose paths are known counts for those of them that it may decide.
-    trace: gives the trace of a path
-    cost:  a trace for each known path below
+    A layer with known paths is left out where stronger layers override all of these paths.
+    trace: path -> its Trace
+    cost:  one trace for the path, and one for each known path below
     """
     found = []
     for one in unread_in(trace(path).unknown, path):
@@ -136,22 +142,23 @@ def unread_below(trace: Callable[[Path], Trace], path: Path) -> list[Unread]:
 
 
 def certainty(found: Iterable[Unread]) -> dict[str, Any]:
-    """The fields `certain` and `unread` of every answer."""
+    """The fields `certain` and `unread` of every answer, as data; `certain` is True where nothing was found."""
     unread = [one.to_dict() for one in dict.fromkeys(found)]
     return {"certain": not unread, "unread": unread}
 
 
 def sentences(found: Iterable[Unread], whole: bool = False) -> Iterator[str]:
-    """A line for each kind of unread place, with the count.
+    """Yield a sentence for each group of unread places of the same kind and reason, with their count; nothing for no
+    places.
 
-    whole: a line for each place
+    whole: a sentence for each place instead, with its full reason
 
     >>> [*sentences([Unread("a.rb:3", "was not run", kind="recipe"), Unread("b.rb", "was not run", kind="recipe")])]
     ['2 recipes were not run, and may set anything: a.rb:3, b.rb']
     """
     kinds: dict[tuple[str, str, bool, str], dict[str, list[Unread]]] = {}
     for one in dict.fromkeys(found):
-        reason = "" if one.is_free else one.reason if whole else one.reason.partition(": ")[0]
+        reason = "" if one.is_own_sentence else one.reason if whole else one.reason.partition(": ")[0]
         kind = one.kind, reason, not one.paths, one.place if whole else ""
         kinds.setdefault(kind, {}).setdefault(one.file, []).append(one)
     for (noun, reason, sets_any, _), files in kinds.items():
@@ -161,7 +168,7 @@ def sentences(found: Iterable[Unread], whole: bool = False) -> Iterator[str]:
         if len(files) == 1:
             first = every[0]
             free = f"{first.layer} may set {what}: {first.reason}"
-            yield free if first.is_free else _sentence(first.layer, first.reason, what)
+            yield free if first.is_own_sentence else _sentence(first.layer, first.reason, what)
             continue
         verb, _, rest = reason.partition(" ")
         places = _some([some[0].place for some in files.values()])

@@ -1,8 +1,8 @@
-"""What a walk along one path finds, as data: settings that stand, that were overridden, that are unknown.
+"""The result of a walk along one path, as data: settings that are read, that were overridden, and that are unknown.
 
-Made by `core.tracing`, read by `core.trace`; it knows sources as numbers. Below the data stands who would be read
-without one or the other, which is asked by walking again without what that one sets. Where each source replaces the
-one before it, a walk knows the next in line already. Where a policy depends on what it meets, or changes from step to
+`core.tracing` makes it and `core.trace` reads it; sources are numbers here. The second half finds the setting that
+would be read without the winner: by walking again without the values of the winner. Where each source replaces the one
+before it, the first walk knows the next one already. Where a policy depends on the values, or changes from step to
 step, another walk has to find out.
 """
 
@@ -24,10 +24,11 @@ Rule = tuple[Policy, Line]
 
 
 class Setting(NamedTuple):
-    """What one source sets at a path.
+    """The value that one source sets at a path.
 
-    path: in the merged tree
-    own:  in the source's own tree: elements of united lists stand at other places there
+    source: the number of the source
+    path:   in the merged tree
+    own:    the path in the source's own tree: an element of a united list has another index there
     """
 
     source: int
@@ -37,12 +38,15 @@ class Setting(NamedTuple):
 
 
 class Overridden(NamedTuple):
-    """A setting that something else replaced, hid or removed.
+    """A setting that another one replaced, hid or removed.
 
-    by:           the sources that did; itself, where it would be overridden without all others, too
-    policy, line: what decided
-    further_up:   whether it fell as a part of a map that did
-    in_sum:       whether only the sum is known: nothing is left of it, whatever became of each part
+    by:           the numbers of the sources that did; its own, too, where it would be overridden without all others
+    policy, line: the table and the line that decided
+    further_up:   whether it lost as a part of a map that was replaced above
+    in_sum:       whether it is only known that nothing of it is left in a merged value, not what replaced each part
+
+    `place` is the path in its source's own tree. `blocks` says whether it stood above a path. `one_step_down` gives the
+    same loss at an entry below.
     """
 
     setting: Setting
@@ -57,16 +61,18 @@ class Overridden(NamedTuple):
         """Where its source has it."""
         return At(self.setting.source, self.setting.own)
 
-    def covers(self, path: Path) -> bool:
-        """Whether it stood above a path, where that could not lie below it."""
+    def blocks(self, path: Path) -> bool:
+        """Whether it is a scalar or list above *path*, which would block that path."""
         return len(self.setting.path) < len(path)
 
-    def below(self, key: Any, path: Path, is_index: bool) -> Overridden | None:
-        """What it says one step down, at *path*; what covers the whole path, or lies deeper, stays as it is.
+    def one_step_down(self, key: Any, path: Path, is_index: bool) -> Overridden | None:
+        """The same loss at the entry *key*, at *path*; None where the setting has no value there.
 
-        So does a map without the key that is an element: it would stand there whole.
-
-        is_index: whether the key is that of an element: a map has none, and stands in the way of it
+        A loss that was recorded at *path* or below it is returned as it is. So is a scalar or list that blocks the
+        path. So is
+        a map without the key where the key is an index, or where the map is an element: its source would give the whole
+        map.
+        is_index: whether the key is an index of a list
         """
         setting = self.setting
         if len(setting.path) >= len(path):
@@ -80,12 +86,15 @@ class Overridden(NamedTuple):
         return self._replace(setting=Setting(setting.source, path, value, (*setting.own, key)), further_up=True)
 
 
-class Later(NamedTuple):
-    """Who was overridden some steps below what a walk came by: looked up when somebody asks for them.
+class PendingLosses(NamedTuple):
+    """The overridden settings some steps below a place of a walk; they are looked up only when they are needed.
 
-    here:     a place of that walk
-    keys:     the steps from there, and the path in the merged tree where they end
-    by, rule: whoever stands there was overridden by these, too
+    here:     the place in the walk
+    keys:     the steps from there
+    path:     the path in the merged tree where the steps end
+    by, rule: the sources and the rule that override the setting at that place as well; () and None where it is read
+
+    `blocks` is always False, since it is not known; `one_step_down` appends a step.
     """
 
     here: Any
@@ -94,26 +103,33 @@ class Later(NamedTuple):
     by: tuple[int, ...] = ()
     rule: Rule | None = None
 
-    def covers(self, path: Path) -> bool:
-        """Nobody knows yet."""
+    def blocks(self, path: Path) -> bool:
+        """Always False: it is not known yet."""
         return False
 
-    def below(self, key: Any, path: Path, is_index: bool) -> Later:
-        """The same one step down, at *path*."""
+    def one_step_down(self, key: Any, path: Path, is_index: bool) -> PendingLosses:
+        """The pending losses one step further down, at *path*, which ends in *key*."""
         return self._replace(keys=(*self.keys, key), path=path)
 
 
-Loss = Overridden | Later
+Loss = Overridden | PendingLosses
 
 
-def relevant(losses: Iterable[Any], key: Any, path: Path, of: type) -> list[Loss]:
-    """What the overridden ones say one step down; *of* is the type of what is read there: numbers may be names."""
+def losses_below(losses: Iterable[Any], key: Any, path: Path, of: type) -> list[Loss]:
+    """The losses of a place as a list, each seen one step further down; those without a value there are left out.
+
+    key, path: the step, and the path that it leads to
+    of:        the type of the value that is read; in a map a number is a key, not an index
+    """
     is_index = type(key) is int and not issubclass(of, dict)
-    return [found for lost in flat(losses) if (found := lost.below(key, path, is_index)) is not None]
+    return [found for lost in flat(losses) if (found := lost.one_step_down(key, path, is_index)) is not None]
 
 
-def each_once(losses: Iterable[Overridden]) -> tuple[Overridden, ...]:
-    """Each place once."""
+def without_repeats(losses: Iterable[Overridden]) -> tuple[Overridden, ...]:
+    """The losses, one for each place of a source, in the order of their first appearance.
+
+    A loss that names what replaced the value is preferred to one with *in_sum*. Losses of source 0 are left out.
+    """
     once: dict[Any, Overridden] = {}  # who overrode each part says more than the sum
     for lost in losses:
         if once.setdefault(key := (lost.setting.source, lost.setting.own), lost).in_sum and not lost.in_sum:
@@ -122,15 +138,15 @@ def each_once(losses: Iterable[Overridden]) -> tuple[Overridden, ...]:
 
 
 class Walk(NamedTuple):
-    """What a walk along one path found.
+    """The result of a walk along one path.
 
     standing:   the settings that are read, in the order of their numbers
     overridden: the others; the one that would be read without the winner comes first
-    unknown:    the sources that might decide and cannot be read
-    value:      what is read; ABSENT where nothing is, or something stands in the way
-    origins:    where each source has it
-    cover:      the path of the scalar or list that stands in the way, if one does
-    holding:    who sets nothing at the path, and keeps a map above it, over what would stand in the way
+    unknown:    the numbers of the sources that might decide and cannot be read
+    value:      the value that is read; ABSENT where none is, also where a scalar or list above blocks the path
+    origins:    the origins of the value: where each source has it
+    cover:      the path of the scalar or list that blocks the path; else None
+    holding:    settings of maps above the path, with nothing at the path, without which another value would be read
     """
 
     standing: tuple[Setting, ...]
@@ -147,7 +163,9 @@ class Walk(NamedTuple):
         return Part(self.value, self.origins)
 
     def elements(self, value: Any) -> Iterator[tuple[Any, tuple[At, ...]]]:
-        """Each element of the list that is read, and where its sources have it."""
+        """Yield (element, places) for each element of *value*, the list that is read: its place in each of its
+        sources.
+        """
         for index, entry in enumerate(value):
             yield entry, tuple(wholes(origins_at(self.origins, index), ()))
 
@@ -161,11 +179,12 @@ _IN_THE_WAY = Policy("what lies beside", Line(ANY, PRESENT, TAKE, "it would stan
 """Named where a map that has nothing at the path would be a list or text without the winner's."""
 
 
-def with_holders(found: Walk, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk]) -> Walk:
-    """The same, with those who have nothing at the path, but without whose maps something else would be read there.
+def with_holding_maps(found: Walk, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk]) -> Walk:
+    """The walk with `holding` filled: maps without a value at the path, but without which another value would be read.
 
-    own:   what a source has at a place, or something else where it has nothing
-    again: walks without some places
+    The same walk where there are none.
+    own:   (place, default) -> the value that a source has at a place, or the default
+    again: set of places -> the walk without these places
     cost:  one walk for each such map that has overridden something; of many, some for each that matters
     """
     holding = tuple(_that_matter(found, again, list(_maps_over_others(found, own))))
@@ -207,16 +226,16 @@ def _matters(found: Walk, again: Callable[[set[At]], Walk], gone: list[Setting])
     return others.cover != found.cover or others.standing != found.standing
 
 
-def next_first(
+def with_next_first(
     found: Walk, path: Path, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk], along: Along
 ) -> Walk:
-    """The same, whoever is read without the winners first.
+    """The walk with the setting first in `overridden` that would be read without the winners.
 
-    Without the winners' own settings, else without what holds these. Where nobody is, all that the
-    winners alone have overridden is overridden by others, too; or by maps of theirs that stay.
-
-    own:   what a source has at a place, or something else where it has nothing
-    again: walks without some places
+    First the winners' own settings are removed, then the maps that contain them. Where no other value appears, other
+    claims override all of the losses as well: these are added to `by`.
+    own:   (place, default) -> the value that a source has at a place, or the default
+    again: set of places -> the walk without these places
+    along: place -> the place, then the maps that contain it, outwards
     cost:  at most one walk for each step of the path
     """
     winners = {At(setting.source, setting.own) for setting in found.standing}
@@ -245,15 +264,16 @@ def next_first(
 
 
 def outwards(at: At) -> Iterator[At]:
-    """A place, and all that holds it."""
+    """Yield a place, then each map or list that contains it, up to the root of the source."""
     return (At(at.source, at.path[:depth]) for depth in range(len(at.path), -1, -1))
 
 
-def left_of(value: Any, origins: Origins, gone: Mapping[int, Iterable[At]]) -> Any:
-    """What is left of what a source says, without some places; ABSENT without all of it.
+def without_places(value: Any, origins: Origins, gone: Mapping[int, Iterable[At]]) -> Any:
+    """The value of a source without some places; the same value where none of them is in it, ABSENT where nothing is
+    left.
 
-    origins: where the source has it
-    gone:    the places of each source
+    origins: an `At` with the place of *value* in its source; for other origins nothing is removed
+    gone:    source -> the places to leave out
     """
     for place in sorted(gone.get(origins.source, ()), key=_from_the_end, reverse=True) if type(origins) is At else ():
         depth = len(origins.path)
@@ -289,7 +309,7 @@ def _with_what_stays(
 ) -> Walk:
     """The same, where maps of the winners stay without them, and override what they have."""
     sources = {setting.source for setting in found.standing}
-    maps = [one for one in with_holders(others, own, again).holding if one.source in sources]
+    maps = [one for one in with_holding_maps(others, own, again).holding if one.source in sources]
     if not maps:  # none of them matters alone, and yet others may stand in the way beside them
         stay = {At(one.source, one.own) for one in _maps_over_others(others, own) if one.source in sources}
         with suppress(NodeattrsError):  # without them the others cannot be merged

@@ -183,7 +183,7 @@ def content_of(path: pathlib.Path, file: str, budget: Budget | None = None, pipe
     raises: DocumentError, which comes from a FileNotFoundError where there is none; TooMuch
     """
     budget = budget or Budget(file)
-    most = budget.left("bytes")
+    most = budget.remaining("bytes")
     try:
         mode = os.stat(path).st_mode
         is_pipe = pipes and (stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode))
@@ -208,7 +208,7 @@ def standard_input() -> bytes:
     """What standard input holds, up to the limit. raises: DocumentError; TooMuch"""
     budget = Budget("standard input")
     try:
-        content: bytes = sys.stdin.buffer.read(budget.left("bytes") + 1)
+        content: bytes = sys.stdin.buffer.read(budget.remaining("bytes") + 1)
     except OSError as error:
         raise DocumentError(f"cannot be read: {error.strerror}", file="standard input") from error
     budget.bytes(len(content))

@@ -45,13 +45,13 @@ def rendering(budget: Budget) -> Iterator[None]:
     try:
         yield
     except RecursionError:
-        raise budget.passed("depth") from None
+        raise budget.exceeded("depth") from None
     except SyntaxError as error:  # of the code that a template is compiled to
         if "too many" not in str(error):
             raise
-        raise budget.passed("depth") from None
+        raise budget.exceeded("depth") from None
     except MemoryError:
-        raise budget.passed("bytes") from None
+        raise budget.exceeded("bytes") from None
 
 
 def line_of(error: BaseException) -> int | None:

@@ -141,7 +141,7 @@ class _RegexExpression(Expression):
         try:
             return getattr(self._pattern, method)(*words, timeout=budget.limits.seconds)
         except TimeoutError:
-            raise budget.passed("seconds") from None
+            raise budget.exceeded("seconds") from None
 
 
 @lru_cache(maxsize=1024)
@@ -213,7 +213,7 @@ class _SearchProcess:
             code = None if line else self.close()
         if code == -signal.SIGPROF:
             _elsewhere.seconds = getattr(_elsewhere, "seconds", 0.0) + seconds
-            raise budget.passed("seconds")
+            raise budget.exceeded("seconds")
         if not line:
             raise BadPattern(f"the process that searches with it ended with code {code}")
         reply = json.loads(line)

@@ -467,7 +467,7 @@ def parsed(text: Text) -> Node:
             progress_callback=lambda *_: time.thread_time() - begun > budget.limits.seconds,
         )
     except ValueError:
-        raise budget.passed("seconds") from None
+        raise budget.exceeded("seconds") from None
     if tree.root_node.has_error:
         wrong = [node for node in _nodes(tree.root_node) if node.has_error]
         first = next((node for node in wrong if node.is_error or node.is_missing), wrong[-1])

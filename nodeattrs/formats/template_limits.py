@@ -123,12 +123,12 @@ class Meter:
             self.budget.steps(self._gathered)
             self._gathered = 0
             if processor_time() > self._end:
-                raise self.budget.passed("seconds")
+                raise self.budget.exceeded("seconds")
 
     def expect(self, signs: int) -> None:
         """Let so many signs be made; they are not drawn. raises: TooMuch"""
-        if signs // _SIGNS > self.budget.left("steps"):
-            raise self.budget.passed("steps")
+        if signs // _SIGNS > self.budget.remaining("steps"):
+            raise self.budget.exceeded("steps")
 
     def weigh(self, values: Sequence[Any]) -> int:
         """Draw for all that values hold, as often as they hold it, and say how many steps that were. raises: TooMuch"""

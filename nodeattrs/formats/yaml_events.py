@@ -125,7 +125,7 @@ class Builder:
         self.open: list[Frame] = []
         self._marks = marks
         self._budget = budget or Budget(text.file)
-        self._left = self._before = self._budget.left("values")
+        self._left = self._before = self._budget.remaining("values")
         self._deepest = self._budget.limits.depth
         self._named: dict[str, _Named | None] = {}
         self._begun = 0  # documents
@@ -244,7 +244,7 @@ class Builder:
 
     def _passed(self, limit: str, event: Any) -> TooMuch:
         self._budget.where = lambda: self.text.place(_offset(event))
-        error = self._budget.passed(limit)
+        error = self._budget.exceeded(limit)
         error.details = ("aliases are counted as often as they are used",) if limit == "values" else ()
         return error
 

@@ -11,14 +11,18 @@ from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.errors import BadArgument
-from nodeattrs.node.component_tree import ComponentTree, thing_of
+from nodeattrs.node.component_tree import ComponentTree, value_of
 from nodeattrs.node.values import Sensitive, Withheld, steps_in, steps_of, stored
 
 
 class UnlessWriter:
-    """`node.default_unless["a"]["b"] = 1`: stores where this one component has no value, null counting as none.
+    """`node.default_unless["a"]["b"] = 1`: stores only where this component has no value at the path; null counts as
+    none.
 
-    Also `node.default_unless("a", "b", 1)`, which gives the value stored, or None.
+    Also callable: `node.default_unless("a", "b", 1)` returns the value it stored, or None where it stored nothing. A
+    value that is found stays, and the history notes the attempt as silent. Other components do not count. Nothing is
+    made on the way before the store.
+    raises: BadArgument, without a path
     source: Chef's `default_unless`; it asks its own component only
     """
 
@@ -39,10 +43,10 @@ class UnlessWriter:
             raise BadArgument("an unless needs a path and a value", hint="default_unless('apache', 'port', 80)")
         path = (*self._path, *steps_of(path_and_value[:-1], self._path))
         value = stored(path_and_value[-1], path)
-        if _is_none(thing_of(self._tree.place(path))):
+        if _is_none(value_of(self._tree.place(path))):
             self._tree.write(path, value)
             return path_and_value[-1]
-        self._tree.silent(path, value)
+        self._tree.note_silent(path, value)
         return None
 
 
@@ -55,10 +59,11 @@ def _is_none(value: Any) -> bool:
 
 
 class FullWriter:
-    """The full assignment, Ruby's `default!`: what stands in the way on the path is replaced by maps.
+    """The full assignment, Ruby's `default!`: scalars and lists on the path are replaced by maps.
 
-    Also callable: `node.default_full("a", "b", 1)`, which gives the value.
-    before: run first with the path; the force forms clear their whole level there
+    Also callable: `node.default_full("a", "b", 1)` stores the last argument and returns it.
+    before: called with the path before the store; the force forms clear their whole level there
+    raises: BadArgument, without a path
     """
 
     __slots__ = ("_before", "_path", "_tree")

@@ -1,7 +1,7 @@
 """The attributes of a node: fifteen slots, written by component, read as one tree, traced by path.
 
-What stands there and why, and nothing of what a run does to it. It introduces slots, writers
-and views to one another and decides nothing about merging (slots.py, view.py).
+The values and their origins, and nothing of what a run does. The module connects slots, writers
+and views, and decides nothing about merging (slots.py, view.py).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from nodeattrs.node.component_tree import ComponentTree
 from nodeattrs.node.documents import meet_yaml
 from nodeattrs.node.fields import FIELDS, checked_environment, checked_folder
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.levels import LevelView, level_view, merged_at, removed
+from nodeattrs.node.levels import LevelView, level_view, merged_at, remove_path
 from nodeattrs.node.node_trace import trace_of
 from nodeattrs.node.sanity import contradictions
 from nodeattrs.node.secrets import Secrets
@@ -48,7 +48,7 @@ WORDS = (
     *(f"{level}_full" for level in _WRITTEN),
     "has_attribute",
 )
-"""What attribute files say without `node.` before it."""
+"""The words of attribute files: names of a node's writers and methods that they find without an import."""
 _DEFAULT_LEVEL = tuple(one.name for one in COMPONENTS[:4])
 _OVERRIDE_LEVEL = tuple(one.name for one in COMPONENTS[5:9])
 
@@ -98,7 +98,18 @@ class _Read(Ledger):
 
 
 class Attributes(Mapping[Any, Any]):
-    """The attributes of a node; see `Node`, which is these and what a run, a document or a person adds."""
+    """A mapping of the merged attributes, with a writer for each level; the base of `Node`, which adds run-list and
+    documents.
+
+    Reading never changes it, and `node[key] = ...` raises AttributeIsReadOnly: write at a level, `node.default[key] =
+    ...`.
+    An absent key raises NoSuchAttribute, a KeyError.
+    name, environment: of the node
+    provenance:        False keeps no origins and no history
+    sensitive:         paths whose values are secrets; "*" stands for any step
+    root:              the folder to which files in origins are relative; None: the current one
+    rules:             path or pattern -> rule that replaces Chef's there
+    """
 
     # What a subscript calls stands in a slot: found past `__getattr__`, for which each look at an attribute pays.
     __slots__ = ("__dict__", "__getitem__", "__weakref__")
@@ -171,7 +182,7 @@ class Attributes(Mapping[Any, Any]):
         return self._ledger.view().values()
 
     def get(self, key: Any, default: Any = None) -> Any:
-        """The merged value of *key*, or *default* where it is absent."""
+        """The merged value of *key*, or *default* where it is not set."""
         return self._ledger.view().get(key, default)
 
     def __len__(self) -> int:
@@ -214,11 +225,11 @@ class Attributes(Mapping[Any, Any]):
         return f"did you mean {' or '.join(f'node.{known}' for known in close)}?" if close else None
 
     def read(self, *path: Any) -> Any:
-        """The merged value at *path*, or None; maps by key, lists by index, nothing through scalars.
+        """The merged value at *path*, or None where it is not set; maps go by key, lists by index.
 
-        A path is steps here, as in all that reads or changes a value: a dot belongs to its key. `trace`, `explain`
-        and `origins` take a path as text, too.
-        raises: BadArgument, where a lone text with dots is no key, and spells a path that is there
+        A path is steps here, as in all methods that read or change a value: a dot belongs to its key. `trace`,
+        `explain` and `origins` take a path as text, too.
+        raises: BadArgument, where a lone text with dots is no key, and spells a path that is set
         source: Chef's `read`
         """
         return self._ledger.view().read(*path)
@@ -226,7 +237,7 @@ class Attributes(Mapping[Any, Any]):
     dig = read
 
     def read_strict(self, *path: Any) -> Any:
-        """As `read` (Ruby's `read!`). raises: NoSuchAttribute"""
+        """The merged value at *path*, as `read`, but NoSuchAttribute where it is not set (Ruby's `read!`)."""
         return self._ledger.view().read_strict(*path)
 
     def exist(self, *path: Any) -> bool:
@@ -244,7 +255,7 @@ class Attributes(Mapping[Any, Any]):
         evaluate: compute deferred values; otherwise they stay in it as they are
         cost:     one eager fold and one copy
         """
-        return self._ledger.tree(evaluate=evaluate)
+        return self._ledger.merged_tree(evaluate=evaluate)
 
     def merged(self, *path: Any) -> Any:
         """A plain copy of the merge at *path* alone, each component stepped through for itself; None where none has it.
@@ -271,7 +282,9 @@ class Attributes(Mapping[Any, Any]):
     # Path methods on one component
 
     def write(self, level: str, *path_and_value: Any) -> Any:
-        """Store the last argument at a path of one component; scalars in the way become maps. The value."""
+        """Store the last argument at the path before it in one component, and return it; scalars in the way
+        become maps.
+        """
         return self._level(level).write(*path_and_value)
 
     def write_strict(self, level: str, *path_and_value: Any) -> Any:
@@ -279,7 +292,7 @@ class Attributes(Mapping[Any, Any]):
         return self._level(level).write_strict(*path_and_value)
 
     def unlink(self, level: str, *path: Any) -> Any:
-        """Remove what stands at a path of one component; the value, or None."""
+        """Remove the value at a path of one component, and return it; None where nothing was there."""
         return self._level(level).unlink(*path)
 
     def unlink_strict(self, level: str, *path: Any) -> Any:
@@ -289,13 +302,14 @@ class Attributes(Mapping[Any, Any]):
     def unknown(
         self, level: str, name: str, origin: Locator, reason: str, lines: Mapping[Path, int] | None = None
     ) -> None:
-        """Somebody sets values in one component, as the setter of now, and cannot be read or must not be run.
+        """Note that the current setter sets values in one component that cannot be read or must not be run.
 
-        Nothing is set; what is read stays what is known. Where it might decide a value, `trace` and
-        `explain` say so. It is kept in a snapshot, and forgotten when the slot begins anew.
+        No value changes. `trace` and `explain` name the unknown layer wherever it might decide a value. A snapshot
+        keeps it; it is forgotten when the slot is emptied for a new run.
         level:  a component: "default", "role_override", ...
+        name:   the layer's name
         reason: why it is unknown, in words: "is Ruby, which was not run"
-        lines:  the paths that they may set, each with its line; None where they may set any
+        lines:  path -> line, for the paths that it may set; None: any path
         raises: UnknownName
 
         >>> from nodeattrs import Node, Origin
@@ -305,7 +319,7 @@ class Attributes(Mapping[Any, Any]):
         >>> node["port"], [str(claim.origin) for claim in node.trace("port").unknown]
         (80, ['roles/base.rb:1 (role base)'])
         """
-        self._trees[component(level).name].not_read(Layer.unknown(name, origin, reason, lines))
+        self._trees[component(level).name].add_unknown(Layer.unknown(name, origin, reason, lines))
 
     def _level(self, level: str) -> Writer:
         return Writer(self._trees[component(level).name])
@@ -313,14 +327,14 @@ class Attributes(Mapping[Any, Any]):
     # Removing whole levels
 
     def rm(self, *path: Any) -> Any:
-        """Remove *path* from every level but automatic; the merged value as it was, or None.
+        """Remove *path* from every level but automatic; returns the merged value as it was, or None.
 
-        Removes nothing where the parent is no map in the merged tree. A deferred value is computed, and so is
-        one that stands in the way; those inside of a map or list that is removed stay deferred.
-        raises: BadArgument for the empty path; whatever a deferred value raises, and nothing is removed then
+        Removes nothing where the parent is not a map in the merged tree. Deferred values at the path and on the way are
+        computed; those inside of a map or list that is removed stay deferred.
+        raises: BadArgument for the empty path; the error of a deferred value, and nothing is removed then
         source: Chef's `rm`
         """
-        return removed(self._ledger, PLAN, self._removable(path), self._clear_all)
+        return remove_path(self._ledger, PLAN, self._removable(path), self._clear_all)
 
     def rm_default(self, *path: Any) -> Any:
         """Remove *path* from the four default components; their merged value as it was, or None."""
@@ -346,10 +360,10 @@ class Attributes(Mapping[Any, Any]):
         self._clear_override(path)
 
     def _clear_default(self, path: Path) -> Any:
-        return removed(self._ledger, DEFAULT_GROUP, path, lambda at: self._unlink(_DEFAULT_LEVEL, at))
+        return remove_path(self._ledger, DEFAULT_GROUP, path, lambda at: self._unlink(_DEFAULT_LEVEL, at))
 
     def _clear_override(self, path: Path) -> Any:
-        return removed(self._ledger, OVERRIDE_GROUP, path, lambda at: self._unlink(_OVERRIDE_LEVEL, at))
+        return remove_path(self._ledger, OVERRIDE_GROUP, path, lambda at: self._unlink(_OVERRIDE_LEVEL, at))
 
     def _unlink(self, names: Iterable[str], path: Path) -> None:
         for name in names:
@@ -368,11 +382,14 @@ class Attributes(Mapping[Any, Any]):
         return self.to_dict()
 
     def origins(self, path: str | Iterable[Any]) -> tuple[Origin, ...]:
-        """Everyone who set what is read at *path*, the strongest first; nobody where nothing is."""
+        """The origins of the value that is read at *path*, the strongest first; () where it is not set.
+
+        path: steps, or their spelling: "apache.listen_ports.0"
+        """
         return self.trace(path).origins
 
     def trace(self, path: str | Iterable[Any]) -> Trace:
-        """Everyone who set *path*, the winner first; see `nodeattrs.core.trace.Trace`.
+        """The claims about *path*, the winner first; see `nodeattrs.core.trace.Trace`. Works for any path.
 
         path: steps, or their spelling: "apache.listen_ports.0"
         cost: grows with the depth of the path and its own history, not with the tree

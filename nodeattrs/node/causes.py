@@ -1,7 +1,7 @@
-"""Where a value that code set comes from: the calls that led there, the literals, what was read.
+"""The causes of a value that code set: the calls that led to the line, literals, and data that was read.
 
-It brings together what a source says (`causes.flow`), what a node noted while it ran (which calls
-led to a line, which documents a call read) and the traces of attributes that were read.
+It brings together three sources: the program text (`causes.flow`), the notes of a node while it ran (calls
+that led to a line, documents that a call read), and the traces of attributes that were read.
 """
 
 from __future__ import annotations
@@ -40,7 +40,14 @@ Read = Callable[[Path], tuple[Origin, tuple[Cause, ...]] | None]
 
 
 class Code(Protocol):
-    """The locator of a line of code: of a run (`CodeLocator`), or of a saved run (`SavedLocator`)."""
+    """The locator of a line of code: of a run (`CodeLocator`), or of a saved run (`SavedLocator`).
+
+    site:   the expression that set the value
+    calls:  the calls that led to it, the innermost first
+    root:   gives the folder to which file names are relative
+    at:     the origin of a path inside the value
+    placed: an origin for any file and line, with the same setter
+    """
 
     @property
     def site(self) -> Site: ...
@@ -51,24 +58,35 @@ class Code(Protocol):
     def at(self, path: Path) -> Origin: ...
     def placed(self, filename: str, line: int | None = None, column: int | None = None) -> Origin: ...
     def source(self, filename: str) -> PythonText | None:
-        """Another source of the repository, as it was for the run."""
+        """The text of another source file, as it was for the run; None where that version is not available."""
 
 
 def causes_at(ledger: Ledger, by: At, value: Any, read: Read) -> tuple[Cause, ...]:
-    """Where a value comes from. by: the mark that set it, and the path in its slot"""
-    mark, asked = ledger.marks[by.source], Asked(ledger, by.path, read)
+    """The causes of a value in a slot: first calls, innermost first, then the lines that it comes from; () where none
+    is known.
+
+    by:    the mark that set the value, and the path in its slot
+    value: the value that was set; a deferred one, or one that was computed late, is not compared with what is found
+    read:  finds the setter of an attribute that was read, and its causes
+    """
+    mark, finder = ledger.marks[by.source], CauseFinder(ledger, by.path, read)
     if isinstance(value, Sensitive):
         value = value.unwrap()
     elif mark.is_late or type(value) in (Deferred, Withheld):
         value = ABSENT
     if getattr(mark.locator, "site", None) is not None:
         # A map above the path that was written holds what was written, and more: no expression stands for it.
-        return of_code(mark.locator, by.path[mark.depth :] if len(by.path) >= mark.depth else None, value, asked)  # type: ignore[arg-type]  # it has a site
+        return _causes_of_code(
+            mark.locator,  # type: ignore[arg-type]  # it has a site
+            by.path[mark.depth :] if len(by.path) >= mark.depth else None,
+            value,
+            finder,
+        )
     give = getattr(mark.locator, "causes", None)
-    return () if give is None else tuple(give(by.path[mark.depth :], value, asked))
+    return () if give is None else tuple(give(by.path[mark.depth :], value, finder))
 
 
-def of_code(locator: Code, path: Path | None, value: Any, asked: Asked) -> tuple[Cause, ...]:
+def _causes_of_code(locator: Code, path: Path | None, value: Any, finder: CauseFinder) -> tuple[Cause, ...]:
     """Where a value that a line of code set comes from: first the calls, innermost first."""
     site, calls = locator.site, locator.calls
     led = [Cause(CALLED, origin) for call in calls if (origin := _placed(locator, call)) is not None]
@@ -85,20 +103,27 @@ def of_code(locator: Code, path: Path | None, value: Any, asked: Asked) -> tuple
     code = _code(site.text)
     frames = tuple(_frames([_expression(site), *map(_expression, calls)])) if calls else ()
     is_statement = isinstance(setting[0], (ast.Call, ast.Expr))
-    found = Flow(value, asked.imported(locator)).sources(code, setting[1], path, frames, is_statement)
-    composed = [*islice(_composed(locator, asked, found, value, here), _MOST)]
-    missing = [Cause(UNAVAILABLE, locator.placed(path)) for path in asked.unavailable]
+    found = Flow(value, finder.module_finder(locator)).sources(code, setting[1], path, frames, is_statement)
+    composed = [*islice(_composed(locator, finder, found, value, here), _MOST)]
+    missing = [Cause(UNAVAILABLE, locator.placed(path)) for path in finder.unavailable]
     return tuple(dict.fromkeys((*led, *composed, *missing)))
 
 
-def of_line(locator: Any, text: PythonText, line: int, path: Path, value: Any, asked: Asked) -> tuple[Cause, ...]:
-    """The same for a statement of a script that ran by itself, such as a role. locator: has `placed`"""
+def causes_of_line(
+    locator: Any, text: PythonText, line: int, path: Path, value: Any, finder: CauseFinder
+) -> tuple[Cause, ...]:
+    """The causes of a value that a statement of a stand-alone script set, such as a role file; () where none is known.
+
+    locator: an object with `placed`, for origins
+    line:    the line of the statement
+    path:    the path inside the value that the statement sets
+    """
     setting = text.setting(line)
     if setting is None or setting[1] is None:
         return ()
     is_statement = isinstance(setting[0], (ast.Call, ast.Expr))
     found = Flow(value).sources(_code(text), setting[1], path, stores=is_statement)
-    composed = _composed(locator, asked, found, value, locator.placed(text.file, line))
+    composed = _composed(locator, finder, found, value, locator.placed(text.file, line))
     return tuple(dict.fromkeys(islice(composed, _MOST)))
 
 
@@ -129,23 +154,25 @@ def _placed(locator: Code, call: Site) -> Origin | None:
     return origin if is_inside(origin.file) and not call.in_comprehension else None
 
 
-def _composed(locator: Any, asked: Asked, found: list[Found], value: Any, here: Origin) -> Iterator[Cause]:
+def _composed(locator: Any, finder: CauseFinder, found: list[Found], value: Any, here: Origin) -> Iterator[Cause]:
     """Each thing that was found, as a line."""
-    likely = [one for one in found if asked.is_likely(one, value)]
+    likely = [one for one in found if finder.is_likely(one, value)]
     for one in likely or found:
         column = one.code.text.column(one.node.lineno, one.node.col_offset)
         at = locator.placed(one.code.file, one.node.lineno, column)
-        for cause in asked.of(one, value if one.exact else ABSENT, at):
+        for cause in finder.causes_from(one, value if one.exact else ABSENT, at):
             is_here = (cause.origin.file, cause.origin.line) == (here.file, here.line) and cause.what == WRITTEN
             if not is_here or cause.path is not None:
                 yield cause
 
 
-class Asked:
-    """What a question can ask of a node: its attributes, the documents that its cookbooks read, their sources.
+class CauseFinder:
+    """Turns expressions that a value comes from into causes, with the help of a node.
 
-    path:        what is asked about, in its slot
-    unavailable: modules of the repository that the value may come from, and whose version is not available
+    It looks at the node's attributes, at the documents that cookbooks have read, and at sources of the repository.
+    path:        the path of the value in its slot
+    read:        finds the setter of an attribute that was read, and its causes
+    unavailable: files of the repository that the value may come from, but whose version is not available
     """
 
     def __init__(self, ledger: Ledger, path: Path, read: Read) -> None:
@@ -154,8 +181,12 @@ class Asked:
         self._read = read
         self.unavailable: dict[str, None] = {}
 
-    def imported(self, locator: Code) -> Any:
-        """What gives the source of a module that a file imports; None for one outside of the repository."""
+    def module_finder(self, locator: Code) -> Any:
+        """A function (module name, importing file) -> the `flow.Code` of the module.
+
+        It returns None for a module outside of the repository, and for one whose version is not available;
+        `unavailable` notes the latter.
+        """
         root = _real(locator.root())
 
         def imported(name: str, file: str) -> flow.Code | None:
@@ -168,13 +199,17 @@ class Asked:
         return imported
 
     def is_likely(self, found: Found, value: Any) -> bool:
-        """Whether it still is that value: of an attribute that was set again since, nobody knows."""
+        """Whether what was found still has that value. False for an attribute that has another value now; else True."""
         if found.what != "attribute" or not found.exact or value is ABSENT or _known(found.path) != found.path:
             return True
-        return _same(self._ledger.standing(PLAN, found.path, compute=False), value)
+        return _same(self._ledger.part_at(PLAN, found.path, compute=False), value)
 
-    def of(self, found: Found, wanted: Any, at: Origin) -> Iterator[Cause]:
-        """The lines of one thing that was found. wanted: what stands there; ABSENT where that is not known"""
+    def causes_from(self, found: Found, wanted: Any, at: Origin) -> Iterator[Cause]:
+        """Yield the causes for one expression that was found: a literal, an attribute, or a call that read documents.
+
+        wanted: the value; only places with an equal one count. ABSENT: it is not known, and all places count
+        at:     the place of the expression
+        """
         if found.what == "literal":
             yield Cause(WRITTEN, at)
         elif found.what == "attribute":
@@ -189,8 +224,8 @@ class Asked:
     def _standing(self, path: tuple[Any, ...]) -> Any:
         """What stands at the steps of a path that are known, as a tree from the root."""
         known = _known(path)
-        value = self._ledger.standing(PLAN, known)
-        plain = self._ledger.folded(value, False) if value is not ABSENT and not _is_scalar(value) else value
+        value = self._ledger.part_at(PLAN, known)
+        plain = self._ledger.plain_copy(value, False) if value is not ABSENT and not _is_scalar(value) else value
         return under(known, plain)
 
     def _attribute(self, path: Path, at: Origin) -> Iterator[Cause]:
@@ -257,8 +292,11 @@ def _module(name: str, file: str, root: str) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def imported_by(text: PythonText, root: str) -> tuple[PythonText, ...]:
-    """The sources of the repository that a source imports, itself or through another one."""
+def imported_sources(text: PythonText, root: str) -> tuple[PythonText, ...]:
+    """The sources of the repository that a source imports, also through other sources; () for none. Each once.
+
+    They are read as they are now. root: the folder of the repository
+    """
     found: dict[str, PythonText] = {}
     waiting = [text]
     while waiting:

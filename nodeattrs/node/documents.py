@@ -1,7 +1,7 @@
 """A node as a document: Chef's node JSON.
 
-It is plain data here; files and stores are somebody else's affair. Chef's form
-combines the levels and so loses who set what; the snapshot (`node.snapshots`) keeps slots, marks and history.
+It is plain data here; files and stores belong to other modules. Chef's form combines the
+levels, so origins are lost; the snapshot (`node.snapshots`) keeps slots, marks and history.
 Neither ever holds a secret: a marker stands in its place.
 """
 
@@ -15,7 +15,7 @@ import yaml
 
 from nodeattrs.core.tree import ABSENT, SCALARS, Path
 from nodeattrs.errors import DeferredCycle, ValueWithheld
-from nodeattrs.node.joined import plain, rooted
+from nodeattrs.node.joined import joined_roots, plain
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.node.slots import DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP
@@ -30,9 +30,11 @@ VERSION = 3
 
 
 def json_ready(value: Any, path: Path = ()) -> Any:
-    """A copy for JSON: deferred values are computed, secrets become the marker, keys and symbols text.
+    """A copy of *value* for JSON: deferred values are computed, secrets become MARKER, keys and symbols become text.
 
-    Of the keys 1 and "1" in one map the last one is kept, as in Chef: `node.json_keys` warns of them.
+    A deferred value that fails becomes {"$deferred": reason}. Of the keys 1 and "1" in one map the last one is kept,
+    as in Chef: `node.json_keys` warns of them.
+    path:   where the value stands, for messages
     raises: DeferredCycle
     """
     # Loops, here and below: a comprehension takes a second frame a level on CPython 3.11.
@@ -47,7 +49,7 @@ def json_ready(value: Any, path: Path = ()) -> Any:
             items.append(inner if type(inner) in SCALARS else json_ready(inner, (*path, index)))
         return items
     if isinstance(value, Deferred):
-        return json_ready(computed(value, path), path)
+        return json_ready(computed_or_failure(value, path), path)
     if isinstance(value, (Sensitive, Withheld)) or hasattr(value, "not_decrypted"):
         return dict(MARKER)
     return str(value) if type(value) is Symbol else value
@@ -58,8 +60,8 @@ FAILED = "$deferred"
 _NOTHING: Mapping[Any, Any] = {}
 
 
-def computed(value: Deferred, path: Path) -> Any:
-    """What a deferred value comes to; one that fails leaves word of it, since it may be one that nobody reads.
+def computed_or_failure(value: Deferred, path: Path) -> Any:
+    """The result of a deferred value; {"$deferred": reason} where computing it fails with any error but DeferredCycle.
 
     raises: DeferredCycle
     """
@@ -74,10 +76,10 @@ def computed(value: Deferred, path: Path) -> Any:
 
 
 def json_default(value: Any) -> Any:
-    """For `json.dumps(node, default=json_default)`: what a node, its views and values are in JSON.
+    """For `json.dumps(node, default=json_default)`: nodes, views, writers and their values as JSON data.
 
     Deferred values are computed, secrets become a marker, keys text.
-    raises: TypeError, for what is none of ours
+    raises: TypeError, for any other object
 
     >>> import json
     >>> from nodeattrs import Node
@@ -96,7 +98,7 @@ def json_default(value: Any) -> Any:
 
 @cache
 def meet_yaml(kinds: tuple[type, ...]) -> None:
-    """Let PyYAML, which somebody else has imported, write these as `json_default` has them."""
+    """Make PyYAML's dumpers write these types as `json_default` gives them. Done once for each tuple of types."""
     for name in ("SafeDumper", "CSafeDumper", "Dumper", "CDumper"):
         for kind in kinds if hasattr(yaml, name) else ():
             getattr(yaml, name).add_multi_representer(kind, _represented)
@@ -109,7 +111,10 @@ def _represented(dumper: Any, value: Any) -> Any:
 def chef_document(
     ledger: Ledger, name: str, environment: str, run_list: Sequence[str], shared: bool = False
 ) -> dict[str, Any]:
-    """Chef's node JSON as data; see `Node.to_chef`."""
+    """Chef's node JSON as data; see `Node.to_chef`.
+
+    shared: facts in it may be the node's own objects: they must not be changed
+    """
     levels = _chef_levels(ledger, shared)
     rules = [rule.to_dict() for rule in ledger.rules]
     return {
@@ -136,7 +141,7 @@ def _chef_levels(ledger: Ledger, shared: bool) -> dict[str, dict[str, Any]]:
         kept = {key: value for key, value in facts.items() if value is settled.get(key, ABSENT)}
         rest = plain({key: value for key, value in facts.items() if key not in kept}, False)
         groups = {level: ledger.plan(group) for level, group in _GROUPS.items()} if ledger.rules else _GROUPS
-        trees = {level: plain(rooted(ledger.trees, group), False) for level, group in groups.items()}
+        trees = {level: plain(joined_roots(ledger.trees, group), False) for level, group in groups.items()}
     whole = {**json_ready(rest), **kept}
     return {
         "automatic": {str(key): whole[str(key)] for key in facts},

@@ -1,4 +1,4 @@
-"""What a node has besides attributes: what may be its name, its environment, its folder. It knows no node."""
+"""The fields of a node beside its attributes: checks of a name, an environment, a folder. It knows no node."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from nodeattrs.node.slots import DEFAULT_ENVIRONMENT
 
 
 def checked_environment(name: object) -> str:
-    """*name* itself, if an environment may have it. raises: BadArgument"""
+    """*name* itself, where it may name an environment: any text but "". raises: BadArgument"""
     if not isinstance(name, str) or not name:
         raise wrong_argument("the environment of a node", "the name of one", name, f'as in "{DEFAULT_ENVIRONMENT}"')
     return name
 
 
 def checked_folder(root: str | os.PathLike[str]) -> str:
-    """The path of a folder as text. raises: BadArgument"""
+    """A path as text. Whether the folder exists is not checked. raises: BadArgument, where it is no path"""
     try:
         return os.fspath(root)
     except TypeError:

@@ -1,7 +1,7 @@
-"""What happened to words that are in no tree any more: overwritten, erased, silent from the start.
+"""The history of a slot: values that are in no tree any more, since they were overwritten, erased or never set.
 
 Bounded, so that a leaf that is written in a loop costs no more than one that is written a
-few times. It knows no trees; who did something is the number of a mark.
+few times. It knows no trees; a setter is the number of a mark.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from nodeattrs.node.maps import Whose
+from nodeattrs.node.maps import SetBy
 
 HISTORY_BOUND = 5
 """How many events are kept for one path of one slot: the first, and the last four."""
@@ -21,26 +21,31 @@ EVENTS = frozenset({"overwritten", "erased", "silent"})
 
 
 class Event(NamedTuple):
-    """One entry of the history.
+    """One entry of the history of a path in a slot.
 
-    what:  one of EVENTS
-    value: what stood there (for "silent": what would have been set); its maps keep their marks
-    whose: who had set it; for maps, those entries without a mark of their own
-    by:    the mark of who did it; 0 for "silent"
+    what:   one of EVENTS
+    value:  the value before; for "silent" the value that was not set. Maps keep their marks
+    set_by: the marks that set the value; for a map the mark of its entries without a mark of their own
+    by:     the mark that overwrote or erased it; 0 for "silent"
     """
 
     what: str
     value: Any
-    whose: Whose
+    set_by: SetBy
     by: int
 
 
-Past = tuple[str, Any, Whose, int]
+Past = tuple[str, Any, SetBy, int]
 """An event as it is kept, since each write over something has one: no more than its four until somebody asks."""
 
 
 class Chronicle:
-    """The events of one path of one slot: the first, the last few, and how many between were dropped."""
+    """The events of one path of one slot: the first one, the last four, and the number of dropped ones in between.
+
+    first:   the oldest event
+    last:    the newest ones, at most HISTORY_BOUND - 1
+    dropped: the number of events in between that are not kept
+    """
 
     __slots__ = ("dropped", "first", "last")
 
@@ -50,25 +55,29 @@ class Chronicle:
         self.dropped = 0
 
     def add(self, event: Past) -> None:
-        """Note one more. cost: constant"""
+        """Add the newest event; the oldest of `last` is dropped where there are four. cost: constant"""
         if len(self.last) == HISTORY_BOUND - 1:
             self.dropped += 1
         self.last.append(event)
 
     def copy(self) -> Chronicle:
-        """One that goes on by itself."""
-        return self.of(self.events(), self.dropped)
+        """An independent chronicle with the same events."""
+        return self.from_events(self.events(), self.dropped)
 
     @classmethod
-    def of(cls, events: Sequence[Past], dropped: int) -> Chronicle:
-        """One with these events; there is one at least."""
+    def from_events(cls, events: Sequence[Past], dropped: int) -> Chronicle:
+        """A chronicle with these events, the oldest first; at least one is needed, more than five lose those in
+        between.
+
+        dropped: the number of events that were dropped before
+        """
         made = cls(events[0])
         made.last.extend(events[1:])
         made.dropped = dropped
         return made
 
     def events(self) -> list[Event]:
-        """Those that are kept, oldest first: the same ones whenever somebody asks."""
+        """The kept events as a list, the oldest first. Repeated calls give the same objects."""
         kept = [one if type(one) is Event else Event(*one) for one in (self.first, *self.last)]
         self.first = kept[0]
         for at, event in enumerate(kept[1:]):

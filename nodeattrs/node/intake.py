@@ -1,9 +1,8 @@
-"""What a run lets a node take in: saved attributes, JSON attributes, facts, environment and roles.
+"""Values that a run brings into a node: saved attributes, JSON attributes, facts, environment and roles.
 
-Each is deep merged over what a slot holds, every leaf with its origin. Chef's other merge:
-maps meet, lists unite, anything else is replaced, in one pass. What it replaces goes into the
-history, so that a role that lost to another role is still found. It knows no run-lists to
-expand and no files: a run hands in plain data and who set it.
+Each is merged over the content of a slot, every leaf with its origin. It is Chef's deep merge: maps are merged, lists
+unite, anything else is replaced. A value that is replaced goes into the history, so that a role that lost to another
+role is still found. The module expands no run-lists and knows no files: a run hands in plain data and locators.
 """
 
 from __future__ import annotations
@@ -13,18 +12,27 @@ from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.claim import UNKNOWN, Locator, Origin
 from nodeattrs.core.fold import Layer
-from nodeattrs.core.folding import placed
+from nodeattrs.core.folding import changed_places
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.part import Join, Part, unite
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import AmbiguousRunList, BadArgument
 from nodeattrs.node.attributes import Attributes
-from nodeattrs.node.component_tree import ComponentTree, of_pair, thing_of
+from nodeattrs.node.component_tree import ComponentTree, joined_place, value_of
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.levels import unsettled_facts
-from nodeattrs.node.maps import OwnedMap, Worked, each, last_word, remarked, setters, thawed, whose_at
+from nodeattrs.node.levels import unsettled_keys
+from nodeattrs.node.maps import (
+    OwnedMap,
+    WorkedList,
+    element_setters,
+    last_mark,
+    owned_copy,
+    renumbered_marks,
+    set_by_at,
+    setters,
+)
 from nodeattrs.node.restoring import SavedLocator, restore_ledger
-from nodeattrs.node.running import set_by
+from nodeattrs.node.running import SetterBlock
 from nodeattrs.node.setters import RUN, Mark, Setter
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
 from nodeattrs.node.snapshots import snapshot_ledger
@@ -35,7 +43,9 @@ _RUN = Setter(RUN, "", RUN_ITSELF)
 
 
 class EnvironmentLike(Protocol):
-    """What there is to know of an environment."""
+    """An environment: its name and the attributes that it sets. `default_locator`, `override_locator`:
+    optional locators
+    """
 
     @property
     def name(self) -> str: ...
@@ -46,8 +56,9 @@ class EnvironmentLike(Protocol):
 
 
 class Intake:
-    """Lets a node take in what a run has for it.
+    """Brings the values of a run into a node: each method fills certain slots.
 
+    node:   the node whose slots are filled
     source: docs/merging.md, "A run"
     """
 
@@ -58,72 +69,79 @@ class Intake:
 
     # Environment and roles
 
-    def reset(self) -> None:
-        """Empty the components default and override."""
+    def empty_levels(self) -> None:
+        """Empty the components default and override, as at the start of a run."""
         for name in ("default", "override"):
             self._trees[name].empty()
 
-    def environment(self, environment: EnvironmentLike | None) -> None:
-        """Replace slots 3 and 12 by what an environment says; None and "_default" say nothing."""
+    def set_environment(self, environment: EnvironmentLike | None) -> None:
+        """Replace the environment's slots (3 and 12) by the attributes of an environment.
+
+        None, and the environment "_default", leave both slots empty.
+        """
         silent = environment is None or environment.name == DEFAULT_ENVIRONMENT
         for level in ("default", "override"):
             given = {} if silent else getattr(environment, f"{level}_attributes")
             named = Origin("environment", getattr(environment, "name", ""))
-            load(self._trees[f"env_{level}"], given, getattr(environment, f"{level}_locator", named))
+            replace_slot(self._trees[f"env_{level}"], given, getattr(environment, f"{level}_locator", named))
 
-    def roles(
+    def set_roles(
         self,
         defaults: Iterable[tuple[Mapping[Any, Any], Locator]],
         overrides: Iterable[tuple[Mapping[Any, Any], Locator]],
     ) -> None:
-        """Replace slots 4 and 11 by what roles say, each deep merged over the ones before it.
+        """Replace the roles' slots (4 and 11) by the attributes of roles, each deep merged over the ones before it.
 
-        defaults, overrides: trees with their setters, the weakest role first
+        defaults, overrides: (tree, locator) of each role, the weakest first; none leave the slot empty
         """
         for name, layers in (("role_default", defaults), ("role_override", overrides)):
-            load(self._trees[name], {}, ROLES)
+            replace_slot(self._trees[name], {}, ROLES)
             for tree, locator in layers:
                 _lay_over(self._trees[name], tree, locator)
 
     # Normal attributes
 
-    def saved(self, node: Attributes) -> None:
-        """Take over the normal attributes of an earlier run, as what was saved then.
+    def keep_saved(self, node: Attributes) -> None:
+        """Copy the normal attributes of *node*, as an earlier run left them; their origins say that they are saved.
 
-        What the node's own document set is left out: it is taken in anew in each run (`normal`).
+        They go to the lower slot of normal, whose content they replace. Values that the node's own document had set are
+        left out: each run merges them anew (`merge_normal`).
         """
         with node._ledger.lock:
             other = _as_saved(node._ledger)
         _moved_down(ComponentTree(other, component("normal")))
         _take_over(self._trees["normal"], other, _of_node_document)
 
-    def normal(self, attributes: Mapping[Any, Any], locator: Locator) -> None:
-        """Deep merge attributes of the node's own document over normal, lists united.
+    def merge_normal(self, attributes: Mapping[Any, Any], locator: Locator) -> None:
+        """Deep merge the normal attributes of the node's own document over the saved ones, lists united.
 
-        The elements of the document stand first, as if the document were the saved node: so a list to which recipes
-        add has the same order in each run.
+        The elements of the document stand first. So a list to which recipes add has the same order in each run.
         """
         _lay_over(self._trees["normal"], attributes, locator, _upper_first)
 
-    def json_attributes(self, attributes: Mapping[Any, Any], locator: Locator = JSON) -> None:
-        """Deep merge JSON attributes over normal, lists united; without what they say of the node (`split_of_node`)."""
+    def merge_json(self, attributes: Mapping[Any, Any], locator: Locator = JSON) -> None:
+        """Deep merge JSON attributes over the saved normal ones, lists united; then make normal `tags` a list.
+
+        First moves the recipes' values in normal to the slot of saved values.
+        attributes: without node fields such as run_list (see `split_node_fields`); {} merges nothing
+        """
         _moved_down(self._trees["normal"])
         if attributes:
             _lay_over(self._trees["normal"], attributes, locator)
-        self.begin_tags()
+        self.ensure_tags()
 
-    def begin_tags(self) -> None:
-        """Make normal `tags` a list, as every run does before anybody else sets any."""
+    def ensure_tags(self) -> None:
+        """Make normal `tags` a list, on behalf of the run: [] where it is not set; a scalar becomes a list of one."""
         standing = _tags(self._node)
         if standing is ABSENT:
             self._set_by_run("normal", {"tags": []}, 1)
         elif not isinstance(standing, list):
-            with set_by(self._node, _RUN):
-                make_tags(self._node)
+            with SetterBlock(self._node, _RUN):
+                ensured_tags(self._node)
 
     # Automatic attributes
 
-    def facts(
+    def merge_facts(
         self,
         facts: Mapping[Any, Any],
         locator: Locator = FACTS,
@@ -132,56 +150,61 @@ class Intake:
         settled: bool = False,
         anew: bool = True,
     ) -> None:
-        """Deep merge facts over automatic, lists united, and note name and environment there.
+        """Deep merge facts over automatic, lists united, and set the node's name and environment there.
 
-        settled: they are JSON data of at most 499 levels and nobody changes them any more, so they are
-                 kept as they are: no copy is made
-        anew:    they become the whole of automatic
-        raises:  BadArgument, where the facts have no platform
+        guid:    Chef's GUID, which becomes the automatic attribute `chef_guid`; None: none is set
+        settled: True: they are JSON data of at most 499 levels and never change again, so they are not copied
+        anew:    True: the facts replace all automatic attributes; False: they are merged over them
+        raises:  BadArgument, where the facts have no `platform`
         """
         if "platform" not in facts:
             raise BadArgument("these facts name no platform", hint="an Ohai or Facter document has one")
         automatic = self._trees["automatic"]
         if anew and (self._ledger.trees[automatic.lower] or automatic.lower in self._ledger.unknown):
-            load(automatic, {}, locator)
+            replace_slot(automatic, {}, locator)
         if settled and not self._ledger.trees[automatic.lower]:
             self._ledger.settled = _settle(automatic, facts, locator)
         else:
             _lay_over(automatic, facts, locator)
         run = {"chef_guid": guid} if guid is not None else {}
-        self.note({**run, "name": self._node.name, "chef_environment": self._node.environment})
+        self.set_automatic({**run, "name": self._node.name, "chef_environment": self._node.environment})
 
-    def note(self, facts: Mapping[Any, Any]) -> None:
-        """Set automatic attributes that the run itself knows, such as `recipes` and `roles`; none is a map."""
+    def set_automatic(self, facts: Mapping[Any, Any]) -> None:
+        """Set automatic attributes that the run itself knows, such as `recipes` and `roles`; none may be a map."""
         self._set_by_run("automatic", stored(facts, ()), 0)
 
     def _set_by_run(self, level: str, tree: Mapping[Any, Any], depth: int) -> None:
         """As so many stores of the run itself, each of the value of a key. depth: its statement counts from there"""
         component, ledger = self._trees[level], self._ledger
         with ledger.lock:
-            mark = ledger.marks.of(ledger.marks.known_setter(_RUN), RUN_ITSELF, depth) if ledger.provenance else 0
-            slot, is_pair = component.lower, component.lower != component.upper
+            mark = (
+                ledger.marks.number_of(ledger.marks.known_setter(_RUN), RUN_ITSELF, depth) if ledger.provenance else 0
+            )
+            slot, has_two_slots = component.lower, component.lower != component.upper
             for key, value in tree.items():
-                if key in ledger.trees[slot] or (is_pair and key in ledger.trees[component.upper]):
-                    component.leave((key,))
+                if key in ledger.trees[slot] or (has_two_slots and key in ledger.trees[component.upper]):
+                    component.detach((key,))
                 ledger.put(slot, (key,), value, mark)
 
 
 def facts_of(node: Attributes) -> dict[Any, Any]:
-    """The automatic attributes of now as plain data: to read, and never to change, since the node shares it.
+    """The current automatic attributes as plain data, deferred values computed. The node shares it: never change it.
 
-    cost: a copy of what did not come in as settled facts
+    cost: a copy of all facts that are not settled
     """
     ledger = node._ledger
     with ledger.lock:
-        tree, own = dict(ledger.trees[15]), [*unsettled_facts(ledger)]
+        tree, own = dict(ledger.trees[15]), [*unsettled_keys(ledger)]
     for key in own:
-        tree[key] = ledger.folded(tree[key], True, (key,))
+        tree[key] = ledger.plain_copy(tree[key], True, (key,))
     return tree
 
 
-def make_tags(node: Attributes) -> list[Any]:
-    """Make normal `tags` a list, empty where there is none; a scalar becomes a list of one. It, as it stands there."""
+def ensured_tags(node: Attributes) -> list[Any]:
+    """Make normal `tags` a list, and return that list as it is stored: the caller must not change it.
+
+    [] where it is absent or null; a scalar becomes a list of one.
+    """
     standing = _tags(node)
     if not isinstance(standing, list):
         node.normal["tags"] = [] if standing is ABSENT or standing is None else [standing]
@@ -191,19 +214,25 @@ def make_tags(node: Attributes) -> list[Any]:
 
 
 def _tags(node: Attributes) -> Any:
-    return thing_of(node._trees["normal"].place(("tags",)))
+    return value_of(node._trees["normal"].place(("tags",)))
 
 
-class OfNode(NamedTuple):
-    """JSON attributes apart from what they say of the node itself; None where they do not say it."""
+class NodeFields(NamedTuple):
+    """JSON attributes split in two: the attributes, and fields of the node itself, which are None where they
+    are not given.
+    """
 
     attributes: dict[Any, Any]
     run_list: Any
     environment: Any
 
 
-def split_of_node(json_attributes: Mapping[Any, Any], locator: Locator = JSON) -> OfNode:
-    """Take `run_list` (or `recipes`) and `chef_environment` out of JSON attributes. raises: AmbiguousRunList"""
+def split_node_fields(json_attributes: Mapping[Any, Any], locator: Locator = JSON) -> NodeFields:
+    """Take `run_list` (or `recipes`, its old name) and `chef_environment` out of JSON attributes. The argument is not
+    changed.
+
+    raises: AmbiguousRunList, where it has both names
+    """
     attributes = dict(json_attributes)
     if "run_list" in attributes and "recipes" in attributes:
         raise AmbiguousRunList(
@@ -212,19 +241,22 @@ def split_of_node(json_attributes: Mapping[Any, Any], locator: Locator = JSON) -
             hint="keep run_list; recipes is its old name",
         )
     items = attributes.pop("recipes", None) if "recipes" in attributes else attributes.pop("run_list", None)
-    return OfNode(attributes, items, attributes.pop("chef_environment", None))
+    return NodeFields(attributes, items, attributes.pop("chef_environment", None))
 
 
 def _of_node_document(origin: Origin) -> bool:
     return origin.kind in ("node", "saved node")
 
 
-def load(component: ComponentTree, tree: Any, locator: Locator) -> None:
-    """Make *tree* the whole content of the (lower) slot of a component. raises: BadKey, BadValue, TooDeep"""
+def replace_slot(component: ComponentTree, tree: Any, locator: Locator) -> None:
+    """Make a copy of *tree* the whole content of a component's lower slot, without history; writers are detached.
+
+    raises: BadKey, BadValue, TooDeep
+    """
     ledger = component.ledger
     with ledger.lock:
         new = stored(tree, ())
-        component.leave()
+        component.detach()
         ledger.replace(component.lower, new, _mark(component, locator), remember=False)
 
 
@@ -235,10 +267,10 @@ def _settle(component: ComponentTree, tree: Mapping[Any, Any], locator: Locator)
     """
     ledger = component.ledger
     if ledger.secrets is not None and ledger.secrets.concern(tree):
-        load(component, tree, locator)
+        replace_slot(component, tree, locator)
         return {}
     with ledger.lock:
-        component.leave()
+        component.detach()
         ledger.replace(component.lower, dict(tree), _mark(component, locator), remember=False)
         return dict(ledger.trees[component.lower])
 
@@ -260,25 +292,25 @@ def _lay_over(component: ComponentTree, tree: Any, locator: Locator, unite_lists
     raises: BadKey, BadValue, TooDeep
     """
     if not (component.ledger.trees[component.lower] or component.lower in component.ledger.unknown):
-        load(component, tree, locator)
+        replace_slot(component, tree, locator)
         return
     ledger, slot = component.ledger, component.lower
     mark = _mark(component, locator)
 
     def known(path: Path) -> list[Origins]:
-        whose, below = whose_at(ledger.trees[slot], path)
-        return whose if type(whose) is list else list(each(whose, path, len(below)))
+        set_by, below = set_by_at(ledger.trees[slot], path)
+        return set_by if type(set_by) is list else list(element_setters(set_by, path, len(below)))
 
     inside, laid = ledger.plan(DEFAULT_GROUP).policy, Part(stored(tree, ()), At(mark, ()))
     empty = [path for path in _empty_maps(laid.value, ()) if isinstance(dig(ledger.trees[slot], path), dict)]
-    for path, below, part in placed(inside, ledger.trees[slot], laid, known, unite_lists):
+    for path, below, part in changed_places(inside, ledger.trees[slot], laid, known, unite_lists):
         if isinstance(below, (dict, list)):
-            component.leave(path)
-        whose = part.origins if ledger.provenance and isinstance(part.origins, list) else None
+            component.detach(path)
+        set_by = part.origins if ledger.provenance and isinstance(part.origins, list) else None
         with ledger.lock:
-            ledger.put(slot, path, part.value, mark, whose)
+            ledger.put(slot, path, part.value, mark, set_by)
     for path in empty:
-        ledger.met_empty(slot, path, mark)
+        ledger.note_empty_map(slot, path, mark)
 
 
 def _empty_maps(tree: Any, path: Path) -> Iterator[Path]:
@@ -297,27 +329,27 @@ def _moved_down(component: ComponentTree) -> None:
     tree, unknown = ledger.trees[upper], ledger.unknown.get(upper, ())
     if not tree and type(tree) is OwnedMap and not (tree.origin or unknown):
         return  # as on each node that has no last run
-    if of_pair(ledger.trees[lower], tree)[0] is ABSENT:
+    if joined_place(ledger.trees[lower], tree)[0] is ABSENT:
         ledger.replace(lower, {}, remember=False)
     _moved(ledger, lower, tree, ())
     ledger.replace(upper, {}, remember=False)
-    ledger.not_read(lower, unknown)
+    ledger.add_unknown(lower, unknown)
 
 
 def _moved(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
     for key, value in tree.items():
-        at, whose = (*path, key), tree.origins.get(key, tree.origin)
-        meets = of_pair(dig(ledger.trees[lower], at), value)[0] is not ABSENT
+        at, set_by = (*path, key), tree.origins.get(key, tree.origin)
+        meets = joined_place(dig(ledger.trees[lower], at), value)[0] is not ABSENT
         if isinstance(value, OwnedMap):
             if not meets:
                 ledger.store(lower, at, OwnedMap((), value.origin), value.origin)
             _moved(ledger, lower, value, at)
         elif meets:
-            _moved(ledger, lower, thawed(value, last_word(whose)), at)
-        elif isinstance(whose, list):
-            ledger.store(lower, at, value, 0, whose)
+            _moved(ledger, lower, owned_copy(value, last_mark(set_by)), at)
+        elif isinstance(set_by, list):
+            ledger.store(lower, at, value, 0, set_by)
         else:
-            ledger.store(lower, at, value, whose)
+            ledger.store(lower, at, value, set_by)
 
 
 def _as_saved(ledger: Ledger) -> Ledger:
@@ -335,7 +367,7 @@ def _as_saved(ledger: Ledger) -> Ledger:
     for slot in _NORMAL:
         other.trees[slot] = ledger.trees[slot]
         other.trees[slot].shared = True
-        other.not_read(slot, ledger.unknown.get(slot, ()))
+        other.add_unknown(slot, ledger.unknown.get(slot, ()))
     return other
 
 
@@ -352,10 +384,10 @@ def _take_over(component: ComponentTree, saved: Ledger, but: Callable[[Origin], 
     but: what these set is left out
     """
     tree = _Adoption(component.ledger, saved, but).tree(saved.trees[component.lower])
-    component.leave()
+    component.detach()
     component.ledger.replace(component.lower, tree, tree.origin, remember=False)
     unknown = saved.unknown.get(component.lower, ())
-    component.ledger.not_read(
+    component.ledger.add_unknown(
         component.lower,
         (Layer(layer.value, _saved(layer.origin).at(()), layer.title, layer.policy) for layer in unknown),
     )
@@ -364,7 +396,7 @@ def _take_over(component: ComponentTree, saved: Ledger, but: Callable[[Origin], 
 def _saved(locator: Locator) -> Locator:
     """The locator of what an earlier run set."""
     if isinstance(locator, SavedLocator):
-        return locator.earlier()
+        return locator.for_next_run()
     origin = locator.at(())
     return origin if origin.kind.startswith("saved") else origin.saved()
 
@@ -380,27 +412,27 @@ class _Adoption:
     def tree(self, tree: OwnedMap) -> OwnedMap:
         copy = OwnedMap((), self._number(tree.origin))
         for key, value in tree.items():
-            whose = tree.origins.get(key, tree.origin)
-            if isinstance(whose, list):
-                kept = [pair for pair in zip(value, whose, strict=True) if not self._only_by_left_out(pair[1])]
+            set_by = tree.origins.get(key, tree.origin)
+            if isinstance(set_by, list):
+                kept = [pair for pair in zip(value, set_by, strict=True) if not self._only_by_left_out(pair[1])]
                 if kept or not value:
                     copy[key] = [entry for entry, _ in kept]
-                    copy.origins[key] = self._elements(whose, [who for _, who in kept])
+                    copy.origins[key] = self._elements(set_by, [who for _, who in kept])
                 continue
             inner = self.tree(value) if isinstance(value, OwnedMap) else value
-            if not self._is_left_out(whose) or (inner and isinstance(inner, OwnedMap)):
+            if not self._is_left_out(set_by) or (inner and isinstance(inner, OwnedMap)):
                 copy[key] = inner
-                copy.origins[key] = remarked(whose, self._number)
+                copy.origins[key] = renumbered_marks(set_by, self._number)
         return copy
 
-    def _elements(self, whose: list[Origins], kept: list[Origins]) -> list[Origins]:
-        elements: list[Origins] = remarked(kept, self._number)
-        if not isinstance(whose, Worked):
+    def _elements(self, set_by: list[Origins], kept: list[Origins]) -> list[Origins]:
+        elements: list[Origins] = renumbered_marks(kept, self._number)
+        if not isinstance(set_by, WorkedList):
             return elements
         begun, steps = (
-            [self._number(one) for one in marks if not self._is_left_out(one)] for marks in (whose.begun, whose.steps)
+            [self._number(one) for one in marks if not self._is_left_out(one)] for marks in (set_by.begun, set_by.steps)
         )
-        return Worked(elements, tuple(begun), tuple(steps))
+        return WorkedList(elements, tuple(begun), tuple(steps))
 
     def _number(self, old: int) -> int:
         new = self._numbers.get(old)
@@ -415,5 +447,5 @@ class _Adoption:
             known = self._left_out[number] = self._but(self._saved.marks[number].locator.at(()))
         return known
 
-    def _only_by_left_out(self, whose: Origins) -> bool:
-        return all(self._is_left_out(setter.source) for setter in setters(whose, ()))
+    def _only_by_left_out(self, set_by: Origins) -> bool:
+        return all(self._is_left_out(setter.source) for setter in setters(set_by, ()))

@@ -1,7 +1,7 @@
-"""Maps that are joined but not merged yet: what stands at a key, and a plain copy of all.
+"""Maps that are joined but not merged yet (`Joined`): the value at a key, and a plain copy of all.
 
-The copy is one eager fold, copying as it goes: the core's meeting (core/folding.py) without origins, laying maps over
-a copy that is ours already instead of copying each step. Two passes of a node's size are what it may cost; tests hold
+The copy is one eager fold, copying as it goes: the core's merge (core/folding.py) without origins, merging maps into
+a copy that was made already instead of copying each step. Two passes of a node's size are what it may cost; tests hold
 the two equal. It knows no views.
 """
 
@@ -20,9 +20,10 @@ from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap, at_versio
 from nodeattrs.node.values import READY, Deferred, Withheld, computed
 
 
-def entry(part: Any, key: Any) -> Any:
-    """What stands at *key* in a map or in joined ones: a value, further joined maps, or ABSENT.
+def entry_at(part: Any, key: Any) -> Any:
+    """The value at *key* in a map or in `Joined` maps; ABSENT where no map has the key.
 
+    Where several maps have a map there, the result is `Joined` again: nothing is copied.
     cost: the number of maps joined
     """
     if type(part) is not Joined:
@@ -30,7 +31,7 @@ def entry(part: Any, key: Any) -> Any:
     policy = part.policy if part.policy.by_key is None else part.policy.at(key)
     always, result, above = policy.always, ABSENT, []
     for member in reversed(part.members):
-        value = member.get(key, ABSENT) if type(member) is not Joined else entry(member, key)
+        value = member.get(key, ABSENT) if type(member) is not Joined else entry_at(member, key)
         if value is ABSENT:
             continue
         if result is not ABSENT:
@@ -58,7 +59,10 @@ def _met(policy: Policy, lower: Any, upper: Any) -> Any:
 
 
 def joined(policy: Policy, parts: Iterable[Any]) -> Any:
-    """What several parts come to under a policy; those that are ABSENT say nothing."""
+    """Several parts joined under a policy, the weakest first: a value, or `Joined` maps. ABSENT parts are skipped.
+
+    ABSENT where all are.
+    """
     result = ABSENT
     for part in parts:
         if part is not ABSENT:
@@ -66,8 +70,12 @@ def joined(policy: Policy, parts: Iterable[Any]) -> Any:
     return result
 
 
-def rooted(trees: Sequence[Any], branch: Branch) -> Any:
-    """The roots of some trees, joined as a plan says and not merged yet; without those in which nothing is."""
+def joined_roots(trees: Sequence[Any], branch: Branch) -> Any:
+    """The root maps of some trees, in the order of a plan: `Joined`, a lone tree as it is, {} where all are empty.
+
+    Empty trees are left out, but not an empty map that a recipe assigned: it hides other values.
+    trees: by slot number
+    """
     # An empty map that a recipe assigned stays: it hides what others say.
     empty = {number for number, tree in enumerate(trees) if not tree and type(tree) is not AssignedMap}
     left = _left(branch, frozenset(empty))
@@ -97,7 +105,7 @@ def _meets(policy: Policy) -> bool:
 
 
 def keys_of(part: Any) -> dict[Any, None]:
-    """The keys of a map or of joined ones, in the order of the fold: weaker maps first, new keys after."""
+    """The keys of a map or of `Joined` maps, as a dict with None for each: keys of weaker maps first."""
     if type(part) is not Joined:
         return dict.fromkeys(part)
     keys: dict[Any, None] = {}
@@ -106,29 +114,32 @@ def keys_of(part: Any) -> dict[Any, None]:
     return keys
 
 
-def as_it_was(part: Any, version: int) -> Any:
-    """A map or joined ones as they were at a version; the maps inside of them are those of now."""
+def maps_at_version(part: Any, version: int) -> Any:
+    """A map, or `Joined` maps, as they were at a version; maps inside of them are the current ones. Other
+    values as they are.
+    """
     if type(part) is Joined:
-        return Joined(part.policy, [as_it_was(member, version) for member in part.members])
+        return Joined(part.policy, [maps_at_version(member, version) for member in part.members])
     return at_version(part, version) if isinstance(part, OwnedMap) else part
 
 
-def all_as_it_was(part: Any, version: int) -> Any:
-    """As `as_it_was`, with all maps inside. cost: a copy of the maps that writes may change"""
+def tree_at_version(part: Any, version: int) -> Any:
+    """A value as it was at a version, with all maps inside. cost: a copy of the maps that writes may change"""
     if type(part) is Joined:
-        return Joined(part.policy, [all_as_it_was(member, version) for member in part.members])
+        return Joined(part.policy, [tree_at_version(member, version) for member in part.members])
     if not isinstance(part, OwnedMap):
         return part
     was = at_version(part, version)
     copy = type(was)(was)
     for key, inner in was.items():
-        copy[key] = all_as_it_was(inner, version)
+        copy[key] = tree_at_version(inner, version)
     return copy
 
 
-def has(part: Any, key: Any) -> bool:
+def has_key(part: Any, key: Any) -> bool:
+    """Whether a map, or one of `Joined` maps, has the key."""
     if type(part) is Joined:
-        return any(has(member, key) for member in part.members)
+        return any(has_key(member, key) for member in part.members)
     return key in part
 
 
@@ -141,14 +152,16 @@ def plain(part: Any, evaluate: bool = True, path: Path = ()) -> Any:
     raises:   ValueWithheld, DeferredCycle
     """
     odd: dict[Any, None] = {}
-    data = own(part, odd)
+    data = unevaluated_copy(part, odd)
     return evaluated(data, odd, path) if evaluate else data
 
 
 def evaluated(data: Any, odd: Iterable[Any], path: Path = ()) -> Any:
-    """What `own` made, with its deferred values computed; it stands at *path*.
+    """*data* with its deferred values computed, in place where it is a map; *data* is a copy of the caller's own.
 
-    cost:   one visit of the entries named in *odd*
+    odd:    the keys of entries that contain deferred or withheld values; only these are visited
+    path:   where the data stands, for messages
+    cost:   one visit of these entries
     raises: ValueWithheld, DeferredCycle
     """
     if type(data) is not dict:
@@ -159,8 +172,11 @@ def evaluated(data: Any, odd: Iterable[Any], path: Path = ()) -> Any:
     return data
 
 
-def own(part: Any, odd: dict[Any, None]) -> Any:
-    """As `plain`, deferred and withheld values left as they are; *odd* is given in which entries they stand."""
+def unevaluated_copy(part: Any, odd: dict[Any, None]) -> Any:
+    """An independent plain copy of a value or of `Joined` maps, in which deferred and withheld values stay as they are.
+
+    odd: is filled with the top-level keys whose entries contain such values, for `evaluated`; None for a value itself
+    """
     if type(part) is not Joined:
         if not isinstance(part, dict):
             return _copy(part, odd, None)
@@ -169,10 +185,10 @@ def own(part: Any, odd: dict[Any, None]) -> Any:
             if type(inner) not in READY:
                 result[key] = _copy(inner, odd, key)
         return result
-    result = own(part.members[0], odd)
+    result = unevaluated_copy(part.members[0], odd)
     for member in part.members[1:]:
         if type(member) is Joined:
-            _lay(part.policy, result, own(member, odd), odd, ours=True)
+            _lay(part.policy, result, unevaluated_copy(member, odd), odd, ours=True)
         else:
             _lay(part.policy, result, member, odd, ours=False)
     return result

@@ -1,7 +1,7 @@
 """Keys that JSON cannot keep apart: `80` and `"80"` in one map of a node.
 
-A document has text for keys only, so the last of the two is what is saved, as in Chef. It knows no
-document: whoever runs a node, or shows one, passes on the warnings that are made here.
+A document has text for keys only, so the last of the two is saved, as in Chef. The module knows no
+document: its callers pass on the warnings.
 """
 
 from __future__ import annotations
@@ -13,20 +13,21 @@ from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadKey
 from nodeattrs.kinds import SAME_KEY_AS_TEXT
 from nodeattrs.node.attributes import Attributes
-from nodeattrs.node.levels import unsettled_facts
-from nodeattrs.node.maps import has_number
+from nodeattrs.node.levels import unsettled_keys
+from nodeattrs.node.maps import has_integer_key
 
 
 def double_keys(node: Attributes) -> list[BadKey]:
-    """A warning for each number that is a key beside its own text, with who set both.
+    """A warning for each integer key beside the same key as text in the merged tree, with the origins of both; [] for
+    none.
 
-    cost: a look at every map that did not come in as settled facts, which are JSON
+    cost: a look at every map; settled facts are JSON and are skipped
     """
     ledger = node._ledger
     with ledger.lock:
-        facts = {key: ledger.trees[-1][key] for key in unsettled_facts(ledger)}
+        facts = {key: ledger.trees[-1][key] for key in unsettled_keys(ledger)}
         trees = [tree for tree in (*ledger.trees[1:-1], facts) if tree]
-        if not has_number(trees):
+        if not has_integer_key(trees):
             return []
         numbers = dict.fromkeys(path for tree in trees for path in _numbers(tree))
     twins = ((path, (*path[:-1], str(path[-1]))) for path in numbers)

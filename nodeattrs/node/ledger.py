@@ -22,31 +22,33 @@ from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
 from nodeattrs.node.history import Chronicle, Past
-from nodeattrs.node.joined import entry, evaluated, own, rooted
-from nodeattrs.node.maps import Branch, Joined, OwnedMap, replica, setters_in, thawed
+from nodeattrs.node.joined import entry_at, evaluated, joined_roots, unevaluated_copy
+from nodeattrs.node.maps import Branch, Joined, OwnedMap, owned_copy, setters_at, writable_copy
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import EARLY, Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
 from nodeattrs.node.values import READY, Deferred
-from nodeattrs.node.view import MapView, Version, along
+from nodeattrs.node.view import MapView, Version, read_steps
 
 _TEXT = {str}
 
 
 class Ledger(dict[Any, Any]):
-    """Fifteen trees, one merged view of them, and what has happened so far.
+    """The fifteen trees of a node, one merged view of them, and the history. Every change of a node goes through here.
 
-    As a dict it is what a node reads first: the view's answers at top-level keys, and scalars that were read with
-    several steps at once. A write empties it.
+    As a dict it caches the answers that a node has read: values at top-level keys, and scalars that were read with
+    several steps at once. A write empties the cache. Slots are numbers from 1 to 15.
 
     provenance: False keeps no marks and no history
     root:       gives the folder to which the files of marks are relative
-    secrets:    the paths whose values are wrapped as Sensitive when they enter
-    early:      whether the setter of now writes the attribute file's slots; see `Setter`
+    secrets:    the paths whose values are wrapped as Sensitive when they enter; None: none are
+    early:      whether the current setter writes the attribute file's slots; see `Setter`
     serial:     rises with every change
-    rules:      what happens at some paths instead of what Chef does
-    settled:    facts that nobody changes any more, entry by entry: what of slot 15 is one of these was never copied
-    unknown:    by slot, the layers that stand there and cannot be read; those begin anew with the slot
+    rules:      rules for paths, which replace Chef's there
+    settled:    top-level facts that never change again: entries of slot 15 that are these objects were not copied
+    unknown:    slot -> layers in it that cannot be read; forgotten when the slot is replaced for a new run
+    trees:      the maps by slot number; the first one is never used
+    history:    path -> (slot, whether silent) -> Chronicle
     """
 
     __slots__ = (
@@ -102,24 +104,26 @@ class Ledger(dict[Any, Any]):
     # Reading
 
     def plan(self, branch: Branch = PLAN) -> Branch:
-        """The order of precedence, or a part of it, under the rules of this ledger."""
+        """The order of precedence, or a part of it, with the rules for paths applied."""
         return under_rules(branch, self.rules) if self.rules else branch
 
     def view(self) -> MapView:
-        """The merged view of now. What is handed out never changes."""
+        """The merged view of the current version. A view that was returned never changes; a write makes the
+        next call give another.
+        """
         with self.lock:
             if self._view is None:
                 self._view = MapView(self.roots(), self.version())
             return self._view
 
     def roots(self) -> Any:
-        """What all slots have, joined and not merged yet. The caller holds the lock."""
+        """The root maps of all slots as `Joined`, not merged yet. The caller holds the lock."""
         if self._root is None:
-            self._root = rooted(self.trees, self.plan())
+            self._root = joined_roots(self.trees, self.plan())
         return self._root
 
     def version(self) -> Version:
-        """The version of now, for a view to be made of it. The caller holds the lock."""
+        """The current version, under which views are made; a new one after each write. The caller holds the lock."""
         if self._version is None:
             self._version = Version(self.lock)
             self._handed_out = self._version.number
@@ -130,11 +134,11 @@ class Ledger(dict[Any, Any]):
         if type(key) is tuple and key:
             if _TEXT.issuperset(map(type, key)):  # an index of a list may equal another step: 1 is True
                 with self.lock:
-                    value = self.standing(PLAN, key)
+                    value = self.part_at(PLAN, key)
                     if type(value) in READY:  # no view is needed for a scalar
                         self[key] = value
                         return value
-            return along(self.view(), (), key)
+            return read_steps(self.view(), (), key)
         view = self.view()
         value = view[key]
         if key in view._cache:
@@ -143,51 +147,59 @@ class Ledger(dict[Any, Any]):
                     self[key] = value
         return value
 
-    def standing(self, branch: Branch, path: Path, compute: bool = False) -> Any:
-        """What stands at a path in some slots, not merged further: a value, joined maps, or ABSENT.
+    def part_at(self, branch: Branch, path: Path, compute: bool = False) -> Any:
+        """The value at *path* in some slots, not merged further: a value, `Joined` maps, or ABSENT.
 
-        compute: go through deferred values, and give what one at the path itself comes to
+        branch:  the slots and their policies; PLAN for all
+        compute: True computes deferred values on the way and at the path itself
         """
         with self.lock:
-            here: Any = self.roots() if branch is PLAN else rooted(self.trees, self.plan(branch))
+            here: Any = self.roots() if branch is PLAN else joined_roots(self.trees, self.plan(branch))
             for depth, step in enumerate(path, 1):
                 is_map = type(here) is Joined or isinstance(here, dict)
-                here = entry(here, step) if is_map else dig(here, (step,))
+                here = entry_at(here, step) if is_map else dig(here, (step,))
                 if compute and type(here) is Deferred:
                     here = here.evaluate(path[:depth])
                 if here is ABSENT:
                     break
             return here
 
-    def folded(self, part: Any, evaluate: bool, path: Path = ()) -> Any:
-        """A plain copy of maps of this ledger, which stand at *path*; callers that look *part* up hold the lock."""
+    def plain_copy(self, part: Any, evaluate: bool, path: Path = ()) -> Any:
+        """A plain copy of a value or `Joined` maps of this ledger.
+
+        part:     the value; a caller that looks it up in the trees holds the lock
+        evaluate: True computes deferred values; False leaves them as they are
+        path:     where it stands, for messages
+        """
         odd: dict[Any, None] = {}
         with self.lock:
-            data = own(part, odd)
+            data = unevaluated_copy(part, odd)
         return evaluated(data, odd, path) if evaluate else data
 
-    def tree(self, branch: Branch = PLAN, evaluate: bool = False) -> dict[Any, Any]:
-        """Some slots merged, as a plain copy of one moment."""
+    def merged_tree(self, branch: Branch = PLAN, evaluate: bool = False) -> dict[Any, Any]:
+        """A plain copy of some slots merged, as they are at one moment. evaluate: as in `plain_copy`"""
         odd: dict[Any, None] = {}
         with self.lock:
-            data = own(rooted(self.trees, self.plan(branch)), odd)
+            data = unevaluated_copy(joined_roots(self.trees, self.plan(branch)), odd)
         tree: dict[Any, Any] = evaluated(data, odd) if evaluate else data
         return tree
 
     # Writing
 
-    def store(self, slot: int, path: Path, value: Any, mark: int = 0, whose: list[Origins] | None = None) -> None:
-        """Put *value*, which nobody else can change, at *path*; the steps to it are maps or absent.
+    def store(self, slot: int, path: Path, value: Any, mark: int = 0, set_by: list[Origins] | None = None) -> None:
+        """Store *value* at *path* of a slot; missing maps on the way are made. The empty path replaces the whole slot.
 
-        mark: who sets it
-        whose: for a list worked on in place: who set each element
-        cost: the depth of the path
+        The old value goes into the history. Each step must lead through a map or be absent.
+        value:  not copied, so the caller must not change it
+        mark:   the mark that sets it
+        set_by: for a list that was changed in place: the origins of its elements; None: *mark* set all of it
+        cost:   the depth of the path
         """
         if not path:
             self.replace(slot, value, mark)
             return
         with self.lock:
-            self.put(slot, path, value, mark, whose)
+            self.put(slot, path, value, mark, set_by)
 
     def put(
         self,
@@ -195,12 +207,14 @@ class Ledger(dict[Any, Any]):
         path: Path,
         value: Any,
         mark: int = 0,
-        whose: list[Origins] | None = None,
+        set_by: list[Origins] | None = None,
     ) -> None:
-        """As `store`, below the root, by who holds the lock."""
+        """As `store`, for a path with at least one step and a caller that holds the lock. Secrets in *value*
+        are wrapped.
+        """
         secrets, key = self.secrets, path[-1]
         if secrets is not None and (secrets.first is None or path[0] in secrets.first):
-            value = secrets.guarded(path, value)
+            value = secrets.wrapped(path, value)
         parent = self._entered(slot, path, mark)
         if self.provenance:
             origins = parent.origins
@@ -208,12 +222,15 @@ class Ledger(dict[Any, Any]):
                 stood = parent[key]
                 who = origins.get(key, parent.origin)
                 self._remember(slot, path, ("overwritten", stood, who, mark))
-            origins[key] = mark if whose is None else whose
+            origins[key] = mark if set_by is None else set_by
         self._set(parent, key, value)
         self.serial += 1
 
     def erase(self, slot: int, path: Path, mark: int = 0) -> None:
-        """Take away what stands at *path* in one slot; nothing happens where nothing does."""
+        """Remove the value at *path* in one slot, and note it in the history; does nothing where no value is there.
+
+        path: at least one step; `replace` empties a whole slot
+        """
         key = path[-1]
         if dig(self.trees[slot], path) is ABSENT:
             return
@@ -223,18 +240,20 @@ class Ledger(dict[Any, Any]):
                 holder.shared = True  # views have it, and what is noted of a key that goes does not tell its place
             parent = self._entered(slot, path, mark)
             if self.provenance:
-                whose = parent.origins.pop(key, parent.origin)
-                self._remember(slot, path, ("erased", parent[key], whose, mark))
+                set_by = parent.origins.pop(key, parent.origin)
+                self._remember(slot, path, ("erased", parent[key], set_by, mark))
             del parent[key]
             self.serial += 1
 
     def replace(self, slot: int, tree: dict[Any, Any], mark: int = 0, remember: bool = True) -> None:
         """Make *tree* the whole content of a slot.
 
-        remember: False where a run begins anew: what stood there is no part of its history
+        tree:     not copied; secrets in it are wrapped
+        mark:     the mark that sets it
+        remember: True notes the old content in the history. False, for a new run, does not, and forgets unknown layers
         """
         if self.secrets is not None:
-            tree = self.secrets.guarded((), tree)
+            tree = self.secrets.wrapped((), tree)
         with self.lock:
             old = self.trees[slot]
             new = tree if isinstance(tree, OwnedMap) else OwnedMap(tree)
@@ -249,35 +268,39 @@ class Ledger(dict[Any, Any]):
             self.trees[slot] = new
             self.serial += 1
 
-    def not_read(self, slot: int, layers: Iterable[Layer]) -> None:
-        """Note layers that stand in a slot and cannot be read; reads and other slots do not change."""
+    def add_unknown(self, slot: int, layers: Iterable[Layer]) -> None:
+        """Add layers that cannot be read to a slot, each once. No value changes."""
         with self.lock:
             if known := tuple(dict.fromkeys((*self.unknown.get(slot, ()), *layers))):
                 self.unknown[slot] = known
 
-    def silent(self, slot: int, path: Path, value: Any, mark: int) -> None:
-        """Note an `unless` that found a value and set nothing."""
+    def note_silent(self, slot: int, path: Path, value: Any, mark: int) -> None:
+        """Note in the history that an `unless` found a value at *path* and did not set *value*. Without
+        provenance: nothing.
+        """
         if self.secrets is not None:
-            value = self.secrets.guarded(path, value)
+            value = self.secrets.wrapped(path, value)
         if self.provenance:
             with self.lock:
                 self._remember(slot, path, ("silent", value, mark, 0))
 
-    def met_empty(self, slot: int, path: Path, mark: int) -> None:
-        """Note an empty map that was laid over another one: without that, it would be read."""
+    def note_empty_map(self, slot: int, path: Path, mark: int) -> None:
+        """Note in the history that an empty map was merged over the map at *path*, which changed nothing.
+        Without provenance: nothing.
+        """
         if self.provenance:
             with self.lock:
-                by = setters_in(self.trees[slot], self.trees[slot].origin, path)[0].source
+                by = setters_at(self.trees[slot], self.trees[slot].origin, path)[0].source
                 self._remember(slot, path, ("overwritten", {}, mark, by))
 
-    def set_as(self, setter: Setter) -> Setter:
-        """Who sets values from now on; answers who did so far. What writers remember of their place is void."""
+    def switch_setter(self, setter: Setter) -> Setter:
+        """Make *setter* the current one, which sets values from now on, and return the setter before."""
         before = self.marks.setter
-        self.set_back(self.marks.known_setter(setter))
+        self.switch_back(self.marks.known_setter(setter))
         return before
 
-    def set_back(self, setter: Setter) -> None:
-        """As `set_as`, for one who has set values here before."""
+    def switch_back(self, setter: Setter) -> None:
+        """Make a setter the current one again that has set values here before."""
         with self.lock:
             self.marks.setter, self.early = setter, setter.kind in EARLY
             self.serial += 1
@@ -289,7 +312,7 @@ class Ledger(dict[Any, Any]):
         if not here:
             self._root = None  # which leaves out slots in which nothing is
         if not _is_ours(here):
-            here = self.trees[slot] = replica(here)
+            here = self.trees[slot] = writable_copy(here)
             here.since, self._root = self._handed_out, None
         for step in path[:-1]:
             below: Any = here.get(step)
@@ -310,15 +333,15 @@ class Ledger(dict[Any, Any]):
         parent[key] = value
 
     def _owned(self, parent: OwnedMap, step: Any, below: Any, mark: int) -> OwnedMap:
-        whose = parent.origins.get(step, parent.origin)
+        set_by = parent.origins.get(step, parent.origin)
         if below is None and step not in parent:
             new = OwnedMap((), mark)
             if self.provenance:
                 parent.origins[step] = mark
         elif isinstance(below, OwnedMap):
-            new = replica(below)
+            new = writable_copy(below)
         elif type(below) is dict:
-            new = thawed(below, whose if isinstance(whose, int) else 0)
+            new = owned_copy(below, set_by if isinstance(set_by, int) else 0)
         else:
             raise InternalError(f"a write went through a {type(below).__name__}, at the step {step!r}")
         new.since = self._handed_out
@@ -343,16 +366,18 @@ class Ledger(dict[Any, Any]):
     # Provenance
 
     def chronicles(self, path: Path) -> dict[tuple[int, bool], Chronicle]:
-        """What happened at *path*, ours to add to (not what others prepared), by slot and whether one stayed silent."""
+        """The chronicles at *path*: (slot, whether silent) -> Chronicle; {} for no history. New chronicles may
+        be added to it.
+        """
         known = self.history.get(path, {})
         chronicles = known if type(known) is dict else {key: one.copy() for key, one in known.items()}
         self.history[path] = chronicles
         return chronicles
 
     def origin(self, slot: int, path: Path) -> tuple[Origin, Mark]:
-        """Who set what a slot has at *path*, and how. cost: the depth of the path"""
+        """The origin of the value that a slot has at *path*, and the mark that set it. cost: the depth of the path"""
         tree = self.trees[slot]
-        return self.marks.place(setters_in(tree, tree.origin, path)[0])
+        return self.marks.place(setters_at(tree, tree.origin, path)[0])
 
 
 def _is_ours(tree: OwnedMap) -> bool:

@@ -1,4 +1,6 @@
-"""Levels as a whole: writer and merge of one, what it takes to remove a path from some, and all of them to look at."""
+"""Whole levels: the writer and the merged view of one, removing a path from several, and all slots merged for
+reading.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import TypeConflict
-from nodeattrs.node.component_tree import Place, below, of_pair, part_of, thing_of
-from nodeattrs.node.joined import entry, evaluated, joined, own, rooted
+from nodeattrs.node.component_tree import Place, joined_place, part_to_merge, step_down, value_of
+from nodeattrs.node.joined import entry_at, evaluated, joined, joined_roots, unevaluated_copy
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, Branch, Joined
 from nodeattrs.node.values import Deferred, steps_of
@@ -19,32 +21,32 @@ from nodeattrs.node.writers import Writer
 
 
 def level_view(ledger: Ledger, branch: Branch) -> LevelView:
-    """The merge of some slots."""
+    """The merged view of some slots. A later write does not change it."""
     with ledger.lock:
-        part = rooted(ledger.trees, ledger.plan(branch))
+        part = joined_roots(ledger.trees, ledger.plan(branch))
         return LevelView(part, ledger.version(), lambda path: merged_at(ledger, branch, path))
 
 
 def merged_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
-    """A plain copy of the merge at *path* alone; None where no component has it.
+    """A plain copy of the merge at *path* alone; None where no component has a value there.
 
     raises: TypeConflict, where a component has a number or a list in the way
     source: Chef's `merged_attributes`
     """
     with ledger.lock:
         part = _part_at(ledger, branch, path)
-        return None if part is ABSENT else ledger.folded(part, False)
+        return None if part is ABSENT else ledger.plain_copy(part, False)
 
 
 def _part_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
     slots = [child for child in branch.children if isinstance(child, int)]
     if len(slots) == len(branch.children):
         file, recipe = (ledger.trees[slot] for slot in slots)
-        return part_of(_stepped(of_pair(file, recipe), path))
+        return part_to_merge(_stepped(joined_place(file, recipe), path))
     parts = [
         _part_at(ledger, child, path)
         if isinstance(child, Branch)
-        else part_of(_stepped((ABSENT, ledger.trees[child]), path))
+        else part_to_merge(_stepped((ABSENT, ledger.trees[child]), path))
         for child in branch.children
     ]
     policy = ledger.plan(branch).policy
@@ -53,26 +55,31 @@ def _part_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
     return joined(policy, parts)
 
 
-def removed(ledger: Ledger, branch: Branch, path: Path, remove: Callable[[Path], object]) -> Any:
-    """Remove a path from some slots; their merged value as it was, or None.
+def remove_path(ledger: Ledger, branch: Branch, path: Path, remove: Callable[[Path], object]) -> Any:
+    """Call *remove* with a path, and return the merged value of some slots there as it was; None where it was absent.
 
-    remove: does it; called only where the parent is a map in the merge of these slots
-    raises: whatever a deferred value at the path, or in its way, raises; nothing is removed then
+    Returns None without calling *remove* where the parent is not a map in the merge of these slots.
+    remove: removes the path from the slots
+    raises: the error of a deferred value at the path, or in its way; nothing is removed then
     """
     with ledger.lock:
-        holder = ledger.standing(branch, path[:-1], compute=True)
+        holder = ledger.part_at(branch, path[:-1], compute=True)
         if not isinstance(holder, (dict, Joined)):
             return None
-        value = entry(holder, path[-1])
+        value = entry_at(holder, path[-1])
         if type(value) is Deferred:
             value = value.evaluate(path)
-        as_it_was = None if value is ABSENT else ledger.folded(value, False, path)
+        as_it_was = None if value is ABSENT else ledger.plain_copy(value, False, path)
         remove(path)
         return as_it_was
 
 
 class LevelView(MapView):
-    """The merge of one level. Called with a path, it merges that subtree alone, as Chef's method does."""
+    """The merged view of one level. `view("a", "b")` gives a plain copy of the merge at that path alone; None where not
+    set.
+
+    raises: TypeConflict, at such a call, where a component has a number or a list in the way
+    """
 
     __slots__ = ("_at_path",)
 
@@ -87,7 +94,7 @@ class LevelView(MapView):
 def _stepped(place: Place, path: Path) -> Place:
     """One component stepped through for itself: nothing beyond null and text."""
     for depth, step in enumerate(path):
-        thing = thing_of(place)
+        thing = value_of(place)
         if thing is ABSENT or thing is None or isinstance(thing, str):
             return ABSENT, ABSENT
         if not isinstance(thing, dict) and not (isinstance(thing, list) and type(step) is int):
@@ -95,12 +102,12 @@ def _stepped(place: Place, path: Path) -> Place:
                 f"cannot step to {spell((step,))}: {spell(path[:depth])} has no such place in one of the components",
                 path=path,
             )
-        place = below(place, step)
+        place = step_down(place, step)
     return place
 
 
 class Level(Writer):
-    """The whole of a component, whatever takes its place: what the words of attribute files are."""
+    """The writer of a whole component that stays live when the component is replaced: the words of attribute files."""
 
     __slots__ = ()
 
@@ -108,25 +115,32 @@ class Level(Writer):
         return self._tree.root()
 
 
-def unsettled(ledger: Ledger, evaluate: bool = False) -> dict[Any, Any]:
-    """All slots merged; settled facts that are alone in their keys are not copied."""
+def merged_sharing_facts(ledger: Ledger, evaluate: bool = False) -> dict[Any, Any]:
+    """All slots merged, in any order of keys. Settled facts that no other slot touches are not copied: never change
+    them.
+
+    evaluate: True computes deferred values
+    """
     odd: dict[Any, None] = {}
     with ledger.lock:
         facts = ledger.trees[15]
         others = {key for tree in ledger.trees[:15] for key in tree}
-        others.update(unsettled_facts(ledger))
+        others.update(unsettled_keys(ledger))
         hides, trees, data = AssignedMap in map(type, ledger.trees), [*filter(None, ledger.trees)], dict(facts)
         for key in others:
             inside: dict[Any, None] = {}
             having = [tree for tree in trees if key in tree]
-            value = entry(ledger.roots(), key) if hides or len(having) > 1 else having[0][key]
+            value = entry_at(ledger.roots(), key) if hides or len(having) > 1 else having[0][key]
             if value is not ABSENT:
-                data[key] = own(value, inside)
+                data[key] = unevaluated_copy(value, inside)
                 odd |= {key: None} if inside else {}
     return evaluated(data, odd) if evaluate else data
 
 
-def unsettled_facts(ledger: Ledger) -> Iterator[Any]:
-    """The keys of facts of which something did not come in settled. cost: in C, a look at each key"""
+def unsettled_keys(ledger: Ledger) -> Iterator[Any]:
+    """Yield the top-level keys of facts that are not settled: they were not shared, or something was written there.
+
+    cost: in C, a look at each key
+    """
     facts = ledger.trees[15]
     return compress(facts, map(is_not, facts.values(), map(ledger.settled.get, facts, repeat(ABSENT))))

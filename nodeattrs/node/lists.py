@@ -1,6 +1,6 @@
-"""Changes of a list in place: its elements, each with who set it.
+"""Changes of a list in place: its elements, each with its origins.
 
-A list is a value: whoever changes it works on elements of his own and stores them as a new
+A list is a value: a change works on `Elements`, a copy, and the result is stored as a new
 list. It knows no trees and no slots.
 """
 
@@ -18,9 +18,11 @@ from nodeattrs.node.values import HELD
 
 
 class Elements:
-    """The elements of a list and who set each: two lists of one length, for whoever changes them.
+    """The elements of a list and their origins: two lists of one length, which a change works on.
 
-    Not pairs: a list of a thousand would be taken apart and put together for each that is added.
+    Not pairs: a list of a thousand would be taken apart and put together for each element that is added.
+    values: the elements
+    who:    the origins of each
     """
 
     __slots__ = ("values", "who")
@@ -29,55 +31,64 @@ class Elements:
         self.values = values
         self.who = who
 
-    def reach(self, length: int, whose: Origins) -> None:
-        """Be so long at least; what is missing is null."""
+    def extend_to(self, length: int, set_by: Origins) -> None:
+        """Append null until the list has *length* elements; *set_by* are their origins. A longer list stays."""
         missing = length - len(self.values)
         self.values += [None] * missing
-        self.who += [whose] * missing
+        self.who += [set_by] * missing
 
     def insert(self, at: int, values: list[Any], who: list[Origins]) -> None:
-        """Put some before an index."""
+        """Insert elements with their origins before the index *at*."""
         self.values[at:at] = values
         self.who[at:at] = who
 
     def keep(self, indexes: Iterable[int]) -> None:
-        """Only those at some indexes, in that order."""
+        """Keep only the elements at some indexes, in the order of *indexes*."""
         order = list(indexes)
         self.values, self.who = [self.values[at] for at in order], [self.who[at] for at in order]
 
     def remove(self, value: Any) -> Any:
-        """Drop all that are type-strictly equal to *value*; the value, or None where there was none."""
+        """Remove all elements that equal *value*, types included; returns *value*, or None where no element did."""
         key, before = strict_key(value), len(self.values)
         self.keep(at for at, one in enumerate(self.values) if strict_key(one) != key)
         return value if len(self.values) < before else None
 
-    def put(self, steps: Path, value: Any, whose: Origins) -> None:
-        """Put *value*, which *whose* have set, some steps inside; the first one is an index of the list."""
+    def put(self, steps: Path, value: Any, set_by: Origins) -> None:
+        """Set *value* inside the list at *steps*: first an index, then the steps inside that element, which is copied.
+
+        A list that is too short is filled with null. set_by: the origins of the value
+        raises: BadArgument, for an index before the start
+        """
         index = _index(steps[0], len(self.values))
-        self.reach(index + 1, whose)
+        self.extend_to(index + 1, set_by)
         element = self.values[index]
         inside = _from_the_start(element, steps[1:])
         self.values[index] = _with(element, inside, value) if inside else _frozen(value)
-        self.who[index] = patched(self.who[index], inside, whose) if inside else whose
+        self.who[index] = patched(self.who[index], inside, set_by) if inside else set_by
 
-    def work_inside(self, steps: Path, change: Callable[[Elements], Any], setter: At) -> Any:
-        """Change a list that lies some steps inside of this one: what stays in it keeps who set it.
+    def change_list_inside(self, steps: Path, change: Callable[[Elements], Any], setter: At) -> Any:
+        """Call *change* with the elements of a list inside this one, store the result there, and return what *change*
+        returns.
 
-        setter: who has set it if it comes out empty
+        steps:  first an index, then the steps to the inner list
+        change: changes the inner elements in place; elements that stay keep their origins
+        setter: the origin of the inner list where it is empty afterwards
         """
         index = _index(steps[0], len(self.values))
-        element, whose = self.values[index], self.who[index]
+        element, set_by = self.values[index], self.who[index]
         inside = _from_the_start(element, steps[1:])
         for step in inside:
-            whose = origins_at(whose, step)
+            set_by = origins_at(set_by, step)
         values = list(dig(element, inside))
-        inner = Elements(values, [origins_at(whose, at) for at in range(len(values))])
+        inner = Elements(values, [origins_at(set_by, at) for at in range(len(values))])
         answer = change(inner)
         self.put((index, *inside), inner.values, inner.who or setter)
         return answer
 
-    def take(self, steps: Path) -> None:
-        """Take away a key of a map some steps inside."""
+    def delete_inside(self, steps: Path) -> None:
+        """Remove the key of a map inside an element: the last of *steps*. The element is copied. The key must
+        be there.
+        """
         index = _index(steps[0], len(self.values))
         holder = self.values[index] = copied(self.values[index], HELD)
         del dig(holder, steps[1:-1])[steps[-1]]

@@ -1,11 +1,10 @@
 """The maps that slots are made of.
 
-A map in a slot's tree is either *frozen*: an exact dict that never changes after
-it was copied in, with all below it; or *owned*: one of the two classes here, which a
-write may change in place as long as it is not shared. Loading makes frozen
-maps only; a write owns the maps on its path, one level each.
+A map in a slot's tree is either *frozen* or *owned*. A frozen map is an exact dict that never changes after
+it was copied in, with all below it. An owned map is one of the two classes here: a write may change it in place
+as long as it is not shared. Loading makes frozen maps only; a write makes the maps on its path owned, one level each.
 
-A write in place notes what it replaces, so that views of earlier versions still find it
+A write in place notes the values it replaces, so that views of earlier versions still find them
 (docs/decisions/0004).
 
 Never handed out: C code reads past the methods of a dict subclass.
@@ -22,11 +21,12 @@ from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 
 
-class Worked(list[Origins]):
-    """Who set each element of a list that was worked on in place, and who worked on it.
+class WorkedList(list[Origins]):
+    """The origins of a list's elements, one for each, of a list that was changed in place, and the marks of these
+    changes.
 
-    begun: the marks of whoever set the list that it began with
-    steps: the marks of those who went on with it, each once, the last one last
+    begun: the marks that set the list before the first change
+    steps: the marks that changed it, each once, the last one last
     """
 
     __slots__ = ("begun", "steps")
@@ -40,83 +40,88 @@ class Worked(list[Origins]):
         self.steps = steps
 
 
-Whose = int | list[Origins]
-"""Who set an entry: the number of a mark; for a list that was united or worked on in place, one for each element."""
+SetBy = int | list[Origins]
+"""The origin of an entry: a mark number; for a list that was united or changed in place, one for each element."""
 
 
-def each(whose: Whose, path: Path, length: int) -> list[Origins]:
-    """Who set each element of a list at *path*; not to be changed."""
-    return whose if isinstance(whose, list) else [_new(At, (whose, (*path, index))) for index in range(length)]
+def element_setters(set_by: SetBy, path: Path, length: int) -> list[Origins]:
+    """The origins of a list's elements, one for each; the caller must not change the list.
+
+    path:   of the list in its slot
+    length: the number of elements
+    """
+    return set_by if isinstance(set_by, list) else [_new(At, (set_by, (*path, index))) for index in range(length)]
 
 
 _new: Any = tuple.__new__  # of an `At`, without a frame of its own
 
 
-def begun(whose: Whose) -> tuple[int, ...]:
-    """The marks of whoever set a list, before anybody worked on it in place."""
-    if isinstance(whose, Worked):
-        return whose.begun
-    if isinstance(whose, list):
-        return tuple(dict.fromkeys(setter.source for one in whose for setter in setters(one, ())))
-    return (whose,)
+def first_marks(set_by: SetBy) -> tuple[int, ...]:
+    """The marks that set a list before any change in place; for an entry with one mark that mark."""
+    if isinstance(set_by, WorkedList):
+        return set_by.begun
+    if isinstance(set_by, list):
+        return tuple(dict.fromkeys(setter.source for one in set_by for setter in setters(one, ())))
+    return (set_by,)
 
 
-def steps(whose: Whose) -> tuple[int, ...]:
-    """The marks of those who worked on a list in place, the last one last."""
-    return whose.steps if isinstance(whose, Worked) else ()
+def later_marks(set_by: SetBy) -> tuple[int, ...]:
+    """The marks that changed a list in place, the last one last; () for none."""
+    return set_by.steps if isinstance(set_by, WorkedList) else ()
 
 
-def worked_on(whose: Whose, elements: list[Origins], mark: int) -> Worked:
-    """The same list after one more step of work in place.
+def with_later_mark(set_by: SetBy, elements: list[Origins], mark: int) -> WorkedList:
+    """The origins of a list after one more change in place, by *mark*.
 
-    elements: who set each element now
+    elements: the origins of its elements now
     """
-    if type(whose) is int:  # nobody has so far
-        return Worked(elements, (whose,), (mark,))
-    return Worked(elements, begun(whose), (*(one for one in steps(whose) if one != mark), mark))
+    if type(set_by) is int:  # nobody has so far
+        return WorkedList(elements, (set_by,), (mark,))
+    return WorkedList(elements, first_marks(set_by), (*(one for one in later_marks(set_by) if one != mark), mark))
 
 
-def last_word(whose: Whose) -> int:
-    """The mark of whoever set a list as a whole, or was the last to work on it."""
-    if type(whose) is int:
-        return whose
-    if isinstance(whose, Worked) and (whose.steps or whose.begun):
-        return (whose.steps or whose.begun)[-1]
-    return max(begun(whose), default=0)
+def last_mark(set_by: SetBy) -> int:
+    """The mark of the last change of a list in place; without a change, the mark that set it; 0 for none."""
+    if type(set_by) is int:
+        return set_by
+    if isinstance(set_by, WorkedList) and (set_by.steps or set_by.begun):
+        return (set_by.steps or set_by.begun)[-1]
+    return max(first_marks(set_by), default=0)
 
 
-def setters(whose: Origins, at: Path, inside: Path = ()) -> Iterator[At]:
-    """Who set what lies *inside* an element, the first one first, and at which path.
+def setters(set_by: Origins, at: Path, inside: Path = ()) -> Iterator[At]:
+    """Yield the origins of the value *inside* an element, the first setter first, each with the path in the slot.
 
-    at: the element's own path now
+    set_by: the origins of the element
+    at:     the element's own path now
     """
     for step in inside:
-        whose = origins_at(whose, step)
-    return wholes(whose, (*at, *inside))
+        set_by = origins_at(set_by, step)
+    return wholes(set_by, (*at, *inside))
 
 
-def remarked(whose: Any, number: Callable[[int], int]) -> Any:
-    """The same with other marks."""
-    if isinstance(whose, Worked):
-        elements = [renumbered(one, number) for one in whose]
-        return Worked(elements, tuple(map(number, whose.begun)), tuple(map(number, whose.steps)))
-    return renumbered(whose, number)
+def renumbered_marks(set_by: Any, number: Callable[[int], int]) -> Any:
+    """A copy of the origins of an entry in which *number* replaces each mark."""
+    if isinstance(set_by, WorkedList):
+        elements = [renumbered(one, number) for one in set_by]
+        return WorkedList(elements, tuple(map(number, set_by.begun)), tuple(map(number, set_by.steps)))
+    return renumbered(set_by, number)
 
 
 class OwnedMap(dict[Any, Any]):
-    """A map that a write may change.
+    """A map that a write may change in place, unless it is shared.
 
-    origin:  the mark of every entry without one of its own; 0 where nobody is noted
-    origins: key -> the mark of that entry
-    past:    what writes in place have replaced: version, key and value; ABSENT where the key was new
-    shared:  another tree has this map, too: copy it before you change it. Never cleared.
-    since:   the last version that does not have this map: views of it and of earlier ones never look here
+    origin:  the mark of every entry without a mark of its own; 0: not known
+    origins: key -> the mark of that entry; for a list that was united or changed in place one for each element
+    past:    (version, key, value) for each value that was replaced in place; ABSENT where the key was new
+    shared:  another tree has this map, too: a write copies it first. Never cleared.
+    since:   the last version that does not have this map: its views and earlier ones never look here
     """
 
     __slots__ = ("origin", "origins", "past", "shared", "since")
 
     origin: int
-    origins: dict[Any, Whose]
+    origins: dict[Any, SetBy]
     past: list[tuple[int, Any, Any]]
     shared: bool
     since: int
@@ -132,19 +137,20 @@ class OwnedMap(dict[Any, Any]):
 
 
 class AssignedMap(OwnedMap):
-    """A map that a recipe assigned as a whole: it hides what the attribute files say there."""
+    """A map that a recipe assigned as a whole: it hides the attribute files' values below its path."""
 
     __slots__ = ()
 
 
-def thawed(frozen: dict[Any, Any], origin: int) -> OwnedMap:
-    """An owned map with the entries of a frozen one. cost: a shallow copy"""
+def owned_copy(frozen: dict[Any, Any], origin: int) -> OwnedMap:
+    """An owned map with the entries of a frozen one, all with the mark *origin*. cost: a shallow copy"""
     return OwnedMap(frozen, origin)
 
 
-def replica(original: OwnedMap) -> OwnedMap:
-    """A copy to write to, without a past. The owned children of a shared map are shared from now on.
+def writable_copy(original: OwnedMap) -> OwnedMap:
+    """A copy of one map for a write: entries and marks, without `past`, not shared.
 
+    Owned maps inside a shared map are marked as shared.
     cost: one level
     """
     copy = type(original)(original, original.origin)
@@ -157,9 +163,9 @@ def replica(original: OwnedMap) -> OwnedMap:
 
 
 def at_version(tree: OwnedMap, version: int) -> OwnedMap:
-    """What a map had at a version: the map itself, where nothing was written to it since, or a copy.
+    """The map as it was at a version: the map itself where no write has changed it since, else a copy.
 
-    cost: one level, and what was written since
+    Only this map: maps inside are the current ones. cost: one level, and the writes since then
     """
     if not tree.past or tree.past[-1][0] < version:
         return tree
@@ -174,38 +180,39 @@ def at_version(tree: OwnedMap, version: int) -> OwnedMap:
     return copy
 
 
-def setters_in(tree: Any, whose: Whose, inside: Path, at: Path = ()) -> list[At]:
-    """Everyone who set what a tree has at *inside*: the nearest marks on the way there.
+def setters_at(tree: Any, set_by: SetBy, inside: Path, at: Path = ()) -> list[At]:
+    """The origins of the value that a tree has at *inside*: the nearest marks on the way there, each with its path.
 
-    whose: who set the tree itself
-    at:   where the tree stands, or stood, in its slot
-    cost: the depth of the path
+    One, or several for an element of a united list. For an absent value: the mark of the map above.
+    set_by: the origins of the tree itself
+    at:     the path of the tree in its slot
+    cost:   the depth of the path
     """
     for depth, step in enumerate(inside):
-        if isinstance(whose, list):
-            element = whose[step] if type(step) is int and 0 <= step < len(whose) else 0
+        if isinstance(set_by, list):
+            element = set_by[step] if type(step) is int and 0 <= step < len(set_by) else 0
             return list(setters(element, (*at, *inside[: depth + 1]), inside[depth + 1 :]))
         if isinstance(tree, OwnedMap):
-            whose = tree.origins.get(step, tree.origin)
+            set_by = tree.origins.get(step, tree.origin)
         tree = dig(tree, (step,))
-    return [At(last_word(whose), (*at, *inside))]
+    return [At(last_mark(set_by), (*at, *inside))]
 
 
-def whose_at(tree: OwnedMap, path: Path) -> tuple[Whose, Any]:
-    """Who set what a tree has at *path*, by the nearest mark on the way there, and what that is."""
+def set_by_at(tree: OwnedMap, path: Path) -> tuple[SetBy, Any]:
+    """The nearest mark on the way to *path* (for a list the origins of its elements), and the value there or ABSENT."""
     here: Any = tree
-    whose: Whose = tree.origin
+    set_by: SetBy = tree.origin
     for step in path:
         if isinstance(here, OwnedMap):
-            whose = here.origins.get(step, here.origin)
+            set_by = here.origins.get(step, here.origin)
             here = here.get(step, ABSENT)
         else:
             here = dig(here, (step,))
-    return whose, here
+    return set_by, here
 
 
-def has_number(tree: Any) -> bool:
-    """Whether a number is a key somewhere in a tree, or in a list of them. cost: level by level, in C but for maps"""
+def has_integer_key(tree: Any) -> bool:
+    """Whether an integer is a key anywhere in a tree, or in a list of trees. cost: level by level, in C but for maps"""
     level = [tree]
     while level:
         maps = [part for part in level if type(part) is not list]
@@ -224,9 +231,9 @@ _CONTAINERS = {dict, list, OwnedMap, AssignedMap}
 
 
 class Joined:
-    """Several maps that meet under one policy, weakest first, not merged yet.
+    """Several maps that are merged key by key under one policy when they are read, the weakest first.
 
-    members: frozen maps, owned maps, and further joined ones; only those that really contribute
+    members: frozen maps, owned maps, and further `Joined` ones; only those that really contribute
     """
 
     __slots__ = ("members", "policy")
@@ -236,7 +243,7 @@ class Joined:
 
 
 class Branch(NamedTuple):
-    """Part of a plan: trees (by number) and branches that meet under one policy, weakest first."""
+    """Part of a plan of precedence: slots (by number) and further branches, merged under one policy, weakest first."""
 
     policy: Policy
     children: tuple[int | Branch, ...]

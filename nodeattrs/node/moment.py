@@ -1,8 +1,8 @@
-"""The slots of a node as they were when a line had set something: what others have set since is taken back.
+"""The slots of a node as they were when a line set a value: later changes are taken back.
 
-Marks are numbered in the order in which lines first set something, so a line after the last use of a
-mark has a greater number. What such a line has overwritten or erased stands in the history, as far as
-that goes. It knows neither policies nor traces.
+Marks are numbered in the order in which lines first set a value. So each line that came after the last use of a
+mark has a greater number. The history has the values that such lines overwrote or erased, as far as it is kept.
+The module knows neither policies nor traces.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from nodeattrs.core.origins import At
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.node.history import Chronicle
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, OwnedMap, Whose, last_word, setters_in
+from nodeattrs.node.maps import AssignedMap, OwnedMap, SetBy, last_mark, setters_at
 
 _PLAIN, _MAPS = {str, int, float, bool}, {dict, OwnedMap, AssignedMap}
 
 
-def as_of(ledger: Ledger, mark: int, path: Path) -> Ledger:
-    """The ledger as it was at one path, with all below and what holds it, when a mark was used last.
+def ledger_at_mark(ledger: Ledger, mark: int, path: Path) -> Ledger:
+    """A ledger as it was when a mark was used last, at *path*, below it and in the maps above it.
 
-    The same ledger, where nothing has changed there. Nobody may write to the other one.
-    cost: what the path holds, and the history
+    Other paths may be missing. The same ledger where nothing has changed there since. The result must not be written
+    to.
+    cost: the values at the path, and the history
     """
     last = ledger.marks.until.get(mark, mark + 1)
     if last >= len(ledger.marks) or _is_older(ledger, last, path):
@@ -41,13 +42,13 @@ def _is_older(ledger: Ledger, last: int, path: Path) -> bool:
     for at, chronicles in ledger.history.items():
         if path[: len(at)] == at[: len(path)]:
             events = (event for chronicle in chronicles.values() for event in chronicle.events())
-            if any(max(one.by, last_word(one.whose)) >= last for one in events):
+            if any(max(one.by, last_mark(one.set_by)) >= last for one in events):
                 return False
     return all(_is_all_older(tree, tree.origin, last, path) for tree in ledger.trees)
 
 
-def _is_all_older(value: Any, whose: Whose, last: int, path: Path) -> bool:
-    if last_word(whose) >= last:
+def _is_all_older(value: Any, set_by: SetBy, last: int, path: Path) -> bool:
+    if last_mark(set_by) >= last:
         return False
     if not isinstance(value, OwnedMap):
         return True
@@ -55,13 +56,13 @@ def _is_all_older(value: Any, whose: Whose, last: int, path: Path) -> bool:
     return all(_is_all_older(value[key], value.origins.get(key, value.origin), last, path[1:]) for key in keys)
 
 
-def plainly_set(ledger: Ledger, mark: int | None, path: Path) -> tuple[At, Any] | None:
-    """Who set what stands at a path, and that, where nothing has changed there since a mark was used last.
+def quick_setter(ledger: Ledger, mark: int | None, path: Path) -> tuple[At, Any] | None:
+    """The setter of the value at *path*, and the value, where one look at the highest slot that has it is enough.
 
-    Of a map, who set it in the highest slot that has one, and what that has.
-
-    mark: None for now
-    None where one look at the highest slot that has it is not enough to know.
+    None where that is not enough: for unset paths, lists, rules, unknown layers, and changes since the mark was last
+    used.
+    For a map it is the setter of the map in the highest slot, and that map.
+    mark: the mark whose last use is the moment in question; None: now
     """
     last = len(ledger.marks) if mark is None else ledger.marks.until.get(mark, mark + 1)
     if ledger.rules or ledger.unknown or (ledger.history and _was_changed(ledger, last, path)):
@@ -79,7 +80,7 @@ def plainly_set(ledger: Ledger, mark: int | None, path: Path) -> tuple[At, Any] 
                 break
             value = value[step]
         else:
-            setter = setters_in(tree, tree.origin, path)[0]
+            setter = setters_at(tree, tree.origin, path)[0]
             is_plain = type(value) in _PLAIN or (type(value) in _MAPS and not ledger.marks[setter.source].bulk)
             return (setter, value) if setter.source < last and is_plain else None
     return None
@@ -105,7 +106,7 @@ def _element(ledger: Ledger, last: int, above: Path, index: int) -> tuple[At, An
     own = index
     for tree, value in lists:
         if own < len(value):
-            setter = setters_in(tree, tree.origin, (*above, own))[0]
+            setter = setters_at(tree, tree.origin, (*above, own))[0]
             return (setter, value[own]) if setter.source < last else None
         own -= len(value)
     return None
@@ -147,25 +148,25 @@ class _Moment:
         before, _ = self.before(slot, (), tree, tree.origin)
         return OwnedMap() if before is ABSENT else before
 
-    def before(self, slot: int, at: Path, value: Any, whose: Whose) -> tuple[Any, Whose]:
-        """What stood somewhere, and who had set it. value, whose: what stands there, or stood later"""
-        if value is ABSENT or last_word(whose) >= self.last:
-            value, whose = self.overwritten(slot, at)
+    def before(self, slot: int, at: Path, value: Any, set_by: SetBy) -> tuple[Any, SetBy]:
+        """What stood somewhere, and who had set it. value, set_by: what stands there, or stood later"""
+        if value is ABSENT or last_mark(set_by) >= self.last:
+            value, set_by = self.overwritten(slot, at)
         if not isinstance(value, OwnedMap):
-            return value, whose
+            return value, set_by
         same = value
         for key in self.keys(at, same):
             here, who = same.get(key, ABSENT), same.origins.get(key, same.origin)
             was, by = self.before(slot, (*at, key), here, who)
             if was is not here or by != who:
                 value = _with(value if value is not same else _copy(same), key, was, by)
-        return value, whose
+        return value, set_by
 
-    def overwritten(self, slot: int, at: Path) -> tuple[Any, Whose]:
+    def overwritten(self, slot: int, at: Path) -> tuple[Any, SetBy]:
         """What somebody has overwritten or erased since; ABSENT where that was nothing."""
         chronicle = self.known.get(at, {}).get((slot, False))
         events = chronicle.events() if chronicle is not None else ()
-        found = ((one.value, one.whose) for one in events if last_word(one.whose) < self.last <= one.by)
+        found = ((one.value, one.set_by) for one in events if last_mark(one.set_by) < self.last <= one.by)
         return next(found, (ABSENT, 0))
 
     def keys(self, at: Path, value: OwnedMap) -> tuple[Any, ...]:
@@ -182,8 +183,8 @@ class _Moment:
 
     def chronicle(self, of: Chronicle) -> Chronicle | None:
         """The events that were; None where there was none."""
-        events = [one for one in of.events() if max(one.by, last_word(one.whose)) < self.last]
-        return Chronicle.of(events, of.dropped) if events else None
+        events = [one for one in of.events() if max(one.by, last_mark(one.set_by)) < self.last]
+        return Chronicle.from_events(events, of.dropped) if events else None
 
 
 def _copy(value: OwnedMap) -> OwnedMap:
@@ -192,9 +193,9 @@ def _copy(value: OwnedMap) -> OwnedMap:
     return copy
 
 
-def _with(value: OwnedMap, key: Any, entry: Any, whose: Whose) -> OwnedMap:
+def _with(value: OwnedMap, key: Any, entry: Any, set_by: SetBy) -> OwnedMap:
     if entry is ABSENT:
         value.pop(key, None)
     else:
-        value[key], value.origins[key] = entry, whose
+        value[key], value.origins[key] = entry, set_by
     return value

@@ -1,8 +1,7 @@
-"""The node: what a person holds.
+"""The node that users work with: attributes with a name, a run-list and tags, and its documents.
 
-Attributes with a name, a run-list and tags; documents of it are made and read back. It keeps
-nothing else, decides nothing, and knows no files: a repository, a store or a run hands in plain
-data and who set it. What a run does to it is no member of it: `node.intake`, and `dialects.chef.run.expansion`.
+It knows no files: a repository, a store or a run hands in plain data and locators. What a run does to a node is in
+`node.intake` and `dialects.chef.run.expansion`.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
 from nodeattrs.node.attributes import WORDS, Attributes
 from nodeattrs.node.documents import chef_document
-from nodeattrs.node.intake import load, make_tags
+from nodeattrs.node.intake import ensured_tags, replace_slot
 from nodeattrs.node.levels import Level
-from nodeattrs.node.restoring import Named, chef_levels, named_in_chef, named_in_snapshot, restore_ledger
+from nodeattrs.node.restoring import NodeIdentity, chef_levels, identity_in_chef, identity_in_snapshot, restore_ledger
 from nodeattrs.node.run_list import normalised
 from nodeattrs.node.saved_code import Versions
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, rules_in
@@ -39,10 +38,10 @@ class Node(Attributes):
     provenance:  False keeps no origins and no history
     sensitive:   paths whose values are secrets: "db.password", or steps; the step "*" stands for any
     root:        the folder to which the files in origins are relative; None is the current one
-    rules:       path or pattern -> what happens there instead of what Chef does; see `core.rules.read_rules`
+    rules:       path or pattern -> rule that replaces Chef's there; see `core.rules.read_rules`
 
-    Reading is as from an immutable mapping, one look-up a step when warm. One thread may write while
-    others read; several writers take turns. What was handed out never changes, deferred values excepted.
+    Reading is as from an immutable mapping: an absent key raises NoSuchAttribute (a KeyError). One thread may write
+    while others read; several writers take turns. A value that was read never changes, deferred values excepted.
     source: docs/merging.md
 
     >>> node = Node("web1")
@@ -69,7 +68,9 @@ class Node(Attributes):
 
     @property
     def run_list(self) -> list[str]:
-        """The items; assigning normalises them: bare names become recipe[name], identical ones are kept once."""
+        """The items as texts, a copy. Assigning makes them uniform: bare names become recipe[name], identical
+        ones are kept once.
+        """
         return list(self._run_list)
 
     @run_list.setter
@@ -80,12 +81,14 @@ class Node(Attributes):
 
     @property
     def tags(self) -> list[Any]:
-        """The list in normal `tags`; made empty where there is none, a scalar becomes a list of one."""
-        tags: list[Any] = self._ledger.folded(make_tags(self), False, ("tags",))
+        """A copy of the list in normal `tags`. Reading stores [] where it is not set, and a list of one for a
+        scalar.
+        """
+        tags: list[Any] = self._ledger.plain_copy(ensured_tags(self), False, ("tags",))
         return tags
 
     def tag(self, *names: str) -> list[Any]:
-        """Add tags that are missing; the list."""
+        """Add tags that are not there yet to normal `tags`, and return all tags."""
         known = self.tags
         missing = [name for name in dict.fromkeys(map(str, names)) if name not in known]
         if missing:
@@ -94,7 +97,7 @@ class Node(Attributes):
         return [*known, *missing]
 
     def untag(self, *names: str) -> list[Any]:
-        """Remove tags; the list."""
+        """Remove tags from normal `tags`, and return the tags that are left. Unknown tags are ignored."""
         known = self.tags
         gone = set(map(str, names)) & set(known)
         for name in gone:
@@ -106,7 +109,7 @@ class Node(Attributes):
     def to_chef(self, *, shared: bool = False) -> dict[str, Any]:
         """Chef's node JSON as data: levels combined, sources lost, secrets replaced by a marker.
 
-        shared: settled facts in it are the node's own: to be written out, and never changed
+        shared: True: facts in it may be the node's own objects, to be written out and never changed
         """
         return chef_document(self._ledger, self.name, self.environment, self._run_list, shared)
 
@@ -118,7 +121,11 @@ class Node(Attributes):
     """Chef's word for it."""
 
     def to_hash(self) -> dict[str, Any]:
-        """The merged tree with the node's own fields laid over it, as Chef's `to_hash`."""
+        """A plain copy of the merged attributes with the node's fields laid over it, as Chef's `to_hash`.
+
+        They are chef_type, name, chef_environment and run_list; `recipe` and `role` are names from the run-list, if it
+        has any.
+        """
         merged = self.to_dict()
         merged.update(chef_type="node", name=self.name, chef_environment=self.environment)
         for kind in ("recipe", "role"):
@@ -130,24 +137,26 @@ class Node(Attributes):
 
     @classmethod
     def from_chef(cls, document: Mapping[str, Any], *, locator: Locator = _SAVED, **options: Any) -> Self:
-        """A node from Chef's node JSON; who set what is lost in it, so its origin says "saved, origin unknown".
+        """A node from Chef's node JSON. The combined levels become the components default, normal, override and
+        automatic.
 
-        The combined levels come back as the components default and override.
+        locator: for the values; the document has no origins, so they say "saved, origin unknown"
         options: as for `Node`
-        raises:  DocumentError
+        raises:  DocumentError, for a document that is damaged
         """
-        node = cls._named(named_in_chef(document), {"rules": rules_in(document), **options})
+        node = cls._named(identity_in_chef(document), {"rules": rules_in(document), **options})
         for level, tree in chef_levels(document):
-            load(node._trees[level], tree, locator)
+            replace_slot(node._trees[level], tree, locator)
         return node
 
     def snapshot(self, *, shared: bool = False, causes: bool = False) -> dict[str, Any]:
-        """All a run left behind, as JSON-able data: the fifteen slots, marks, verbs and history.
+        """Everything that a run left behind, as data for JSON: the fifteen slots, marks, verbs and history. `restore`
+        reads it.
 
         Deferred values are computed, secrets replaced by a marker.
-        shared: settled facts in it are the node's own: to be written out, and never changed
-        causes: whether it has the causes of all values; otherwise they are found when somebody asks, in the sources of
-                the repository
+        shared: True: facts in it may be the node's own objects, to be written out and never changed
+        causes: True includes the causes of all values; False: they are found in the sources of the repository, when
+                asked for
         """
         return snapshot_document(self._ledger, self.name, self.environment, self._run_list, shared, causes)
 
@@ -155,24 +164,24 @@ class Node(Attributes):
     def restore(cls, snapshot: Mapping[str, Any], *, versions: Versions | None = None, **options: Any) -> Self:
         """The node of a snapshot.
 
-        versions: of the files of its repository, to find the causes of values; None gives no causes
+        versions: of the files of its repository, to find the causes of values; None: no causes are found
         options:  as for `Node`
-        raises:   DocumentError
+        raises:   DocumentError, for a snapshot that is damaged or too new
         """
-        node = cls._named(named_in_snapshot(snapshot), {"rules": rules_in(snapshot), **options})
+        node = cls._named(identity_in_snapshot(snapshot), {"rules": rules_in(snapshot), **options})
         restore_ledger(snapshot, node._ledger, versions)
         return node
 
     @classmethod
-    def _named(cls, named: Named, options: Mapping[str, Any]) -> Self:
+    def _named(cls, named: NodeIdentity, options: Mapping[str, Any]) -> Self:
         node = cls(named.name, named.environment, **options)
         node.run_list = named.run_list
         return node
 
 
 def words_of(node: Attributes) -> dict[str, Any]:
-    """WORDS with what they mean for a node: `default`, `default_unless`, `default_full`, ...
+    """The words of attribute files for a node: name -> writer or function, for each of WORDS.
 
-    Unlike `node.default`, which is of its moment, the word `default` always means what stands there now.
+    A writer stays live when its whole component is replaced, unlike the one that `node.default` returns.
     """
     return {name: Level(node._trees[name]) if name in node._trees else getattr(node, name) for name in WORDS}

@@ -1,7 +1,7 @@
-"""Why a path of a node is what it is: the steps of fifteen slots walked again, and the history.
+"""The trace of a path of a node: the steps of fifteen slots walked again, and the history.
 
-The walk and the rules are the core's; this module adds who set it, elements of united
-lists, who went on with a list, and what is in no tree any more.
+The walk and the rules are the core's; this module adds origins, elements of united
+lists, changes of a list in place, and values that are in no tree any more.
 """
 
 from __future__ import annotations
@@ -26,25 +26,26 @@ from nodeattrs.node.maps import (
     AssignedMap,
     Branch,
     OwnedMap,
-    setters_in,
-    whose_at,
+    set_by_at,
+    setters_at,
 )
-from nodeattrs.node.moment import as_of
+from nodeattrs.node.moment import ledger_at_mark
 from nodeattrs.node.setters import Mark
 from nodeattrs.node.slots import PAIR, PLAN, SLOTS
 from nodeattrs.node.values import Deferred
 from nodeattrs.node.why import causes_of
-from nodeattrs.node.worked_lists import READY, Continued, Work, shown, work_at
+from nodeattrs.node.worked_lists import READY, Continuation, ListWork, shown, work_at
 
 _TITLES = {slot.number: slot.title for slot in SLOTS}
 _MOST_BELOW = 10
 
 
 def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), brief: bool = False) -> Trace:
-    """The trace of *path*. cost: its depth times fifteen, and the history at and above it
+    """The trace of *path*; for a path that is not set its `found` is False.
 
-    seen:  the attributes that led here, where it is asked what they come from
-    brief: only what is read and who set it is asked: no elements, no history, nobody who would be next
+    seen:  the attributes whose causes led here; they are not traced again
+    brief: True: only the value and its setters: no elements, no history, no search for the next setter
+    cost:  the depth of the path times fifteen, and the history at and above it
     """
     trees = {slot: tree for slot, tree in enumerate(ledger.trees) if _matters(tree, path)}
     unknown = dict(enumerate(((slot, one) for slot, many in ledger.unknown.items() for one in many), len(SLOTS) + 1))
@@ -63,7 +64,7 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), br
             owns[id(made)] = made, ()
             return made
         tree = ledger.trees[setting.source]
-        by = setters_in(tree, tree.origin, setting.own)[0]
+        by = setters_at(tree, tree.origin, setting.own)[0]
         origin, mark = ledger.marks.place(by)
         verb = _verb(mark, setting.own, dig(ledger.trees[setting.source], setting.own))
         why = partial(causes_of, ledger, by, setting.value, seen, brief_then)
@@ -89,7 +90,11 @@ def _matters(tree: OwnedMap, path: Path) -> bool:
 def _then(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], path: Path, *, brief: bool = False) -> Trace:
     """The trace of what was read when a value was set; a deferred one reads each time."""
     with ledger.lock:
-        then = ledger if type(value) is Deferred or ledger.marks[by.source].is_late else as_of(ledger, by.source, path)
+        then = (
+            ledger
+            if type(value) is Deferred or ledger.marks[by.source].is_late
+            else ledger_at_mark(ledger, by.source, path)
+        )
         return trace_of(then, path, seen, brief)
 
 
@@ -102,7 +107,7 @@ def _gone_on(ledger: Ledger, trace: Trace, owns: Mapping[int, Path], brief: bool
 
     owns: claim, by its identity -> its path in its own slot
     """
-    works: dict[int, Work] = {}
+    works: dict[int, ListWork] = {}
     if trace.elements or isinstance(trace.value, list) or int in map(type, trace.path):
         at_path = (one for one in trace.claims if one.claim.path == trace.path and one.outcome is not Outcome.UNKNOWN)
         found = (one.claim for one in at_path)
@@ -111,7 +116,7 @@ def _gone_on(ledger: Ledger, trace: Trace, owns: Mapping[int, Path], brief: bool
         row
         for one in trace.claims
         for row in _each_setter(ledger, _with_workers(one, works.get(id(one.claim))), owns.get(id(one.claim), ()))
-        if not any(work.took_over(one.claim, owns[id(one.claim)], trace.path) for work in works.values())
+        if not any(work.continues(one.claim, owns[id(one.claim)], trace.path) for work in works.values())
     )
     if brief:
         return trace._replace(claims=tuple(stated))
@@ -123,9 +128,9 @@ def _gone_on(ledger: Ledger, trace: Trace, owns: Mapping[int, Path], brief: bool
     return trace._replace(claims=tuple(stated), history=tuple(history))
 
 
-def _with_workers(stated: TraceClaim, work: Work | None) -> TraceClaim:
+def _with_workers(stated: TraceClaim, work: ListWork | None) -> TraceClaim:
     """The same as set by whoever began it, with those who went on, where something of it lives on."""
-    since = work.continued if work is not None and work.lives else None
+    since = work.continued if work is not None and work.is_left else None
     return stated if since is None else stated._replace(claim=_begun(stated.claim, since), then=since.steps)
 
 
@@ -134,7 +139,7 @@ def _each_setter(ledger: Ledger, stated: TraceClaim, own: Path) -> Iterator[Trac
     claim = stated.claim
     tree = ledger.trees[claim.rank]
     several = (
-        setters_in(tree, tree.origin, own) if int in map(type, own) and stated.outcome is not Outcome.UNKNOWN else ()
+        setters_at(tree, tree.origin, own) if int in map(type, own) and stated.outcome is not Outcome.UNKNOWN else ()
     )
     if len(several) < 2:
         yield stated
@@ -144,7 +149,7 @@ def _each_setter(ledger: Ledger, stated: TraceClaim, own: Path) -> Iterator[Trac
         yield stated._replace(claim=claim._replace(origin=origin, verb=mark.verb), outcome=outcome, why=why)
 
 
-def _begun(claim: Claim, since: Continued) -> Claim:
+def _begun(claim: Claim, since: Continuation) -> Claim:
     """The claim of a list that was worked on, as whoever set it made it."""
     if claim.verb is not Verb.APPEND or not since.begun:
         return claim
@@ -163,7 +168,7 @@ def _folding(branch: Branch, unknown: Unread) -> Folding:
     folding = Folding()
     for child in branch.children:
         laid = _in_slot(child, unknown) if isinstance(child, int) else _folding(child, unknown)
-        folding.remember(laid, branch.policy)
+        folding.add_step(laid, branch.policy)
     return folding
 
 
@@ -174,7 +179,7 @@ def _in_slot(slot: int, unknown: Unread) -> Part | Folding:
         return Part(None, slot)
     folding = Folding()
     for part in (Part(None, slot), *over):
-        folding.remember(part, PAIR)
+        folding.add_step(part, PAIR)
     return folding
 
 
@@ -209,7 +214,7 @@ def _element(ledger: Ledger, path: Path, entry: Any, found: tuple[At, ...]) -> E
             origin, mark = ledger.origin(slot, path)
             claims.append(Claim(path, entry, slot, origin, mark.verb))
         else:
-            for origin, mark in map(ledger.marks.place, setters_in(tree, tree.origin, own)):
+            for origin, mark in map(ledger.marks.place, setters_at(tree, tree.origin, own)):
                 claims.append(Claim(own, entry, slot, origin, mark.verb))
     return Element(entry, tuple(dict.fromkeys(slot for slot, _ in found)), tuple(claims))
 
@@ -268,7 +273,7 @@ def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: P
     path, own, value = (*at, *rest)[: len(at) + depth], own[:depth], dig(event.value, own[:depth])
     if depth < len(rest) and isinstance(value, dict) and not (covered and event.what == "erased"):
         return None
-    origin, mark = ledger.marks.place(setters_in(event.value, event.whose, own, at)[0])
+    origin, mark = ledger.marks.place(setters_at(event.value, event.set_by, own, at)[0])
     by = None
     if event.by:
         doer = ledger.marks[event.by]
@@ -295,27 +300,27 @@ def _goes_with(ledger: Ledger, at: At) -> Iterator[At]:
     A map that it has stepped into, and nobody else, is not left without it.
     """
     tree, path = ledger.trees[at.source], at.path
-    whose, _ = whose_at(tree, path)
-    depth = ledger.marks[whose].depth if isinstance(whose, int) else len(path)
+    set_by, _ = set_by_at(tree, path)
+    depth = ledger.marks[set_by].depth if isinstance(set_by, int) else len(path)
     while len(path) > depth:  # an entry of what was set at once goes alone, too
         yield At(at.source, path)
         if not _is_one(ledger, at.source, path):
             return
         path = path[:-1]
     while len(path) > 1 and type(holder := dig(tree, path[:-1])) is OwnedMap and len(holder) < 2:
-        if not isinstance(whose, int) or not _is_one(ledger, at.source, path):
+        if not isinstance(set_by, int) or not _is_one(ledger, at.source, path):
             break
         path = path[:-1]
     yield At(at.source, path)
-    while path and (not isinstance(whose, int) or _is_one(ledger, at.source, path)):
+    while path and (not isinstance(set_by, int) or _is_one(ledger, at.source, path)):
         path = path[:-1]
         yield At(at.source, path)
 
 
 def _is_one(ledger: Ledger, slot: int, path: Path) -> bool:
     """Whether the same line has set, or stepped into, what holds a path."""
-    (whose, _), (above, _) = (whose_at(ledger.trees[slot], one) for one in (path, path[:-1]))
-    if whose == above or not isinstance(whose, int) or not isinstance(above, int):
-        return whose == above
+    (set_by, _), (above, _) = (set_by_at(ledger.trees[slot], one) for one in (path, path[:-1]))
+    if set_by == above or not isinstance(set_by, int) or not isinstance(above, int):
+        return set_by == above
     mine, its = (ledger.origin(slot, one)[0] for one in (path, path[:-1]))
-    return (mine.file, mine.line) == (its.file, its.line) or ledger.marks.is_part(above, whose)
+    return (mine.file, mine.line) == (its.file, its.line) or ledger.marks.is_part(above, set_by)

@@ -1,7 +1,7 @@
-"""Documents become a node again: the snapshot with all fifteen slots, and Chef's node JSON.
+"""Nodes made from documents: a snapshot with all fifteen slots, or Chef's node JSON.
 
-What is read may be damaged or forged: it is taken in as a whole, or refused with an error
-that says why. A secret that was left out comes back as a value whose reading is an error.
+A document may be damaged or forged: it is read as a whole, or refused with an error
+that says why. A secret that was left out comes back as a value that raises an error when it is read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nodeattrs.formats.python import PythonText
 from nodeattrs.node.documents import FORMAT, LEVELS, VERSION
 from nodeattrs.node.history import EVENTS, Chronicle, Event
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked
+from nodeattrs.node.maps import AssignedMap, OwnedMap, WorkedList
 from nodeattrs.node.sanity import contradictions
 from nodeattrs.node.saved_code import SavedDocument, SavedRead, SavedRun, SavedSite, Source, Versions
 from nodeattrs.node.setters import Mark
@@ -28,21 +28,27 @@ from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, SLOTS
 from nodeattrs.node.values import MARKER, Deferred, Symbol, Withheld
 
 
-class Named(NamedTuple):
-    """Who a document is about."""
+class NodeIdentity(NamedTuple):
+    """The name, environment and run-list of the node that a document describes."""
 
     name: str
     environment: str
     run_list: list[Any]
 
 
-def named_in_chef(document: Any) -> Named:
-    """Who Chef's node JSON is about. raises: DocumentError"""
+def identity_in_chef(document: Any) -> NodeIdentity:
+    """The name, environment and run-list in Chef's node JSON; the environment "_default" where it has none.
+
+    raises: DocumentError, for no map, and for a field of the wrong type
+    """
     return _named(document, "chef_environment")
 
 
-def named_in_snapshot(snapshot: Any) -> Named:
-    """Who a snapshot is about. raises: DocumentError, where it is none, or none that is read here"""
+def identity_in_snapshot(snapshot: Any) -> NodeIdentity:
+    """The name, environment and run-list in a snapshot.
+
+    raises: DocumentError, where it is no snapshot, has an unknown version, or a field of the wrong type
+    """
     if not isinstance(snapshot, Mapping) or snapshot.get("format") != FORMAT:
         raise DocumentError("this is no snapshot of a node", hint="make one with node.snapshot()")
     if snapshot.get("version") not in range(1, VERSION + 1):
@@ -53,7 +59,7 @@ def named_in_snapshot(snapshot: Any) -> Named:
     return _named(snapshot, "environment")
 
 
-def _named(document: Any, field: str) -> Named:
+def _named(document: Any, field: str) -> NodeIdentity:
     if not isinstance(document, Mapping):
         raise DocumentError(f"a node document is a map, not a {type(document).__name__}", hint='{"name": "web1"}')
     name, environment = document.get("name"), document.get(field) or DEFAULT_ENVIRONMENT
@@ -62,11 +68,14 @@ def _named(document: Any, field: str) -> Named:
     run_list = document.get("run_list") or []
     if not isinstance(run_list, (list, tuple)):
         raise DocumentError("the run_list of a node document is a list")
-    return Named(name, environment, list(run_list))
+    return NodeIdentity(name, environment, list(run_list))
 
 
 def chef_levels(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[Any, Any]]]:
-    """The trees of Chef's node JSON, by the component that each comes back as. raises: DocumentError"""
+    """Yield (level, tree) for the four levels of Chef's node JSON; {} for one that is missing. The trees are copies.
+
+    A marker of a secret becomes `Withheld`. raises: DocumentError, where a level is not a map
+    """
     for level in LEVELS:
         tree = document.get(level)
         tree = {} if tree is None else tree
@@ -93,10 +102,10 @@ def _unmarked(value: Any) -> Any:
 
 
 def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions | None = None) -> None:
-    """Fill an empty ledger from `snapshot_ledger`'s data.
+    """Fill an empty ledger from the data of `snapshot_ledger`.
 
-    versions: of the files of the repository, where causes are looked for
-    raises:   DocumentError
+    versions: of the files of the repository, to find causes; None: no causes are found
+    raises:   DocumentError, where the data is damaged or contradicts itself; the ledger must not be used then
     """
     try:
         run = ledger.marks.saved_run = _unpacked_run(data, versions)
@@ -112,14 +121,14 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions |
             if type(slot) is not int or not 1 <= slot <= len(SLOTS):
                 raise ValueError(f"slot {slot!r}")
             at = _unpacked_path(path)
-            guard = None if ledger.secrets is None else partial(ledger.secrets.guarded, at)
+            guard = None if ledger.secrets is None else partial(ledger.secrets.wrapped, at)
             chronicle = _unpacked_chronicle(dropped, events, guard)
             ledger.chronicles(at)[slot, chronicle.first[0] == "silent"] = chronicle
         for slot, name, reason, origin, *given in data.get("unknown", ()):
             if type(slot) is not int or not 1 <= slot <= len(SLOTS) or not {type(name), type(reason)} <= {str}:
                 raise ValueError(f"an unknown layer in slot {slot!r}")
             lines = {_unpacked_path(path): int(line) for path, line in given[0]} if given else None
-            ledger.not_read(slot, (Layer.unknown(name, _unpacked_origin(origin), reason, lines),))
+            ledger.add_unknown(slot, (Layer.unknown(name, _unpacked_origin(origin), reason, lines),))
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise DocumentError(f"this snapshot is damaged: {type(error).__name__}: {error}") from error
     faults = list(contradictions(ledger))
@@ -141,8 +150,8 @@ def _unpacked_chronicle(dropped: int, events: list[list[Any]], guard: Callable[[
     if guard is not None:
         values = [guard(value) for value in values]
     first, *later = [
-        Event(what, value, _unpacked_whose(whose), by)
-        for (what, _, whose, by), value in zip(events, values, strict=True)
+        Event(what, value, _unpacked_set_by(set_by), by)
+        for (what, _, set_by, by), value in zip(events, values, strict=True)
     ]
     chronicle = Chronicle(first)
     chronicle.last.extend(later)
@@ -245,25 +254,25 @@ def _unpacked(packed: Any) -> Any:
     if "o" not in packed:
         return entries
     owned = (AssignedMap if packed.get("a") else OwnedMap)(entries, packed["o"])
-    owned.origins = {pair[0]: _unpacked_whose(pair[2]) for pair in pairs if len(pair) > 2}
+    owned.origins = {pair[0]: _unpacked_set_by(pair[2]) for pair in pairs if len(pair) > 2}
     return owned
 
 
-def _unpacked_whose(whose: Any) -> Any:
-    if isinstance(whose, list):
-        return [_unpacked_whose(one) for one in whose]
-    if not isinstance(whose, dict):
-        return int(whose)
-    if "of" in whose:
-        begun, steps = (tuple(map(int, whose[which])) for which in ("begun", "steps"))
-        return Worked(map(_unpacked_whose, whose["of"]), begun, steps)
-    if "at" in whose:
-        number, path = whose["at"]
+def _unpacked_set_by(set_by: Any) -> Any:
+    if isinstance(set_by, list):
+        return [_unpacked_set_by(one) for one in set_by]
+    if not isinstance(set_by, dict):
+        return int(set_by)
+    if "of" in set_by:
+        begun, steps = (tuple(map(int, set_by[which])) for which in ("begun", "steps"))
+        return WorkedList(map(_unpacked_set_by, set_by["of"]), begun, steps)
+    if "at" in set_by:
+        number, path = set_by["at"]
         return At(int(number), _unpacked_path(path))
-    if "all" in whose:
-        return tuple(_unpacked_whose(one) for one in whose["all"])
-    base, path, inner = whose["in"]
-    return Patched(_unpacked_whose(base), _unpacked_path(path), _unpacked_whose(inner))
+    if "all" in set_by:
+        return tuple(_unpacked_set_by(one) for one in set_by["all"])
+    base, path, inner = set_by["in"]
+    return Patched(_unpacked_set_by(base), _unpacked_path(path), _unpacked_set_by(inner))
 
 
 def _unpacked_path(path: list[Any]) -> Path:
@@ -275,12 +284,14 @@ def _unpacked_path(path: list[Any]) -> Path:
 class SavedLocator:
     """A locator read back from a snapshot, with the lines it knew when it was saved.
 
-    places:      nested maps step -> [line, column, deeper]; deeper ones are known where the original had them
-    lines:       those of the expression that set it, else the one that is known
-    code:        the expression that set it; None where no code of the repository did
+    origin:      the origin of the whole value
+    places:      step -> [line, column, places below]; only where these differ from the place above
+    lines:       the lines of the expression that set the value, else the known line; None where none is known
+    run:         the saved run, with the sources of the repository
+    code:        the expression that set the value; None where no code of the repository did
     calls:       the calls that led there, the innermost first
-    kept_causes: path in the slot -> where the value there comes from; None where the snapshot does not say it
-    is_earlier:  whether a run before the one that is looked at set it
+    kept_causes: path in the slot -> causes of the value there; None where the snapshot has none
+    is_earlier:  whether a run before the saved one set the value
     """
 
     def __init__(self, origin: Origin, places: dict[Any, Any], lines: Lines | None, run: SavedRun) -> None:
@@ -290,8 +301,8 @@ class SavedLocator:
         self.kept_causes: dict[Path, tuple[Cause, ...]] | None = None
         self.is_earlier = False
 
-    def earlier(self) -> SavedLocator:
-        """The same for the next run, which goes on from what this one set."""
+    def for_next_run(self) -> SavedLocator:
+        """A copy for a node of the next run: its origin says "saved", and `is_earlier` is True."""
         origin = self.origin if self.origin.kind.startswith("saved") else self.origin.saved()
         found = SavedLocator(origin, self.places, self.lines, self.run)
         found.code, found.calls, found.kept_causes, found.is_earlier = self.code, self.calls, self.kept_causes, True
@@ -299,7 +310,7 @@ class SavedLocator:
 
     @property
     def site(self) -> SavedSite | None:
-        """The expression that set it, where there is a repository to look into."""
+        """The expression that set the value; None where no repository is there to look into."""
         return None if self.run.versions is None else self.code
 
     @property
@@ -307,15 +318,15 @@ class SavedLocator:
         return self.run.root
 
     def placed(self, filename: str, line: int | None = None, column: int | None = None) -> Origin:
-        """A place in a source as an origin of the same setter."""
+        """The origin for a file and line, with the setter of this locator."""
         return Origin(self.origin.kind, self.origin.name, relative(filename, self.run.root()), line, column)
 
     def source(self, filename: str) -> PythonText | None:
-        """Another source of the repository, as it was for the run."""
+        """The text of another source file, as it was for the run; None where that version is not available."""
         return self.run.text_at(filename)
 
     def at(self, path: Path) -> Origin:
-        """The place that was known for *path*, or for the nearest step above it."""
+        """The origin of *path*: its own line where the snapshot has one, else the line of the nearest path above."""
         found, here = self.origin, self.places
         for step in path:
             entry = here.get(step)

@@ -18,11 +18,11 @@ _SIGNS = frozenset("@[]\n")
 
 
 class RunListItem(NamedTuple):
-    """One item of a run list; it prints in its long form.
+    """One item of a run-list. Its text is the long form, `recipe[name@version]`.
 
     type:    "recipe" or "role"
     name:    as written, spaces included
-    version: of a recipe, as written, or None
+    version: of a recipe, as written; None where none was given
     """
 
     type: str
@@ -64,9 +64,9 @@ def _parsed(text: str) -> RunListItem | None:
 
 
 def normalised(run_list: Iterable[object]) -> list[RunListItem]:
-    """The items of a run list, identical ones once.
+    """The items of a run-list, in order, identical ones once; [] for an empty list.
 
-    raises: InvalidRunListItem
+    raises: InvalidRunListItem, also for a lone text or a map
 
     >>> [str(item) for item in normalised(["a", "role[web]", "recipe[a]"])]
     ['recipe[a]', 'role[web]']

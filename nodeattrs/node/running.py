@@ -1,4 +1,4 @@
-"""What a run does with a node: it says who sets values, asks where a call comes from, and notes what code reads.
+"""What a run does with a node: it sets the current setter, finds the line of a call, and notes what code reads.
 
 Functions and no methods, so that `Node` has only what its users need. They know no repository.
 """
@@ -14,16 +14,19 @@ from nodeattrs.core.fold import Fold
 from nodeattrs.core.frames import frame_above
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.node.attributes import Attributes
-from nodeattrs.node.component_tree import ComponentTree, Place, below, thing_of
-from nodeattrs.node.levels import unsettled
+from nodeattrs.node.component_tree import ComponentTree, Place, step_down, value_of
+from nodeattrs.node.levels import merged_sharing_facts
 from nodeattrs.node.setters import Setter
 from nodeattrs.node.slot_tree import fold_of
 from nodeattrs.node.values import steps_of
 from nodeattrs.node.view import ListView, no_step
 
 
-class set_by:
-    """A block in which a setter sets values; see `setting_as`. Not a generator, since each file of a run is one."""
+class SetterBlock:
+    """A context manager: within the block a setter sets the values of a node; it gives the node. See `setting_as`.
+
+    The setter before it is restored at the end, also after an error. A class, since a generator would cost more.
+    """
 
     __slots__ = ("_before", "_entered", "_ledger", "_node", "_setter")
 
@@ -35,51 +38,52 @@ class set_by:
     def __enter__(self) -> Any:
         marks = self._ledger.marks
         self._entered, marks.entered = marks.entered, frame_above(1).f_code
-        self._before = self._ledger.set_as(self._setter)
+        self._before = self._ledger.switch_setter(self._setter)
         return self._node
 
     def __exit__(self, *_: object) -> None:
-        self._ledger.set_back(self._before)
+        self._ledger.switch_back(self._before)
         self._ledger.marks.entered = self._entered
 
 
 @taking(node=Attributes, source=str, name=str, locator="at?")
-def setting_as(node: Attributes, source: str, name: str = "", locator: Locator | None = None) -> set_by:
-    """A block in which values are set by a source: `with setting_as(node, "recipe", "apache2"):`.
+def setting_as(node: Attributes, source: str, name: str = "", locator: Locator | None = None) -> SetterBlock:
+    """A block in which values are set by a source: `with setting_as(node, "recipe", "apache2"):`. The setter before it
+    returns.
 
     source:  "attribute file" writes the attribute file's slots; all others the recipe's
     name:    the cookbook, role, environment, ... that sets values
-    locator: knows the places, where it is a document; code finds its own line
+    locator: knows the places, where the source is a document; None: the line of code that writes is found
     """
-    return set_by(node, Setter(source, name, locator))
+    return SetterBlock(node, Setter(source, name, locator))
 
 
 def origin_here(node: Attributes, column: bool = True) -> Origin:
-    """The current setter, and the line outside of this library that calls.
+    """The origin of a call from here: the current setter, and the nearest line outside of this library.
 
-    column: False leaves it out; so of most lines no source is looked at
+    column: False leaves the column out, so that most lines need no look at the source
     """
     if not column:
         marks = node._ledger.marks
-        return marks[marks.here(0)].line
+        return marks[marks.number_here(0)].line
     return noted_here(node)()
 
 
 def noted_here(node: Attributes) -> Callable[[], Origin]:
-    """A function that gives the origin of `origin_here`; the line is looked up at its first call."""
+    """A function without arguments that gives the origin as `origin_here`; the line is looked up at its first call."""
     marks = node._ledger.marks
-    number = marks.here(0, above=3)  # its frame, this one, and one that calls it
+    number = marks.number_here(0, above=3)  # its frame, this one, and one that calls it
     return lambda: marks[number].locator.at(())
 
 
 def note_read(node: Attributes, document: Any, locator: Locator) -> None:
-    """Note that the line outside of this library that calls has read a document.
+    """Note that the nearest line outside of this library has read a document: for causes. Without provenance: nothing.
 
-    document: what it says; it is kept, and must not change
-    locator:  knows its places, counted from its root
+    document: its data, which is kept and must not change
+    locator:  knows the places in it, counted from its root
     """
     if node._ledger.provenance:
-        node._ledger.marks.read(document, locator)
+        node._ledger.marks.note_read(document, locator)
 
 
 def plan_of(node: Attributes) -> Fold:
@@ -88,17 +92,19 @@ def plan_of(node: Attributes) -> Fold:
 
 
 def merged_shared(node: Attributes, evaluate: bool = False) -> dict[Any, Any]:
-    """The merged tree in any order, to be read or written out only: facts that came in settled are not copied.
+    """The merged tree, in any order of keys, to be read or written out only: settled facts in it are not copied.
 
-    cost: one fold and one copy of what is not such facts
+    evaluate: True computes deferred values
+    cost:     one fold and one copy of all but settled facts
     """
-    return unsettled(node._ledger, evaluate)
+    return merged_sharing_facts(node._ledger, evaluate)
 
 
 def walk(node: Attributes, *path: Any) -> Any:
-    """What Ruby's `node['a']['b']` gives: None for an absent last key, an error beyond.
+    """The value that Ruby's `node['a']['b']` gives: None where the last key is absent.
 
-    raises: NullInTheWay, TypeConflict, naming the step at which it ended
+    A key of an absent value, of null, or of a number is an error; a key of a text gives None.
+    raises: NullInTheWay, TypeConflict, naming the step that failed
     """
     here: Any = node._ledger.view()
     steps = steps_of(path)
@@ -118,13 +124,13 @@ def walk(node: Attributes, *path: Any) -> Any:
 
 
 def set_leaves(node: Attributes, level: str, tree: dict[Any, Any], unless: bool = False) -> None:
-    """Set a whole tree at a level, leaf by leaf, as so many lines of a program would.
+    """Set a whole tree at a level, leaf by leaf, as a program would with one line for each.
 
-    Maps meet, empty ones too; anything else is replaced. The tree is shared and not copied.
-
-    tree:   as `stored` gives it; it must not change any more
-    unless: only what has no value there, null counting as none; a value that is no map stays, whatever lies below it
-    cost:   of what the level has no map for one store each, whatever lies below
+    Maps are merged, empty ones too; any other value is replaced.
+    level:  a component: "default", "force_default", "normal", "override" or "force_override"
+    tree:   made by `stored`; it is shared and must not change any more
+    unless: True sets only where the level has no value or null; a value that is no map stays
+    cost:   one store for each value or map that the level lacks
     """
     component = node._trees[level]
     with node._ledger.lock:
@@ -133,14 +139,14 @@ def set_leaves(node: Attributes, level: str, tree: dict[Any, Any], unless: bool 
 
 def _set(component: ComponentTree, place: Place, above: Path, tree: dict[Any, Any], unless: bool) -> None:
     for key, value in tree.items():
-        path, found = (*above, key), below(place, key)
-        standing = thing_of(found)
+        path, found = (*above, key), step_down(place, key)
+        standing = value_of(found)
         if type(value) is dict and isinstance(standing, dict):
             ledger = component.ledger
             if not value and ledger.provenance:
-                ledger.met_empty(component.slot, path, ledger.marks.here(0))
+                ledger.note_empty_map(component.slot, path, ledger.marks.number_here(0))
             _set(component, found, path, value, unless)
         elif unless and standing is not ABSENT and standing is not None:
-            component.silent(path, value, depth=0)
+            component.note_silent(path, value, depth=0)
         else:
             component.store(path, value, parent=place, depth=0)

@@ -1,4 +1,6 @@
-"""Every contradiction inside of a ledger. Tests ask after each step, and so does whoever reads a snapshot back."""
+"""A check for contradictions inside of a ledger. Tests call it after each step, and so does the reader of a
+snapshot.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,16 @@ from nodeattrs.core.tree import ABSENT, Path, is_json, strict_key
 from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.joined import plain
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, Joined, OwnedMap, Worked, setters
+from nodeattrs.node.maps import AssignedMap, Joined, OwnedMap, WorkedList, setters
 from nodeattrs.node.slots import PLAN, SLOTS
 from nodeattrs.node.values import steps_in
 from nodeattrs.node.view import MapView
 
 
 def contradictions(ledger: Ledger) -> Iterator[str]:
-    """What is wrong, in words; nothing where all is sane. cost: everything is looked at"""
+    """Yield a sentence for each contradiction in a ledger; nothing where there is none. cost: everything is
+    looked at
+    """
     for slot, tree in enumerate(ledger.trees[1:], 1):
         if not _is_untouched(tree):
             yield from _Slot(ledger, slot).faults(tree, ())
@@ -26,8 +30,8 @@ def contradictions(ledger: Ledger) -> Iterator[str]:
             if len(chronicle.events()) > HISTORY_BOUND:
                 yield f"too much history at {path} in slot {slot}"
             for event in chronicle.events():
-                known = _is_mark(ledger, event.by) and _are_marks(ledger, event.whose, path)
-                if not (known and _fits(event.value, event.whose)):
+                known = _is_mark(ledger, event.by) and _are_marks(ledger, event.set_by, path)
+                if not (known and _fits(event.value, event.set_by)):
                     yield f"an unknown mark in the history of {path} in slot {slot}"
                 yield from _Slot(ledger, slot).faults(event.value, path)
 
@@ -36,18 +40,18 @@ def _is_mark(ledger: Ledger, number: Any) -> bool:
     return type(number) is int and 0 <= number < len(ledger.marks)
 
 
-def _are_marks(ledger: Ledger, whose: Any, path: Path) -> bool:
-    if type(whose) is int:
-        return _is_mark(ledger, whose)  # as most are
-    elements = whose if isinstance(whose, list) else [whose]
+def _are_marks(ledger: Ledger, set_by: Any, path: Path) -> bool:
+    if type(set_by) is int:
+        return _is_mark(ledger, set_by)  # as most are
+    elements = set_by if isinstance(set_by, list) else [set_by]
     numbers = [setter.source for one in elements for setter in setters(one, path)]
-    if isinstance(whose, Worked):
-        numbers += [*whose.begun, *whose.steps]
+    if isinstance(set_by, WorkedList):
+        numbers += [*set_by.begun, *set_by.steps]
     return all(_is_mark(ledger, number) for number in numbers)
 
 
-def _fits(value: Any, whose: Any) -> bool:
-    return not isinstance(whose, list) or (isinstance(value, list) and len(value) == len(whose))
+def _fits(value: Any, set_by: Any) -> bool:
+    return not isinstance(set_by, list) or (isinstance(value, list) and len(value) == len(set_by))
 
 
 def _is_untouched(tree: Any) -> bool:
@@ -86,9 +90,11 @@ class _Slot:
         if not tree.origins.keys() <= tree.keys():
             yield f"marks without entries {where}"
         every = tree.origins.values()
-        if not _is_mark(self._ledger, tree.origin) or not all(_are_marks(self._ledger, whose, path) for whose in every):
+        if not _is_mark(self._ledger, tree.origin) or not all(
+            _are_marks(self._ledger, set_by, path) for set_by in every
+        ):
             yield f"an unknown mark {where}"
-        if not all(_fits(tree.get(key), whose) for key, whose in tree.origins.items()):
+        if not all(_fits(tree.get(key), set_by) for key, set_by in tree.origins.items()):
             yield f"marks for elements that are not there {where}"
         if isinstance(tree, AssignedMap) and SLOTS[self._slot - 1].source != "recipe":
             yield f"slot {self._slot} is no recipe's, and {path} is marked assigned"
@@ -107,14 +113,14 @@ def _in_view(ledger: Ledger) -> Iterator[str]:
 
 def _stale_view(ledger: Ledger, view: MapView, path: Path) -> Iterator[str]:
     yield from _stale(ledger, view._cache, path)
-    if view._cache.order is not None and view._cache.order != tuple(plain(ledger.standing(PLAN, path), False)):
+    if view._cache.order is not None and view._cache.order != tuple(plain(ledger.part_at(PLAN, path), False)):
         yield f"stale keys at {path}"
 
 
 def _stale(ledger: Ledger, answers: dict[Any, Any], path: Path) -> Iterator[str]:
     for key, cached in answers.items():
         at = (*path, *steps_in(key))
-        fresh = ledger.standing(PLAN, at)
+        fresh = ledger.part_at(PLAN, at)
         if fresh is ABSENT:
             yield f"a cached answer for nothing at {at}"
             continue

@@ -1,6 +1,6 @@
 """The causes of all values of a node at once, for snapshots that keep them (`store.causes`).
 
-Elsewhere causes are found when somebody asks about a value (`why`).
+Elsewhere the causes of a value are found on demand (`why`).
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ from typing import Any
 from nodeattrs.core.origins import At, Origins, Patched
 from nodeattrs.core.tree import Path, dig
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import OwnedMap, Whose, last_word, setters
+from nodeattrs.node.maps import OwnedMap, SetBy, last_mark, setters
 from nodeattrs.node.node_trace import brief_then
 from nodeattrs.node.why import causes_of
 
 
 def causes_by_mark(ledger: Ledger, slots: Collection[int]) -> dict[int, dict[Path, tuple[Any, ...]]]:
-    """By mark and path in the slot where each value comes from. cost: a look at every value, and at its sources"""
+    """The causes of all values in some slots: mark -> path in the slot -> causes. Values without causes are left out.
+
+    cost: a look at every value, and at its sources
+    """
     found = _Found(ledger)
     for number in slots:
         tree = ledger.trees[number]
@@ -30,29 +33,29 @@ class _Found:
         self.by_mark: dict[int, dict[Path, tuple[Any, ...]]] = {}
         self._ledger = ledger
 
-    def walk(self, value: Any, whose: Whose, path: Path) -> None:
+    def walk(self, value: Any, set_by: SetBy, path: Path) -> None:
         if isinstance(value, OwnedMap):
-            if isinstance(whose, int):
-                self._note(path, value, At(whose, path))
+            if isinstance(set_by, int):
+                self._note(path, value, At(set_by, path))
             for key, inner in value.items():
                 self.walk(inner, value.origins.get(key, value.origin), (*path, key))
-        elif isinstance(whose, int):
-            self._below(path, value, At(whose, path))
+        elif isinstance(set_by, int):
+            self._below(path, value, At(set_by, path))
         else:
-            self._note(path, value, At(last_word(whose), path))
-            for index, (inner, element) in enumerate(zip(value, whose, strict=False)):
+            self._note(path, value, At(last_mark(set_by), path))
+            for index, (inner, element) in enumerate(zip(value, set_by, strict=False)):
                 self._element(inner, element, (*path, index))
 
-    def _element(self, value: Any, whose: Origins, path: Path) -> None:
+    def _element(self, value: Any, set_by: Origins, path: Path) -> None:
         """An element: of a list that was worked on in place each part by whoever set that."""
-        if type(whose) is Patched:
-            self._element(value, whose.base, path)
-            self._element(dig(value, whose.path), whose.by, (*path, *whose.path))
-        elif type(whose) is list:
-            for index, (inner, one) in enumerate(zip(value, whose, strict=False)):
+        if type(set_by) is Patched:
+            self._element(value, set_by.base, path)
+            self._element(dig(value, set_by.path), set_by.by, (*path, *set_by.path))
+        elif type(set_by) is list:
+            for index, (inner, one) in enumerate(zip(value, set_by, strict=False)):
                 self._element(inner, one, (*path, index))
         else:
-            for by in setters(whose, path):
+            for by in setters(set_by, path):
                 self._below(path, value, by)
 
     def _below(self, path: Path, value: Any, by: At) -> None:

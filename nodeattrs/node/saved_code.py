@@ -1,4 +1,4 @@
-"""The code of a saved run, so that the causes of its values are found when somebody asks.
+"""The code of a saved run, so that the causes of its values can be found later.
 
 A snapshot names the sources that ran and the documents that were read, each with the name that Git gives to its
 content. Where the file has changed since, the version that ran is looked for in the Git objects of the repository.
@@ -21,45 +21,51 @@ from nodeattrs.node.sites import Site
 
 
 class Versions(Protocol):
-    """The versions of a repository's files."""
+    """Gives the versions of a repository's files."""
 
     @property
     def root(self) -> str:
         """The folder to which file names are relative."""
 
     def content(self, file: str, digest: str) -> bytes | None:
-        """The version of a file that has this digest, or None where it is not available.
+        """The bytes of the version of a file that has this digest; None where it is not available.
 
         digest: as `blob_name` gives it
         """
 
 
 class Source(NamedTuple):
-    """A version of a file."""
+    """A version of a file: its name, and the digest of its content."""
 
     file: str
     digest: str
 
 
 class SavedRun:
-    """The sources of one saved run. versions: None where there is no repository to look into"""
+    """The source files of one saved run, in the versions that ran.
+
+    sources:  the versions that the snapshot names
+    versions: finds their content; None where no repository is there to look into
+    """
 
     def __init__(self, sources: Iterable[Source] = (), versions: Versions | None = None) -> None:
         self.sources, self.versions = tuple(sources), versions
         self._texts: dict[Source, PythonText | None] = {}
 
     def root(self) -> str:
+        """The folder of the repository; "" without one."""
         return "" if self.versions is None else self.versions.root
 
     def path(self, file: str) -> str:
-        """A file of the repository by its absolute name, as code objects have it."""
+        """The absolute name of a file of the repository, as code objects have it."""
         return os.path.join(self.root(), *file.split("/"))
 
     def content(self, source: Source) -> bytes | None:
+        """The bytes of a version; None where it is not available."""
         return None if self.versions is None else self.versions.content(*source)
 
     def text(self, source: Source) -> PythonText | None:
-        """A Python source; None where that version is not available."""
+        """The Python source of a version, parsed once; None where the version is not available."""
         if source not in self._texts:
             content = self.content(source)
             text = None if content is None else PythonText(self.path(source.file), python_text(content))
@@ -67,7 +73,9 @@ class SavedRun:
         return self._texts[source]
 
     def text_at(self, filename: str) -> PythonText | None:
-        """The version that ran of a Python source, by its absolute name; None where the snapshot does not name it."""
+        """The Python source of a file, given by its absolute name, in the version that ran; None where the
+        snapshot lacks it.
+        """
         file = os.path.relpath(filename, self.root()).replace(os.sep, "/")
         source = next((one for one in self.sources if one.file == file), None)
         return None if source is None else self.text(source)
@@ -76,8 +84,10 @@ class SavedRun:
 class SavedSite(Site):
     """An expression of a source, as a snapshot names it.
 
-    source: None for code outside of the repository
-    at:     first line, last line, first column and the one behind the last; the line alone where no more is known
+    run:    the saved run with the sources
+    source: the version of the file; None for code outside of the repository
+    at:     (first line, last line, first column, column behind the last); (line,) where no more is known; () for
+            nothing
     """
 
     def __init__(self, run: SavedRun, source: Source | None, at: Sequence[int | None]) -> None:
@@ -93,7 +103,12 @@ class SavedSite(Site):
 
 
 class SavedDocument(NamedTuple):
-    """A document that a call has read. under: where what was read begins in it"""
+    """A document that a call has read.
+
+    source: the version of its file
+    kind, name: for origins of its values
+    under:  the path in the document where the data begins that was read
+    """
 
     source: Source
     kind: str
@@ -102,13 +117,16 @@ class SavedDocument(NamedTuple):
 
 
 class SavedRead(NamedTuple):
-    """A call that has read documents."""
+    """A call that has read documents: the expression, and the documents."""
 
     site: SavedSite
     documents: Sequence[SavedDocument]
 
-    def again(self) -> Iterator[tuple[Any, Locator]]:
-        """The documents and their locators, as far as their versions are available."""
+    def documents_again(self) -> Iterator[tuple[Any, Locator]]:
+        """Yield (data, locator) for each document, read again in the version that was read.
+
+        A document without that version, or one that cannot be parsed, is skipped.
+        """
         for source, kind, name, under in self.documents:
             content, syntax = self.site.run.content(source), documents.syntax_of(source.file)
             if content is None or syntax is None:
@@ -121,7 +139,11 @@ class SavedRead(NamedTuple):
 
 
 def python_text(content: bytes) -> str:
-    """A Python source as linecache has it: decoded as it declares, with plain line ends, the last one too."""
+    """A Python source as text, as linecache has it: decoded as it declares, each line ended by a line feed, the last
+    one too.
+
+    "" where it cannot be decoded.
+    """
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
         text = io.TextIOWrapper(io.BytesIO(content), encoding).read()

@@ -1,4 +1,4 @@
-"""Paths whose values are secrets: what enters there is wrapped as Sensitive.
+"""Paths with secret values: each value that enters at one of them is wrapped as Sensitive.
 
 One place for it, where values enter a tree, so that nothing behind it has to think of
 secrets again: views, traces and documents only ever meet the wrapped value.
@@ -18,8 +18,9 @@ from nodeattrs.node.values import Sensitive, Withheld
 class Secrets:
     """The sensitive paths of a node.
 
-    paths: text ("db.password") or steps; the step "*" stands for any. All that lies below is secret too.
-    first: the steps with which they begin; None where any step may lead to one
+    paths: texts ("db.password") or steps; the step "*" stands for any. Everything below a path is secret, too
+    first: the first steps of these paths; None where any step may lead to a secret
+    raises: BadArgument, for anything but a list of paths
     """
 
     __slots__ = ("first", "paths")
@@ -34,13 +35,16 @@ class Secrets:
         self.first = None if "*" in first else first
 
     def concern(self, tree: Any) -> bool:
-        """Whether something stands in a tree at one of the paths."""
+        """Whether a tree has a value at one of the paths."""
         if self.first is not None and self.first.isdisjoint(tree):
             return False
         return not isinstance(tree, dict) or any(_leads(path, tree) for path in self.paths)
 
-    def guarded(self, path: Path, value: Any) -> Any:
-        """*value*, which enters at *path*, with its secrets wrapped. It is ours: maps are changed in place."""
+    def wrapped(self, path: Path, value: Any) -> Any:
+        """*value*, which enters at *path*, with its secrets wrapped as Sensitive.
+
+        A map or list is changed in place and returned; the caller must own it. A secret that is wrapped already stays.
+        """
         if path and self.first is not None and path[0] not in self.first:
             return value
         for secret in self.paths:

@@ -1,9 +1,8 @@
-"""Who sets values, and the marks that remember it.
+"""Setters: the sources that set values, and the marks that trees keep for them.
 
-A setter is a source with a name: "recipe apache2::default". A mark is what the
-trees keep, as a small number, for everything that is set: the locator, the verb,
-and how deep in the tree he began to count. A line of code is noted as the code
-object and an offset; file and line are looked up when somebody asks.
+A setter is a source with a name: "recipe apache2::default". A mark is a small number that the trees
+keep for each value that is set. It stands for the locator, the verb, and the depth from which the locator
+counts paths. A line of code is noted as the code object and an offset; file and line are looked up on demand.
 
 It knows no slots and no trees.
 """
@@ -30,9 +29,11 @@ _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class Setter(NamedTuple):
-    """Who sets values: `kind` is a source ("attribute file", "recipe", "role", ...), `name` whose it is.
+    """A source that sets values.
 
-    locator: knows the places of what this setter sets, where it is a document; None for code
+    kind:    "attribute file", "recipe", "role", ...
+    name:    its name: a cookbook, a recipe, a role
+    locator: knows the place of each value, where the source is a document; None: code, whose line is found
     """
 
     kind: str
@@ -41,7 +42,7 @@ class Setter(NamedTuple):
 
     @property
     def early(self) -> bool:
-        """Whether it writes the attribute file's slot of a component; everybody else writes the recipe's.
+        """Whether it writes the attribute file's slot of a component; all other setters write the recipe's.
 
         Early are attribute files, and the run itself: both set values before the first recipe.
         """
@@ -52,13 +53,13 @@ CALLER = Setter("caller")
 
 
 class Mark(NamedTuple):
-    """How something was set.
+    """How a value was set.
 
-    locator: knows the place
-    verb:    what it did
+    locator: finds the place
+    verb:    set, replace, full assignment, append, erase or silent
     depth:   the locator counts paths from this depth of the tree
-    bulk:    a document of facts: so much at once that a snapshot keeps its file and not its lines
-    is_late: of a saved run: it set values that were computed when the run ended, by what was read then
+    bulk:    whether it is a document of facts: a snapshot keeps its file and not its lines
+    is_late: whether it set, in a saved run, values that were computed only when that run was saved
     """
 
     locator: Locator
@@ -69,7 +70,7 @@ class Mark(NamedTuple):
 
     @property
     def line(self) -> Origin:
-        """Who set it on which line."""
+        """The origin with its line and without a column: of many lines no source has to be read for that."""
         locator = self.locator
         if type(locator) is CodeLocator and (lines := locator.lines) is not None and lines.first == lines.last:
             return locator.placed(locator.site.file, lines.first)
@@ -77,7 +78,7 @@ class Mark(NamedTuple):
 
     @property
     def unplaced(self) -> Origin:
-        """Who set it in which file, and on no line."""
+        """The origin with its file and without a line."""
         known: Origin | None = getattr(self.locator, "unplaced", None)
         return self.locator.at(()).moved(None) if known is None else known
 
@@ -92,7 +93,7 @@ calls that led there."""
 
 
 _SEEN: dict[tuple[Any, ...], tuple[tuple[Any, ...], _Seen]] = {}
-"""Lines that no calls led to, as any node of this process has seen them: by what `here` knows of one at once."""
+"""Lines that no calls led to, as any node of this process has seen them: by what `number_here` knows of one at once."""
 _OF_LINE = 5
 """So long is the key of such a line."""
 _Code = tuple[CodeType, bytes, dict[int, int]]
@@ -139,15 +140,16 @@ _same = lru_cache(maxsize=4_096)(Setter)
 
 
 class Marks:
-    """The numbered marks of one node. Number 0 is "unknown".
+    """The marks of one node, by number. Number 0 means that the setter is not known.
 
-    root:  gives the folder to which files are relative
-    table: the marks by number; one of a line of code is no more than what was seen there until somebody asks
-    entered: the code of the block in which the setter sets values; None where nobody has begun one
-    until: of a number that was used again, how many marks there were the last time
-    reads: the documents that calls in cookbooks have read, by code object and offset: what each says, and its locator
-    saved_run: the sources of the run that a snapshot is of, where the node comes from one
-    saved_reads: the same of a saved run
+    root:        gives the folder to which files are relative
+    table:       the marks by number; a line of code is kept as raw notes until its mark is read
+    setter:      the setter of now
+    entered:     the code of the block in which the setter sets values; None outside of such a block
+    until:       number of a mark that was used again -> how many marks there were at its last use
+    reads:       (code, offset) of a call -> the documents that it has read, with their locators
+    saved_run:   the sources of the saved run, where the node comes from a snapshot; else None
+    saved_reads: the documents that calls of the saved run have read
     """
 
     def __init__(self, root: Callable[[], str]) -> None:
@@ -175,21 +177,23 @@ class Marks:
         return len(self.table)
 
     def all(self) -> list[Mark]:
-        """All of them, by number."""
+        """All marks as a list, by number."""
         return [self[number] for number in range(len(self.table))]
 
     def place(self, one: At) -> tuple[Origin, Mark]:
-        """Where something was set, and how."""
+        """The origin of a place (mark number and path in the slot), and the mark."""
         mark = self[one.source]
         return mark.locator.at(one.path[mark.depth :]), mark
 
     def is_part(self, part: int, of: int) -> bool:
-        """Whether one expression that set something begins in the lines of another one."""
+        """Whether the expression of one mark begins within the lines of another one's. False where lines are
+        not known.
+        """
         inner, outer = (getattr(self[one].locator, "lines", None) for one in (part, of))
         return inner is not None and outer is not None and inner.begins_in(outer)
 
     def known_setter(self, setter: Setter) -> Setter:
-        """The one setter object for this locator: numbers are keyed by its identity."""
+        """The one setter object for this kind, name and locator: numbers of marks depend on its identity."""
         key = setter.kind, setter.name, id(setter.locator)
         known = self._setters.get(key)
         if known is None:
@@ -197,29 +201,36 @@ class Marks:
         return known
 
     def add(self, mark: Mark) -> int:
-        """The number of a new mark."""
+        """Add a mark, and return its number."""
         self.table.append(mark)
         return len(self.table) - 1
 
-    def of(self, setter: Setter, locator: Locator, depth: int, verb: Verb = Verb.SET) -> int:
-        """The number of the mark of a setter that has a locator, which counts paths from that depth."""
+    def number_of(self, setter: Setter, locator: Locator, depth: int, verb: Verb = Verb.SET) -> int:
+        """The number of the mark for a setter, a depth and a verb; added at the first call.
+
+        setter:  from `known_setter`
+        locator: of the mark, where it is added
+        """
         key = (id(setter), depth, verb)
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = self.add(Mark(locator, verb, depth))
         return number
 
-    def here(self, depth: int, verb: Verb = Verb.SET, above: int = 2, on_the_way: bool = False) -> int:
-        """The number of the mark for what the caller of this library says now.
+    def number_here(self, depth: int, verb: Verb = Verb.SET, above: int = 2, on_the_way: bool = False) -> int:
+        """The number of the mark for the line outside of this library that calls now; the same line, depth and verb
+        keep it.
 
-        above: at least so many frames, this one counted, are of this package for certain
-        on_the_way: it is a step to what the line sets, and not that
-        cost:  one walk out of this package's frames; the same line, depth and verb keep their number. From inside a
-               function one more, out of that: who calls it from elsewhere sets something else
+        For a setter with a locator, the mark of that locator. Within a function, different calls of it have different
+        marks.
+        depth: where the locator begins to count paths
+        above: how many frames, this one counted, certainly belong to this package
+        on_the_way: True for a step to the place that the line sets
+        cost:  one walk out of this package's frames; from inside a function one more, out to its callers
         """
         setter, entered = self.setter, self.entered
         if setter.locator is not None:
-            return self.of(setter, setter.locator, depth, verb)
+            return self.number_of(setter, setter.locator, depth, verb)
         frame: Any = frame_above(above)
         at = id(frame.f_code), frame.f_lasti + on_the_way, id(setter), depth, verb, id(entered)
         seen = _SEEN.get(at)
@@ -265,14 +276,20 @@ class Marks:
         return code, key[1], self.setter, key[4], key[3], its_lines, calls
 
     def documents_read(self) -> Iterator[tuple[Site, Iterable[tuple[Any, Locator]]]]:
-        """The places of the calls that have read documents, each with the documents and their locators."""
+        """Yield (expression, documents) for each call that has read documents: each document with its locator.
+
+        Documents of a saved run are read again, as far as their versions are available.
+        """
         for (code, offset), known in self.reads.items():
             yield site_of(code, offset, None), known.values()
         for read in self.saved_reads:
-            yield read.site, read.again()
+            yield read.site, read.documents_again()
 
-    def read(self, document: Any, locator: Locator) -> None:
-        """Note that the caller of this library has read a document. locator: knows its places, from its root"""
+    def note_read(self, document: Any, locator: Locator) -> None:
+        """Note that the nearest line outside of this library has read a document; at most 500 for one call are kept.
+
+        locator: knows the places in it, from its root
+        """
         frame: Any = frame_above(1)
         while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
             frame = frame.f_back

@@ -1,6 +1,6 @@
-"""The expressions in Python sources that set, read or call something, and the locator of what they set.
+"""Sites: expressions in Python sources that set, read or call something, and the locator of their values.
 
-Of code that ran such a site is an instruction of a code object. Of a saved run it is what the snapshot names: lines and
+For code that ran, a site is an instruction of a code object. For a saved run, it is named by the snapshot: lines and
 columns in the version of the file that ran (`saved_code`).
 """
 
@@ -22,13 +22,13 @@ _MOST_SITES, _MOST_PLACES, _MOST_SPANS = 20_000, 1_000, 256
 
 
 class Site:
-    """An expression that ran, and what its source says of it.
+    """An expression that ran, and its source text. `CodeSite` and `SavedSite` are the two kinds.
 
     file:             the source file, as code objects name it
-    span:             where the expression stands; None where the line is not known
-    is_step:          whether it is a step on the way to what the expression sets
+    span:             first line, last line, first column, last column; None where the line is not known
+    is_step:          whether it is only a step on the way to the place that the line sets
     in_comprehension: whether it stands in a comprehension, which has a frame of its own in some versions of Python
-    whole_line:       whether only the line is known: then the last statement on the line is meant
+    whole_line:       whether only the line is known: then the last statement on the line counts
     """
 
     file: str
@@ -50,13 +50,19 @@ class Site:
 
     @cached_property
     def setting(self) -> Any:
-        """The expression, and what it sets; None where that is not known."""
+        """The expression and the value that it sets, as syntax trees; None where the source is not known, or
+        for a mere step.
+        """
         if self.span is None or self.is_step or self.text is None:
             return None
         return self.text.setting(self.span[0], None if self.whole_line else self.span)
 
     def place(self, path: Path) -> tuple[int | None, int | None]:
-        """The line and column at which the expression, or the literal in it, says *path*."""
+        """The line and column of the part of the expression for *path*: in a literal that of the entry, else of the
+        whole.
+
+        None for each that is not known. path: inside the value that the expression sets
+        """
         known = self._places.get(path)
         if known is None:
             known = self._place(path)
@@ -74,16 +80,21 @@ class Site:
         return self.span[0], None if self.span[2] is None else self.text.column(self.span[0], self.span[2])
 
     def says_below(self, path: Path) -> bool:
-        """Whether something below *path* may have another place than *path* has."""
+        """Whether a path below *path* may have another place than *path* itself; False where the source is not
+        known.
+        """
         if self.span is None or self.is_step or self.text is None:
             return False
         return self.text.says_below(self.span[0], path, self.span)
 
 
 class CodeSite(Site):
-    """An instruction of a code object. `site_of` gives one object for all nodes of a process.
+    """An instruction of a code object, as a site. Use `site_of`, which gives one object for all nodes of a process.
 
-    offset: of the instruction, an even number; one more is a step on the way to what it sets
+    code:   the code object
+    offset: of the instruction, an even number; an odd one, one more, is a step on the way to the place that the line
+            sets
+    ran:    the entry of linecache for its file, when the code ran
     """
 
     def __init__(self, code: CodeType, offset: int, ran: Any) -> None:
@@ -96,7 +107,7 @@ class CodeSite(Site):
 
     @cached_property
     def span(self) -> Span | None:  # type: ignore[override]  # computed from the code when it is first asked for
-        return span_of(self.code, self.offset)
+        return _span_of(self.code, self.offset)
 
     def _text(self) -> PythonText:
         return text_of(self.file, self._ran)
@@ -106,7 +117,7 @@ _sites: dict[tuple[int, int], CodeSite] = {}
 
 
 def site_of(code: CodeType, offset: int, ran: Any) -> CodeSite:
-    """The one site of an instruction. ran: what linecache has of its file"""
+    """The one site for an instruction, made at the first call. ran: as for `CodeSite`"""
     key = id(code), offset  # the site keeps the code: no other code has its id
     known = _sites.get(key)
     if known is None:
@@ -119,7 +130,7 @@ def site_of(code: CodeType, offset: int, ran: Any) -> CodeSite:
 _spans: dict[int, tuple[CodeType, list[Any]]] = {}
 
 
-def span_of(code: CodeType, offset: int) -> Span | None:
+def _span_of(code: CodeType, offset: int) -> Span | None:
     """The place of the expression to which an instruction belongs, by the compiler; None where the line is not known.
 
     cost: the first time one visit of all instructions, so that a file of many writes is not gone through for each
@@ -136,7 +147,10 @@ def span_of(code: CodeType, offset: int) -> Span | None:
 
 
 def text_of(filename: str, ran: Any = None) -> PythonText:
-    """The source of a file as it ran: what linecache had of it then, or has now."""
+    """The source of a file as it ran: of *ran*, an entry of linecache, else as linecache has it now; empty for no file.
+
+    Parsed texts are kept and used again.
+    """
     lines: list[str] | None = ran[2] if ran is not None and len(ran) == 4 else None
     if not lines:
         linecache.checkcache(filename)
@@ -152,7 +166,9 @@ _texts: dict[str, tuple[list[str], PythonText]] = {}
 
 @lru_cache(maxsize=4096)
 def relative(filename: str, root: str) -> str:
-    """A file as origins name it: seen from the root where it lies below."""
+    """A file name for origins: relative to *root*, with forward slashes, where the file lies below it, else as
+    it is.
+    """
     try:
         inside = filename if filename.startswith("<") else os.path.relpath(filename, root)
     except ValueError:  # another drive
@@ -161,7 +177,7 @@ def relative(filename: str, root: str) -> str:
 
 
 def is_inside(file: str | None) -> bool:
-    """Whether an origin names a file below its root."""
+    """Whether a file name of an origin is one below the root; False for None."""
     return file is not None and not os.path.isabs(file) and not file.startswith(("<", ".."))
 
 
@@ -170,24 +186,28 @@ Calls = tuple[tuple[CodeType, int, Any], ...]
 
 
 class Lines(NamedTuple):
-    """The lines over which an expression goes. source: what these are lines of: a code object's identity, or a file"""
+    """The lines of an expression.
+
+    source:      identifies the source: the id of a code object, or a file name
+    first, last: numbers from 1
+    """
 
     source: Any
     first: int
     last: int
 
     def begins_in(self, other: Lines) -> bool:
-        """Whether the first of them is one of the others."""
+        """Whether the first line is one of the other's, in the same source."""
         return self.source == other.source and other.first <= self.first <= other.last
 
 
 class CodeLocator:
-    """A line of Python that set something; file and line are looked up when asked.
+    """The locator of a value that a line of Python code set; file and line are looked up on demand.
 
     Inside a literal it finds the line of each part.
-
-    site:       the expression that set it
-    kind, name: who set it
+    site:       the expression that set the value
+    kind, name: of the setter
+    root:       gives the folder to which files are relative
     calls:      the calls that led there, the innermost first
     """
 
@@ -206,22 +226,22 @@ class CodeLocator:
 
     @property
     def lines(self) -> Lines | None:
-        """The lines of the expression that set it; None where nobody knows them."""
+        """The lines of the expression; None where they are not known."""
         span = self.site.span
         return None if span is None else Lines(id(self.site.code), span[0], span[1] or span[0])
 
     def at(self, path: Path) -> Origin:
-        """Where the expression that set it, or the literal in it, says *path*."""
+        """The origin of *path*: the line of the expression, or of its part in a literal."""
         return self.placed(self.site.file, *self.site.place(path))
 
     def says_below(self, path: Path) -> bool:
-        """Whether something below *path* may have a place of its own."""
+        """Whether a path below *path* may have a place of its own."""
         return self.site.says_below(path)
 
     def source(self, filename: str) -> PythonText:
-        """Another source of the repository, as Python has it now."""
+        """The text of another source file, as linecache has it now."""
         return text_of(filename)
 
     def placed(self, filename: str, line: int | None = None, column: int | None = None) -> Origin:
-        """A place in a source as an origin of the same setter; the file is named as in all origins."""
+        """The origin for a file and line, with the setter of this locator."""
         return Origin(self.kind, self.name, relative(filename, self.root()), line, column)

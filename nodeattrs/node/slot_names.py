@@ -14,7 +14,12 @@ ATTRIBUTE_FILE, RECIPE, ENVIRONMENT, ROLE, FACTS = "attribute file", "recipe", "
 
 
 class Slot(NamedTuple):
-    """One of the fifteen: `number` as the documentation counts, `level`, `source`."""
+    """One of the fifteen slots.
+
+    number: 1 to 15, as the Chef documentation counts
+    level:  "default", "force_default", "normal", "override", "force_override" or "automatic"
+    source: "attribute file", "recipe", "environment", "role" or "facts"
+    """
 
     number: int
     level: str

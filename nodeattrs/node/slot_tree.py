@@ -14,7 +14,7 @@ from nodeattrs.node.slots import PAIR, PLAN, SLOTS, Slot
 
 
 def fold_of(ledger: Ledger, branch: Branch = PLAN) -> Fold:
-    """Some slots as a fold of the core, under the policies of docs/merging.md."""
+    """Some slots as a fold of the core, with the policies of docs/merging.md. branch: the slots; PLAN for all"""
     children = tuple(
         _in_slot(SlotTree(ledger, SLOTS[child - 1])) if isinstance(child, int) else fold_of(ledger, child)
         for child in branch.children
@@ -28,10 +28,10 @@ def _in_slot(slot: SlotTree) -> Layer | Fold:
 
 
 class SlotTree:
-    """One of the fifteen, as a tree of its own: `node.slots[2]`.
+    """One of the fifteen slots, as a tree of its own: `node.slots[2]`.
 
-    It can be read, printed and folded like any other tree; `assigned` shows where a recipe's map
-    hides what the attribute file says, which belongs to the slot as much as its values do.
+    It can be read, printed and folded like any other tree, and always shows the current values. `assigned` lists the
+    maps of a recipe that hide the attribute file's values.
     """
 
     __slots__ = ("_ledger", "slot")
@@ -72,17 +72,19 @@ class SlotTree:
         return self._ledger.unknown.get(self.number, ())
 
     def to_dict(self, evaluate: bool = False) -> dict[Any, Any]:
-        """A plain copy."""
-        plain: dict[Any, Any] = self._ledger.folded(self._ledger.trees[self.number], evaluate)
+        """A plain copy of the slot's content; {} where it is empty. evaluate: True computes deferred values"""
+        plain: dict[Any, Any] = self._ledger.plain_copy(self._ledger.trees[self.number], evaluate)
         return plain
 
     def origin(self, path: str | Path) -> Origin:
-        """Who set what this slot has at *path*."""
+        """The origin of the value that this slot has at *path*; for an absent one, that of the map above."""
         with self._ledger.lock:
             return self._ledger.origin(self.number, as_path(path))[0]
 
     def verb(self, path: str | Path) -> Verb:
-        """How what this slot has at *path* was set."""
+        """The verb of the value that this slot has at *path*; for an absent one, the verb of the map
+        above.
+        """
         with self._ledger.lock:
             return self._ledger.origin(self.number, as_path(path))[1].verb
 

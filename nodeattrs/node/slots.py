@@ -1,9 +1,9 @@
 """The fifteen slots in order, and the policy between neighbours: a table, not code.
 
 A slot is a level and a source, numbered as the Chef documentation numbers them. A
-component is what a writer is called: Chef's ten. A component that cookbooks write
-is two slots, attribute file and recipe. Everything else about precedence is PLAN:
-which trees meet first, and under which policy.
+component is the part of a node that one writer changes: Chef's ten. A component that cookbooks write
+has two slots, attribute file and recipe. Everything else about precedence is PLAN:
+which slots are merged first, and under which policy.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ __all__ = [
 
 
 class Component:
-    """One of Chef's ten: a writer's name and the slots behind it.
+    """One of Chef's ten components: the part of a node that one writer changes, such as `default` or `role_override`.
 
-    file, recipe: the numbers of its slots; the same number where there is only one
-    is_pair:      whether attribute file and recipe are kept apart in it
+    file, recipe:  the numbers of its slots; the same number where it has only one
+    has_two_slots: whether attribute file and recipe are kept apart in it
     """
 
-    __slots__ = ("file", "is_pair", "name", "recipe")
+    __slots__ = ("file", "has_two_slots", "name", "recipe")
 
     def __init__(self, name: str, file: int, recipe: int) -> None:
-        self.name, self.file, self.recipe, self.is_pair = name, file, recipe, file != recipe
+        self.name, self.file, self.recipe, self.has_two_slots = name, file, recipe, file != recipe
 
 
 COMPONENTS: tuple[Component, ...] = (
@@ -69,9 +69,9 @@ _BY_NAME = {one.name: one for one in COMPONENTS}
 
 
 def component(name: str) -> Component:
-    """The component of that name.
+    """The component of that name: "default", "env_default", ..., "automatic".
 
-    raises: UnknownName, with near misses
+    raises: UnknownName, with similar names
     """
     try:
         return _BY_NAME[name]
@@ -119,16 +119,17 @@ PLAN = Branch(ACROSS, (DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP, 15))
 
 @lru_cache(maxsize=256)
 def under_rules(branch: Branch, rules: tuple[PathRule, ...]) -> Branch:
-    """Part of the plan under rules for paths: inside groups and between them.
+    """A branch of the plan with rules for paths, inside groups and between them; rules do not change a recipe over its
+    file.
 
-    What a recipe says over the attribute file of its own component is not touched: it has seen that and worked on it.
+    What a recipe sets over the attribute file of its own component was set with that file in view.
     """
     children = tuple(child if isinstance(child, int) else under_rules(child, rules) for child in branch.children)
     return Branch(branch.policy if branch.policy is PAIR else ruled(branch.policy, rules), children)
 
 
 def rules_in(document: Mapping[str, Any]) -> tuple[PathRule, ...]:
-    """The rules for paths that stand in a snapshot, or in Chef's node JSON. raises: DocumentError"""
+    """The rules for paths in a snapshot or in Chef's node JSON; () where it has none. raises: DocumentError"""
     written = document.get("rules" if "format" in document else CHEF_RULES)
     if not written:
         return ()

@@ -1,6 +1,6 @@
-"""The snapshot of a node, with all fifteen slots, marks and history, as data.
+"""The snapshot of a node as data: all fifteen slots, marks and history.
 
-A mark says who set something on which line, with the lines of what is below it, and why.
+A mark has the setter, the file and line, the lines of the values below, and the code for later questions about causes.
 """
 
 from __future__ import annotations
@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from nodeattrs.core.claim import UNKNOWN, Below, Cause, Origin
+from nodeattrs.core.claim import UNKNOWN, Cause, LocatorBelow, Origin
 from nodeattrs.core.origins import At, Patched
 from nodeattrs.core.tree import SCALARS, Path, copied, is_json
 from nodeattrs.formats.documents import DocumentLocator
-from nodeattrs.node.causes import imported_by
-from nodeattrs.node.documents import FAILED, FORMAT, VERSION, computed, json_ready
+from nodeattrs.node.causes import imported_sources
+from nodeattrs.node.documents import FAILED, FORMAT, VERSION, computed_or_failure, json_ready
 from nodeattrs.node.history import Chronicle
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, setters
+from nodeattrs.node.maps import AssignedMap, OwnedMap, WorkedList, setters
 from nodeattrs.node.restoring import SavedLocator
 from nodeattrs.node.saved_causes import causes_by_mark
 from nodeattrs.node.saved_code import SavedDocument, SavedSite, Source
@@ -33,7 +33,11 @@ _FACTS = next(slot.number for slot in SLOTS if slot.source == FACTS)
 def snapshot_document(
     ledger: Ledger, name: str, environment: str, run_list: Sequence[str], shared: bool = False, causes: bool = False
 ) -> dict[str, Any]:
-    """The snapshot of a node as JSON-able data; see `Node.snapshot`."""
+    """The snapshot of a node as data for JSON; see `Node.snapshot`.
+
+    shared: facts in it may be the node's own objects: they must not be changed
+    causes: whether the causes of all values are included
+    """
     with ledger.lock:
         slots = snapshot_ledger(ledger, ledger.settled if shared else NOTHING, causes=causes)
     return {
@@ -53,15 +57,15 @@ def snapshot_ledger(
     only: Iterable[int] = range(1, len(SLOTS) + 1),
     causes: bool = False,
 ) -> dict[str, Any]:
-    """The fifteen slots, the marks, the history and what is unknown as JSON-able data.
+    """The slots, marks, history and unknown layers of a ledger as data for JSON; `restore_ledger` reads it.
 
-    settled: what stands in the slot of facts and is JSON, entry by entry: it is not copied
-    only:    the slots that are wanted; the others come out empty, without history
-    causes:  whether the marks have the causes of the values
+    settled: facts that are JSON data and not copied: key -> value
+    only:    the numbers of the slots to include; the others come out empty, without history
+    causes:  whether the marks include the causes of their values
     """
     wanted = frozenset(only)
     slots = {
-        str(slot.number): packed_map(
+        str(slot.number): _packed_map(
             ledger.trees[slot.number if slot.number in wanted else 0],  # which is empty
             settled=settled if slot.number == _FACTS else NOTHING,
         )
@@ -71,9 +75,9 @@ def snapshot_ledger(
     document = {
         "slots": slots,
         "marks": _packed_marks(ledger, wanted, sources, causes_by_mark(ledger, wanted) if causes else {}),
-        "history": packed_history(ledger, wanted),
+        "history": _packed_history(ledger, wanted),
     }
-    parts = {"unknown": list(packed_unknown(ledger, wanted)), "reads": sources.reads(), "sources": sources.table}
+    parts = {"unknown": list(_packed_unknown(ledger, wanted)), "reads": sources.reads(), "sources": sources.table}
     return document | {name: part for name, part in parts.items() if part}
 
 
@@ -105,10 +109,10 @@ def _packed_marks(
 
 
 def _packed_cause(cause: Cause) -> dict[str, Any]:
-    packed: dict[str, Any] = {"what": cause.what, **packed_origin(cause.origin)}
+    packed: dict[str, Any] = {"what": cause.what, **_packed_origin(cause.origin)}
     if cause.path is not None:
         packed["path"] = list(cause.path)
-    return packed if cause.at is None else {**packed, "at": packed_origin(cause.at)}
+    return packed if cause.at is None else {**packed, "at": _packed_origin(cause.at)}
 
 
 class _Sources:
@@ -134,7 +138,7 @@ class _Sources:
         """The code that a mark stands for; None where no code of the repository set anything."""
         under: Path = ()
         calls: Sequence[Site] = ()
-        while type(locator) is Below:
+        while type(locator) is LocatorBelow:
             locator, under = locator.locator, (*locator.under, *under)
         if isinstance(locator, CodeLocator) and locator.kind != CALLER.kind:
             site, calls = self._site(locator.site), locator.calls
@@ -157,7 +161,7 @@ class _Sources:
         elif is_inside(file := relative(site.file, self._root)) and site.text is not None:
             at = [] if site.is_step or site.span is None else [*site.span]
             packed = {"source": self._number(file, site.text.digest), "at": at}
-            for text in imported_by(site.text, self._root):
+            for text in imported_sources(site.text, self._root):
                 self._number(relative(text.file, self._root), text.digest)
         if packed and site.in_comprehension:
             packed["comprehension"] = True
@@ -187,7 +191,7 @@ def _noted(read: tuple[Any, Any]) -> SavedDocument | None:
     """A document of the repository that was read; None for any other."""
     locator: Any = read[1]
     under: Path = ()
-    while type(locator) is Below:
+    while type(locator) is LocatorBelow:
         locator, under = locator.locator, (*locator.under, *under)
     if not isinstance(locator, DocumentLocator) or not is_inside(locator.document.file):
         return None
@@ -216,23 +220,23 @@ class _Reach:
         for number in slots:
             tree = ledger.trees[number]
             self._walk(tree, tree.origin, ())
-        for path, _, chronicle in chronicles_in(ledger, slots):
+        for path, _, chronicle in _chronicles_in(ledger, slots):
             for event in chronicle.events():
-                self._walk(event.value, event.whose, path)
+                self._walk(event.value, event.set_by, path)
                 self._note(event.by, path)
 
-    def _walk(self, value: Any, whose: Any, path: Path) -> None:
-        if type(whose) is int:
+    def _walk(self, value: Any, set_by: Any, path: Path) -> None:
+        if type(set_by) is int:
             if isinstance(value, OwnedMap):
-                self._note(whose, path)
+                self._note(set_by, path)
                 self._entries(value, path)
             else:
-                self._note(whose, path, value)
+                self._note(set_by, path, value)
             return
-        if isinstance(whose, Worked):
-            for number in (*whose.begun, *whose.steps):
+        if isinstance(set_by, WorkedList):
+            for number in (*set_by.begun, *set_by.steps):
                 self._note(number, path)
-        for index, (one, element) in enumerate(zip(whose, value, strict=False)):
+        for index, (one, element) in enumerate(zip(set_by, value, strict=False)):
             for setter in _every(one, (*path, index)):
                 self._note(setter.source, setter.path, element)
 
@@ -261,17 +265,17 @@ class _Reach:
             _mirror(here, value, path, getattr(mark.locator, "says_below", None))
 
 
-def _every(whose: Any, at: Path) -> Iterator[At]:
+def _every(set_by: Any, at: Path) -> Iterator[At]:
     """Everyone who set an element or a part of it."""
-    yield from setters(whose, at)
-    if isinstance(whose, Patched):
-        yield from _every(whose.base, at)
-        yield from _every(whose.by, (*at, *whose.path))
-    elif type(whose) is tuple:
-        for one in whose:
+    yield from setters(set_by, at)
+    if isinstance(set_by, Patched):
+        yield from _every(set_by.base, at)
+        yield from _every(set_by.by, (*at, *set_by.path))
+    elif type(set_by) is tuple:
+        for one in set_by:
             yield from _every(one, at)
-    elif type(whose) is list:
-        for index, one in enumerate(whose):
+    elif type(set_by) is list:
+        for index, one in enumerate(set_by):
             yield from _every(one, (*at, index))
 
 
@@ -300,7 +304,7 @@ def _packed_mark(mark: Mark, covered: dict[Any, Any]) -> dict[str, Any]:
     base = mark.unplaced if mark.bulk else mark.locator.at(())  # of facts the file is kept, and no line at all
     over = getattr(mark.locator, "lines", None)
     lines = {} if type(mark.locator) is Origin else _lines_of(mark, covered, base, ())  # which is one place
-    packed = {**packed_origin(base), "verb": mark.verb.value}
+    packed = {**_packed_origin(base), "verb": mark.verb.value}
     if mark.depth:
         packed["depth"] = mark.depth
     if mark.bulk:
@@ -324,11 +328,16 @@ def _packed_mark(mark: Mark, covered: dict[Any, Any]) -> dict[str, Any]:
 
 
 def packed(value: Any, evaluate: bool = True, whole: bool = True) -> Any:
-    """A part of a tree, as a copy. whole: False for what stands in a map that is no JSON: nothing is looked at twice"""
+    """A value of a slot as snapshot data, a copy; `restore_ledger` reads it. Secrets are left out.
+
+    Scalars stand for themselves; maps, lists and special values are maps with one letter as a tag: "m", "j", "l", ...
+    evaluate: True computes deferred values; one that fails keeps its reason
+    whole:    True: a map that is JSON throughout is stored as it is; False skips that check
+    """
     if isinstance(value, dict):
         if whole and type(value) is dict and is_json(value):
             return {"j": copied(value)}
-        return packed_map(value, evaluate)
+        return _packed_map(value, evaluate)
     if isinstance(value, list):
         items = []
         for inner in value:
@@ -341,7 +350,7 @@ def packed(value: Any, evaluate: bool = True, whole: bool = True) -> Any:
     return {"y": str(value)} if type(value) is Symbol else value
 
 
-def packed_map(value: dict[Any, Any], evaluate: bool = True, settled: Mapping[Any, Any] = NOTHING) -> dict[str, Any]:
+def _packed_map(value: dict[Any, Any], evaluate: bool = True, settled: Mapping[Any, Any] = NOTHING) -> dict[str, Any]:
     """A map entry by entry. settled: entries that are JSON for certain, which are not copied"""
     owned = value if isinstance(value, OwnedMap) else None
     origins = NOTHING if owned is None else owned.origins
@@ -354,7 +363,7 @@ def packed_map(value: dict[Any, Any], evaluate: bool = True, settled: Mapping[An
         else:
             pair = [key, packed(inner, evaluate, owned is not None)]
         if key in origins:
-            pair.append(packed_whose(origins[key]))
+            pair.append(_packed_set_by(origins[key]))
         pairs.append(pair)
     whole: dict[str, Any] = {"m": pairs}
     if owned is not None:
@@ -365,52 +374,52 @@ def packed_map(value: dict[Any, Any], evaluate: bool = True, settled: Mapping[An
 
 
 def _packed_deferred(value: Deferred) -> dict[str, Any]:
-    came = computed(value, ())
+    came = computed_or_failure(value, ())
     failed = came.get(FAILED) if isinstance(came, dict) else None
     return {"d": packed(json_ready(came))} if failed is None else {"f": failed}
 
 
-def packed_whose(whose: Any) -> Any:
+def _packed_set_by(set_by: Any) -> Any:
     """A number, or for a list an array of elements: a number, or tagged "at", "all" or "in".
 
     One that was worked on in place has its array under "of", and beside it who set and who worked on it.
     """
-    if isinstance(whose, Worked):
-        return {"of": [packed_whose(one) for one in whose], "begun": list(whose.begun), "steps": list(whose.steps)}
-    if isinstance(whose, list):
-        return [packed_whose(one) for one in whose]
-    if isinstance(whose, At):
-        return {"at": [whose.source, list(whose.path)]}
-    if isinstance(whose, Patched):
-        return {"in": [packed_whose(whose.base), list(whose.path), packed_whose(whose.by)]}
-    if isinstance(whose, tuple):
-        return {"all": [packed_whose(one) for one in whose]}
-    return whose
+    if isinstance(set_by, WorkedList):
+        return {"of": [_packed_set_by(one) for one in set_by], "begun": list(set_by.begun), "steps": list(set_by.steps)}
+    if isinstance(set_by, list):
+        return [_packed_set_by(one) for one in set_by]
+    if isinstance(set_by, At):
+        return {"at": [set_by.source, list(set_by.path)]}
+    if isinstance(set_by, Patched):
+        return {"in": [_packed_set_by(set_by.base), list(set_by.path), _packed_set_by(set_by.by)]}
+    if isinstance(set_by, tuple):
+        return {"all": [_packed_set_by(one) for one in set_by]}
+    return set_by
 
 
-def packed_history(ledger: Ledger, slots: Collection[int]) -> list[list[Any]]:
+def _packed_history(ledger: Ledger, slots: Collection[int]) -> list[list[Any]]:
     """What has happened at each path of some slots."""
     return [
         [list(path), slot, chronicle.dropped, [_packed_event(*event) for event in (chronicle.first, *chronicle.last)]]
-        for path, slot, chronicle in chronicles_in(ledger, slots)
+        for path, slot, chronicle in _chronicles_in(ledger, slots)
     ]
 
 
-def _packed_event(what: str, value: Any, whose: Any, by: int) -> list[Any]:
-    return [what, packed(value, evaluate=False), packed_whose(whose), by]
+def _packed_event(what: str, value: Any, set_by: Any, by: int) -> list[Any]:
+    return [what, packed(value, evaluate=False), _packed_set_by(set_by), by]
 
 
-def packed_unknown(ledger: Ledger, slots: Collection[int]) -> Iterator[list[Any]]:
+def _packed_unknown(ledger: Ledger, slots: Collection[int]) -> Iterator[list[Any]]:
     """Each layer that cannot be read: its slot, name and reason, who it is of, and the paths that it may set."""
     for slot in sorted(slots & ledger.unknown.keys()):
         for layer in ledger.unknown[slot]:
-            row = [slot, layer.value.name, layer.value.reason, packed_origin(layer.origin.at(()))]
+            row = [slot, layer.value.name, layer.value.reason, _packed_origin(layer.origin.at(()))]
             if layer.value.lines is not None:
                 row.append([[list(path), line] for path, line in layer.value.lines.items()])
             yield row
 
 
-def chronicles_in(ledger: Ledger, slots: Collection[int]) -> Iterator[tuple[Path, int, Chronicle]]:
+def _chronicles_in(ledger: Ledger, slots: Collection[int]) -> Iterator[tuple[Path, int, Chronicle]]:
     """Each path of some slots at which something has happened, its slot, and what that was."""
     for path, chronicles in ledger.history.items():
         for (slot, _), chronicle in chronicles.items():
@@ -418,7 +427,7 @@ def chronicles_in(ledger: Ledger, slots: Collection[int]) -> Iterator[tuple[Path
                 yield path, slot, chronicle
 
 
-def packed_origin(origin: Origin) -> dict[str, Any]:
+def _packed_origin(origin: Origin) -> dict[str, Any]:
     """An origin as a snapshot has it."""
     # Written out, since it is done for each mark and each cause of each node.
     kind, name, file, line, column = origin

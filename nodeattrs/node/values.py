@@ -1,4 +1,4 @@
-"""What a node can hold, beyond JSON: symbols, deferred values, secrets; and what its keys are.
+"""The values that a node can hold beyond JSON: symbols, deferred values, secrets; and its keys.
 
 Data is copied where it enters. Nothing here knows slots, paths of a node or
 files; a value that cannot be held is refused with the path from its own root.
@@ -39,7 +39,7 @@ MARKER: dict[str, str] = {"$sensitive": "withheld"}
 
 
 class Symbol(str):
-    """A Ruby symbol. As a key it is the text; as a value it stays a symbol until it is saved.
+    """A Ruby symbol, equal to its text. As a key it becomes the text; as a value it stays a symbol until it is saved.
 
     >>> Symbol("web"), Symbol("web") == "web"
     (Symbol('web'), True)
@@ -56,9 +56,11 @@ _SIMPLE = frozenset({str, int, bool, type(None)})
 
 
 class Deferred:
-    """A value that is computed each time it is read; made by `lazy`.
+    """A value that is computed each time it is read; made by `lazy`. Its result is never cached.
 
-    It never enters a cache, so a merged view that was handed out shows the value of now.
+    compute: a function without arguments
+    place:   where it was made, for messages; "": found from the function
+    raises:  BadValue, where *compute* is no function
     """
 
     __slots__ = ("_compute", "_place")
@@ -70,10 +72,11 @@ class Deferred:
         self._place = place
 
     def evaluate(self, path: Path = ()) -> Any:
-        """The value of now, as plain data of the reader's own; deferred values in it are computed too.
+        """The value computed now, as a plain copy for the reader; deferred values in it are computed, too.
 
-        path:   where it stands, for messages; what its function raises names that place
-        raises: DeferredCycle, where it needs itself; BadKey, BadValue, where it gives what no node can hold
+        path:   where it stands, for messages; an error of the function gets a note with that path
+        raises: DeferredCycle, where it needs itself; BadKey, BadValue, for a value that no node can hold; any error of
+                the function
         """
         chain: list[Deferred] = _running.__dict__.setdefault("chain", [])
         if any(one is self for one in chain):
@@ -97,7 +100,7 @@ class Deferred:
 
     @property
     def place(self) -> str:
-        """File and line of the callable, as far as Python knows, or what it was made with."""
+        """The place it was made with; else "file:line" of the function, or its repr where Python knows no line."""
         if self._place:
             return self._place
         code = getattr(self._compute, "__code__", None)
@@ -117,7 +120,7 @@ def lazy(compute: Callable[[], Any]) -> Deferred:
 
 
 class Withheld:
-    """Stands where a document left out a Sensitive value. Reading it is an error that says so."""
+    """The place of a secret that a document left out. Reading it raises ValueWithheld."""
 
     __slots__ = ()
 
@@ -144,10 +147,11 @@ TAKEN = HELD - {float, Sensitive}
 
 
 def computed(data: Any, path: Path = ()) -> Any:
-    """Plain data of ours with its deferred values computed, in place where they stand in a container.
+    """*data* with its deferred values computed: in place in a map or list, else the result. Other data is returned as
+    it is.
 
-    path:   where it stands, for messages
-    raises: ValueWithheld, DeferredCycle, and whatever a deferred value raises
+    Only for data that the caller owns. path: where it stands, for messages
+    raises: ValueWithheld, DeferredCycle, and any error of a deferred value
     """
     kind = type(data)
     if kind is dict or kind is list:
@@ -162,19 +166,23 @@ def computed(data: Any, path: Path = ()) -> Any:
 
 
 def taken_in(value: Any, room: int = ROOM) -> Any:
-    """An independent copy of *value*, as a slot's tree holds it.
+    """An independent copy of *value* in the form that a slot's tree holds.
 
     Tuples become lists, dates and times become ISO text, any mapping becomes a map; views and
     writers of a node are copied, deferred values in them stay deferred.
-    room:   how many levels it may have
-    cost:   one visit a map and list
-    raises: BadKey, BadValue, TooDeep with the path from *value*
+    room:   the most levels of nesting
+    cost:   one visit for each map and list
+    raises: BadKey, BadValue (also for NaN and infinity), TooDeep, with the path from *value*
     """
     return copied(value, TAKEN, _plain, room)
 
 
 def stored(value: Any, path: Path) -> Any:
-    """A copy of a value that enters at *path*, as `taken_in`; an error names the whole path."""
+    """A copy of *value* in the form that a slot's tree holds (`taken_in`); an immutable scalar is returned as it is.
+
+    path:   where it enters
+    raises: BadKey, BadValue, TooDeep, with the whole path
+    """
     if type(value) in TAKEN:
         return value
     try:
@@ -213,10 +221,10 @@ def _plain(value: Any, path: Path) -> Any:
 
 
 def key_of(step: Any, path: Path = ()) -> Any:
-    """A step as trees have it: symbols are text.
+    """A step in the form that trees have: a Symbol becomes text, text and integers stay.
 
-    path:   where it is taken, for messages
-    raises: BadKey, for what is neither text nor an integer
+    path:   the path before the step, for messages
+    raises: BadKey, for any other type
     """
     if type(step) is str or type(step) is int:
         return step
@@ -227,12 +235,15 @@ def key_of(step: Any, path: Path = ()) -> Any:
 
 
 def steps_in(key: Any) -> tuple[Any, ...]:
-    """The steps that one subscript takes: `x["a", "b"]` has two, as `x["a"]["b"]`."""
+    """The steps of one subscript as a tuple: `x["a", "b"]` has two, any other key is one step."""
     return key if type(key) is tuple and key else (key,)
 
 
 def steps_of(path: Iterable[Any], above: Path = ()) -> Path:
-    """A path as trees have it. raises: BadKey"""
+    """A path as a tuple of steps in the form that trees have (`key_of`). above: the path before it, for messages
+
+    raises: BadKey
+    """
     steps: Path = ()
     for step in path:
         steps = (*steps, key_of(step, (*above, *steps)))
@@ -240,11 +251,11 @@ def steps_of(path: Iterable[Any], above: Path = ()) -> Path:
 
 
 def refuse_spelled(path: tuple[Any, ...], there: Callable[[Path], bool]) -> None:
-    """Refuse a path in one text, given where steps are wanted: no key is called so, and what it spells is there.
+    """Raise BadArgument where a path is one text with dots, is no key, and its dotted spelling leads to a value.
 
-    A dot belongs to its key here; where neither is there, both readings have the same answer.
-    there:  whether anything stands at some steps
-    raises: BadArgument
+    Here a dot belongs to its key. Does nothing in all other cases.
+    path:  the steps
+    there: path -> whether a value is set there
     """
     if len(path) != 1 or type(path[0]) is not str or "." not in path[0] or there(path):
         return

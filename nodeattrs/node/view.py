@@ -1,9 +1,9 @@
 """The merged read: immutable, lazy by path, cached along the path, never stale.
 
 A view is a window on maps that are joined but not merged. Reading a key folds that
-one key and keeps the answer; what was never read costs nothing. It knows no
-writers, no origins and no names of slots: it is handed maps and the policies they
-meet under, which must be total and path-local (`Policy.is_lazy`).
+one key and keeps the answer; a key that was never read costs nothing. The module knows no
+writers, no origins and no names of slots. It is given maps and their policies, which must
+be lazy (`Policy.is_lazy`).
 
 Not dict and list subclasses: json, `dict()`, `**` and copy read those in C, past the
 methods that fill them (docs/decisions/0004).
@@ -19,13 +19,25 @@ from typing import Any, NoReturn, overload
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import ABSENT, Path, near, spell
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, NullInTheWay, TypeConflict
-from nodeattrs.node.joined import all_as_it_was, as_it_was, entry, evaluated, has, keys_of, own, plain
+from nodeattrs.node.joined import (
+    entry_at,
+    evaluated,
+    has_key,
+    keys_of,
+    maps_at_version,
+    plain,
+    tree_at_version,
+    unevaluated_copy,
+)
 from nodeattrs.node.maps import Joined
 from nodeattrs.node.values import READY, Deferred, refuse_spelled, steps_in, steps_of
 
 
 def no_step(here: Any, path: Path, step: Any) -> TypeConflict:
-    """The error for a step from what stands at *path*, and is no map and no list."""
+    """The error for a step from the value at *path*, which is no map and no list; it is returned, not raised.
+
+    NullInTheWay for null, else TypeConflict.
+    """
     if here is None:
         return NullInTheWay(
             f"cannot step to {spell((step,))}: there is null or nothing at {spell(path)}", path=(*path, step)
@@ -133,10 +145,10 @@ class _View:
 
 
 class Version:
-    """What all trees of a ledger are between two writes: the views that are made meanwhile show it for good.
+    """The state of a ledger's trees between two writes; a view shows one version for good.
 
     number: greater than those of all versions before it, also of other ledgers, with which trees are shared
-    lock:   the ledger's; its owner reads or changes the maps
+    lock:   the ledger's; held while the maps are read or changed
     is_old: whether something was written since
     """
 
@@ -153,14 +165,16 @@ UNCHANGING = Version(RLock())
 """The version of maps to which nothing is written."""
 
 
-class Answers(dict[Any, Any]):
-    """What was read of a map so far, by key; asked for a key that is not in it, it folds that one.
+class ReadCache(dict[Any, Any]):
+    """The values of a map that were read so far, by key; reading a key that is not in it merges that key.
 
-    A view's subscript is this dict's own, so that a warm read runs no Python at all (docs/decisions/0004). No answer
-    changes: it is what stands at the key in one version.
+    A view's subscript is this dict's own, so that a repeated read runs no Python at all (docs/decisions/0004). Scalars
+    and views are kept; a deferred value is computed at each read. An absent key raises NoSuchAttribute.
 
-    part, version, path: of the view
-    order: the keys of the map, once they are known
+    part:    the maps of the view, joined and not merged
+    version: the version that it shows
+    path:    of the view
+    order:   the keys of the map, once they are known; else None
     """
 
     __slots__ = ("order", "part", "path", "version")
@@ -170,16 +184,16 @@ class Answers(dict[Any, Any]):
         self.order: tuple[Any, ...] | None = None
 
     def maps(self) -> Any:
-        """The maps to fold, as they are in this version. The caller holds the lock."""
+        """The maps to merge, as they are in this version. The caller holds the lock."""
         if self.version.is_old:
-            self.part = as_it_was(self.part, self.version.number)
+            self.part = maps_at_version(self.part, self.version.number)
         return self.part
 
     def __missing__(self, key: Any) -> Any:
         if type(key) is tuple and key:
-            return along(self, self.path, key)
+            return read_steps(self, self.path, key)
         with self.version.lock:
-            value = entry(self.maps(), key)
+            value = entry_at(self.maps(), key)
         path, kind = (*self.path, key), type(value)
         if kind in READY:
             self[key] = value
@@ -192,40 +206,41 @@ class Answers(dict[Any, Any]):
             raise self._absent(key, path)
         return _read(value, path)
 
-    def keys_in_order(self) -> tuple[Any, ...]:
-        """The keys of the map, weaker maps first."""
+    def ordered_keys(self) -> tuple[Any, ...]:
+        """All keys of the map, weaker maps first; found at the first call."""
         if self.order is None:
             with self.version.lock:
                 self.order = tuple(keys_of(self.maps()))
         return self.order
 
     def _absent(self, key: Any, path: Path) -> NoSuchAttribute:
-        close = near(key, self.keys_in_order())
+        close = near(key, self.ordered_keys())
         hint = f"did you mean {' or '.join(close)}?" if close else "use .get(...) or .read(...) for None instead"
         if isinstance(key, str) and "." in key:
             hint = f"a dot belongs to its key; a path is steps: {''.join(f'[{step!r}]' for step in key.split('.'))}"
         return NoSuchAttribute(f"no attribute {spell(path)}", path=path, hint=hint)
 
 
-def along(here: Any, path: Path, steps: tuple[Any, ...]) -> Any:
-    """What some steps give one by one.
+def read_steps(here: Any, path: Path, steps: tuple[Any, ...]) -> Any:
+    """The value some steps below a view; () gives the view itself.
 
-    here:   a view, or the answers of one, at *path*
-    raises: as each step; NullInTheWay, TypeConflict, where one leads through a scalar
+    here:   a view or its ReadCache, at *path*
+    raises: NoSuchAttribute or NoSuchElement, for an absent step; NullInTheWay, TypeConflict, where one leads through a
+            scalar
     """
     for depth, step in enumerate(steps):
-        if not isinstance(here, (MapView, ListView, Answers)):
+        if not isinstance(here, (MapView, ListView, ReadCache)):
             raise no_step(here, (*path, *steps[:depth]), step)
         here = here[step]
     return here
 
 
 class MapView(_View, Mapping[Any, Any]):
-    """A merged map. It never changes; deferred values in it are computed when they are read.
+    """A merged map, read-only. It never changes; deferred values in it are computed when they are read.
 
-    A key that is absent raises NoSuchAttribute (a KeyError); `.get(key)` gives None instead. Several steps may be
-    taken in one subscript: `node["a", "b"]` is `node["a"]["b"]`.
-    cost: the first read of a key folds that key, the next ones are one look-up
+    An absent key raises NoSuchAttribute (a KeyError); `.get(key)` gives None instead. Several steps may be taken in one
+    subscript: `node["a", "b"]` is `node["a"]["b"]`. A write raises AttributeIsReadOnly.
+    cost: the first read of a key merges that key, the next ones are one look-up
     """
 
     __slots__ = ("__getitem__", "__weakref__", "_cache", "_path")
@@ -233,15 +248,15 @@ class MapView(_View, Mapping[Any, Any]):
     __getitem__: Any
 
     def __init__(self, part: Any, version: Version = UNCHANGING, path: Path = ()) -> None:
-        self._cache = Answers(part, version, path)
+        self._cache = ReadCache(part, version, path)
         self._path = path
         self.__getitem__ = self._cache.__getitem__
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._cache.keys_in_order())
+        return iter(self._cache.ordered_keys())
 
     def __len__(self) -> int:
-        return len(self._cache.keys_in_order())
+        return len(self._cache.ordered_keys())
 
     def __contains__(self, key: object) -> bool:
         cache = self._cache
@@ -250,7 +265,7 @@ class MapView(_View, Mapping[Any, Any]):
         if type(key) is tuple and key:
             return self._there(key)
         with cache.version.lock:
-            return has(cache.maps(), key)
+            return has_key(cache.maps(), key)
 
     def __eq__(self, other: object) -> bool:
         # Compared in C: view by view would take several frames a level.
@@ -259,7 +274,7 @@ class MapView(_View, Mapping[Any, Any]):
         return bool(self.to_dict() == dict(other)) if isinstance(other, Mapping) else NotImplemented
 
     def get(self, key: Any, default: Any = None) -> Any:
-        """The value of *key*, or *default* where it is absent."""
+        """The value of *key*, or *default* where it is not set."""
         # Not by catching KeyError: a deferred value may raise one of its own.
         return self[key] if key in self else default  # noqa: SIM401
 
@@ -279,12 +294,12 @@ class MapView(_View, Mapping[Any, Any]):
         return plain
 
     def to_plain(self, evaluate: bool = False) -> Any:
-        """As `to_dict`; what the border asks of anything that is stored."""
+        """An independent plain copy, for code that stores a view. evaluate: True computes deferred values"""
         cache = self._cache
         odd: dict[Any, None] = {}
         with cache.version.lock:
-            part = all_as_it_was(cache.part, cache.version.number) if cache.version.is_old else cache.part
-            data = own(part, odd)
+            part = tree_at_version(cache.part, cache.version.number) if cache.version.is_old else cache.part
+            data = unevaluated_copy(part, odd)
         return evaluated(data, odd, self._path) if evaluate else data
 
     def update(self, *entries: Any, **more: Any) -> NoReturn:
@@ -299,7 +314,10 @@ class MapView(_View, Mapping[Any, Any]):
 
 
 class ListView(_View, Sequence[Any]):
-    """A merged list. It never changes; deferred values in it are computed when they are read."""
+    """A merged list, read-only. It never changes; deferred values in it are computed when they are read.
+
+    An index out of range raises NoSuchElement, a slice gives a plain list. A write raises AttributeIsReadOnly.
+    """
 
     __slots__ = ("_items", "_path")
 
@@ -317,7 +335,7 @@ class ListView(_View, Sequence[Any]):
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self._items)))]
         if type(index) is tuple and index:
-            return along(self, self._path, index)
+            return read_steps(self, self._path, index)
         path = (*self._path, index)
         if type(index) is not int:
             raise TypeConflict(f"a list has no key {spell((index,))}: {spell(self._path)} is a list", path=path)
@@ -340,12 +358,12 @@ class ListView(_View, Sequence[Any]):
         return [*other, *self]
 
     def to_list(self, evaluate: bool = True) -> list[Any]:
-        """A plain, independent copy; see `MapView.to_dict`."""
+        """An independent plain copy. evaluate: False leaves deferred values in it as they are"""
         plain: list[Any] = self.to_plain(evaluate)
         return plain
 
     def to_plain(self, evaluate: bool = False) -> Any:
-        """As `to_list`; what the border asks of anything that is stored."""
+        """An independent plain copy, for code that stores a view. evaluate: True computes deferred values"""
         return plain(self._items, evaluate, self._path)
 
     def append(self, *values: Any) -> NoReturn:

@@ -1,6 +1,6 @@
-"""Where a value in a slot comes from, with what was read for it.
+"""The causes of a value in a slot, with the causes of attributes that were read for it.
 
-What was read is looked up in the slots; where that is not enough whoever asks knows how it is traced.
+An attribute that was read is looked up in the slots; where that is not enough, the caller's function traces it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from nodeattrs.core.origins import At
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.moment import plainly_set
+from nodeattrs.node.moment import quick_setter
 from nodeattrs.node.values import Deferred
 
 _DEEPEST = 6
@@ -25,11 +25,11 @@ there, and the path that was read."""
 
 
 def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], then: Then) -> tuple[Cause, ...]:
-    """Where a value comes from.
+    """The causes of a value in a slot; () where none are known. Saved causes are used where the snapshot has them.
 
-    by:   who set it at which path of the slot
-    seen: the attributes on the way here
-    then: asked about what was read, where one look is not enough
+    by:   the mark that set the value, and the path in its slot
+    seen: the attributes whose causes led here; they are not followed again, and neither is a chain of more than six
+    then: traces an attribute that was read, where one look at the slots is not enough
     """
     mark = ledger.marks[by.source]
     kept = getattr(mark.locator, "kept_causes", None)
@@ -48,7 +48,7 @@ def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], then: T
         return known[of]
 
     def looked_up(of: Path) -> tuple[Origin, tuple[Cause, ...]] | None:
-        if (plain := plainly_set(ledger, None if is_late else by.source, of)) is not None:
+        if (plain := quick_setter(ledger, None if is_late else by.source, of)) is not None:
             setter, set_to = plain
             return ledger.marks.place(setter)[0], causes_of(ledger, setter, set_to, seen | {of}, then)
         winner = then(ledger, by, value, seen | {of}, of).winner

@@ -4,7 +4,7 @@ A writer is a component and a path. It translates Python's item syntax and Chef'
 method names into the few verbs of the component's tree, and knows neither slots nor
 the merged view.
 
-A writer is live: it sees and changes what stands at its path until that container, or
+A writer is live: it sees and changes the content of its path until that container, or
 one above it, is replaced. From then on it keeps the old content to itself, as in Chef.
 """
 
@@ -17,7 +17,7 @@ from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
 from nodeattrs.errors import BadArgument, NoSuchAttribute, TypeConflict, wrong_argument
-from nodeattrs.node.component_tree import Change, ComponentTree, Place, below, thing_of
+from nodeattrs.node.component_tree import Change, ComponentTree, Place, step_down, value_of
 from nodeattrs.node.lists import Elements, in_order
 from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.values import TAKEN, Withheld, key_of, refuse_spelled, steps_in, steps_of, stored
@@ -37,10 +37,10 @@ class _Handle:
     def _place(self) -> Place:
         tree = self._tree
         if self._born != tree.ledger.serial:
-            cut = tree.cut_since(self._path, self._born)
-            if cut is not None:
-                tree, above = cut[1].apart()
-                self._tree, self._path = tree, (*above, *self._path[len(cut[0]) :])
+            found = tree.detached_since(self._path, self._born)
+            if found is not None:
+                tree, above = found[1].own_tree()
+                self._tree, self._path = tree, (*above, *self._path[len(found[0]) :])
             self._born = tree.ledger.serial
             self._known = tree.place(self._path)
         elif self._known is None:
@@ -75,12 +75,12 @@ class _Handle:
         raises: NullInTheWay, TypeConflict
         """
         if type(step) is tuple and step:
-            return self._given(*self._tree.stepped(self._path, place, step))
+            return self._given(*self._tree.step_through(self._path, place, step))
         if type(step) is not str:
             step = key_of(step, self._path)
-        file, recipe = found = below(place, step)
+        file, recipe = found = step_down(place, step)
         if recipe is ABSENT and file is ABSENT:
-            found = self._tree.created(self._path, step, False, place, self._born)
+            found = self._tree.create_step(self._path, step, False, place, self._born)
         return self._given((*self._path, step), found)
 
     def _given(self, path: Path, found: Place) -> Any:
@@ -94,7 +94,7 @@ class _Handle:
 
     def _holder(self, steps: tuple[Any, ...]) -> Any:
         """The writer that the last of several steps counts from."""
-        path, place = self._tree.stepped(self._path, self._place(), steps[:-1])
+        path, place = self._tree.step_through(self._path, self._place(), steps[:-1])
         holder = self._given(path, place)
         if not isinstance(holder, _Handle):
             raise self._tree.conflict(holder, path, steps[-1])
@@ -104,7 +104,7 @@ class _Handle:
         place = self._known if self._born == self._tree.ledger.serial else self._place()
         tree, above = self._tree, self._path
         if type(step) is tuple and step:
-            above, place = tree.stepped(above, place or tree.root(), step[:-1])
+            above, place = tree.step_through(above, place or tree.root(), step[:-1])
             step = step[-1]
         path = (*above, step if type(step) is str else key_of(step, above))
         if type(value) not in TAKEN:
@@ -115,9 +115,11 @@ class _Handle:
 
 
 class Writer(_Handle):
-    """A map of one component. Stepping to an absent key creates an empty map there, as Chef does.
+    """A map of one component, read and changed in place. Stepping to an absent key stores an empty map there, as Chef
+    does.
 
-    Several steps may be taken in one subscript: `default["a", "b"] = 1` is `default["a"]["b"] = 1`, in one call.
+    A map or list comes as another writer, a scalar as itself. Several steps may be taken in one subscript:
+    `default["a", "b"] = 1` is `default["a"]["b"] = 1`, in one call. Only this component is read.
 
     >>> from nodeattrs import Node
     >>> node = Node("web1")
@@ -144,7 +146,7 @@ class Writer(_Handle):
         elif recipe is ABSENT and isinstance(file, OwnedMap):
             thing, its = found = file.get(key), recipe
         else:
-            its, thing = found = below(place, key)
+            its, thing = found = step_down(place, key)
             if thing is ABSENT:
                 thing = its
         return writer_at(self._tree, (*self._path, key), found) if isinstance(thing, dict) else self._child(place, key)
@@ -154,7 +156,7 @@ class Writer(_Handle):
             del self._holder(key)[key[-1]]
             return
         (key,) = steps_in(key)
-        if thing_of(below(self._place(), key_of(key, self._path))) is ABSENT:
+        if value_of(step_down(self._place(), key_of(key, self._path))) is ABSENT:
             raise self._absent((key_of(key, self._path),))
         self.delete(key)
 
@@ -195,20 +197,26 @@ class Writer(_Handle):
         return default if value is ABSENT else value
 
     def delete(self, key: Any) -> Any:
-        """Remove *key*; the removed value, or None."""
+        """Remove *key*, and return its value; None where it is absent."""
         self._place()
         return self._tree.delete((*self._path, key_of(key, self._path)))
 
     def pop(self, key: Any, *default: Any) -> Any:
-        """Remove *key* and give its value; KeyError, or *default*, where it is absent."""
-        if thing_of(below(self._place(), key_of(key, self._path))) is ABSENT:
+        """Remove *key*, and return its value. Where it is absent: *default*, or NoSuchAttribute (a KeyError)
+        without one.
+        """
+        if value_of(step_down(self._place(), key_of(key, self._path))) is ABSENT:
             if default:
                 return default[0]
             raise self._absent((key_of(key, self._path),))
         return self.delete(key)
 
     def update(self, *entries: Any, **more: Any) -> Writer:
-        """Store each entry, one level deep; self."""
+        """Store each entry, replacing the old value of its key; returns this writer. Takes a map or pairs, and
+        keywords, as dict.
+
+        raises: BadArgument, for anything else
+        """
         if entries and not isinstance(entries[0], (Mapping, Iterable)):
             raise wrong_argument("what a map is updated with", "a map, or pairs", entries[0], 'update({"port": 80})')
         for key, value in dict(*entries, **more).items():
@@ -218,27 +226,30 @@ class Writer(_Handle):
         return self
 
     def clear(self) -> Writer:
-        """Remove all keys; self."""
+        """Remove all keys; returns this writer."""
         for key in self.keys():
             self.delete(key)
         return self
 
     def setdefault(self, key: Any, value: Any = None) -> Any:
-        """Store *value* where the key is absent in this component; what stands there then."""
+        """Store *value* where the key is absent in this component; returns the value there: a writer for a map or list.
+
+        A key that has null is not absent. Where a value is found, the history notes the attempt as silent.
+        """
         if key not in self:
             self[key] = value
         else:
             path = (*self._path, key_of(key, self._path))
-            self._tree.silent(path, stored(value, path))
+            self._tree.note_silent(path, stored(value, path))
         return self[key]
 
     # Chef's path methods. They count from here.
 
     def read(self, *path: Any) -> Any:
-        """A plain copy of what stands at *path* in this component, or None. Creates nothing.
+        """A plain copy of the value at *path* in this component; None where it is absent. Creates nothing.
 
         Deferred values stay deferred: a level hands out what was stored, as Chef's does.
-        raises: ValueWithheld
+        raises: ValueWithheld; BadArgument, where a lone text with dots is no key, and spells a path that is set
         """
         value = self._at(path)
         if value is not ABSENT:
@@ -247,24 +258,30 @@ class Writer(_Handle):
         return None
 
     def read_strict(self, *path: Any) -> Any:
-        """As `read` (Ruby's `read!`). raises: NoSuchAttribute"""
+        """A plain copy of the value at *path* in this component, as `read`, but NoSuchAttribute where it is absent.
+
+        Ruby's `read!`. Deferred values stay deferred. raises: ValueWithheld, too
+        """
         value = self._at(path)
         if value is ABSENT:
             raise self._absent(steps_of(path))
         return value
 
     def exist(self, *path: Any) -> bool:
-        """Whether there is something at *path*, null included (Ruby's `exist?`)."""
+        """Whether this component has a value at *path*, null included (Ruby's `exist?`).
+
+        raises: BadArgument, where a lone text with dots is no key, and spells a path that is set
+        """
         found = self._has(path)
         if not found:
             refuse_spelled(path, self._has)
         return found
 
     def _has(self, path: Path) -> bool:
-        return thing_of(self._place_below(path)) is not ABSENT
+        return value_of(self._place_below(path)) is not ABSENT
 
     def write(self, *path_and_value: Any) -> Any:
-        """Store the last argument at the path before it; scalars in the way become maps. The value.
+        """Store the last argument at the path before it, and return it. Scalars in the way become maps.
 
         raises: BadArgument, without a path
         """
@@ -275,7 +292,9 @@ class Writer(_Handle):
         return self._write(path_and_value, strict=True)
 
     def unlink(self, *path: Any) -> Any:
-        """Remove what stands at *path*; the value, or None. On a list it removes by value, as Chef does."""
+        """Remove the value at *path*, and return it; None where it is absent. From a list, equal elements are
+        removed, as in Chef.
+        """
         refuse_spelled(path, self._has)
         self._place()
         return self._tree.unlink((*self._path, *steps_of(path, self._path)))
@@ -289,7 +308,7 @@ class Writer(_Handle):
     def _place_below(self, path: Iterable[Any]) -> Place:
         place = self._place()
         for step in steps_of(path, self._path):
-            place = below(place, step)
+            place = step_down(place, step)
         return place
 
     def _at(self, path: Iterable[Any]) -> Any:
@@ -319,7 +338,7 @@ _new = object.__new__
 
 
 def writer_at(tree: ComponentTree, path: Path, place: Place | None) -> Writer:
-    """`Writer(tree, path, place)`, without the frames that Python takes to make one: each step does.
+    """`Writer(tree, path, place)`, made without calls of `__init__`, since each step makes one.
 
     place: None for a whole component, which is looked up when it is needed
     """
@@ -329,15 +348,16 @@ def writer_at(tree: ComponentTree, path: Path, place: Place | None) -> Writer:
 
 
 class ListWriter(_Handle):
-    """A list of one component. Work in it makes the whole list that of whoever works.
+    """A list of one component, changed in place. Every change stores a new list in the slot of the current setter.
 
+    A map or list in it comes as a writer. raises: TypeConflict, at a change, where the list is no longer there
     cost: each change copies the list
     """
 
     __slots__ = ()
 
     def _list(self) -> list[Any]:
-        thing = thing_of(self._place())
+        thing = value_of(self._place())
         if not isinstance(thing, list):
             raise TypeConflict(f"there is no list at {self._tree.component.name}.{spell(self._path)} any more")
         return thing
@@ -382,16 +402,16 @@ class ListWriter(_Handle):
         return [At(mark, (*path, index) if listed else path) for index in range(count)]
 
     def append(self, value: Any) -> ListWriter:
-        """Add one element at the end; self."""
+        """Add one element at the end; returns this writer."""
         return self.push(value)
 
     def push(self, *values: Any) -> ListWriter:
-        """Add elements at the end; self."""
+        """Add elements at the end; returns this writer."""
         return self._add(None, values)
 
     @taking(values=Listed)
     def concat(self, values: Iterable[Any]) -> ListWriter:
-        """Add the elements of a list at the end; self."""
+        """Add the elements of a list at the end; returns this writer."""
         return self._add(None, values, listed=True)
 
     extend = concat
@@ -401,12 +421,16 @@ class ListWriter(_Handle):
         return self._add(None, values, listed=True)
 
     def unshift(self, *values: Any) -> ListWriter:
-        """Add elements at the front; self."""
+        """Add elements at the front; returns this writer."""
         return self._add(0, values)
 
     @taking(index=int)
     def insert(self, index: int, *values: Any) -> ListWriter:
-        """Add elements before *index*; a negative one counts so that -1 is the end, as in Ruby; self."""
+        """Add elements before *index*; returns this writer. -1 is the end, as in Ruby; an index beyond the end adds
+        nulls.
+
+        raises: BadArgument, for an index before the start
+        """
         return self._add(index, values)
 
     def _add(self, index: int | None, values: Iterable[Any], listed: bool = False) -> ListWriter:
@@ -417,7 +441,7 @@ class ListWriter(_Handle):
             at = length if index is None else index if index >= 0 else length + index + 1
             if at < 0:
                 raise BadArgument(f"index {index} lies before the start of a list of {length}", path=self._path)
-            own.reach(at, mark)
+            own.extend_to(at, mark)
             own.insert(at, taken, self._set_by(mark, len(taken), listed))
 
         self._work(change)
@@ -425,7 +449,7 @@ class ListWriter(_Handle):
 
     @taking(values=Listed)
     def replace(self, values: Iterable[Any]) -> ListWriter:
-        """Make the elements of *values* the whole content; self."""
+        """Make *values* the whole content: no old element and no old setter goes on. Returns this writer."""
         taken = self._taken(values)
 
         def change(own: Elements, mark: int) -> None:
@@ -435,9 +459,10 @@ class ListWriter(_Handle):
         return self
 
     def sort(self) -> ListWriter:
-        """Sort: numbers by size, text by code point, lists by their first elements that differ; self.
+        """Sort in place: numbers by size, text by code point, lists by their first elements that differ; returns this
+        writer.
 
-        raises: BadArgument, where two have no order that have to be compared, such as null and a number
+        raises: BadArgument, for two elements without a common order, such as null and a number; nothing changes then
         """
 
         def change(own: Elements, mark: int) -> None:
@@ -447,36 +472,38 @@ class ListWriter(_Handle):
         return self
 
     def reverse(self) -> ListWriter:
-        """Turn the order around; self."""
+        """Reverse the order in place; returns this writer."""
         self._work(lambda own, mark: own.keep(range(len(own.values) - 1, -1, -1)))
         return self
 
     def clear(self) -> ListWriter:
-        """Remove all elements; self."""
+        """Remove all elements; returns this writer."""
         return self.replace(())
 
     def pop(self, index: int = -1) -> Any:
-        """Remove and give the last element, or that at *index*; None where there is none."""
+        """Remove the element at *index*, the last one by default, and return it; None for an index out of range."""
         return self.delete_at(index)
 
     def shift(self) -> Any:
-        """Remove and give the first element, or None."""
+        """Remove the first element, and return it; None for an empty list."""
         return self.delete_at(0)
 
     @taking(index=int)
     def delete_at(self, index: int) -> Any:
-        """Remove and give the element at *index*, or None."""
+        """Remove the element at *index*, and return it; None for an index out of range."""
         if not -len(self) <= index < len(self):
             return None
         return self._work(lambda own, mark: (own.who.pop(index), own.values.pop(index))[1])
 
     def delete(self, value: Any) -> Any:
-        """Remove all elements that are type-strictly equal to *value*; it, or None where there was none."""
+        """Remove all elements that equal *value*, types included; returns *value*, or None where no element did."""
         taken = stored(value, self._path)
         return self._work(lambda own, mark: own.remove(taken))
 
     def uniq(self) -> ListWriter | None:
-        """Drop later duplicates; self, or None where nothing changed."""
+        """Remove later duplicates in place; 1 and "1" differ. Returns this writer, or None where there were
+        none, as in Ruby.
+        """
 
         def change(own: Elements, mark: int) -> bool:
             first: dict[Any, int] = {}

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from nodeattrs.core.folding import meet, note
+from nodeattrs.core.folding import meet, record_decision
 from nodeattrs.core.part import Handler, Join, Part, by_field, concat, entries, handler, listed, made
 from nodeattrs.core.policy import (
     ABSENT_KIND,
@@ -148,7 +148,7 @@ def _distinct(key: Callable[[Any], Any]) -> Join:
         for part in (*_list(lower).elements(), *_list(upper).elements()):
             name = strict_key(key(part.value))
             if name in found:
-                note(COMPOSE, found[name], part)
+                record_decision(COMPOSE, found[name], part)
             found[name] = part
         return listed(found.values(), lower, upper)
 

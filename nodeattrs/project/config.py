@@ -494,7 +494,7 @@ def _at(place: str, _: Any) -> str:
 
 
 def _limit(name: str, most: Any) -> Limits:
-    return Limits().but(**{name: most})
+    return Limits().replaced(**{name: most})
 
 
 def _limits(fields: Fields) -> dict[str, float]:

@@ -119,7 +119,7 @@ class Difference:
     def _ways(self, change: Change) -> list[str]:
         """The lines that a value of the right side comes from, where they are asked for."""
         winner = self.right.node.trace(change.path).winner if self.causes and change.after is not ABSENT else None
-        return [] if winner is None else winner.claim.ways()
+        return [] if winner is None else winner.claim.cause_lines()
 
     def to_dict(self) -> dict[str, Any]:
         """The differences as data, each side with its value and origin."""

@@ -192,7 +192,7 @@ class Explanation(NamedTuple):
         if rules:
             yield ""
             yield from rules
-        if ways := dict.fromkeys(way for one in trace.standing for way in one.claim.ways()):
+        if ways := dict.fromkeys(way for one in trace.standing for way in one.claim.cause_lines()):
             yield ""
             yield from _ways(ways, screen)
         if _has_several_setters(trace.elements):

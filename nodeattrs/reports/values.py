@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from nodeattrs.core.claim import Origin, Words
+from nodeattrs.core.claim import Origin, ValueText
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.core.unread import Unread, unread_below
@@ -37,7 +37,7 @@ def claimed(value: Any, path: Path = ()) -> Any:
     """The value of a claim as data: None for nothing. It may be one that nobody can read, such as a circle."""
     if value is ABSENT or isinstance(value, Unknown):
         return None
-    if isinstance(value, Words):
+    if isinstance(value, ValueText):
         return str(value)
     try:
         return data_of(value, path)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.bindings import BindingError, BindingErrors, Composition, Injector
-from nodeattrs.core.claim import Words
+from nodeattrs.core.claim import ValueText
 from nodeattrs.core.trace import Trace, TraceClaim
 from tests.causality.systems.bindings import FACTS, BindingSites
 
@@ -44,7 +44,7 @@ def expected(injector: Injector, key: str) -> tuple[str, Any] | None:
     if not below:
         return layer, ABSENT
     first = below[0]
-    demands = isinstance(first.value, Words) and str(first.value).startswith("abstract")
+    demands = isinstance(first.value, ValueText) and str(first.value).startswith("abstract")
     overrides_nothing = len(below) == 1 and "override" in trace.title(first.rank)
     if demands or overrides_nothing or explanation.ties.get(first.rank):
         return layer, WRONG
@@ -83,7 +83,7 @@ def failures(seed: int, count: int, tally: Counter[str]) -> Iterator[str]:
                     wanted = expected(injector, key)
                 except BindingError:
                     continue
-                if wanted is None or isinstance(wanted[1], Words):
+                if wanted is None or isinstance(wanted[1], ValueText):
                     continue
                 tally["keys"] += 1
                 found = answered(folder, wanted[0], key)

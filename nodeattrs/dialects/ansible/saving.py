@@ -47,7 +47,7 @@ def _node(answer: Variables, sensitive: Any) -> Node:
     facts = {name: magic[name] for name in ("inventory_hostname", "group_names") if magic.get(name)}
     node = Node.from_chef({"name": answer.host, "automatic": facts}, sensitive=sensitive)
     for layer, names in _winning(answer):
-        Intake(node).normal({str(name): as_attribute(answer.vars[name]) for name in names}, layer.origin)
+        Intake(node).merge_normal({str(name): as_attribute(answer.vars[name]) for name in names}, layer.origin)
     return node
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodeattrs.core.claim import Cause, Claim, Origin, Words
+from nodeattrs.core.claim import Cause, Claim, Origin, ValueText
 from nodeattrs.core.trace import Element, Outcome, Trace, TraceClaim
 from nodeattrs.core.tree import ABSENT, Path, as_path, dig
 from nodeattrs.dialects.bindings.model.faults import BindingError
@@ -42,7 +42,7 @@ class ClassInclusion:
 
     def claim(self, path: Path) -> Claim:
         """It as a claim about a path."""
-        return Claim((CLASSES, *path), Words(self.words), self.rank, self.at.origin)
+        return Claim((CLASSES, *path), ValueText(self.words), self.rank, self.at.origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +239,7 @@ class Explanation:
 
 def _data(value: Any) -> Any:
     found = plain(value)
-    return str(found) if isinstance(found, Words) else found
+    return str(found) if isinstance(found, ValueText) else found
 
 
 def explain(maker: ValueMaker, wanted: Asked) -> Explanation:

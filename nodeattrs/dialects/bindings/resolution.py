@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.codes import Kind
 from nodeattrs.core.borders import Listed, taking
-from nodeattrs.core.claim import Below, Cause, Origin
+from nodeattrs.core.claim import Cause, LocatorBelow, Origin
 from nodeattrs.core.tree import meant, near
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.core.unread import Unread
@@ -485,7 +485,7 @@ class Applied:
 def _entry_of(item: Parameters, name: Any, value: Any) -> Constant:
     """One parameter, which knows where it stands in the hash."""
     places = item.to.places if isinstance(item.to, Constant) else None
-    return Constant(value, places=None if places is None else Below(places, (name,)))
+    return Constant(value, places=None if places is None else LocatorBelow(places, (name,)))
 
 
 def bind_again(applied: Applied) -> None:

@@ -13,7 +13,7 @@ from itertools import groupby
 from math import inf
 from typing import Any, NamedTuple
 
-from nodeattrs.core.claim import Cause, Claim, Origin, Words
+from nodeattrs.core.claim import Cause, Claim, Origin, ValueText
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import wholes
 from nodeattrs.core.part import Part, made
@@ -47,7 +47,7 @@ class SetBy:
 
 
 def _conflicting(lower: Part, upper: Part) -> Part:
-    return made(Words("several that tie"), lower, upper)
+    return made(ValueText("several that tie"), lower, upper)
 
 
 def _rule(rule: Any, why: str) -> Policy:
@@ -70,7 +70,7 @@ class Source:
 
     of: Declaration | UnknownSet
     title: str
-    words: Words | None = None
+    words: ValueText | None = None
     named: bool = False
 
     def shown(self, setting: Setting) -> Any:
@@ -190,7 +190,7 @@ def plain(value: Any) -> Any:
     try:
         return copied(texts_of(value))
     except (BadKey, BadValue):
-        return Words(str(value))
+        return ValueText(str(value))
 
 
 def label_of(key: Key) -> str:
@@ -269,7 +269,7 @@ def _collected(asking: _Asking, multibind: Declaration) -> Account:
         folding = Folding()
         folding.lay(collected.folding, _TIED)
         made_of = _rule(lambda _, upper: made(plain(asking.value), upper), "the transformer made another value of it")
-        folding.only(made_of)
+        folding.finish(made_of)
     sources = {number: _source(maker, one, root) for number, one in collected.sources.items()}
     return Account(label, folding, sources, is_collection=True)
 
@@ -362,13 +362,13 @@ class _Laying:
         producer = one.root.producer
         if isinstance(producer, Constant) and not one.abstract and not one.is_multibind:
             return plain(producer.value)
-        return Words(one.describe())
+        return ValueText(one.describe())
 
 
-def _words(one: Declaration) -> Words | None:
+def _words(one: Declaration) -> ValueText | None:
     """What a declaration says that says no value itself."""
     if isinstance(one.item, Rebinding) and one.source is not None:
-        return Words(f"{one.item.verb} of {one.source.words}")
+        return ValueText(f"{one.item.verb} of {one.source.words}")
     if one.abstract or one.is_multibind or not isinstance(one.producer, Constant):
-        return Words(one.describe())
+        return ValueText(one.describe())
     return None

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple
 
-from nodeattrs.core.folding import Folding, meet, note
+from nodeattrs.core.folding import Folding, meet, record_decision
 from nodeattrs.core.part import Handler, Part, concat, kept, listed, made, recast, sliced
 from nodeattrs.core.policy import (
     ABSENT_KIND,
@@ -404,7 +404,7 @@ class _Builder:
         """Two lists of one length, item over item."""
         assert self.in_list is not None
         if self.replaces_items:
-            note(self.in_list, below, above)
+            record_decision(self.in_list, below, above)
             return above
         items = []
         for index, (old, new) in enumerate(zip(below.elements(), above.elements(), strict=True)):

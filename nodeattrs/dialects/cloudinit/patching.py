@@ -84,7 +84,7 @@ class _Effort:
 
     def begin(self) -> None:
         self.budget = self._next
-        self._next = self.budget.whole()
+        self._next = self.budget.renewed()
 
     def opened(self, tree: Any, pointers: Iterable[str]) -> Any:
         """A tree that may be changed at some pointers; the one it is made of stays. raises: TooMuch"""

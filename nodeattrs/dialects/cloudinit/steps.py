@@ -144,9 +144,9 @@ def steps_of(rows: Iterable[Row]) -> Iterator[Joining]:
 
 
 def befores_of(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
-    """Each joining with the result before it, which may not be kept (`Folding.befores`). cost: that of what joins"""
+    """Each joining with the result before it, which may not be kept (`results_before`). cost: that of what joins"""
     for row in rows:
-        befores = row.folding.befores()
+        befores = row.folding.results_before()
         for joining in row.joinings:
             steps = [before for before, _ in islice(befores, joining.steps)]
             if steps:

@@ -215,7 +215,7 @@ class _Unpacking:
         except UnicodeEncodeError as error:
             raise CloudConfigError(ENCODING, "half of a surrogate pair, which no file can hold") from error
         if len(data) > self.budget.limits.bytes:
-            raise self.budget.passed("bytes")
+            raise self.budget.exceeded("bytes")
         if data[:2] == b"\x1f\x8b":
             self.rows = _Rows("", self.budget)
             return self._gunzipped(data, data)
@@ -252,7 +252,7 @@ class _Unpacking:
         """Unpacked data; where it is no gzip, *otherwise*, or an error if that is None."""
         try:
             with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-                content = packed.read(self.budget.left("bytes") + 1)
+                content = packed.read(self.budget.remaining("bytes") + 1)
         except (OSError, EOFError, zlib.error) as error:
             if otherwise is not None:
                 return otherwise
@@ -346,7 +346,7 @@ class _Unpacking:
 
     def _archived(self, text: str) -> Iterator[_Attached]:
         try:
-            entries = load_yaml(text, self.budget.whole())
+            entries = load_yaml(text, self.budget.renewed())
         except CloudConfigError as error:
             if error.kind != EMPTY:
                 raise
@@ -442,7 +442,7 @@ def _add_launch_index(part: Message, budget: Budget) -> None:
     if index is None and part.get_content_type() == CLOUD_CONFIG:
         content = part.get_payload(decode=True)
         try:
-            config = load_yaml(content.decode("utf-8"), budget.whole()) if isinstance(content, bytes) else None
+            config = load_yaml(content.decode("utf-8"), budget.renewed()) if isinstance(content, bytes) else None
         except (CloudConfigError, UnicodeDecodeError):
             return
         index = config.get("launch-index") if isinstance(config, dict) else None

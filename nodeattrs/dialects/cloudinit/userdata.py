@@ -253,7 +253,7 @@ class _Run:
                 self.joinings.append(Joining(number, part, name, None, None, steps=len(operations)))
                 return PartReport(number, part, name, "merged")
             repeated: list[Repeated] = []
-            config = load_config(text, self.effort.budget.whole(), self.release, repeated)
+            config = load_config(text, self.effort.budget.renewed(), self.release, repeated)
             self.effort.read(text, config)
             own, rest, source = own_definition(config, part.headers)
             used, source = self._used(own, source)

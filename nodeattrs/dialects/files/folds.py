@@ -117,7 +117,7 @@ def folded(
         secrets = Secrets(paths)
         for layer in layers:
             if isinstance(layer.value, dict):
-                secrets.guarded((), layer.value)
+                secrets.wrapped((), layer.value)
     plan = policy.plan(layers, rules)
     return fold([plan] if layers else [], plan.policy, strict=strict)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cmp_to_key, lru_cache
 from typing import Any
 
-from nodeattrs.core.folding import meet, note
+from nodeattrs.core.folding import meet, record_decision
 from nodeattrs.core.part import Handler, Part, by_field, by_position, entries, listed, made, unite, without
 from nodeattrs.core.policy import (
     ABSENT_KIND,
@@ -146,7 +146,7 @@ class Deep:
             name = self._markers.named_by(marker)
             if name in lower.value:
                 gone.append(name)
-                note(KNOCKED_OUT, lower.at(name), upper.at(marker))
+                record_decision(KNOCKED_OUT, lower.at(name), upper.at(marker))
         return meet(self._both_maps, without(lower, gone), upper if self._markers.through else without(upper, markers))
 
     # --- texts and lists
@@ -155,7 +155,7 @@ class Deep:
         if not self._markers.has(upper.value):
             return upper
         if lower.value is not ABSENT and lower.value is not upper.value:
-            note(KNOCKED_OUT, lower, upper)
+            record_decision(KNOCKED_OUT, lower, upper)
         return made("", upper)
 
     def _list_over(self, lower: Part, upper: Part) -> Part:
@@ -164,7 +164,7 @@ class Deep:
             return upper
         for part in upper.elements() if lower.value is not upper.value else ():
             if self._markers.is_bare(part.value):
-                note(KNOCKED_OUT, lower, part)
+                record_decision(KNOCKED_OUT, lower, part)
         return listed((part for part in upper.elements() if not self._markers.drop(part.value)), upper)
 
     def _lists(self, lower: Part, upper: Part) -> Part:
@@ -268,7 +268,7 @@ class _Markers:
                 yield part
                 continue
             if noted:
-                note(KNOCKED_OUT, part, bare[0] if bare else by[value])
+                record_decision(KNOCKED_OUT, part, bare[0] if bare else by[value])
 
 
 def _refuse_empty_prefix(lower: Part, upper: Part) -> Part:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Cause, Claim, Origin
-from nodeattrs.core.folding import NOTHING, Folding, noting
+from nodeattrs.core.folding import NOTHING, Folding, recorded_decisions
 from nodeattrs.core.origins import wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.sensitive import Encrypted, Marked, encrypted_in, plain
@@ -151,7 +151,7 @@ class Explanation:
         """The merged value before a conversion, with the places of all its leaves, and what knock-outs removed."""
         if not self._recorder.how.options.get("knockout_prefix"):
             return self._folding.located(), ()
-        with noting() as notes:
+        with recorded_decisions() as notes:
             part = self._folding.located()
         return part, tuple((note.lower, note.upper) for note in notes if note.policy is KNOCKED_OUT)
 

@@ -42,7 +42,7 @@ _Read = TypeVar("_Read")
 
 
 class LoadedTree:
-    """The layers of a tree, made as a `Hiera`, which says what is what.
+    """Hiera's layers on disk, and the files that were read so far; it knows no node. Made as a `Hiera`.
 
     skipped: the levels that were left out so far because somebody asked for it
     lacking: file and line of each level whose data function nobody has, and the error that says so

@@ -103,7 +103,7 @@ class Strategy:
             folding = self.folding(1)
             folding.lay(level, self.policy)
         if self.last is not None:
-            folding.only(self.last)
+            folding.finish(self.last)
         return folding
 
     def to_data(self) -> str | dict[str, Any]:

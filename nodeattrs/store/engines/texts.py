@@ -99,7 +99,7 @@ _LARGEST_TEXT = 10
 def text_budget(file: str = "a text of the store") -> Budget:
     """What one text of a store may take. file: what messages call it"""
     limits = in_force()
-    return Budget(file, limits.but(bytes=_LARGEST_TEXT * limits.bytes))
+    return Budget(file, limits.replaced(bytes=_LARGEST_TEXT * limits.bytes))
 
 
 def unpacked(body: bytes) -> bytes:
@@ -107,7 +107,7 @@ def unpacked(body: bytes) -> bytes:
     budget = text_budget()
     if body.startswith(_ZSTD_BEGINS):
         return _unpacked_zstd(body, budget)
-    most, unpacking = budget.left("bytes"), zlib.decompressobj()
+    most, unpacking = budget.remaining("bytes"), zlib.decompressobj()
     content = unpacking.decompress(body, most + 1)
     budget.bytes(len(content))
     if not unpacking.eof:

@@ -287,7 +287,7 @@ def _array(options: _Options, numbered: _Numbered) -> Folding:
         single = options.flatten is not None or options.word == "append"
         folding = _joined(parts, APPEND if single else CONCAT, CONCAT)
     for look in _last_looks(options):
-        folding.only(look)
+        folding.finish(look)
     return folding
 
 
@@ -388,7 +388,7 @@ def _hash(options: _Options, numbered: _Numbered) -> Folding:
         several = sorted((*unknown, *numbers), key=order.__getitem__)
         entry = _entry(options, name, {number: numbered[number] for number in several}, policy)
         for look in looks:
-            entry.only(look)
+            entry.finish(look)
         named.append(entry)
     folding = _joined(named, NAMES, NAMES)
     for number in unknown:  # it may have names that nobody else has

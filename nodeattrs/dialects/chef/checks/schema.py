@@ -175,7 +175,7 @@ def _node(repository: Repository, stack: Stack) -> Node:
     expansion = expand_run_list(node.run_list, repository.role, node.environment)
     expansion.require_roles()
     take_layers(node, expansion, environment_named(node.environment, repository.environment))
-    Intake(node).normal(file.normal, file.locator_of("normal"))
+    Intake(node).merge_normal(file.normal, file.locator_of("normal"))
     return node
 
 

@@ -28,7 +28,7 @@ from nodeattrs.errors import BadKey, BadValue, DocumentError
 from nodeattrs.formats import documents
 from nodeattrs.formats.python import PythonText
 from nodeattrs.kinds import RUBY_LEFT
-from nodeattrs.node.causes import of_line
+from nodeattrs.node.causes import causes_of_line
 from nodeattrs.node.values import taken_in
 
 
@@ -175,7 +175,7 @@ class Script:
     def causes(self, path: Path, value: Any, asked: Any) -> tuple[Cause, ...]:
         """Where a value that is set at *path* comes from."""
         line, rest = self._set_at(path)
-        return () if line is None else of_line(self, self._text, line, rest, value, asked)
+        return () if line is None else causes_of_line(self, self._text, line, rest, value, asked)
 
     def line_of(self, path: Path) -> int | None:
         """The line of the call that set *path* or what holds it."""

@@ -24,7 +24,7 @@ from typing import Any, TypeVar, cast
 from nodeattrs import border
 from nodeattrs.contract.folder import Folder
 from nodeattrs.core.borders import A_PATH, taking
-from nodeattrs.core.claim import Below, Locator, Origin
+from nodeattrs.core.claim import Locator, LocatorBelow, Origin
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import SCALARS, checked_name, copied, dig
 from nodeattrs.dialects.chef.repository.cookbooks import (
@@ -217,7 +217,7 @@ class Repository(Folder):
         def content(fields: Fields) -> tuple[dict[str, Any], Locator]:
             # knife writes the item wrapped, people write it bare.
             if fields.tree.get("json_class") == "Chef::DataBagItem" and "raw_data" in fields.tree:
-                return fields.map("raw_data"), Below(fields.locator, ("raw_data",))
+                return fields.map("raw_data"), LocatorBelow(fields.locator, ("raw_data",))
             fields.named(item, "id")
             fields.finish()
             return {"id": item, **fields.tree}, fields.locator

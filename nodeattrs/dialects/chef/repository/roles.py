@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from nodeattrs.core.borders import Listed, taking
-from nodeattrs.core.claim import Below, Locator, Origin
+from nodeattrs.core.claim import Locator, LocatorBelow, Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.chef.repository.cookbooks import Lock
 from nodeattrs.errors import CookbookNotFound, InvalidRunListItem, NotFound
@@ -40,12 +40,12 @@ class _SaysAttributes:
     @property
     def default_locator(self) -> Locator:
         """Who says the default attributes, its paths counted from their root."""
-        return Below(self.locator, ("default_attributes",))
+        return LocatorBelow(self.locator, ("default_attributes",))
 
     @property
     def override_locator(self) -> Locator:
         """Who says the override attributes, its paths counted from their root."""
-        return Below(self.locator, ("override_attributes",))
+        return LocatorBelow(self.locator, ("override_attributes",))
 
 
 @taking(name=str, run_list=Listed, default_attributes=Mapping, override_attributes=Mapping)
@@ -210,7 +210,7 @@ class NodeFile:
 
     def locator_of(self, level: str) -> Locator:
         """Who says the attributes of one level, its paths counted from their root."""
-        return Below(self.locator, (level,))
+        return LocatorBelow(self.locator, (level,))
 
 
 def read_node(name: str, fields: Fields) -> NodeFile:

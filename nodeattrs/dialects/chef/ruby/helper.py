@@ -126,8 +126,8 @@ class Helper:
     def _line(self, budget: Budget, until: float) -> bytes:
         while (end := self._buffer.find(b"\n", self._searched)) < 0:
             self._searched = len(self._buffer)
-            if self._searched > budget.left("bytes"):
-                raise budget.passed("bytes")
+            if self._searched > budget.remaining("bytes"):
+                raise budget.exceeded("bytes")
             self._ready(until)
             self._take_in()
         line = bytes(self._buffer[:end])

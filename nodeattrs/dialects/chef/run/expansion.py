@@ -19,7 +19,7 @@ from nodeattrs.core.policy import INSIDE
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.chef.repository.roles import Environment, Role
 from nodeattrs.errors import CookbookVersionConflict, EnvironmentNotFound, RoleNotFound
-from nodeattrs.node.intake import FACTS, JSON, ROLES, EnvironmentLike, Intake, split_of_node
+from nodeattrs.node.intake import FACTS, JSON, ROLES, EnvironmentLike, Intake, split_node_fields
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
 from nodeattrs.node.run_list import RunListItem, cookbook_of, normalised, qualified
 from nodeattrs.node.running import setting_as, walk
@@ -304,15 +304,15 @@ def expand_node(
     expansion.require_roles()
     note_expansion(node, expansion)
     take_layers(node, expansion, environment_named(node.environment, environments))
-    Intake(node).note({"chef_environment": node.environment})
+    Intake(node).set_automatic({"chef_environment": node.environment})
     return expansion
 
 
 def take_layers(node: Node, expansion: Expansion, environment: Environment) -> None:
     """Replace what environment and roles say on a node."""
     layers, intake = expansion.role_layers, Intake(node)
-    intake.environment(environment)
-    intake.roles(
+    intake.set_environment(environment)
+    intake.set_roles(
         [(role.default_attributes, role.default_locator) for role in layers],
         [(role.override_attributes, role.override_locator) for role in layers],
     )
@@ -324,8 +324,8 @@ def take_layers(node: Node, expansion: Expansion, environment: Environment) -> N
 def note_expansion(node: Node, expansion: Expansion) -> None:
     """Note among the automatic attributes what the run-list expands to."""
     intake = Intake(node)
-    intake.begin_tags()
-    intake.note(expansion.noted)
+    intake.ensure_tags()
+    intake.set_automatic(expansion.noted)
 
 
 def environment_named(name: str, environments: Environments) -> Environment:
@@ -341,7 +341,7 @@ def environment_named(name: str, environments: Environments) -> Environment:
 @taking(node=Node)
 def reset_defaults_and_overrides(node: Node) -> None:
     """Empty the components default and override of a node. source: Chef's method of that name"""
-    Intake(node).reset()
+    Intake(node).empty_levels()
 
 
 @taking(node=Node, role_default=Mapping, role_override=Mapping, environment="override_attributes?")
@@ -360,8 +360,8 @@ def apply_expansion(
     if environment is not None:
         node.environment = environment.name
     intake = Intake(node)
-    intake.environment(environment)
-    intake.roles([(role_default, ROLES)], [(role_override, ROLES)])
+    intake.set_environment(environment)
+    intake.set_roles([(role_default, ROLES)], [(role_override, ROLES)])
 
 
 @taking(node=Node, facts=Mapping, json_attributes=Mapping | None)
@@ -382,14 +382,14 @@ def consume_external(
     raises:          AmbiguousRunList, BadArgument where the facts have no platform
     source:          Chef's `Node#consume_external_attrs`
     """
-    of_node = split_of_node(json_attributes or {}, json_locator)
+    of_node = split_node_fields(json_attributes or {}, json_locator)
     if of_node.run_list is not None:
         node.run_list = of_node.run_list
     if of_node.environment is not None:
         node.environment = of_node.environment
     intake = Intake(node)
-    intake.json_attributes(of_node.attributes, json_locator)
-    intake.facts(facts, facts_locator, guid=guid)
+    intake.merge_json(of_node.attributes, json_locator)
+    intake.merge_facts(facts, facts_locator, guid=guid)
 
 
 @taking(node=Node, facts=Mapping)
@@ -399,4 +399,4 @@ def consume_facts(node: Node, facts: Mapping[Any, Any], *, guid: str | None = No
     raises: BadArgument, where the facts have no platform
     source: Chef's `Node#consume_ohai_data`
     """
-    Intake(node).facts(facts, locator, guid=guid, anew=False)
+    Intake(node).merge_facts(facts, locator, guid=guid, anew=False)

@@ -34,7 +34,7 @@ from nodeattrs.errors import (
 )
 from nodeattrs.node.node import WORDS, Node, words_of
 from nodeattrs.node.run_list import cookbook_of, qualified
-from nodeattrs.node.running import noted_here, origin_here, set_by, setting_as
+from nodeattrs.node.running import SetterBlock, noted_here, origin_here, setting_as
 from nodeattrs.node.setters import Setter
 from nodeattrs.node.values import Sensitive, Symbol, lazy
 
@@ -273,7 +273,7 @@ class RecipeRunner:
         namespace = {**shared, **own, **names}
         token = _words.set((own, words))
         try:
-            with set_by(self.node, Setter(kind, name)):
+            with SetterBlock(self.node, Setter(kind, name)):
                 if self._ruby is None:
                     program.run(namespace)
                 else:

@@ -30,7 +30,7 @@ from nodeattrs.dialects.chef.run.resources import Resources, finder
 from nodeattrs.dialects.chef.run.ruby_files import RubyFiles
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NotFound, RecipeNotFound
 from nodeattrs.formats.documents import Document
-from nodeattrs.node.intake import Intake, OfNode, split_of_node
+from nodeattrs.node.intake import Intake, NodeFields, split_node_fields
 from nodeattrs.node.json_keys import double_keys
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import normalised
@@ -106,8 +106,8 @@ def run_node(
     noted = plan.expansion.noted
     if start.policy is not None:
         noted = {**noted, **start.policy.noted(plan.expansion.qualified)}
-    intake.begin_tags()
-    intake.note(noted)
+    intake.ensure_tags()
+    intake.set_automatic(noted)
     asked = {**facts.tree, "name": node.name, "chef_environment": node.environment, **noted}
     runner, catalog = _run_files(repository, node, plan, asked, injection, lookup, words or {}, log)
     of_json = json_attributes.warnings if json_attributes is not None else ()
@@ -139,18 +139,18 @@ class _Start:
 
     saved: Node | None
     described: NodeFile | None
-    of_node: OfNode
+    of_node: NodeFields
     locator: Locator
     policy: Policy | None
 
     def take_attributes(self, intake: Intake, facts: Facts) -> None:
         """Set normal from the last run, then nodes/NAME, then the JSON attributes; and automatic from the facts."""
         if self.saved is not None:
-            intake.saved(self.saved)
+            intake.keep_saved(self.saved)
         if self.described is not None:
-            intake.normal(self.described.normal, self.described.locator_of("normal"))
-        intake.json_attributes(self.of_node.attributes, self.locator)
-        intake.facts(facts.tree, facts.locator, settled=facts.settled)
+            intake.merge_normal(self.described.normal, self.described.locator_of("normal"))
+        intake.merge_json(self.of_node.attributes, self.locator)
+        intake.merge_facts(facts.tree, facts.locator, settled=facts.settled)
 
 
 def _started(
@@ -165,7 +165,7 @@ def _started(
     described = repository.node_document(node.name)
     given, locator = _given(json_attributes)
     _identify(node, repository.config.environment, saved, described)
-    of_node = split_of_node(given, locator)
+    of_node = split_node_fields(given, locator)
     policy = _policy(repository, given, described)
     _configure(repository, node, policy, of_node, run_list, environment)
     return _Start(saved, described, of_node, locator, policy)
@@ -255,7 +255,7 @@ def _configure(
     repository: Repository,
     node: Node,
     policy: Policy | None,
-    of_node: OfNode,
+    of_node: NodeFields,
     run_list: Iterable[object] | None,
     environment: str | None,
 ) -> None:

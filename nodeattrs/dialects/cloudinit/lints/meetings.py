@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from nodeattrs.codes import Kind
-from nodeattrs.core.folding import Encounter, encounters
+from nodeattrs.core.folding import Decision, decisions
 from nodeattrs.core.origins import sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import KEEP, TAKE, Policy, Verdict
@@ -219,7 +219,7 @@ def _gone(below: Any, above: Any) -> int:
 
 def _meetings(policy: Policy, below: Part, above: Part, path: Path = ()) -> Iterator[_Met]:
     """Where two values really met; what stays is of interest where both are lists."""
-    for one in encounters(policy, below, above, path):
+    for one in decisions(policy, below, above, path):
         old, new = one.lower.value, one.upper.value
         verb = _verb(one.verdict)
         if old is ABSENT or verb is None or (verb == "take" and same(old, new)):
@@ -240,7 +240,7 @@ def _verb(verdict: Verdict) -> str | None:
     return verdict.name if isinstance(verdict, Verb) else None
 
 
-def _by_position(verb: str, one: Encounter, inner: Policy) -> Iterator[_Met]:
+def _by_position(verb: str, one: Decision, inner: Policy) -> Iterator[_Met]:
     pairs = list(zip(one.lower.elements(), one.upper.elements(), strict=False))
     handed = [inner.verdict(type(lower.value), type(upper.value)) is not TAKE for lower, upper in pairs]
     if not all(handed) or len(one.upper.value) > len(one.lower.value):
