@@ -13,16 +13,16 @@ from nodeattrs.reports.screen import Screen, printable
 
 
 class Compared(NamedTuple):
-    """Keys with different values on two sides.
+    """Keys whose values differ between two sides.
 
-    pairs: key -> both values, ABSENT where a side has none
+    pairs: key -> the value of each side; ABSENT where a side has none, an error where reading the value failed
     """
 
     sides: tuple[str, str]
     pairs: Mapping[str, tuple[Any, Any]]
 
     def to_dict(self) -> dict[str, Any]:
-        """Each key with what the sides that have it say."""
+        """Each key with its `left` and `right` value; a side without a value is left out. Secrets are masked."""
         one, other = self.sides
         return {
             "version": 1,
@@ -34,7 +34,7 @@ class Compared(NamedTuple):
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A heading, and for each key a line a side."""
+        """The titles of both sides, then for each key a "-" line and a "+" line; a side without a value has no line."""
         yield screen.paint(f"--- {printable(self.sides[0])}", "removed")
         yield screen.paint(f"+++ {printable(self.sides[1])}", "added")
         for key, (left, right) in self.pairs.items():

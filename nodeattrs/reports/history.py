@@ -10,7 +10,7 @@ from nodeattrs.store import Revision
 
 
 def revision_dict(revision: Revision | None) -> dict[str, Any] | None:
-    """A revision as data."""
+    """A revision as JSON-able data: number, time, outcome, command, repository and report; None for None."""
     if revision is None:
         return None
     noted = revision.noted
@@ -54,30 +54,33 @@ def went(revision: Revision) -> str:
 
 
 class ChangedNode(NamedTuple):
-    """A node after somebody has changed what is stored of it; its latest revision is None where it was forgotten."""
+    """The result of a command that changes or deletes a saved node.
+
+    latest: the new revision; None where the node was deleted
+    """
 
     node: str
     latest: Revision | None
     store: str
 
     def to_dict(self) -> dict[str, Any]:
-        """The revision as data."""
+        """The node, its latest revision (null after a delete) and the store as JSON-able data."""
         return {"version": 1, "node": self.node, "latest": revision_dict(self.latest), "store": self.store}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One line."""
+        """One line: "web1 is at revision 3 in nodes.db", or "web1 is forgotten"."""
         how = "forgotten" if self.latest is None else f"at revision {self.latest.number} in {printable(self.store)}"
         yield f"{printable(self.node)} is {how}"
 
 
 class History(NamedTuple):
-    """Revisions, the latest first."""
+    """The saved revisions of one node, the latest first."""
 
     node: str
     revisions: Sequence[Revision]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of them as data."""
+        """The node, and all its revisions as JSON-able data."""
         return {
             "version": 1,
             "node": self.node,
@@ -85,7 +88,8 @@ class History(NamedTuple):
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One line each: number, time, how it went or who else made it, and the commit of the repository."""
+        """One line a revision: number, time, outcome of the run or the command that saved it, start of the repository's
+        commit."""
         rows = [
             [
                 str(one.number),

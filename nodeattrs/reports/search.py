@@ -25,28 +25,28 @@ _ORDER = {bool: 0, int: 1, float: 1, str: 2}
 
 
 class Finding(NamedTuple):
-    """One node, and its value for each attribute that was asked for; ABSENT where it has none.
+    """One row of a search: a node, and its values for the requested attributes.
 
-    values: by the titles of the attributes; what the node has by itself, its name, stands beside them
+    values: the title of each attribute -> its value; ABSENT where the node has none
     """
 
     name: str
     values: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """As data: an attribute that the node does not have is null, as in Chef's partial search."""
+        """The row as JSON-able data: null for an attribute that the node does not have, as in Chef's partial search."""
         values = {title: None if value is ABSENT else value for title, value in self.values.items()}
         return {"name": self.name, "values": values} if values else {"name": self.name}
 
 
 class Page(NamedTuple):
-    """Which nodes of those found are reported, and their order.
+    """Which of the found nodes are reported, and in which order.
 
-    only:    the names of some nodes; None is all
-    sort:    the path of the attribute to sort by; None is by name
-    reverse: the last one first
-    offset:  how many nodes are left out at the beginning
-    limit:   how many are reported at most; None is all
+    only:    report these names only; None: all
+    sort:    the path of the attribute to sort by; None: sort by name
+    reverse: reverse the order
+    offset:  the number of nodes to skip at the beginning
+    limit:   the largest number of nodes to report; None: all
     """
 
     only: Collection[str] | None = None
@@ -67,13 +67,14 @@ def search(
     page: Page = ALL,
     at: datetime | None = None,
 ) -> Findings:
-    """The nodes that a query finds, each as a row with the values of some attributes.
+    """Search saved nodes; returns one page of rows with the values of some attributes.
 
-    attributes: the path of each column, by its title
-    at:         search the nodes as they were then; None is now
+    attributes: title of a column -> the path of its values
+    page:       order, offset and limit
+    at:         search the revisions of that time; None: the latest ones
     raises:     NotFound, where no node found has the attribute to sort by
-    cost:       reads each node on the page; with `page.sort` each node found, before it returns. Of the nodes with
-                layers that were not read it reads 100
+    cost:       reads each node of the page, when its row is read; with `page.sort` it reads each node found, at once.
+                Of the nodes with layers that were not read it reads 100
     """
     names = found = store.search(query, at)
     missing = doubts(store, query, bool(names), at)
@@ -151,15 +152,16 @@ def _sorted(store: Store, names: list[str], path: Path, at: datetime | None) -> 
 
 
 class Findings(Long):
-    """A page of what was found.
+    """One page of a search result; its rows can be read once.
 
-    total:  how many nodes were found in all
-    offset: how many of them stand before this page
-    count:  how many are on it
-    titles: the attributes that were asked for
-    page:   the nodes; each is read when it is asked for
-    doubts: the fields and paths of the query that no node has
-    unread: what was not read, and may decide which nodes are found or what an attribute of theirs is
+    query:  the text of the query
+    total:  the number of nodes found
+    offset: the number of nodes before this page
+    count:  the number of nodes on this page
+    titles: the titles of the requested attributes
+    page:   the rows; each node is read when its row is
+    doubts: an error for each field or path of the query that no node has
+    unread: sources that were not read and may change the result
     """
 
     def __init__(
@@ -177,18 +179,22 @@ class Findings(Long):
         self.titles, self.doubts, self.unread, self.page = titles, doubts, unread, iter(page)
 
     def data(self) -> dict[str, Any]:
-        """The page as data."""
+        """The query, the counts and an iterator over the rows, as JSON-able data."""
         nodes = (one.to_dict() for one in self.page)
         head = {"version": 1, "query": self.query, "total": self.total, "offset": self.offset}
         return {**head, "nodes": nodes}
 
     def json_lines(self) -> Iterator[str]:
-        """One JSON document a node."""
+        """Each row as one line of JSON. Like `data` and `lines`, it uses up the rows."""
         for one in self.page:
             yield json.dumps(one.to_dict(), ensure_ascii=False).translate(ESCAPES) + "\n"
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One line a node."""
+        """The titles and one line a node; without titles the names alone. The last line counts, where the page is not
+        all.
+
+        An empty page is one sentence.
+        """
         if not self.count:
             yield "no node was found" if not self.total else f"there are {self.total} nodes, none on this page"
             return

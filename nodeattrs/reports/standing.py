@@ -24,12 +24,13 @@ LEVELS = {"default_attributes": "default", "override_attributes": "override"}
 
 @dataclass(slots=True)
 class Standing:
-    """One value that is set.
+    """One value that a role or an environment sets, and its effect on the nodes that `look` has seen.
 
     level:      "default" or "override"
-    wins:       the nodes that read it, alone or joined with others
-    overridden: who overrides it -> the nodes where they do; of rank 0 where nobody does, and it is not read
-    unread:     a place that was not read and may override it -> the nodes where it may
+    wins:       names of the nodes that read the value, alone or merged with others
+    overridden: (rank, origin) of the overriding claim -> names of the nodes; rank 0 where no claim overrides and the
+                value is still not read
+    unread:     a source that was not read and may override the value -> names of the nodes
     """
 
     level: str
@@ -41,7 +42,10 @@ class Standing:
     unread: dict[Unread, list[str]] = field(default_factory=dict)
 
     def look(self, node: Node, kind: str, name: str) -> None:
-        """Note whether a node reads it, and what may override that."""
+        """Trace the path on *node* and add the node's name to `wins` or `overridden`, and to `unread`.
+
+        kind, name: of the role or environment that sets the value
+        """
         trace = node.trace(self.path)
         for place in unread_in(trace.unknown, self.path):
             self.unread.setdefault(place, []).append(node.name)
@@ -59,7 +63,7 @@ class Standing:
             self.overridden.setdefault(_over(trace, by), []).append(node.name)
 
     def to_dict(self) -> dict[str, Any]:
-        """As data."""
+        """The row as JSON-able data; secrets are masked."""
         return {
             "path": spell(self.path),
             "level": self.level,
@@ -81,9 +85,11 @@ def _over(trace: Trace, by: Iterable[int]) -> tuple[int, Origin]:
 
 
 def standings(fields: Mapping[str, Any], origin: Any) -> Iterator[Standing]:
-    """A row for each leaf that the two fields of a role or an environment set; a list is one.
+    """Yield a Standing for each value that a role or an environment sets in its default and override attributes.
 
-    origin: gives who set what at a path of the document
+    A list is one value, and so is an empty map, unless the whole field is empty.
+    fields: the document of the role or environment
+    origin: a function from a path of the document to the origin of its value
     """
 
     def rows(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
@@ -101,10 +107,11 @@ def standings(fields: Mapping[str, Any], origin: Any) -> Iterator[Standing]:
 
 @dataclass(frozen=True, slots=True)
 class ShownStandings:
-    """What one of them sets, over some nodes.
+    """The values that a role or an environment sets, and their effect on some nodes.
 
-    looked_at: the nodes that were
-    total:     how many have it
+    kind, name: of the role or environment
+    looked_at:  names of the nodes that were traced
+    total:      the number of saved nodes that have the role or environment
     """
 
     kind: str
@@ -114,7 +121,7 @@ class ShownStandings:
     rows: tuple[Standing, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The rows as data."""
+        """The role or environment, the nodes and all rows as JSON-able data."""
         return {
             "version": 1,
             "kind": self.kind,
@@ -125,7 +132,7 @@ class ShownStandings:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A block for each row."""
+        """A heading, then for each value its level, path and place, and the nodes that read or override it."""
         of = "" if len(self.looked_at) == self.total else f" of {self.total}"
         yield screen.paint(printable(f"{self.kind} {self.name}, on {len(self.looked_at)}{of} nodes"), "strong")
         for row in self.rows:

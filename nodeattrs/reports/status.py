@@ -28,10 +28,10 @@ def age(span: timedelta) -> str:
 
 
 class NodeStatus(NamedTuple):
-    """What is known of one node. None where nothing is.
+    """The last run of a saved node, and its latest revision.
 
-    latest: its latest revision, whoever made it
-    run:    the latest one that a run made
+    latest: the latest revision; None where it cannot be read
+    run:    the latest revision that a run saved; None where none is kept
     """
 
     name: str
@@ -40,20 +40,21 @@ class NodeStatus(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether its last run failed."""
+        """Whether the last run failed; False without a run."""
         return self.run is not None and not self.run.noted.ok
 
     @property
     def changed(self) -> Revision | None:
-        """The latest revision, if somebody has changed what is stored since the run."""
+        """The latest revision, where a command changed the saved node after its last run; else None."""
         return None if self.latest == self.run else self.latest
 
     def to_dict(self) -> dict[str, Any]:
-        """As data."""
+        """The name, the last run and the later change (null where there is none) as JSON-able data."""
         return {"name": self.name, "last": revision_dict(self.run), "changed": revision_dict(self.changed)}
 
     def cells(self, now: datetime) -> list[str]:
-        """The columns of its line."""
+        """The four columns of the node's line: name, age of the last run, revision, outcome; without a run the age is
+        "?"."""
         name, latest, run = self
         if latest is None:
             return [name, "?", "", "unknown"]
@@ -66,20 +67,20 @@ class NodeStatus(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Status(Long):
-    """How the nodes are.
+    """The last runs of all saved nodes; its rows can be read once.
 
-    now: what ages are counted from
+    now: the time that ages are computed from
     """
 
     nodes: Iterable[NodeStatus]
     now: datetime
 
     def data(self) -> dict[str, Any]:
-        """As data."""
+        """An iterator over the nodes as JSON-able data."""
         return {"version": 1, "nodes": (one.to_dict() for one in self.nodes)}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One line a node, then how many there are of each sort."""
+        """One line a node, failed ones coloured, then the number of nodes and of failed runs."""
         ahead: deque[NodeStatus] = deque()
 
         def cells() -> Iterator[list[str]]:
