@@ -72,7 +72,7 @@ AT_ONCE = 1_000
 
 
 class Transaction:
-    """A transaction in SQLite. PostgreSQL has a subclass, for what differs there."""
+    """A transaction in SQLite, with the SQL that stores share. PostgreSQL has a subclass with other SQL."""
 
     types: ClassVar = {"BIGKEY": "INTEGER PRIMARY KEY", "NUMBER": "INTEGER", "BYKEY": "WITHOUT ROWID"}
     """The words of SCHEMA in this database. INTEGER makes the number the row number, which needs no index."""
@@ -85,7 +85,7 @@ class Transaction:
         self._connection = connection
 
     def make_tables(self, packing: str) -> None:
-        """Make the tables of an empty store."""
+        """Make the tables of an empty store, with a random key. packing: how the store compresses texts"""
         for statement in SCHEMA:
             for word, spelled in self.types.items():
                 statement = statement.replace(word, spelled)
@@ -94,7 +94,7 @@ class Transaction:
 
     @cached_property
     def secret(self) -> bytes:
-        """The key of the store's numbers. raises: StoreError"""
+        """The random key from which the store derives row numbers. raises: StoreError"""
         return bytes(self.only("value", "secret"))
 
     @cached_property
@@ -103,48 +103,48 @@ class Transaction:
         return str(self.only("packing", "secret"))
 
     def lock(self, alone: bool) -> None:
-        """Keep writers out until the transaction ends: all of them, or those that want to be alone.
+        """Block other writers until the transaction ends.
 
-        In SQLite each writer is alone.
+        alone: True blocks all writers; False only those that lock with True. In SQLite writers always take turns
         """
 
     def lock_node(self, name: str) -> None:
-        """Keep those out who save the node."""
+        """Block other transactions that lock the same node, until this one ends."""
 
     def all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """The rows of a query; none for a statement that gives none."""
+        """Execute a statement; returns its rows, [] for a statement without rows."""
         rows: list[tuple[Any, ...]] = self._connection.execute(sql, values).fetchall()
         return rows
 
     def rows(self, sql: str, *values: Any) -> Iterator[tuple[Any, ...]]:
-        """The rows of a query, one after the other. cost: memory for AT_ONCE of them"""
+        """Execute a query; yields its rows. cost: memory for AT_ONCE rows"""
         yield from self._connection.execute(sql, values)
 
     def each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Carry a statement out for each of some rows."""
+        """Execute a statement once for each row of values."""
         self._connection.executemany(sql, rows)
 
     def add(self, table: str, rows: Collection[Sequence[Any]]) -> None:
-        """Add rows to a table, but for those whose key exists. table: as in "path (id, steps)" """
+        """Insert rows into a table, and skip those whose key exists. table: with its columns, "path (id, steps)" """
         holes = ", ".join("?" * (table.count(",") + 1))
         self.each(f"INSERT INTO {table} VALUES ({holes}) ON CONFLICT DO NOTHING", rows)
 
     def listed(self, numbers: Collection[int]) -> Any:
-        """Numbers as one value."""
+        """Numbers as one SQL value, from which `numbers` makes a table."""
         return json.dumps([*numbers])
 
     def among(self, column: str, numbers: Collection[int]) -> tuple[str, Any]:
-        """A condition that a column is one of these numbers, and its value."""
+        """Returns (SQL condition, value): the column is one of these numbers."""
         return f"{column} IN (SELECT value FROM {self.numbers})", self.listed(numbers)
 
     def unused(self, table: str, column: str, numbers: Collection[int]) -> set[int]:
-        """The numbers that no row has in a column. cost: one row is looked up for each"""
+        """Returns the numbers that no row of the table has in the column. cost: one look-up for each"""
         missing = f"NOT EXISTS (SELECT 1 FROM {table} WHERE {column} = j.value)"
         rows = self.all(f"SELECT j.value FROM {self.numbers} AS j WHERE {missing}", self.listed(numbers))
         return {number for (number,) in rows}
 
     def only(self, column: str, table: str) -> Any:
-        """The value of a table that has one row. raises: StoreError, where it has another number of rows"""
+        """The value of a column in a table with one row. raises: StoreError, where the table has none or several"""
         rows = self.all(f"SELECT {column} FROM {table}")
         if len(rows) != 1:
             raise StoreError(
@@ -155,13 +155,13 @@ class Transaction:
         return rows[0][0]
 
     def nodes(self) -> Iterator[tuple[str, int]]:
-        """The nodes that have a revision, by name, each with its number in this store."""
+        """Yield (name, number) of each node with a revision, sorted by name."""
         saved = "EXISTS (SELECT 1 FROM revision r WHERE r.node = n.id)"
         yield from self.rows(f"SELECT n.name, n.id FROM node n WHERE {saved} ORDER BY n.name")
 
 
 def some_of(items: Iterable[Any], count: int = 0) -> Iterator[list[Any]]:
-    """Items in lists of *count*, or of AT_ONCE."""
+    """Yield the items in lists of *count*; 0 means AT_ONCE."""
     waiting = iter(items)
     while some := list(islice(waiting, count or AT_ONCE)):
         yield some
@@ -181,7 +181,7 @@ _A_MAP = '{"'
 
 
 class Index:
-    """The index of a store, in a transaction."""
+    """The search index of a store, read and written in one transaction."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
@@ -211,17 +211,24 @@ class Index:
     # --- what is written ------------------------------------------------------------
 
     def numbered(self, parts: Iterable[IndexPart]) -> dict[int, IndexPart]:
-        """The parts of a document, by number."""
+        """The index parts of a document, by their number in this store."""
         return {self._number(b"part", part.key): part for part in parts}
 
     def new_parts(self, parts: Mapping[int, IndexPart]) -> dict[int, Mapping[Entry, int]]:
-        """The entries of those parts that the store lacks, by number of the part; nothing is written."""
+        """Part number -> its entries, for each part that the store lacks; {} where it has all. Writes nothing.
+
+        The value of an entry says which of the two trees has it (`fields.IndexPart.entries`).
+        """
         condition, wanted = self._transaction.among("id", parts)
         known = {number for (number,) in self._transaction.all(f"SELECT id FROM part WHERE {condition}", wanted)}
         return {number: parts[number].entries() for number in sorted(parts.keys() - known)}
 
     def put(self, node: int, parts: Collection[int], new: Mapping[int, Mapping[Entry, int]]) -> None:
-        """Let search find a node by its parts. new: what `new_parts` gave"""
+        """Make the node found by exactly these parts. Parts that it had before become former ones.
+
+        parts: the numbers of all its parts
+        new:   what `new_parts` returned for them
+        """
         if new:
             self._put_parts(new)
         kept = {part for (part,) in self._transaction.all("SELECT part FROM node_part WHERE node = ?", node)}
@@ -262,13 +269,13 @@ class Index:
     # --- what is removed ------------------------------------------------------------
 
     def forget(self, node: int) -> None:
-        """Remove a node. cost: grows with what the node had"""
+        """Remove a node from the index, with parts that no other node has. cost: grows with what the node had"""
         parts = {part for (part,) in self._transaction.all("SELECT part FROM node_part WHERE node = ?", node)}
         self._transaction.all("DELETE FROM node_part WHERE node = ?", node)
         self._forget_parts(parts | self._former("WHERE node = ?", node))
 
     def forget_former(self) -> None:
-        """Remove the parts that nodes had once, and none has now."""
+        """Remove the parts that no node has any more."""
         self._forget_parts(self._former())
 
     def _former(self, condition: str = "", *values: int) -> set[int]:
@@ -301,12 +308,12 @@ class Index:
     # --- what is checked ------------------------------------------------------------
 
     def knows(self, node: int, document: JsonMap) -> bool:
-        """Whether the parts of a node are those of its document."""
+        """Whether the node's parts in the index are exactly the parts of *document*."""
         rows = self._transaction.all("SELECT part FROM node_part WHERE node = ?", node)
         return self.numbered(index_parts(document)).keys() == {part for (part,) in rows}
 
     def has_all_words(self) -> bool:
-        """Whether as many words are known as there should be."""
+        """Whether the table of words has as many rows as the indexed texts have words; False for a damaged table."""
         ((count,),) = self._transaction.all("SELECT count(*) FROM word")
         for (text,) in self._transaction.rows("SELECT coalesce(folded, text) FROM entry"):
             if not isinstance(text, str):  # in a file of SQLite that was damaged
@@ -317,7 +324,7 @@ class Index:
     # --- what is asked --------------------------------------------------------------
 
     def answer(self, query: Query) -> list[str]:
-        """The names of the nodes that a query asks for, sorted."""
+        """The names of the nodes that a query finds, sorted; [] where it finds none."""
         if isinstance(query.asked, All):
             return [name for name, _ in self._transaction.nodes()]
         found: list[str] = []
@@ -447,7 +454,11 @@ _IN_MEMORY = 100
 
 
 def names_found(documents: Iterable[tuple[str, JsonMap]], query: Query) -> list[str]:
-    """The names of the documents that a query asks for, sorted. cost: memory for `_IN_MEMORY` of them"""
+    """The names of the documents that a query finds, sorted, by an index in memory.
+
+    documents: (name, document) of each node
+    cost:      memory for `_IN_MEMORY` documents at a time
+    """
     found: list[str] = []
     # Whether a node is meant depends on no other node, so some of them can be asked at a time.
     for some in some_of(documents, _IN_MEMORY):

@@ -34,7 +34,7 @@ _CONNECT_SECONDS = 10
 
 
 class PostgresqlStore(Store):
-    """The store in the database of a `postgresql://` URL. Made by the first save.
+    """The store in the database of a `postgresql://` URL. The first save makes its tables.
 
     raises: StoreError, where the URL cannot be read; MissingExtra
     """
@@ -113,7 +113,7 @@ class PostgresqlStore(Store):
 
 
 class PostgresqlTransaction(Transaction):
-    """A transaction in PostgreSQL."""
+    """A transaction in PostgreSQL: its types, its locks, and inserts of many rows at once."""
 
     # Texts compare by their code points, as they do everywhere else.
     types: ClassVar = {
