@@ -15,7 +15,8 @@ from nodeattrs.reports.values import on_one_line
 
 @dataclass(frozen=True, slots=True)
 class ShownSettings:
-    """The settings of a call, as traces: the value of each, and where it was set. A URL is shown without its password."""
+    """The settings of a call, as traces: the value of each, and where it was set. A URL is shown without its
+    password."""
 
     traces: Sequence[Trace]
 

@@ -112,7 +112,8 @@ class ShownDocument(NamedTuple):
     origins: OriginOf | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The path and the value as JSON-able data, with secrets masked; with `origins` the origin of each leaf, too."""
+        """The path and the value as JSON-able data, with secrets masked; with `origins` the origin of each leaf,
+        too."""
         return {
             "version": 1,
             "path": spell(self.path),

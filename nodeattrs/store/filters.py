@@ -40,7 +40,7 @@ def allowed(tree: Tree, entries: Iterable[Entry]) -> Tree:
     empty list keeps nothing.
 
     cost:   one copy of what is kept
-    raises: TypeConflict, where an entry leads into something that is no map;
+    raises: TypeConflict, where an entry leads into a value that is not a map;
             BadArgument, where an entry is neither text nor keys
 
     >>> allowed({"cpu": {"total": 2, "mhz": 9}, "fqdn": "a"}, ["fqdn", "cpu/total", "cpu/cache/l2"])

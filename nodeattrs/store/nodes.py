@@ -38,7 +38,7 @@ _WORD = "withheld"
 
 
 def withheld_in(saved: Saved) -> frozenset[Path]:
-    """The paths at which a saved node has a marker for a secret, in its document or its snapshot.
+    """The paths of the markers that replace secrets in a saved node, in its document and its snapshot.
 
     raises: DocumentError
     """
@@ -57,7 +57,7 @@ def _markers(tree: Any, path: Path) -> Iterator[Path]:
 
 
 def withheld_of(store: Store, name: str) -> frozenset[Path]:
-    """The paths at which a node had a secret, in its latest revision and its last run; empty where it is not saved.
+    """The paths of a node's secrets, in its latest revision and its last run; empty where the node is not saved.
 
     raises: DocumentError, where one of the two cannot be read
     """
@@ -98,8 +98,8 @@ def set_normal(store: Store, name: str, path: Path, value: Any, sensitive: Itera
     """Set a normal attribute of a saved node, as `knife node` does, and make the maps above it; returns the new
     revision.
 
-    sensitive: paths whose values are never stored; paths at which the store has a marker are added
-    raises:    NodeNotFound; TypeConflict, where a value above the path is no map;
+    sensitive: paths whose values are never stored; the paths of markers in the store are added
+    raises:    NodeNotFound; TypeConflict, where a value above the path is not a map;
                BadArgument, where the path is empty, or the value is secret at one of these paths
     """
     if not path:

@@ -43,7 +43,7 @@ class NewerRevision(StoreError):
 
 
 class Noted(NamedTuple):
-    """Notes of a revision: how its run went, and from which files.
+    """Notes of a revision: how its run went, and with which files.
 
     ok:         whether the run succeeded; a failed run leaves the attributes as they were before
     error:      the class of its error; never the message, which may quote a secret

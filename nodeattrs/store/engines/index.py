@@ -94,7 +94,7 @@ class Transaction:
 
     @cached_property
     def secret(self) -> bytes:
-        """The random key from which the store derives row numbers. raises: StoreError"""
+        """The random key of the store; row numbers are hashes under it. raises: StoreError"""
         return bytes(self.only("value", "secret"))
 
     @cached_property
@@ -130,7 +130,7 @@ class Transaction:
         self.each(f"INSERT INTO {table} VALUES ({holes}) ON CONFLICT DO NOTHING", rows)
 
     def listed(self, numbers: Collection[int]) -> Any:
-        """Numbers as one SQL value, from which `numbers` makes a table."""
+        """Numbers as one SQL value, which `numbers` turns into a table."""
         return json.dumps([*numbers])
 
     def among(self, column: str, numbers: Collection[int]) -> tuple[str, Any]:

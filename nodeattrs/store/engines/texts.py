@@ -261,7 +261,7 @@ def text_in(bodies: Mapping[bytes, bytes], name: bytes) -> bytes:
 
 
 def map_in(bodies: Mapping[bytes, bytes], name: bytes) -> JsonMap:
-    """The map in the text with the hash *name*. raises: ValueError, where it is no map; others as `text_in`;
+    """The map in the text with the hash *name*. raises: ValueError, where it is another value; as `text_in`;
     RecursionError"""
     tree = decoded(text_in(bodies, name))
     if not isinstance(tree, dict):
