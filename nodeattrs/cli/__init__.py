@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line; the exit code, as `cli.exits` has them.
+    """Run one command line; returns the exit code (table in `cli.exits`).
 
-    argv: the words after the program's name. Unless given, those of the process, which this is then all of: an
-          interrupt while it starts or ends finishes it at once
+    argv: the words after the program's name. None: the words of the process; then Ctrl-C ends the process at once
+          while it starts or ends
     """
     try:
         if argv is not None:

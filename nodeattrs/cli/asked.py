@@ -72,10 +72,11 @@ class _Collecting(Terminal):
 
 
 class Asked:
-    """Asks commands, some at a time, each of settings and a repository that are read afresh: nothing is shared.
+    """Runs commands in this process for their data, with the settings and the repository read anew for each call.
 
-    given:     whose store and repository count: `repo` and `store`, as `Settings` takes them
-    runs_code: whether a command that runs code of the repository may
+    Some calls can run at the same time.
+    given:     the options `repo` and `store`, as `Settings` takes them
+    runs_code: whether commands may run code of the repository
     """
 
     def __init__(self, given: Mapping[str, Any], runs_code: bool) -> None:
@@ -85,7 +86,8 @@ class Asked:
         self._parsers: dict[str, argparse.ArgumentParser] = {}
 
     def __call__(self, *words: str) -> Answer:
-        """What a command answers. Whatever is wrong is in the answer."""
+        """Run the command line *words*; returns its data, warnings and exit code. An error is returned in the
+        Answer, not raised."""
         terminal = _Collecting()
         with self._turns.get(words[0], nullcontext()), self._room:
             try:

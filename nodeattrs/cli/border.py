@@ -50,11 +50,10 @@ _FOUND_UPWARDS = (SETTINGS_FILE, "hiera.yaml")
 
 
 def border_of(options: argparse.Namespace, *, is_closed: bool) -> Border | None:
-    """The border for a command; None where the caller trusts the repository.
+    """The border of a command: which files the repository may name. None where the caller trusts the repository.
 
-    Reads no file but the list of trusted repositories.
-
-    is_closed: whether files beyond it cannot be opened at all: where no code of the repository runs
+    Of all files only the list of trusted repositories and the settings are read.
+    is_closed: whether files beyond the border cannot be opened at all; so where no code of the repository runs
     """
     given = {name: [*_texts(getattr(options, name, None))] for name in (*OPENING, *NAMING)}
     given["repo"] = given["repo"] or [*filter(None, [os.environ.get("NODEATTRS_REPO")])]
@@ -75,10 +74,12 @@ def border_of(options: argparse.Namespace, *, is_closed: bool) -> Border | None:
 
 
 def root_of(place: str) -> str:
-    """The root of the repository in which a file or folder lies.
+    """The root of the repository that contains a file or folder: its Git work tree, else the nearest folder with
+    settings,
+    else the folder itself.
 
-    A link in a work tree, or below the current folder, may come from the repository: its own folder counts, and not
-    the place that it leads to.
+    A link in a work tree, or below the current folder, may come from the repository: the folder of the link counts,
+    and not its target.
     """
     here, folder = os.getcwd(), os.sep
     for step in os.path.abspath(place).split(os.sep):

@@ -47,7 +47,7 @@ _ACTIONS = {
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command: eight of its own."""
+    """Add the eight actions of `nodeattrs catalog`, each with its options."""
     for name, one in actions_of(parser, _ACTIONS):
         if name == "diff":
             _add_comparing(one)
@@ -108,10 +108,10 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
 
 
 def applied(catalog: Catalog, name: str, options: argparse.Namespace, terminal: Terminal) -> AppliedCatalog:
-    """Apply a catalog as the options of `add_applying` say; what that did.
+    """Apply a catalog as the options of `add_applying` say; returns the report of what was changed.
 
-    name:   of the node, under which its report is kept; "" keeps one only where --report says so
-    raises: ReferenceNotFound, DependencyCycle, StoreError: nothing was touched then
+    name:   of the node, for the file of the report; "" writes one only with --report
+    raises: ReferenceNotFound, DependencyCycle, StoreError, before any change
     """
     from nodeattrs.catalog.types import Site
     from nodeattrs.dialects.chef.reports.catalog import AppliedCatalog
@@ -136,7 +136,8 @@ def applied(catalog: Catalog, name: str, options: argparse.Namespace, terminal: 
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Do one of the eight."""
+    """Perform the action that was given: check, order, graph, why, explain, impact, diff or apply; returns the exit
+    code."""
     if options.action != "diff" and options.puppet is not None:
         if options.source is not None or options.action == "apply":
             options.refuse("a catalog that Puppet compiled can be asked about, alone, and not be applied here")

@@ -72,7 +72,7 @@ _COUNTS: dict[str, tuple[dict[str, Any], str]] = {
 
 
 def add_changing(parser: argparse.ArgumentParser) -> None:
-    """All options that both commands have."""
+    """Add the options that `impact` and `what-if` share: nodes, filters of the answer, --ruby and output."""
     parser.add_argument("--repo", metavar="DIR", default=".", help="the folder that is asked (default: this one)")
     add_asking(parser)
     for title, options in (("how", _HOW), ("what counts", _COUNTS)):
@@ -82,7 +82,7 @@ def add_changing(parser: argparse.ArgumentParser) -> None:
 
 
 def add_asking(parser: argparse.ArgumentParser, without: Container[str] = ()) -> None:
-    """Who is asked, and what is known of them."""
+    """Add the options that select nodes and hosts, and their facts. without: names of options to leave out"""
     _add(parser, "who is asked", {name: words for name, words in _WHO.items() if name not in without})
 
 
@@ -93,9 +93,10 @@ def _add(parser: argparse.ArgumentParser, title: str, options: dict[str, tuple[d
 
 
 def request_of(options: argparse.Namespace, home: str, run_code: bool | None = None) -> Request:
-    """How everybody is asked. Ends the program where an option cannot be meant.
+    """The Request for both sides, from the options. Options that exclude each other end the program with exit code 2.
 
-    run_code: whether code of the repository runs; None asks --no-run-code
+    home:     the folder of the repository
+    run_code: whether code of the repository runs; None: as --no-run-code says
     """
     from nodeattrs.contract.request import Request
 
@@ -129,9 +130,9 @@ def _sensitive(side: Side) -> tuple[TreePath, ...]:
 
 
 def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Path], tuple[Side, Side, Request]]) -> int:
-    """Ask both sides, and say what differs.
+    """Compare the nodes of two sides, print the differences, and return the exit code.
 
-    sides: given a folder of our own, the sides and how they are asked
+    sides: a function from a private folder to the side before, the side after, and the request for both
     """
     from nodeattrs.contract.sides import private_folder
     from nodeattrs.reports.finding_forms import FORMS

@@ -40,7 +40,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs check`: DIR, --repo, --fix, --diff, --run-code and those of findings."""
     place = parser.add_mutually_exclusive_group()
     place.add_argument(
         "repo",
@@ -62,7 +62,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Look at all of it."""
+    """Check the repository, correct what --fix asks for, and print the findings; returns the exit code."""
     from nodeattrs.dialects.chef.repository.repository import Repository
 
     repository = Repository(options.repo)
@@ -90,11 +90,11 @@ def _ways_on(folder: str) -> Iterator[str]:
 
 
 class Look(NamedTuple):
-    """What a look at a repository found.
+    """The result of `look`.
 
-    found:    everything
-    looked:   what -> how many
-    warnings: the warnings as they came, of which some can be mended
+    found:    all findings
+    looked:   what was checked -> its number
+    warnings: the warnings behind findings; --fix can correct some
     is_sound: whether the settings can be read
     """
 
@@ -105,9 +105,11 @@ class Look(NamedTuple):
 
 
 def look(repository: Repository, run_code: bool, count: Callable[[str], object] = str) -> Look:
-    """Look at everything in a repository that has a check.
+    """Run every check on a repository: Chef's, and those of the other dialects.
 
-    count: called with the name of each file where there may be thousands
+    Without readable settings only Chef's run. A check whose extra is not installed becomes a note.
+    run_code: whether code of the repository may run
+    count:    called with the name of each checked file, for a progress bar
     """
     from nodeattrs.dialects import every, foreign
     from nodeattrs.dialects.chef.checks.checking import NOTES, checked

@@ -26,7 +26,7 @@ _BASELINE = "nodeattrs-baseline.json"
 
 
 def add_checking(parser: argparse.ArgumentParser) -> None:
-    """Which findings count, and how they come out."""
+    """Add the options of all checks: --select, --ignore, --baseline, --write-baseline, --fail-on and output."""
     group = parser.add_argument_group("findings")
     one = "a code, the beginning of one, or a name; several with commas; may be repeated"
     group.add_argument("--select", metavar="CODE", action="append", default=[], help=f"only these count: {one}")
@@ -49,7 +49,11 @@ def add_checking(parser: argparse.ArgumentParser) -> None:
 def selection_of(
     options: argparse.Namespace, repository: RepositorySettings | None, root: str
 ) -> tuple[Selection, str | None]:
-    """Which findings count, and the file of the baseline, if one is named. raises: BadUsage, DocumentError"""
+    """Returns the selection of findings from options and settings, and the file of the baseline, or None.
+
+    root:   the folder that the files of findings are relative to
+    raises: BadUsage, DocumentError
+    """
     from nodeattrs.project.config import Config, listed_codes
     from nodeattrs.reports.findings import Selection
 
@@ -66,9 +70,9 @@ def selection_of(
 def finish(
     options: argparse.Namespace, terminal: Terminal, checked: Checked, repository: RepositorySettings | None
 ) -> int:
-    """Say what a check found; its exit code.
+    """Print the selected findings of a check, or write them as a baseline; returns the exit code.
 
-    repository: whose settings count, too
+    repository: the repository whose settings count, too; None for none
     raises:     BadUsage, DocumentError
     """
     from nodeattrs.reports.findings import Findings

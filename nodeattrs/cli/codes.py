@@ -17,13 +17,13 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs codes`: CODE and output."""
     parser.add_argument("code", metavar="CODE", nargs="?", default="NA", help="a code, its beginning, or a name")
     add_output(parser)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Print them."""
+    """Print the codes that CODE selects; all without CODE."""
     from nodeattrs.reports.codes import CodeList, matching
 
     terminal.report(CodeList(matching(options.code)))

@@ -23,17 +23,19 @@ ASKED = ("NODE", "OTHER", "PATH", "KEY", "HOST", "VAR")
 
 
 def asked_of(action: argparse.Action) -> str:
-    """What an argument asks for: one of `ASKED`, or "" """
+    """The kind of value that an option or argument takes, one of `ASKED`: "NODE", "PATH", ...; "" for another kind."""
     if "--node" in action.option_strings:
         return "NODE"
     return action.metavar if isinstance(action.metavar, str) and action.metavar in ASKED else ""
 
 
 def answers(words: Sequence[str], parser: Callable[[str], argparse.ArgumentParser]) -> list[str]:
-    """What the last of some words may become.
+    """The completions of the last word; [] where there are none, and also where an error occurs.
 
-    parser: makes the parser of a command
-    A shell that takes "profile::users" for three words is answered with what follows the last colon.
+    words:  the words after "nodeattrs"
+    parser: a function from the name of a command to its parser
+
+    A shell that takes "profile::users" for three words gets only the part after the last colon.
     """
     *before, word = _joined(words) or [""]
     if not before:

@@ -31,13 +31,13 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs completion`: SHELL and --install."""
     parser.add_argument("shell", choices=tuple(_SCRIPTS), nargs="?", help="which shell (default: the one of $SHELL)")
     parser.add_argument("--install", action="store_true", help="write the script and the pages for man into your home")
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Print the script, or put it where it belongs."""
+    """Print the completion script of a shell; with --install write it, and the pages for `man`, to the home folder."""
     shell = options.shell or os.path.basename(os.environ.get("SHELL", ""))
     if shell not in _SCRIPTS:
         options.refuse(f"name a shell: {', '.join(_SCRIPTS)}")

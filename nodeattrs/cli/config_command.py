@@ -21,14 +21,14 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs config`: --repo, --store and output."""
     add_settings_from(parser)
     add_store(parser)
     add_output(parser)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Print them."""
+    """Print each setting that counts here, and where it was set."""
     from nodeattrs.reports.config import ShownSettings
 
     terminal.report(ShownSettings(tuple(settings_of(options).traces())))

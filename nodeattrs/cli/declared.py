@@ -35,7 +35,7 @@ from nodeattrs.verbs.commands import OF_DIALECT, TOP
 
 
 class Module(NamedTuple):
-    """A command in the form that modules of commands have."""
+    """A declared command with the names that a module of a command has."""
 
     SUMMARY: str
     DESCRIPTION: str
@@ -45,7 +45,7 @@ class Module(NamedTuple):
 
 
 def module_of(name: str) -> Module | None:
-    """A verb, or the commands of a dialect; None for another name."""
+    """The command of a verb or a dialect; None for any other name."""
     if name in TOP:
         command = TOP[name]
         options = partial(add_arguments, command=command)
@@ -69,7 +69,10 @@ def _examples(lines: Iterable[str], words: str) -> str:
 
 
 def epilog_of(command: Command, words: str) -> str:
-    """The end of a command's help. words: the beginning of each example: "nodeattrs" """
+    """The examples and exit codes at the end of a command's help; "" without either.
+
+    words: the beginning of each example: "nodeattrs"
+    """
     exits = "    ".join(f"{code} {meaning}" for code, meaning in command.exits.items())
     parts = [_examples(command.examples, words), f"exit codes:\n  {exits}\n" if exits else ""]
     return "\n".join(filter(None, parts))
@@ -78,9 +81,9 @@ def epilog_of(command: Command, words: str) -> str:
 def add_actions(
     parser: argparse.ArgumentParser, dialect: Dialect, verbs: Mapping[str, Command] = MappingProxyType({})
 ) -> None:
-    """The commands of a dialect, each as an action, or its only one without an action.
+    """Add each command of a dialect as an action; a dialect with one unnamed command gets its arguments directly.
 
-    verbs: those that it has beside its own
+    verbs: further commands that are not the dialect's own
     """
     commands = {**verbs, **dialect.commands()}
     words = f"nodeattrs {dialect.command or dialect.name}"
@@ -97,9 +100,9 @@ def add_actions(
 
 
 def add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: str = "") -> None:
-    """The arguments of a command: its own, and those that it shares.
+    """Add the arguments of a declared command: its own, and the groups that it shares.
 
-    dialect: the only dialect to ask; "" lets the caller choose
+    dialect: the only dialect to ask; "": the caller chooses
     """
     _add_own(parser, command.arguments)
     shared: dict[str, Callable[[], object]] = {
@@ -139,7 +142,7 @@ def _add_own(parser: argparse.ArgumentParser, arguments: Iterable[Argument]) -> 
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Run the command that the parser found."""
+    """Run the declared command, print its output, and return the exit code."""
     command: Command = options.declared
     terminal.warn(dialects.foreign().faults if "asking" in command.shared else ())
     with terminal.counting(what="subject") as count:

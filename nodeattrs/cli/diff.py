@@ -32,7 +32,7 @@ exit codes:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs diff`: NODE, OTHER, --path, --slots, --causes, --sources, --store and output."""
     parser.add_argument("before", metavar="NODE", help="its name, or NODE@REVISION, or NODE@TIME")
     parser.add_argument("after", metavar="OTHER", nargs="?", help="the same (default: NODE as it is now)")
     parser.add_argument("--path", metavar="PATH", help="only what is there")
@@ -48,7 +48,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Compare them."""
+    """Print the differences between two saved nodes or revisions; a single NODE is compared with its revision before.
+
+    raises: NodeNotFound, also where NODE has one revision only
+    """
     from nodeattrs.reports.diff import Difference
 
     store, sensitive = kept_in(options)

@@ -18,10 +18,10 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs environment`: its actions show and wins."""
     add_showing(parser, "environment")
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Show it."""
+    """Print the environment, or the nodes that read its values."""
     return perform_on(options, terminal, ("cookbook_versions",), "chef_environment")

@@ -36,7 +36,11 @@ _RUNS = ("run", "fleet", "store")
 
 
 def finished(code: int, options: argparse.Namespace, terminal: Terminal, border: Border | None) -> int:
-    """Name what was not read and may change the answer of a command; its exit code."""
+    """Print warnings about sources that were not read; returns the exit code of the command.
+
+    With such sources, success becomes exit code 5, unless --allow-unknown is given.
+    border: the border of the command, which knows the refused files; None for none
+    """
     from nodeattrs.core.unread import Unread, sentences
 
     terminal.note_unread(Unread(path, REASON) for path in (border.refused if border is not None else ()))
@@ -52,12 +56,12 @@ def finished(code: int, options: argparse.Namespace, terminal: Terminal, border:
 
 
 def exit_code(one: AppliedCatalog) -> int:
-    """Of a catalog that was applied: of a run that somebody stopped, or where something failed or was skipped."""
+    """The exit code for an applied catalog: done, failed (also where resources were skipped), or interrupted."""
     return INTERRUPTED if one.report.interrupted else DONE if one.report.ok else FAILED
 
 
 def described(*codes: int) -> str:
-    """Some of them for the end of a help.
+    """The meaning of some exit codes, for the end of a help.
 
     >>> print(described(DONE, NOT_UNDERSTOOD))
     exit codes:

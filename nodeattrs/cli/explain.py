@@ -45,7 +45,8 @@ exit codes:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs explain`: NODE, PATH, --repo and those of a run, --store, --at, --because,
+    --git, ..."""
     parser.add_argument("node", metavar="NODE", help="its name")
     parser.add_argument("path", metavar="PATH", help='such as apache2.listen_ports.0; "(root)" is all of it')
     parser.add_argument("--repo", metavar="DIR", help="run the node of this repository, and save nothing")
@@ -60,7 +61,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Explain it."""
+    """Print why a path of a node has its value.
+
+    raises: NoSuchAttribute, where the path is not set, with other sources that set it
+    """
     from nodeattrs.core.tree import spell
     from nodeattrs.errors import NoSuchAttribute
     from nodeattrs.reports.explain import explained

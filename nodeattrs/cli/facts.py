@@ -21,7 +21,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs facts`: PATH, --facts, --platform, --origins and output."""
     parser.add_argument("path", metavar="PATH", nargs="?", help="only what is there (default: all)")
     add_facts(parser, "what ohai or facter --json wrote", "ask this machine")
     parser.add_argument("--origins", action="store_true", help="beside each fact, who set it and where")
@@ -29,7 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Show them."""
+    """Print the facts of a file, a platform or this machine. raises: NotFound, where there are none"""
     from nodeattrs.node.secrets import Secrets
     from nodeattrs.reports.show import ShownDocument, part_of
 

@@ -59,7 +59,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs fleet`: ACTION, --repo, nodes, facts, --executor, --ship, --store and others."""
     parser.add_argument("task", metavar="ACTION", choices=("resolve",), help="resolve: run the nodes and save them")
     parser.add_argument("--repo", metavar="DIR", help=REPO_HELP)
     which = parser.add_mutually_exclusive_group()
@@ -89,7 +89,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Run the nodes, and report what failed."""
+    """Run the nodes, save them, and print which failed; returns the exit code."""
     from nodeattrs.dialects.chef.fleet import still_to_do
     from nodeattrs.store import open_store
 

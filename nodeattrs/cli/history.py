@@ -22,7 +22,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs history`: NODE, --limit, --store and output."""
     parser.add_argument("node", metavar="NODE", help="its name")
     parser.add_argument("--limit", metavar="N", type=int, help="only the latest N")
     add_store(parser)
@@ -30,7 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """List them."""
+    """Print the revisions of a node. raises: NodeNotFound, where it is not saved"""
     from nodeattrs.reports.history import History
 
     if options.limit is not None and options.limit < 1:

@@ -33,7 +33,7 @@ exit codes:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs impact`: BASE..HEAD, FOLDER, and those that `what-if` has, too."""
     what = "a range, BASE...HEAD from where they branched off, one revision, or a folder"
     parser.add_argument("change", metavar="BASE..HEAD", help=what)
     parser.add_argument("other", metavar="FOLDER", nargs="?", help="the folder as it is after the change")
@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Compare both sides."""
+    """Compare the two sides of a change and print the differences; returns the exit code."""
     from nodeattrs.contract.sides import sides_of
 
     def sides(private: Path) -> tuple[Side, Side, Request]:

@@ -31,7 +31,7 @@ _FIELDS = ("chef_environment", "name", "recipe", "recipes", "role", "roles", "ru
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs list`: KIND, --repo, --store and output."""
     parser.add_argument("kind", metavar="KIND", choices=KINDS, help=", ".join(KINDS))
     parser.add_argument("--repo", metavar="DIR", help=REPO_HELP)
     add_store(parser)
@@ -39,7 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """List them."""
+    """Print the names of one kind: nodes, roles, environments, ..."""
     from nodeattrs.reports.listed import Listed
 
     terminal.report(Listed(options.kind, _names(options, repository_of(options))))

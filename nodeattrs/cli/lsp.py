@@ -49,7 +49,7 @@ _Made = TypeVar("_Made")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs lsp`: --repo, --run-code, --most, and those that select nodes."""
     parser.add_argument("--repo", metavar="DIR", help="the repository (default: the folder that the editor has open)")
     parser.add_argument("--run-code", action="store_true", help="run code of the repository: cookbooks, Python roles")
     parser.add_argument("--most", type=int, metavar="N", help="so many of each dialect at most, by name (default: 200)")
@@ -59,7 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Serve until the editor leaves."""
+    """Serve the language server protocol on standard input and output, until the editor leaves."""
     try:
         from pygls.lsp.server import LanguageServer
     except ImportError:

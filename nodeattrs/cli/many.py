@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def add_going_on(parser: argparse.ArgumentParser, *, jobs: str = "", since: str = "") -> None:
-    """How many at a time, and with which nodes to go on. The two texts say what is peculiar to a command."""
+    """Add --jobs and --since. jobs, since: additions to their help, for one command"""
     parser.add_argument(
         "--jobs",
         metavar="N",
@@ -40,14 +40,14 @@ def add_going_on(parser: argparse.ArgumentParser, *, jobs: str = "", since: str 
 
 
 def add_new(parser: argparse.ArgumentParser) -> None:
-    """Whether a name that nobody knows is a slip."""
+    """Add --new, which allows names of nodes that are not known yet."""
     parser.add_argument(
         "--new", action="store_true", help="save a node of --node that neither nodes/, the store nor facts know by name"
     )
 
 
 def add_export(parser: argparse.ArgumentParser) -> None:
-    """Where to write the files of the nodes that were saved."""
+    """Add --export, which writes the files of saved nodes."""
     parser.add_argument(
         "--export",
         metavar="DIR",
@@ -56,7 +56,10 @@ def add_export(parser: argparse.ArgumentParser) -> None:
 
 
 def judge_export(options: argparse.Namespace, *, saves: bool) -> None:
-    """Judge --export before anything runs. raises: StoreError, where DIR cannot be a folder"""
+    """Refuse a bad --export before any node runs. raises: StoreError, where DIR cannot be a folder
+
+    saves: whether the command saves nodes; without saving --export ends the program with exit code 2
+    """
     if options.export is None:
         return
     if not saves:
@@ -67,7 +70,8 @@ def judge_export(options: argparse.Namespace, *, saves: bool) -> None:
 
 
 def export_saved(options: argparse.Namespace, terminal: Terminal, place: str, names: list[str]) -> None:
-    """Write the files of nodes that were saved in the store at *place*, if --export asks for it."""
+    """Write the files of the named nodes from the store at *place* to the folder of --export; does nothing without
+    --export."""
     if options.export is None or not names:
         return
     from nodeattrs.store import export_nodes, open_store
@@ -77,7 +81,8 @@ def export_saved(options: argparse.Namespace, terminal: Terminal, place: str, na
 
 
 def since_of(options: argparse.Namespace) -> datetime | None:
-    """What --since says; --jobs is looked at too. Ends the program where one of them cannot be meant."""
+    """The time of --since; None without --since. Ends the program where --since is no time, or --jobs is less than
+    1."""
     if options.jobs is not None and options.jobs < 1:
         options.refuse("--jobs is at least 1")
     since = moment(options.since)
@@ -87,15 +92,15 @@ def since_of(options: argparse.Namespace) -> datetime | None:
 
 
 def began_now() -> str:
-    """This moment, as --since takes it."""
+    """The current time in the form that --since takes."""
     return f"{datetime.now(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
 @contextlib.contextmanager
 def stoppable() -> Iterator[Callable[[], bool]]:
-    """While it lasts, Ctrl-C asks to stop, which is what the callable returns; a second one stops at once.
+    """A context in which the first Ctrl-C only sets a flag, and a second one raises KeyboardInterrupt.
 
-    raises: KeyboardInterrupt, for the second one
+    Yields a function that returns the flag. Where another handler is installed, it always returns False.
     """
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
@@ -124,11 +129,12 @@ def go_through(
     *,
     jobs: int | None = 1,
 ) -> int:
-    """Take what comes of many nodes, one after the other, until somebody interrupts; how many were taken.
+    """Pass each outcome of many nodes to *take*, with a progress bar, until Ctrl-C; returns the number of outcomes
+    taken.
 
-    outcomes:   is given a callable that says whether to stop
-    interrupts: as `stoppable`, which it is unless given
-    jobs:       how many processes do the work; None: as many as the nodes are worth
+    outcomes:   a function from the "is stopping" function to the outcomes; it should end early once that returns True
+    interrupts: a context as `stoppable`, which is the default
+    jobs:       the number of processes that do the work; None: as many as the nodes are worth
     """
     _warn_without_processes(terminal, count, jobs)
     taken = 0
@@ -151,7 +157,7 @@ def _warn_without_processes(terminal: Terminal, count: int, jobs: int | None) ->
 
 
 def hint_to_resume(options: argparse.Namespace, terminal: Terminal, began: str, *, interrupted: bool) -> None:
-    """Say how a fleet that was stopped, or of which some failed, goes on where it is: by this very command."""
+    """Print the command line that continues a fleet: with *interrupted* the rest, else only the failed nodes."""
     if options.why_run:
         return  # nothing was saved
     what = "interrupted; go on with" if interrupted else "to run only those again that failed"

@@ -53,7 +53,8 @@ exit codes:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs matrix`: PATH, --repo, --node, --query, facts, --count, --jobs, --store and
+    output."""
     parser.add_argument("path", metavar="PATH", help="such as app.workers")
     parser.add_argument("--repo", metavar="DIR", help="run the nodes of this repository, and save nothing")
     which = parser.add_mutually_exclusive_group()
@@ -78,7 +79,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Ask them all."""
+    """Print the values of one path on many nodes, in groups; returns 1 where reading one fails, or the path is never
+    set.
+
+    raises: NotFound, where no node is selected
+    """
     from nodeattrs.core.tree import spell
     from nodeattrs.reports.matrix import Matrix
 
@@ -189,7 +194,7 @@ def _collected(path: Path, name: str, session: Session | NodeattrsError, log: An
 
 
 def cell_of(node: Node, path: Path) -> Cell:
-    """What a node reads at a path, and who set it."""
+    """The value of a path on a node, as a Cell; a NoSuchAttribute with a hint where the path is not set."""
     from nodeattrs.core.tree import spell
     from nodeattrs.reports.explain import way_to
     from nodeattrs.reports.matrix import Cell

@@ -31,7 +31,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs mcp`: --repo, --facts, --run-code, --store and --allow-path."""
     parser.add_argument("--repo", metavar="DIR", help="the repository (default: this folder, or that of the settings)")
     parser.add_argument("--facts", metavar="PLACE", help="facts of all, or a folder with NODE.json, for `impact`")
     parser.add_argument("--run-code", action="store_true", help="`impact` runs code of the repository, of both sides")
@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Serve until the program leaves."""
+    """Serve the model context protocol on standard input and output, until the client leaves."""
     try:
         from mcp.server import MCPServer
     except ImportError:
@@ -67,7 +67,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def argument_fault(tool: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
-    """What is wrong with the names of the arguments of a call, with the way out; "" for nothing."""
+    """A sentence about an unknown or missing argument of a tool call, with similar names; "" where all is right."""
     parameters = signature(tool).parameters
     known = f"its arguments are {', '.join(parameters)}"
     for name in arguments:
@@ -87,7 +87,7 @@ Tools = tuple[Callable[..., Awaitable[Answer]], ...]
 
 
 def tools(options: argparse.Namespace) -> Tools:
-    """The tools, on the places that are named."""
+    """The functions that are offered as tools, on the store and the repository of the options."""
     store = [] if options.store is None else [f"--store={options.store}"]
     repo = [] if options.repo is None else [f"--repo={options.repo}"]
 

@@ -28,7 +28,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs node`: ACTION, NODE, PATH or revision, VALUE, --repo, --store and output."""
     parser.add_argument(
         "task", metavar="ACTION", choices=("set", "rm", "restore", "delete"), help="set, rm, restore or delete"
     )
@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Change it."""
+    """Set or remove a stored attribute, restore a revision, or delete a node. raises: NodeNotFound, TypeConflict"""
     from nodeattrs.reports.history import ChangedNode
     from nodeattrs.store.nodes import remove_normal, restore, set_normal
     from nodeattrs.store.remembered import required

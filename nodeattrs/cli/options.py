@@ -51,10 +51,11 @@ REPO_HELP = (
 def actions_of(
     parser: argparse.ArgumentParser, summaries: Mapping[str, str], epilogs: Mapping[str, str] | None = None
 ) -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """The actions of a command, one after the other, each with its parser; the one alone that is asked for.
+    """Yield (name, parser) for each action of a command; where one is asked for, only that one, so that help starts
+    fast.
 
-    summaries: action -> what it does, for the lists of both
-    epilogs:   action -> what its own help ends with, line by line as it is written
+    summaries: action -> its summary, for the help of command and action
+    epilogs:   action -> the end of its help, printed line by line
     """
     actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
     asked = getattr(parser, "asked", None)
@@ -76,7 +77,11 @@ def actions_of(
 
 
 def add_output(parser: argparse.ArgumentParser, also: Sequence[str] = (), forms: Sequence[str] = FORMATS) -> None:
-    """How to write: format, colour, tracebacks. forms: the formats, the default first; also: further ones"""
+    """Add --format, --color, and the options of `add_text_output`.
+
+    also:  further formats behind *forms*
+    forms: the formats; the first is the default
+    """
     group = parser.add_argument_group("output")
     group.add_argument(
         "--format",
@@ -95,14 +100,14 @@ def add_output(parser: argparse.ArgumentParser, also: Sequence[str] = (), forms:
 
 
 def add_text_output(parser: argparse._ActionsContainer) -> None:
-    """The options of every output, also of a command that has a format of its own."""
+    """Add --traceback and the options of `add_unread` and `add_budget`, for a command that has formats of its own."""
     parser.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
     add_unread(parser)
     add_budget(parser)
 
 
 def add_unread(parser: argparse._ActionsContainer) -> None:
-    """How what was not read, and may change the answer, counts."""
+    """Add --allow-unknown and --unread, for sources that were not read and may change the answer."""
     parser.add_argument(
         "--allow-unknown",
         action="store_true",
@@ -114,7 +119,7 @@ def add_unread(parser: argparse._ActionsContainer) -> None:
 
 
 def add_budget(parser: argparse._ActionsContainer) -> None:
-    """What one document, lookup, merge or query may take."""
+    """Add --budget, which limits one document, lookup, merge or query, and --allow-path."""
     parser.add_argument(
         "--budget",
         metavar="LIMIT=N",
@@ -126,7 +131,7 @@ def add_budget(parser: argparse._ActionsContainer) -> None:
 
 
 def add_allowed_paths(parser: argparse._ActionsContainer) -> None:
-    """Folders outside of the repository that it may name."""
+    """Add --allow-path: folders outside of the repository that the repository may name."""
     parser.add_argument(
         "--allow-path",
         metavar="DIR",
@@ -137,9 +142,9 @@ def add_allowed_paths(parser: argparse._ActionsContainer) -> None:
 
 
 def limits_of(options: argparse.Namespace, settled: Mapping[str, float]) -> AbstractContextManager[object]:
-    """While it lasts the limits of a command are in force: those of --budget, else of the settings.
+    """A context in which the limits of --budget are in force, else those of the settings (*settled*).
 
-    raises: BadArgument
+    raises: BadArgument, where --budget is no limit
     """
     given = [one.partition("=") for one in getattr(options, "budget", None) or ()]
     if not (given or settled):
@@ -154,24 +159,25 @@ def limits_of(options: argparse.Namespace, settled: Mapping[str, float]) -> Abst
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:
-    """Where nodes are kept."""
+    """Add --store: the place of saved nodes."""
     parser.add_argument("--store", metavar="PLACE", help=_STORE_HELP)
 
 
 def add_strict(parser: argparse.ArgumentParser) -> None:
-    """Whether an answer that an unknown layer might change is one."""
+    """Add --strict, which fails where an unknown layer may change the answer."""
     parser.add_argument("--strict", action="store_true", help="fail where a layer that cannot be read may decide")
 
 
 def add_at(parser: argparse.ArgumentParser) -> None:
-    """Which revision is meant."""
+    """Add --at: a revision by number or time."""
     parser.add_argument(
         "--at", metavar="WHEN", help="a revision by its number, or the one at a time: 7, 2030-01-31, 2030-01-31T12:00Z"
     )
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """What a run starts from, beside its repository and node."""
+    """Add the options of a run: run-list, environment, facts, JSON attributes, policy, secret file, --roles-only,
+    --ruby."""
     parser.add_argument(
         "--run-list",
         metavar="ITEMS",
@@ -201,7 +207,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_ruby(parser: argparse.ArgumentParser) -> None:
-    """Whether attribute files in Ruby are run."""
+    """Add --ruby, which runs attribute files in Ruby."""
     parser.add_argument(
         "--ruby",
         action="store_true",
@@ -210,7 +216,7 @@ def add_ruby(parser: argparse.ArgumentParser) -> None:
 
 
 def asked_of(options: argparse.Namespace) -> Asked:
-    """What a run is asked besides its node."""
+    """The options of a run that are not about its node: policy, secret file, --roles-only, --ruby."""
     from nodeattrs.dialects.chef.repository.roles import Asked
 
     given = {name: getattr(options, name, None) for name in Asked._fields}
@@ -218,7 +224,10 @@ def asked_of(options: argparse.Namespace) -> Asked:
 
 
 def add_facts(parser: argparse._ActionsContainer, what: str, default: str) -> None:
-    """Which facts are meant: of a file, or of a platform."""
+    """Add --facts and --platform, which exclude each other.
+
+    what, default: parts of the help of --facts
+    """
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--facts", metavar="PLACE", help=f"{what} (default: {default})")
     which.add_argument(
@@ -229,16 +238,16 @@ def add_facts(parser: argparse._ActionsContainer, what: str, default: str) -> No
 
 
 def path_of(text: str | None) -> Path:
-    """The path that a word spells; none is the root. raises: BadArgument"""
+    """The path that an argument spells; () for None and "". raises: BadArgument"""
     from nodeattrs.core.tree import parse
 
     return parse(text) if text else ()
 
 
 def run_list(options: argparse.Namespace, option: str = "--run-list") -> list[str] | None:
-    """The items of all --run-list, or of another option, split at commas; None where there are none.
+    """The items of an option that may be repeated, split at commas; None where the option is not given.
 
-    raises: BadArgument for one that holds no item
+    raises: BadArgument, where it holds no item
     """
     given = getattr(options, option[2:].replace("-", "_"))
     if given is None:
@@ -250,14 +259,14 @@ def run_list(options: argparse.Namespace, option: str = "--run-list") -> list[st
 
 
 def override_run_list(options: argparse.Namespace) -> list[str] | None:
-    """The items of all -o; None where there are none. raises: BadArgument"""
+    """The items of --override-run-list; None where it is not given. raises: BadArgument"""
     return run_list(options, "--override-run-list")
 
 
 def moment(text: str | None) -> int | datetime | None:
-    """What --at says: the number of a revision, or a time (a day is its end; in UTC, unless it says otherwise).
+    """A revision from --at, by its number or as a time in UTC; None for None. A day means its end.
 
-    raises: BadArgument
+    raises: BadArgument, where the text is neither
 
     >>> moment("7"), moment("2030-01-31T12:00+01:00").isoformat()
     (7, '2030-01-31T11:00:00+00:00')
@@ -278,12 +287,15 @@ def moment(text: str | None) -> int | datetime | None:
 
 
 def kept_in(options: argparse.Namespace) -> tuple[Store, Any]:
-    """The store that is meant, and the sensitive paths."""
+    """Returns the store of the options or settings, and the sensitive paths of the settings."""
     return store_of(options), sensitive_of(options)
 
 
 def saved_in(options: argparse.Namespace) -> tuple[Store, Any]:
-    """As `kept_in`, for who only looks at what is there. raises: NotFound, where nothing was ever saved"""
+    """Returns store and sensitive paths as `kept_in`, for a command that only reads.
+
+    raises: NotFound, where the store has not been made
+    """
     store, sensitive = kept_in(options)
     if not store.is_there():
         raise NotFound(
@@ -294,7 +306,7 @@ def saved_in(options: argparse.Namespace) -> tuple[Store, Any]:
 
 
 def add_settings_from(parser: argparse.ArgumentParser) -> None:
-    """Whose settings count for a command that runs nothing."""
+    """Add --repo, for a command that needs the settings of a repository and runs nothing."""
     parser.add_argument(
         "--repo",
         metavar="DIR",
@@ -304,7 +316,7 @@ def add_settings_from(parser: argparse.ArgumentParser) -> None:
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
-    """The settings of this call: found once, and judged whole. raises: NotFound, DocumentError"""
+    """The settings of this call, found and validated at the first use. raises: NotFound, DocumentError"""
     from nodeattrs.project.settings import Settings
 
     if not isinstance(found := getattr(options, "settings", None), Settings):
@@ -328,7 +340,7 @@ _RUNNING: dict[str, Callable[[argparse.Namespace], bool]] = {
 
 
 def add_applying(parser: argparse.ArgumentParser) -> None:
-    """How a catalog is applied."""
+    """Add the options for applying a catalog: --noop, --root, --backups, --report, --no-diff, --documented."""
     group = parser.add_argument_group("applying")
     group.add_argument("--noop", action="store_true", help="change nothing, say what would be changed")
     group.add_argument("--root", metavar="DIR", default="/", help="the folder that stands for / (default: /)")
@@ -343,7 +355,7 @@ def add_applying(parser: argparse.ArgumentParser) -> None:
 
 
 def add_run_code(parser: argparse.ArgumentParser) -> None:
-    """Whether a command that only looks may run what documents name."""
+    """Add --run-code, which lets a command that only looks run code of packages."""
     parser.add_argument(
         "--run-code",
         action="store_true",
@@ -352,15 +364,15 @@ def add_run_code(parser: argparse.ArgumentParser) -> None:
 
 
 def asked_to_run(options: argparse.Namespace) -> bool:
-    """Whether somebody asked for code to run: by the command, or by --run-code. No setting does."""
+    """Whether code of the repository may run: as the command does, or with --run-code. No setting allows it."""
     runs = _RUNNING.get(options.command)
     return getattr(options, "run_code", False) or (runs is not None and runs(options))
 
 
 def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float]:
-    """Say what is doubtful in the nodeattrs.toml that counts, whatever the command; the limits that it sets.
+    """Print warnings about the nodeattrs.toml that counts; returns the limits that it sets, {} for none.
 
-    raises: NotFound, DocumentError
+    raises: NotFound, DocumentError; `check` reports bad settings as findings instead
     """
     if options.command == "check":
         from nodeattrs.project.config import RepositorySettings
@@ -386,14 +398,18 @@ def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float
 
 
 def sensitive_paths(options: argparse.Namespace, *places: str | None) -> list[Path]:
-    """As `sensitive_beside`, for the repository that the options or the environment name. raises: DocumentError"""
+    """The sensitive paths of the repository in the options or the environment, and of settings beside *places*.
+
+    raises: DocumentError
+    """
     from nodeattrs.project.settings import sensitive_beside
 
     return sensitive_beside(getattr(options, "repo", None), *places)
 
 
 def repository_of(options: argparse.Namespace) -> Repository:
-    """The repository that a command runs: the one whose settings count, else the current directory."""
+    """The repository to run: the one whose settings count, else the current folder. Sets `options.repo` to its
+    folder."""
     from nodeattrs.dialects.chef.repository.repository import Repository
 
     repository = found_repository(options) or Repository(os.curdir)
@@ -403,7 +419,7 @@ def repository_of(options: argparse.Namespace) -> Repository:
 
 
 def found_repository(options: argparse.Namespace) -> Repository | None:
-    """The repository whose settings count; None where there is none. raises: NotFound"""
+    """The repository whose settings count; None where there are no settings. raises: NotFound"""
     from nodeattrs.dialects.chef.repository.repository import Repository
 
     settings = settings_of(options).repository
@@ -411,13 +427,13 @@ def found_repository(options: argparse.Namespace) -> Repository | None:
 
 
 def sensitive_of(options: argparse.Namespace) -> Any:
-    """The sensitive paths of the repository whose settings count, if there is one."""
+    """The sensitive paths of the settings; () where there are none."""
     repository = settings_of(options).repository
     return repository.config.sensitive if repository else ()
 
 
 def add_sources(parser: argparse.ArgumentParser) -> None:
-    """The folder in which the sources of saved values are looked for."""
+    """Add --sources: the repository with the sources of saved values."""
     parser.add_argument(
         "--sources",
         metavar="DIR",
@@ -427,7 +443,10 @@ def add_sources(parser: argparse.ArgumentParser) -> None:
 
 
 def root_of(options: argparse.Namespace) -> pathlib.Path | None:
-    """The folder of the repository that saved values come from; None for the one that the store names."""
+    """The folder with the sources of saved values: from --sources, or from the settings where the store is a URL.
+
+    None: the folder that the saved revision names.
+    """
     if getattr(options, "sources", None) is not None:
         return pathlib.Path(options.sources)
     settings = settings_of(options)
@@ -435,14 +454,14 @@ def root_of(options: argparse.Namespace) -> pathlib.Path | None:
 
 
 def store_of(options: argparse.Namespace) -> Store:
-    """The store that is meant. raises: StoreError, DocumentError"""
+    """The store of the options or settings; no file is made before the first save. raises: StoreError, DocumentError"""
     from nodeattrs.store import open_store
 
     return open_store(settings_of(options).store)
 
 
 def json_attributes(options: argparse.Namespace, repository: Repository) -> Document | None:
-    """The document of -j. raises: DocumentError"""
+    """The document of --json-attributes; None where it is not given. raises: DocumentError"""
     if options.json_attributes is None:
         return None
     from nodeattrs.formats.documents import read
@@ -452,12 +471,12 @@ def json_attributes(options: argparse.Namespace, repository: Repository) -> Docu
 
 
 def is_directory(place: str | None) -> bool:
-    """Whether --facts names a directory, which has one file a node."""
+    """Whether the place of --facts is a folder, with one file for each node; False for None."""
     return place is not None and os.path.isdir(place)
 
 
 def check_facts(place: str) -> None:
-    """Look whether --facts is there at all. raises: NotFound"""
+    """Do nothing where the file or folder of --facts exists. raises: NotFound, where it does not"""
     if not os.path.lexists(place):
         raise NotFound(
             f"{place}: cannot be read: no such file or directory",
@@ -471,12 +490,15 @@ MARKED = "\0"
 
 
 def unmarked(value: str) -> str:
-    """The value of an option that may be dashes alone."""
+    """The value of an option without the mark that protects dashes from argparse."""
     return value.removeprefix(MARKED)
 
 
 def facts_place(options: argparse.Namespace, repository: Repository | None) -> str | None:
-    """Where the facts that are meant are: a file or a directory; None for this machine. raises: NotFound"""
+    """The file or folder of the facts: from --facts or --platform; None where neither is given.
+
+    raises: NotFound, for an unknown platform
+    """
     if options.platform is None:
         place: str | None = options.facts
         return place
@@ -486,7 +508,8 @@ def facts_place(options: argparse.Namespace, repository: Repository | None) -> s
 
 
 def own_facts(options: argparse.Namespace, repository: Repository, names: Iterable[str]) -> str | None:
-    """`facts/` of a repository, where the caller names no facts and it has a file for one of the nodes; else None."""
+    """The folder `facts/` of the repository, where no facts are given and it has a file for one of the nodes; else
+    None."""
     folder = repository.root / "facts"
     if options.facts is not None or options.platform is not None:
         return None
@@ -503,10 +526,10 @@ def _facts_of_another(run: Run) -> Iterator[str]:
 
 
 def facts_from(options: argparse.Namespace, node: str | None = None, repository: Repository | None = None) -> Facts:
-    """The facts that are meant: of a platform, of a file, of a directory that has one for *node*, or of this machine.
+    """The facts for a run: of a platform, of a file, of the file of *node* in a folder, or of this machine.
 
-    repository: files in it are named as seen from there; its facts/NODE.json counts where the caller names no facts
-    raises:     NotFound, DocumentError, MissingExtra, BadArgument, BadName
+    repository: its facts/NODE.json counts where no facts are given; names of its files are relative to it
+    raises:     NotFound, DocumentError, MissingExtra, BadName; BadArgument, for a folder without *node*
     """
     from nodeattrs.core.tree import checked_name
     from nodeattrs.dialects.chef.facts import gather, load_facts
@@ -533,9 +556,9 @@ def facts_from(options: argparse.Namespace, node: str | None = None, repository:
 
 
 def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, int | None, Run | None]:
-    """The node that NODE names, with its revision as it was saved, or with --repo and the run that makes it now.
+    """Returns the node of NODE: saved, with its revision and None; with --repo run now, with None and the run.
 
-    raises: NodeNotFound, and whatever a run raises
+    raises: NodeNotFound, and the errors of a run; an option of the other kind ends the program with exit code 2
     """
     from nodeattrs.node.json_keys import double_keys
 

@@ -73,7 +73,7 @@ _COMMAND_MODULES = {
 
 
 def summaries() -> dict[str, str]:
-    """Every command and its line in the help: verbs come after `explain`, dialects after `environment`."""
+    """Each command -> its line in the help, in order: verbs follow `explain`, dialects follow `environment`."""
     from nodeattrs.dialects import BUILT_IN
     from nodeattrs.verbs.commands import TOP
 
@@ -115,10 +115,7 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that notices when its words do not come out, and shows whom it does not understand where to read on.
-
-    What is left over is refused by the command it was written for, and not by the program around it.
-    """
+    """A parser that refuses unknown words itself, with similar options, and not in the parser above it."""
 
     asked: str | None = None
     """The one action that is asked for, of those that the command has."""
@@ -167,7 +164,7 @@ class _Program(Parser):
 
 
 def precedence_table() -> str:
-    """The fifteen slots as a table, the strongest first."""
+    """The fifteen slots as a text table, the strongest first."""
     from nodeattrs.node.slot_names import SLOTS
 
     rows = [f"  {slot.number:2}  {slot.level:14}  {slot.source}" for slot in reversed(SLOTS)]
@@ -175,11 +172,11 @@ def precedence_table() -> str:
 
 
 def parser(only: str | None = None, action: str | None = None, kind: type[Parser] = Parser) -> argparse.ArgumentParser:
-    """All commands with their options.
+    """The parser of the program, with its commands and their options.
 
-    only:   this command alone. Where there is no such command, all are listed, and none has options: for the help
-    action: of its actions this one, if it is one
-    kind:   what each of them is parsed by
+    only:   parse this command alone. An unknown name lists all commands, without options, for the help
+    action: parse only this action of the command, if it has one of that name
+    kind:   the class of the parsers of commands
     """
     program = _Program(
         prog="nodeattrs",
@@ -254,7 +251,7 @@ def _about(word: str, words: Sequence[str]) -> str:
 
 
 def run(argv: Sequence[str] | None = None) -> int:
-    """Run one command line; its exit code."""
+    """Run one command line, print its output and errors; returns the exit code. argv: None: the words of the process"""
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
@@ -338,7 +335,10 @@ def _failed(error: Exception, options: argparse.Namespace, terminal: Terminal) -
 
 
 def understood(error: Exception) -> Exception:
-    """*error* as one that says what is wrong and with what."""
+    """An error as a NodeattrsError for the user: an OSError with its file, and any other class as an InternalError.
+
+    A NodeattrsError is returned unchanged, and a group with one error is replaced by that error.
+    """
     while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:  # servers run in groups of tasks
         error = error.exceptions[0]
     if isinstance(error, NodeattrsError):

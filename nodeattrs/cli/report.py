@@ -40,7 +40,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs report`: NODE, --output, --repo, --store, --at, --sources and others."""
     parser.add_argument("nodes", metavar="NODE", nargs="+", help="its name")
     parser.add_argument("--output", metavar="FILE", required=True, help="where to write it, whole or not at all")
     add_settings_from(parser)
@@ -53,7 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Write it."""
+    """Write the HTML file with the pages of some nodes. raises: NodeNotFound"""
     from nodeattrs.disk import write_whole
     from nodeattrs.web.report import report
 
@@ -98,7 +98,7 @@ def _page(options: argparse.Namespace, store: Store, sensitive: Iterable[Path], 
 
 
 def source_of(options: argparse.Namespace) -> Source:
-    """How places become links: as the settings say."""
+    """The pattern from the settings that makes links of places in files; without links where none is set."""
     from nodeattrs.web.rendering import Source
 
     repository = settings_of(options).repository

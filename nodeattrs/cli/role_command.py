@@ -30,17 +30,17 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs role`: its actions show and wins."""
     add_showing(parser, "role")
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Show it."""
+    """Print the role, or the nodes that read its values."""
     return perform_on(options, terminal, ("run_list", "env_run_lists"), "roles")
 
 
 def add_showing(parser: argparse.ArgumentParser, kind: str) -> None:
-    """The two actions of roles and environments."""
+    """Add the actions show and wins, each with its options. kind: "role" or "environment" """
     wins = f"for each value that a {kind} sets: the kept nodes that read it, and who overrides it on the others"
     for name, one in actions_of(parser, {"show": f"show one {kind}", "wins": wins.replace("a envi", "an envi")}):
         one.add_argument("name", metavar="NAME", help="its name")
@@ -58,9 +58,10 @@ def add_showing(parser: argparse.ArgumentParser, kind: str) -> None:
 
 
 def perform_on(options: argparse.Namespace, terminal: Terminal, fields: tuple[str, ...], field: str) -> int:
-    """Show a role or an environment with some fields of its own, or where it wins.
+    """Print a role or an environment, or with the action wins the nodes that read its values.
 
-    field: under which search finds who has it
+    fields: its own fields to print, beside name, description and attributes
+    field:  the field of a search for the nodes that have the role or environment
     """
     from nodeattrs.node.secrets import Secrets
     from nodeattrs.reports.show import ShownDocument, part_of

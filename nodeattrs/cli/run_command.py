@@ -71,7 +71,8 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs run`: --repo, nodes, those of a run, --apply, saving, --jobs, --store and
+    output."""
     parser.add_argument("--repo", metavar="DIR", help=REPO_HELP)
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
@@ -97,7 +98,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Run them, and show each as it comes, in the order of their names."""
+    """Run the nodes, save them, and print each in the order of the names; returns the exit code.
+
+    raises: NotFound, where no node is given and nodes/ has none
+    """
     from nodeattrs.dialects.chef.fleet import still_to_do
     from nodeattrs.dialects.chef.run.session import name_in
 

@@ -26,14 +26,14 @@ _PART = re.compile(r'"#/\$defs/([^"]+)"')
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the argument of `nodeattrs schema`: NAME."""
     parser.add_argument(
         "name", metavar="NAME", nargs="?", help="of a command, settings, or attributes (default: list all)"
     )
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Print it."""
+    """Print a JSON schema of our documents, or without NAME the names of all. raises: NotFound"""
     from nodeattrs.core.tree import meant
 
     file = files(__name__.partition(".")[0]) / "schemas.json"

@@ -25,7 +25,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs search`: QUERY, --attribute, --node, order and page, --at, --store and output."""
     parser.add_argument("query", metavar="QUERY", help="what to look for; *:* finds every node")
     parser.add_argument(
         "--attribute",
@@ -47,7 +47,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Search, and print the page."""
+    """Search the saved nodes and print a page of them; returns 1 where none is found and a field of the query is
+    unknown."""
     from nodeattrs.reports.search import search
     from nodeattrs.store.search import parse_query
 

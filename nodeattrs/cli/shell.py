@@ -24,7 +24,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs shell`: NODE, --repo and those of a run, --store, --traceback."""
     parser.add_argument("node", metavar="NODE", help="its name")
     parser.add_argument("--repo", metavar="DIR", help="run the node of this repository, and save nothing")
     add_run_options(parser)
@@ -34,7 +34,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Open it; it lasts until its input ends."""
+    """Open a Python prompt with the node and its attributes as variables, until the input ends."""
     from nodeattrs.node.node import words_of
 
     node, _, run = named_node(options, terminal)

@@ -24,7 +24,8 @@ exit codes:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs show`: NODE, PATH, --origins, --winners, --level, --slot, those of a run and
+    others."""
     from nodeattrs.node.slot_names import SLOTS
 
     parser.add_argument("node", metavar="NODE", help="its name")
@@ -55,7 +56,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Show it."""
+    """Print the merged attributes of a node, their winners, or single slots. raises: NodeNotFound, NoSuchAttribute"""
     from nodeattrs.core.unread import unread_layer
     from nodeattrs.reports.attributes import shown_attributes
     from nodeattrs.reports.show import ShownNode, ShownSlots, part_of, winner_of

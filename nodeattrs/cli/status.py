@@ -21,14 +21,14 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs status`: --failed, --store and output."""
     parser.add_argument("--failed", action="store_true", help="only those whose last run failed")
     add_store(parser)
     add_output(parser)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """List them."""
+    """Print the last run of each saved node. raises: NotFound, where there is no store"""
     from nodeattrs.reports.status import NodeStatus, Status
     from nodeattrs.store.engines.store import last_runs
 

@@ -47,7 +47,8 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs store`: ACTION, FILE, those of each action, --repo, --store and those of
+    findings."""
     parser.add_argument(
         "task",
         metavar="ACTION",
@@ -89,7 +90,10 @@ _BELONG = {
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Do it."""
+    """Check, prune, export, import or copy the store; returns the exit code.
+
+    An option of another action ends the program with exit code 2.
+    """
     for word, task in _BELONG.items():
         if getattr(options, word) not in (None, False, []) and options.task != task:
             options.refuse(f"{'FILE' if word == 'file' else f'--{word}'.replace('_', '-')} is for store {task}")

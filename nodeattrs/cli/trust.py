@@ -22,7 +22,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs trust`: DIR, --list and --remove."""
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("repository", metavar="DIR", nargs="?", help="the folder of the repository")
     what.add_argument("--list", action="store_true", help="print the trusted repositories")
@@ -30,7 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Note it, or print those that are noted."""
+    """Add a repository to the trusted ones or remove it, or print the list."""
     from nodeattrs.cli.border import root_of
     from nodeattrs.reports.screen import printable
     from nodeattrs.trust import trust, trusted

@@ -27,7 +27,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs web`: --port, --bind, --no-token, --repo, --store, --run-code and others."""
     parser.add_argument("--port", metavar="N", type=int, default=8700, help="where to listen; 0 is any (default: 8700)")
     parser.add_argument("--bind", metavar="ADDRESS", default="127.0.0.1", help="on which address (default: 127.0.0.1)")
     parser.add_argument("--no-token", action="store_true", help="let in all users and programs of this machine")
@@ -39,7 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Serve until somebody interrupts."""
+    """Serve the pages until Ctrl-C; returns the exit code."""
     from nodeattrs.contract.sides import private_folder
     from nodeattrs.web.serving import serve
 
@@ -57,9 +57,9 @@ def _open(terminal: Terminal, has_token: bool, address: str) -> None:
 
 
 def site(options: argparse.Namespace, private: str) -> Site:
-    """What is shown: the store and the repository that are meant, and where in it each thing is.
+    """The Site to serve: the store and repository of the options, with the places of facts, Hiera and other dialects.
 
-    private: a file of our own, for what an impact has looked at
+    private: a file for the answers of an impact
     """
     from nodeattrs.cli.asked import Asked
     from nodeattrs.cli.report import source_of

@@ -30,7 +30,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs what-if`: REVISION, --without, --set, and those that `impact` has, too."""
     parser.add_argument(
         "revision", metavar="REVISION", nargs="?", help="the side before (default: the folder as it is)"
     )
@@ -52,7 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Compare it with what it would be."""
+    """Compare a side with the same one after --without and --set; prints the differences and returns the exit code."""
     if not options.without and not options.set:
         options.refuse("say what would be another: --without WHAT, or --set PATH=VALUE")
     values = [_value(options, given) for given in options.set]
