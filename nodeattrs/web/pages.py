@@ -25,13 +25,15 @@ _ATTRIBUTES = ("platform", "roles", "chef_environment")
 
 
 class Page(NamedTuple):
-    """What a page is made of.
+    """A page to render.
 
-    template: its file; data: what it is given
-    title:    what it is called
-    api:      where its data are
-    commit:   of the repository, for links
-    moved:    the page that is meant instead
+    template: the file of its template
+    data:     the variables of the template
+    title:    the title of the page
+    api:      the URL of the same data as JSON; "" for none
+    error:    the error to show; None for none
+    commit:   the commit of the repository, for links; None: the current one
+    moved:    the URL to redirect to; "" shows the page itself
     """
 
     template: str
@@ -48,7 +50,7 @@ Given = Mapping[str, str]
 
 
 def failed(error: Mapping[str, Any], title: str = "") -> Page:
-    """A page that says what is wrong."""
+    """The page that shows an error."""
     return Page("error.html", {}, title or "Not found", error=error)
 
 
@@ -61,7 +63,8 @@ def _made(template: str, title: str, found: Answer, question: str, asked: Mappin
 
 
 def nodes(site: Site, given: Given) -> Page:
-    """The nodes: all, those that a query finds, those whose last run failed."""
+    """The page with saved nodes: all, those that the query `q` finds, or with `failed=1` those with a failed last
+    run."""
     query, offset = given.get("q", "").strip() or "*:*", _number(given.get("offset"))
     status = answer(site, "status")
     rows = {one["name"]: one for one in (status.data or {}).get("nodes", ())}
@@ -83,7 +86,7 @@ def _number(text: str | None) -> int:
 
 
 def node(site: Site, given: Given) -> Page:
-    """The attributes of a node."""
+    """The page with the attributes of a node, and marks where they differ from the revision before."""
     name, at = given["name"], given.get("at")
     found = answer(site, "show", node=name, at=at)
     revisions = _revisions(site, name)
@@ -115,7 +118,7 @@ def _changed(
 
 
 def why(site: Site, given: Given) -> Page:
-    """The fifteen slots of one value; as a part of a page, where that is asked for."""
+    """The page that explains one value by the fifteen slots; with `part` only the picture of the slots."""
     asked = {"node": given["name"], "path": given.get("path"), "at": given.get("at")}
     found = answer(site, "explain", **asked)
     template = "picture.html" if given.get("part") else "why.html"
@@ -124,13 +127,14 @@ def why(site: Site, given: Given) -> Page:
 
 
 def history(site: Site, given: Given) -> Page:
-    """The revisions of a node."""
+    """The page with the revisions of a node."""
     asked = {"node": given["name"]}
     return _made("history.html", f"History of {given['name']}", answer(site, "history", **asked), "history", asked)
 
 
 def catalog(site: Site, given: Given) -> Page:
-    """The resources of a node and what relates them."""
+    """The page with a drawing of a node's catalog; with `first` and `then` also why one resource comes before the
+    other."""
     name, first, then = given["name"], given.get("first"), given.get("then")
     asked = {"node": name}
     found = answer(site, "catalog-graph", **asked)
@@ -141,7 +145,7 @@ def catalog(site: Site, given: Given) -> Page:
 
 
 def diff(site: Site, given: Given) -> Page:
-    """Two nodes or revisions side by side."""
+    """The page that compares two nodes or revisions; a form, where `before` is not given."""
     asked = {"before": given.get("before"), "after": given.get("after"), "path": given.get("path")}
     if given.get("slots") == "1":
         asked["slots"] = "1"
@@ -159,7 +163,7 @@ def _some_names(site: Site) -> list[str]:
 
 
 def attribute(site: Site, given: Given) -> Page:
-    """One attribute over all nodes, by value."""
+    """The page with the values of one path on all nodes, in groups; a form, where `path` is not given."""
     path, query = given.get("path", "").strip(), given.get("q", "").strip()
     if not path:
         return Page("attribute.html", {"found": None, "given": {}, "path": "", "query": query}, "One attribute")
@@ -170,7 +174,7 @@ def attribute(site: Site, given: Given) -> Page:
 
 
 def things(kind: str) -> Callable[[Site, Given], Page]:
-    """The roles, or the environments, of the repository."""
+    """A function that makes the page with the names of all roles or environments. kind: "role" or "environment" """
 
     def made(site: Site, given: Given) -> Page:
         asked = {"kind": f"{kind}s"}
@@ -180,7 +184,7 @@ def things(kind: str) -> Callable[[Site, Given], Page]:
 
 
 def thing(kind: str) -> Callable[[Site, Given], Page]:
-    """A role, or an environment: what it sets, and where that is read."""
+    """A function that makes the page of one role or environment: its values, and the nodes that read them."""
 
     def made(site: Site, given: Given) -> Page:
         name = given["name"]
@@ -196,7 +200,7 @@ def thing(kind: str) -> Callable[[Site, Given], Page]:
 
 
 def hiera(site: Site, given: Given) -> Page:
-    """A key over all nodes of whom there are facts."""
+    """The page with the value of a Hiera key for each node with facts; a form, where `key` is not given."""
     key = given.get("key", "").strip()
     if not key:
         return Page("hiera.html", {"found": None, "given": {}, "key": ""}, "Hiera")
@@ -204,7 +208,8 @@ def hiera(site: Site, given: Given) -> Page:
 
 
 def values(site: Site, given: Given) -> Page:
-    """A key in every dialect that the repository has."""
+    """The page that explains a key in every dialect of the repository; where `key` is not given, a form and the
+    subjects."""
     key = given.get("key", "").strip()
     if not key:
         names = answer(site, "list", kind="subjects").data or {"names": ()}
@@ -214,12 +219,12 @@ def values(site: Site, given: Given) -> Page:
 
 
 def sets(site: Site, given: Given) -> Page:
-    """The sets of user-data that the settings name."""
+    """The page with the names of the sets of user-data in the settings."""
     return Page("things.html", {"found": {"names": sorted(site.sets)}, "given": {}, "kind": "cloud-init"}, "cloud-init")
 
 
 def user_data(site: Site, given: Given) -> Page:
-    """A set of user-data: its parts, what each changed, and who set a path."""
+    """The page of a set of user-data: its parts and their changes; with `path` also the parts that set it."""
     asked = {"set": given["name"], "path": given.get("path") or None}
     found = answer(site, "cloud-config-explain", set=given["name"])
     traced = answer(site, "cloud-config-explain", **asked) if asked["path"] else None
@@ -227,14 +232,17 @@ def user_data(site: Site, given: Given) -> Page:
 
 
 def inventories(site: Site, given: Given) -> Page:
-    """The inventories of Ansible that the settings name."""
+    """The page with the names of the Ansible inventories in the settings."""
     return Page(
         "things.html", {"found": {"names": sorted(site.inventories)}, "given": {}, "kind": "ansible"}, "Ansible"
     )
 
 
 def inventory(site: Site, given: Given) -> Page:
-    """An inventory: its groups and hosts; the variables of a host, and why it has one; or a variable over all hosts."""
+    """The page of an inventory: its groups and hosts.
+
+    With `host` the variables of a host, with `path` a variable on all hosts, with both the explanation of one value.
+    """
     name, host, path = given["name"], given.get("host", "").strip(), given.get("path", "").strip()
     asked = {"inventory": name, "host": host, "path": path}
     of = {(True, True): "explain", (True, False): "vars", (False, True): "matrix"}.get(
@@ -246,7 +254,7 @@ def inventory(site: Site, given: Given) -> Page:
 
 
 def impact(site: Site, given: Given) -> Page:
-    """What a range of commits changes."""
+    """The page with the changes of values in a range of commits; a form, where `range` is not given."""
     change = given.get("range", "").strip()
     if not change:
         return Page("impact.html", {"found": None, "given": {}, "range": "", "by": []}, "Impact")
@@ -257,7 +265,7 @@ def impact(site: Site, given: Given) -> Page:
 
 
 def start(site: Site, given: Given) -> Page:
-    """The first page is that of the nodes."""
+    """The first page: the page with all nodes."""
     return nodes(site, given)
 
 
