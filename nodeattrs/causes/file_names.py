@@ -17,7 +17,8 @@ _MODULES = ("os", "path", "pathlib", "json", "yaml", "tomllib", "io", "tomli", "
 
 
 def file_of(code: Code, node: ast.AST) -> str | None:
-    """The path of the file that an expression opens, reads or names; None where it is not written out."""
+    """The path of the file that an expression opens, reads or names, computed from its text; None where it is not
+    constant."""
     return _Files(code)._file(node, 0)
 
 

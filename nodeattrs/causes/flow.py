@@ -36,7 +36,7 @@ _LOOKUPS = frozenset({"lookup", "inject", "parameters", "search"})
 
 
 class Flow(Following):
-    """One question: where does this value come from?"""
+    """Traces values through names, calls and functions; `sources` returns the expressions that a value comes from."""
 
     # Names
 

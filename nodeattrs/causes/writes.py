@@ -18,14 +18,17 @@ _DECIDE = (ast.If, ast.For, ast.While, ast.Try, ast.Match, ast.FunctionDef, ast.
 
 
 class Write(NamedTuple):
-    """A line that sets a path. under: the line of what decides whether it runs; None where nothing does"""
+    """A line that sets a path. under: the line of the condition or loop around it; None for none"""
 
     line: int
     under: int | None
 
 
 def writes_of(text: str, path: Path) -> Iterator[Write]:
-    """The lines of a source that set *path*, or a map in which it is written out.
+    """Yield the lines of a Python source that set *path*, or a map that contains it; none for a text that is no
+    Python.
+
+    A computed step fits any step.
 
     >>> list(writes_of("if x:\\n    default['a'] = {'b': 1}\\n", ("a", "b")))
     [Write(line=2, under=1)]
