@@ -223,7 +223,7 @@ class Graph:
         return f"{'end' if vertex & 1 else 'begin'} {ref}"
 
     def sort_name(self, vertex: int) -> str:
-        """The name by which members of a cycle are sorted; for an anchor Puppet's internal name."""
+        """The key that sorts members of a cycle: the reference; for an anchor Puppet's internal name."""
         ref = self.refs[vertex >> 1]
         if not self.is_container[vertex >> 1]:
             return ref

@@ -40,7 +40,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `nodeattrs check`: DIR, --repo, --fix, --diff, --run-code and those of findings."""
+    """Add the options of `nodeattrs check`: DIR, --repo, --fix, --diff, --run-code and findings."""
     place = parser.add_mutually_exclusive_group()
     place.add_argument(
         "repo",
@@ -105,7 +105,7 @@ class Look(NamedTuple):
 
 
 def look(repository: Repository, run_code: bool, count: Callable[[str], object] = str) -> Look:
-    """Run every check on a repository: Chef's, and those of the other dialects.
+    """Run every check on a repository: Chef's, and then the checks of other dialects.
 
     Without readable settings only Chef's run. A check whose extra is not installed becomes a note.
     run_code: whether code of the repository may run

@@ -45,7 +45,7 @@ exit codes:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `nodeattrs explain`: NODE, PATH, --repo and those of a run, --store, --at, --because,
+    """Add the options of `nodeattrs explain`: NODE, PATH, --repo, the options of a run, --store, --at, --because,
     --git, ..."""
     parser.add_argument("node", metavar="NODE", help="its name")
     parser.add_argument("path", metavar="PATH", help='such as apache2.listen_ports.0; "(root)" is all of it')

@@ -50,7 +50,7 @@ class Entry(NamedTuple):
 
 
 def entries(parser: argparse.ArgumentParser, words: tuple[str, ...] = (), summary: str = "") -> Iterator[Entry]:
-    """Yield the entry of a parser, then those of its commands and actions, each before its own actions."""
+    """Yield the entry of a parser, then the entries of its commands and actions, each before its own actions."""
     usage = re.sub(r"\s+", " ", parser.format_usage().removeprefix("usage:")).strip()
     options: dict[str, list[Option]] = {}
     inner: list[tuple[str, argparse.ArgumentParser, str]] = []

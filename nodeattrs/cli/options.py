@@ -142,7 +142,7 @@ def add_allowed_paths(parser: argparse._ActionsContainer) -> None:
 
 
 def limits_of(options: argparse.Namespace, settled: Mapping[str, float]) -> AbstractContextManager[object]:
-    """A context in which the limits of --budget are in force, else those of the settings (*settled*).
+    """A context in which the limits of --budget are in force, else the limits of the settings.
 
     raises: BadArgument, where --budget is no limit
     """

@@ -71,7 +71,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `nodeattrs run`: --repo, nodes, those of a run, --apply, saving, --jobs, --store and
+    """Add the options of `nodeattrs run`: --repo, nodes, run-list and facts, --apply, saving, --jobs, --store and
     output."""
     parser.add_argument("--repo", metavar="DIR", help=REPO_HELP)
     which = parser.add_mutually_exclusive_group()

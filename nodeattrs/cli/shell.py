@@ -24,7 +24,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `nodeattrs shell`: NODE, --repo and those of a run, --store, --traceback."""
+    """Add the options of `nodeattrs shell`: NODE, --repo, the options of a run, --store, --traceback."""
     parser.add_argument("node", metavar="NODE", help="its name")
     parser.add_argument("--repo", metavar="DIR", help="run the node of this repository, and save nothing")
     add_run_options(parser)

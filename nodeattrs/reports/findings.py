@@ -115,8 +115,8 @@ def finding_of(thing: object, severity: Severity = "error", code: str = Nodeattr
     code: of a sentence; an error has its own
 
     >>> from nodeattrs.errors import DocumentError
-    >>> finding_of(DocumentError("is no text", file="a.json", line=3)).head()
-    'a.json:3: is no text'
+    >>> finding_of(DocumentError("must be text", file="a.json", line=3)).head()
+    'a.json:3: must be text'
     """
     if isinstance(thing, Finding):
         return thing

@@ -74,7 +74,7 @@ def _lines_of_anything(text: str, width: int, start: str, indent: str) -> list[s
 
 
 def printable(text: str) -> str:
-    r"""*text* on one line: line breaks and control characters are written as escapes.
+    """*text* on one line: line breaks and control characters are written as escapes.
 
     >>> printable("a\\x1b[31m\\tb")
     'a\\\\x1b[31m\\\\tb'

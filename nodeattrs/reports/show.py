@@ -153,7 +153,7 @@ def winner_of(node: Node) -> OriginOf:
 
 
 def tree_lines(value: Any, screen: Screen, origins: OriginOf | None = None, path: Path = ()) -> Iterator[str]:
-    r"""*value* as lines of YAML, with secrets masked.
+    """*value* as lines of YAML, with secrets masked.
 
     origins: gives the origin of a leaf, which is appended as a comment; None: no comments
     path:    the path of *value* on its node
