@@ -145,7 +145,7 @@ def _mended(
     from nodeattrs.reports.findings import finding_of
 
     selection, _ = selection_of(options, judge, options.repo)
-    wanted = [one for one in found if one.kind in SAFE and selection.of([finding_of(one, "warning")])[0]]
+    wanted = [one for one in found if one.kind in SAFE and selection.reported([finding_of(one, "warning")])[0]]
     made = fixes(repository.root, wanted)
     lines = [line for one in made for line in one.diff()]
     if options.format == "text":

@@ -78,7 +78,7 @@ def finish(
     from nodeattrs.reports.findings import Findings
 
     selection, place = selection_of(options, repository, checked.root)
-    left, passed = selection.of(checked.found)
+    left, passed = selection.reported(checked.found)
     if options.write_baseline:
         return _write(place or _BASELINE, left, terminal)
     findings = Findings(left, dict(checked.looked), passed, options.fail_on)

@@ -75,9 +75,9 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _side(options: argparse.Namespace, store: Store, sensitive: Any, text: str, terminal: Terminal) -> Side:
     from nodeattrs.reports.diff import Side
-    from nodeattrs.store.remembered import required
+    from nodeattrs.store.remembered import remembered_or_raise
 
     name, mark, when = text.partition("@")
-    found = required(store, name, sensitive, moment(when) if mark else None, root_of(options))
+    found = remembered_or_raise(store, name, sensitive, moment(when) if mark else None, root_of(options))
     terminal.warn(filter(None, [found.note]), SAVED_NOTE.entry)
     return Side(text, found.node)

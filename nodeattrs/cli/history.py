@@ -38,8 +38,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     store, sensitive = kept_in(options)
     revisions = store.history(options.node)
     if not revisions:
-        from nodeattrs.store.remembered import required
+        from nodeattrs.store.remembered import remembered_or_raise
 
-        terminal.warn(filter(None, [required(store, options.node, sensitive).note]), SAVED_NOTE.entry)
+        terminal.warn(filter(None, [remembered_or_raise(store, options.node, sensitive).note]), SAVED_NOTE.entry)
     terminal.report(History(options.node, revisions[: options.limit]))
     return 0

@@ -190,7 +190,7 @@ class _Service:
             yield finding_of(error)
             return
         settings = repository.config if came.is_sound else Config()
-        yield from Selection(settings.check_select, settings.check_ignore, {}, self._root).of(came.found)[0]
+        yield from Selection(settings.check_select, settings.check_ignore, {}, self._root).reported(came.found)[0]
 
     def _diagnostic(self, one: Finding) -> Any:
         from lsprotocol import types

@@ -108,13 +108,13 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _kept(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]:
     from nodeattrs.reports.matrix import Cell
-    from nodeattrs.store.remembered import required
+    from nodeattrs.store.remembered import remembered_or_raise
 
     store, sensitive = saved_in(options)
 
     def cell(name: str) -> Cell:
         try:
-            return cell_of(required(store, name, sensitive).node, path)
+            return cell_of(remembered_or_raise(store, name, sensitive).node, path)
         except NodeattrsError as error:
             return Cell(error)
 
@@ -133,15 +133,17 @@ def _counted(store: Store, path: Path, names: list[str], cell: Callable[[str], C
     """The cells, one of each group looked at: of the others the index knows that they read the same."""
     from nodeattrs.core.tree import ABSENT
     from nodeattrs.reports.matrix import Cell
-    from nodeattrs.store.search.doubts import Alike
+    from nodeattrs.store.search.doubts import EqualNodes
 
-    alike, looked, alone = Alike(store, path), 0, 0
+    alike, looked, alone = EqualNodes(store, path), 0, 0
     left = dict.fromkeys(sorted(names, key=lambda name: crc32(name.encode())))  # in no order that names have
     while left and looked < _MOST_VALUES and alone < _ALONE:
         name, looked = next(iter(left)), looked + 1
         found = cell(name)
         value = ABSENT if isinstance(found.value, NoSuchAttribute) else found.value
-        others = (alike.to(value) or set()) if value is ABSENT or not isinstance(value, NodeattrsError) else set()
+        others = (
+            (alike.with_value(value) or set()) if value is ABSENT or not isinstance(value, NodeattrsError) else set()
+        )
         group = [one for one in left if one in others and one != name]
         alone = 0 if group else alone + 1
         note = f"who set it was looked up on {name}; {len(group)} more were counted by the index"
@@ -151,7 +153,7 @@ def _counted(store: Store, path: Path, names: list[str], cell: Callable[[str], C
             del left[one]
         del left[name]
     many = NotFound(f"there are more than {looked} values: these were not looked at", hint="ask without --count")
-    yield from ((name, Cell(many, is_left=True)) for name in left)
+    yield from ((name, Cell(many, is_skipped=True)) for name in left)
 
 
 def _names(options: argparse.Namespace, repository: Repository | None) -> list[str]:

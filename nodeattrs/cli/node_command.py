@@ -44,7 +44,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Set or remove a stored attribute, restore a revision, or delete a node. raises: NodeNotFound, TypeConflict"""
     from nodeattrs.reports.history import ChangedNode
     from nodeattrs.store.nodes import remove_normal, restore, set_normal
-    from nodeattrs.store.remembered import required
+    from nodeattrs.store.remembered import remembered_or_raise
 
     wanted = {"set": 2, "rm": 1, "restore": 1, "delete": 0}[options.task]
     given = sum(word is not None for word in (options.what, options.value))
@@ -53,7 +53,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         options.refuse(f"node {options.task} NODE is followed by {words[2 - wanted]}")
     store, sensitive = kept_in(options)
     name = options.node
-    required(store, name, sensitive)  # with near misses where there is none
+    remembered_or_raise(store, name, sensitive)  # with near misses where there is none
     if options.task == "delete":
         store.delete(name)
         terminal.report(ChangedNode(name, None, store.describe()))

@@ -563,14 +563,16 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
     from nodeattrs.node.json_keys import double_keys
 
     if options.repo is None:
-        from nodeattrs.store.remembered import required
+        from nodeattrs.store.remembered import remembered_or_raise
 
         of_runs = ("run_list", "override_run_list", "environment", "facts", "platform", "json_attributes", *_ASKED)
         for word in of_runs:
             if getattr(options, word) not in (None, False):
                 options.refuse(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
         store, sensitive = kept_in(options)
-        found = required(store, options.node, sensitive, moment(getattr(options, "at", None)), root_of(options))
+        found = remembered_or_raise(
+            store, options.node, sensitive, moment(getattr(options, "at", None)), root_of(options)
+        )
         terminal.warn(filter(None, [found.note]), SAVED_NOTE.entry)
         terminal.warn(double_keys(found.node))
         return found.node, found.saved.revision.number if found.saved.revision else None, None

@@ -71,10 +71,10 @@ def _page(options: argparse.Namespace, store: Store, sensitive: Iterable[Path], 
     from nodeattrs.reports.explain import explained
     from nodeattrs.reports.history import History
     from nodeattrs.reports.values import unread_at
-    from nodeattrs.store.remembered import required
+    from nodeattrs.store.remembered import remembered_or_raise
     from nodeattrs.web.report import Page
 
-    found = required(store, name, sensitive, moment(options.at), root_of(options))
+    found = remembered_or_raise(store, name, sensitive, moment(options.at), root_of(options))
     terminal.warn(filter(None, [found.note]), SAVED_NOTE.entry)
     node, revision = found.node, found.saved.revision
     number = revision.number if revision else None
@@ -109,11 +109,11 @@ def source_of(options: argparse.Namespace) -> Source:
 def _changed(store: Store, sensitive: Iterable[Path], name: str, number: int | None) -> list[str]:
     """The paths that differ from the revision before; none where there is none."""
     from nodeattrs.reports.diff import Difference, Side
-    from nodeattrs.store.remembered import required
+    from nodeattrs.store.remembered import remembered_or_raise
 
     numbers = [one.number for one in store.history(name)]
     earlier = [one for one in numbers if number is not None and one < number]
     if not earlier:
         return []
-    before, now = (Side(str(at), required(store, name, sensitive, at).node) for at in (earlier[0], number))
+    before, now = (Side(str(at), remembered_or_raise(store, name, sensitive, at).node) for at in (earlier[0], number))
     return [one["path"] for one in Difference(before, now).to_dict()["changes"]]

@@ -85,7 +85,7 @@ def perform_on(options: argparse.Namespace, terminal: Terminal, fields: tuple[st
 
 def _wins(options: argparse.Namespace, terminal: Terminal, fields: dict[str, Any], locator: Any, field: str) -> int:
     from nodeattrs.reports.standing import ShownStandings, standings
-    from nodeattrs.store.remembered import required
+    from nodeattrs.store.remembered import remembered_or_raise
     from nodeattrs.store.search.query import Pattern, Query, Term
 
     store, sensitive = saved_in(options)
@@ -93,10 +93,10 @@ def _wins(options: argparse.Namespace, terminal: Terminal, fields: dict[str, Any
     step = max(1, -(-len(having) // options.limit)) if options.limit else 1
     rows = tuple(standings(fields, locator.at))
     for name in having[::step]:
-        node = required(store, name, sensitive).node
+        node = remembered_or_raise(store, name, sensitive).node
         if (node.environment if options.command == "environment" else options.name) == options.name:
             for row in rows:
-                row.look(node, options.command, options.name)
+                row.add_node(node, options.command, options.name)
     unread = [one for row in rows for one in row.unread]
     terminal.report(ShownStandings(options.command, options.name, tuple(having[::step]), len(having), rows), unread)
     return 0

@@ -64,22 +64,22 @@ class Elsewhere:
     """A source that sets an attribute, but not on the node of the question.
 
     origin: the source and its line
-    lacks:  why the source does not count on the node of the question, in words
+    reason: why the source does not count on the node of the question, in words
     nodes:  the saved nodes on which the source counts; () where only the repository shows the source
     """
 
     origin: Origin
-    lacks: str
+    reason: str
     nodes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         on = f" on {', '.join(self.nodes)}" if self.nodes else ""
-        return f"{self.origin.who} sets it{on} ({self.origin.place or 'no line'}): {self.lacks}"
+        return f"{self.origin.who} sets it{on} ({self.origin.place or 'no line'}): {self.reason}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The origin's fields, the nodes and the reason (`lacks`) as JSON-able data."""
+        """The origin's fields, the nodes and the reason (as "lacks") as JSON-able data."""
         named = self.origin._asdict()
-        return {**named, "nodes": list(self.nodes), "lacks": self.lacks}
+        return {**named, "nodes": list(self.nodes), "lacks": self.reason}
 
 
 class LookedUp(Protocol):

@@ -106,7 +106,7 @@ class Finding:
 
 
 @taking(severity=get_args(Severity), code=str)
-def finding_of(thing: object, severity: Severity = "error", code: str = NodeattrsError.entry.code) -> Finding:
+def finding_of(problem: object, severity: Severity = "error", code: str = NodeattrsError.entry.code) -> Finding:
     """An error, a warning or a sentence as a Finding; a Finding is returned unchanged.
 
     The place of an error is its file and line, else the first of its origins that has a file. The message of the
@@ -118,17 +118,17 @@ def finding_of(thing: object, severity: Severity = "error", code: str = Nodeattr
     >>> finding_of(DocumentError("must be text", file="a.json", line=3)).head()
     'a.json:3: must be text'
     """
-    if isinstance(thing, Finding):
-        return thing
-    if not isinstance(thing, NodeattrsError):
-        first, *rest = str(thing).splitlines() or [""]
+    if isinstance(problem, Finding):
+        return problem
+    if not isinstance(problem, NodeattrsError):
+        first, *rest = str(problem).splitlines() or [""]
         return Finding(code, severity, first, details=tuple(line.strip() for line in rest))
-    at = next((one for one in thing.origins if isinstance(one, Origin) and one.file), Origin(""))
-    file, line, column = (getattr(thing, name, None) or getattr(at, name) for name in ("file", "line", "column"))
+    at = next((one for one in problem.origins if isinstance(one, Origin) and one.file), Origin(""))
+    file, line, column = (getattr(problem, name, None) or getattr(at, name) for name in ("file", "line", "column"))
     # What belongs to the place itself stands before the sentence.
-    details = tuple(one for one in thing.details if one not in (f"at {at}", f"written at {at}"))
-    found = Finding(thing.code, severity, "", file, line, column, details, thing.hint)
-    message = getattr(thing, "reason", thing.message).removeprefix(f"{found.place}: ")
+    details = tuple(one for one in problem.details if one not in (f"at {at}", f"written at {at}"))
+    found = Finding(problem.code, severity, "", file, line, column, details, problem.hint)
+    message = getattr(problem, "reason", problem.message).removeprefix(f"{found.place}: ")
     return replace(found, message=message)
 
 
@@ -148,7 +148,7 @@ class Selection:
     known: Mapping[str, int] = field(default_factory=dict)
     root: str = ""
 
-    def of(self, found: Iterable[Finding]) -> tuple[list[Finding], int]:
+    def reported(self, found: Iterable[Finding]) -> tuple[list[Finding], int]:
         """Returns the findings to report, sorted by place, and the number of those left out.
 
         Comments in the files ("nodeattrs: ignore") leave out findings, too. Equal findings count once.

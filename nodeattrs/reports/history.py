@@ -26,10 +26,10 @@ def revision_dict(revision: Revision | None) -> dict[str, Any] | None:
     }
 
 
-def in_words(report: Any) -> str:
+def _catalog_counts(report: Any) -> str:
     """The report of a catalog, briefly; "" where nothing was to be done. Anybody may have written it.
 
-    >>> in_words({"counts": {"changed": 3, "failed": 1, "visited": 9}, "noop": False, "interrupted": True})
+    >>> _catalog_counts({"counts": {"changed": 3, "failed": 1, "visited": 9}, "noop": False, "interrupted": True})
     '3 changed, 1 failed, interrupted'
     """
     if not isinstance(report, dict):
@@ -45,11 +45,11 @@ def in_words(report: Any) -> str:
     return ", ".join(parts)
 
 
-def went(revision: Revision) -> str:
+def outcome_of(revision: Revision) -> str:
     """How a run went: ok or failed, with the kind of the error, or with what its catalog did."""
     noted = revision.noted
     how = "ok" if noted.ok else f"failed: {printable(noted.error)}" if noted.error else "failed"
-    parts = in_words(noted.report)
+    parts = _catalog_counts(noted.report)
     return f"{how} ({parts})" if parts else how
 
 
@@ -94,7 +94,7 @@ class History(NamedTuple):
             [
                 str(one.number),
                 f"{one.at:%Y-%m-%d %H:%M:%S}",
-                went(one) if one.noted.is_run else printable(one.noted.by),
+                outcome_of(one) if one.noted.is_run else printable(one.noted.by),
                 printable(one.noted.repository[:12]),
             ]
             for one in self.revisions

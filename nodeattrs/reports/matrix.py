@@ -26,14 +26,14 @@ class Cell:
     origins: the places that set the value, the strongest first
     notes:   further remarks, a sentence each
     unread:  sources that were not read and may change the value
-    is_left: whether the value was not computed because of a limit; then it is an error and no value
+    is_skipped: whether the value was not computed because of a limit; then it is an error and no value
     """
 
     value: Any
     origins: tuple[Origin, ...] = ()
     notes: tuple[str, ...] = ()
     unread: tuple[Unread, ...] = ()
-    is_left: bool = False
+    is_skipped: bool = False
 
     @property
     def key(self) -> Any:
@@ -69,8 +69,10 @@ class Matrix:
     def summary(self) -> str:
         """Counts in words: "2 values on 3 nodes, not set on 1, no answer on 1". Errors are not counted as values."""
         values = [cell for _, cell in self.cells if not isinstance(cell.value, NodeattrsError)]
-        unset = sum(isinstance(cell.value, (NoSuchAttribute, NotFound)) and not cell.is_left for _, cell in self.cells)
-        left = sum(cell.is_left for _, cell in self.cells)
+        unset = sum(
+            isinstance(cell.value, (NoSuchAttribute, NotFound)) and not cell.is_skipped for _, cell in self.cells
+        )
+        left = sum(cell.is_skipped for _, cell in self.cells)
         if unset == len(self.cells):
             return f"set on none of {_count(unset, 'node')}"
         distinct = len({cell.key for cell in values})

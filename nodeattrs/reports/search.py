@@ -17,14 +17,14 @@ from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import on_one_line, unread_at
 from nodeattrs.store import Store
 from nodeattrs.store.search import Query, read_tree
-from nodeattrs.store.search.doubts import asked_of, doubts, no_such_path
+from nodeattrs.store.search.doubts import doubts, no_such_path, paths_of
 
 _WIDEST = 60
 _LOOKED_AT = 100
 _ORDER = {bool: 0, int: 1, float: 1, str: 2}
 
 
-class Finding(NamedTuple):
+class FoundNode(NamedTuple):
     """One row of a search: a node, and its values for the requested attributes.
 
     values: the title of each attribute -> its value; ABSENT where the node has none
@@ -66,7 +66,7 @@ def search(
     attributes: Mapping[str, Path] = NO_ENTRIES,
     page: Page = ALL,
     at: datetime | None = None,
-) -> Findings:
+) -> FoundNodes:
     """Search saved nodes; returns one page of rows with the values of some attributes.
 
     attributes: title of a column -> the path of its values
@@ -88,14 +88,14 @@ def search(
     shown = names[page.offset : end]
     rows = (_row(store, name, attributes, at) for name in shown)
     unread = _unread(store, query, found, [*attributes.values()], at)
-    return Findings(query.text, len(names), page.offset, len(shown), list(attributes), rows, missing, unread)
+    return FoundNodes(query.text, len(names), page.offset, len(shown), list(attributes), rows, missing, unread)
 
 
 def _unread(
     store: Store, query: Query, found: Sequence[str], columns: Sequence[Path], at: datetime | None
 ) -> list[Unread]:
     """What was not read and may decide which nodes are found, or what a column has; nodes found come first."""
-    paths, by_fields = asked_of(query)
+    paths, by_fields = paths_of(query)
     if not (paths or by_fields or columns):
         return []
     names = store.names() if at else [name for name, latest in store.latest() if latest and latest.noted.unread]
@@ -118,14 +118,14 @@ def _unread(
     return [*unread]
 
 
-def _row(store: Store, name: str, attributes: Mapping[str, Path], at: datetime | None) -> Finding:
+def _row(store: Store, name: str, attributes: Mapping[str, Path], at: datetime | None) -> FoundNode:
     """One node. A node without a revision has its name alone."""
     if not attributes:
-        return Finding(name, {})
+        return FoundNode(name, {})
     saved = store.load(name, at)
     document: dict[str, Any] = {"name": name} if saved is None else saved.document
     tree = _fields(document) | read_tree(document)
-    return Finding(name, {title: dig(tree, path) for title, path in attributes.items()})
+    return FoundNode(name, {title: dig(tree, path) for title, path in attributes.items()})
 
 
 def _fields(document: dict[str, Any]) -> dict[str, Any]:
@@ -151,7 +151,7 @@ def _sorted(store: Store, names: list[str], path: Path, at: datetime | None) -> 
     return sorted(names, key=key)
 
 
-class Findings(Long):
+class FoundNodes(Long):
     """One page of a search result; its rows can be read once.
 
     query:  the text of the query
@@ -171,7 +171,7 @@ class Findings(Long):
         offset: int,
         count: int,
         titles: Sequence[str],
-        page: Iterable[Finding],
+        page: Iterable[FoundNode],
         doubts: Sequence[NotFound] = (),
         unread: Sequence[Unread] = (),
     ) -> None:

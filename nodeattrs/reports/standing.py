@@ -24,7 +24,7 @@ LEVELS = {"default_attributes": "default", "override_attributes": "override"}
 
 @dataclass(slots=True)
 class Standing:
-    """One value that a role or an environment sets, and its effect on the nodes that `look` has seen.
+    """One value that a role or an environment sets, and its effect on the nodes that `add_node` was called with.
 
     level:      "default" or "override"
     wins:       names of the nodes that read the value, alone or merged with others
@@ -41,7 +41,7 @@ class Standing:
     overridden: dict[tuple[int, Origin], list[str]] = field(default_factory=dict)
     unread: dict[Unread, list[str]] = field(default_factory=dict)
 
-    def look(self, node: Node, kind: str, name: str) -> None:
+    def add_node(self, node: Node, kind: str, name: str) -> None:
         """Trace the path on *node* and add the node's name to `wins` or `overridden`, and to `unread`.
 
         kind, name: of the role or environment that sets the value

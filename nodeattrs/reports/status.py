@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from nodeattrs.reports import Long
-from nodeattrs.reports.history import revision_dict, went
+from nodeattrs.reports.history import outcome_of, revision_dict
 from nodeattrs.reports.screen import Screen, in_columns, printable
 from nodeattrs.store import Revision
 
@@ -61,7 +61,7 @@ class NodeStatus(NamedTuple):
         since = f"changed by {printable(latest.noted.by)}, revision {latest.number}"
         if run is None:
             return [name, "?", "", f"no run is kept; {since}"]
-        how = f"{went(run)}; since then {since}" if self.changed else went(run)
+        how = f"{outcome_of(run)}; since then {since}" if self.changed else outcome_of(run)
         return [name, age(now - run.at), f"revision {run.number}", how]
 
 

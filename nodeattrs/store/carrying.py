@@ -25,7 +25,7 @@ from nodeattrs.store.engines.store import Store
 from nodeattrs.store.engines.texts import written
 from nodeattrs.store.filters import saved_document
 from nodeattrs.store.nodes import node_of, withheld_in, withheld_of
-from nodeattrs.store.revisions import JsonMap, Noted, OnNode, Revision, Saved, taken
+from nodeattrs.store.revisions import JsonMap, Noted, OnNode, Revision, Saved, number_taken
 
 _MOST = 2**31
 
@@ -97,7 +97,7 @@ def read_nodes(store: Store, lines: Iterable[str], file: str, sensitive: Iterabl
     reader, nodes = Reader(store, tuple(sensitive)), []
     for number, line in _documents(list(lines)):
         with failing_in(file, number):
-            nodes.append(reader.take(json.loads(line)))
+            nodes.append(reader.revision_in(json.loads(line)))
     return nodes
 
 
@@ -159,7 +159,7 @@ def _is_there(store: Store, saved: Saved, there: dict[int, Revision]) -> bool:
         return False
     found = store.load(saved.name, wanted.number)
     if found is None or (found.revision, found.document, found.snapshot) != (wanted, saved.document, saved.snapshot):
-        raise taken(saved.name, wanted.number, store.describe())
+        raise number_taken(saved.name, wanted.number, store.describe())
     return True
 
 
@@ -180,7 +180,7 @@ class Reader:
         self._known: dict[str, frozenset[Path]] = {}
         self._last: dict[str, int] = {}
 
-    def take(self, record: Any) -> Saved:
+    def revision_in(self, record: Any) -> Saved:
         """The revision in a record, with markers for its secrets. Pass the records of one node in the order of their
         numbers.
 

@@ -309,7 +309,7 @@ def _read_history(folder: _Folder, reader: Reader) -> Iterator[Saved]:
         records.append((file, record))
     for file, record in sorted(records, key=lambda one: one[1]["revision"]):
         with failing_in(f"{folder.shown}/{file}", None):
-            yield reader.take(record)
+            yield reader.revision_in(record)
 
 
 def _read_latest(folder: _Folder, reader: Reader, notes: list[str]) -> Iterator[tuple[str, Saved]]:
@@ -333,7 +333,7 @@ def _read_latest(folder: _Folder, reader: Reader, notes: list[str]) -> Iterator[
         elif seal is not None:
             notes.append(f"{shown} was changed after it was exported: the origins of its values are not known")
         with failing_in(shown, None):
-            yield file, _in_order(reader.take(record))
+            yield file, _in_order(reader.revision_in(record))
     for file in seals:
         raise DocumentError(
             "the document of this snapshot is not in the folder",

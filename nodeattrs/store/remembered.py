@@ -176,7 +176,7 @@ def _noted_root(store: Store, saved: Saved) -> str | None:
     return folder if os.path.isdir(folder) and (held is None or held.has(folder)) else None
 
 
-def required(
+def remembered_or_raise(
     store: Store,
     name: str,
     sensitive: Iterable[Path] = (),

@@ -144,7 +144,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def stale(name: str, after: int, found: Revision | None, where: str) -> NewerRevision:
+def newer_revision(name: str, after: int, found: Revision | None, where: str) -> NewerRevision:
     """The error for a save after revision *after* (0: none), where the latest one is *found*. where: the store, for
     messages"""
     there = f"revision {found.number}, saved {found.at:%Y-%m-%d %H:%M:%S} UTC" if found else "no revision any more"
@@ -158,7 +158,7 @@ def stale(name: str, after: int, found: Revision | None, where: str) -> NewerRev
     return error
 
 
-def taken(name: str, number: int, where: str) -> StoreError:
+def number_taken(name: str, number: int, where: str) -> StoreError:
     """The error for an imported revision whose number the node has in the store, or has had."""
     return StoreError(
         f"revision {number} of the node {name!r} cannot be kept in {where}: the node has another history there",

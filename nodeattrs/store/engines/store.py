@@ -44,7 +44,17 @@ from nodeattrs.store.engines.texts import (
     text_in,
     texts_of,
 )
-from nodeattrs.store.revisions import JsonMap, NewerRevision, Noted, OnNode, Revision, Saved, now, stale, taken
+from nodeattrs.store.revisions import (
+    JsonMap,
+    NewerRevision,
+    Noted,
+    OnNode,
+    Revision,
+    Saved,
+    newer_revision,
+    now,
+    number_taken,
+)
 from nodeattrs.store.search.fields import IndexPart, index_parts
 from nodeattrs.store.search.query import Query
 
@@ -352,14 +362,17 @@ class Store(ABC):
 
     def _save_group(self, saves: Sequence[tuple[Saved, int | None]]) -> list[Revision | NodeattrsError]:
         task = f"save the node {saves[0][0].name!r}" if len(saves) == 1 else f"save {len(saves)} nodes"
-        came: list[_Save | Revision | NodeattrsError] = [tried(_Save, *one) for one in saves]
+        came: list[_Save | Revision | NodeattrsError] = [result_or_error(_Save, *one) for one in saves]
         try:
             if any(isinstance(one, _Save) for one in came):
                 with self._reading(task) as reading:
-                    came = [tried(one.prepare, reading) if isinstance(one, _Save) else one for one in came]
+                    came = [result_or_error(one.prepare, reading) if isinstance(one, _Save) else one for one in came]
             if any(isinstance(one, _Save) for one in came):
                 with self._writing(task) as writing:
-                    came = [tried(one.write, writing, self._shown) if isinstance(one, _Save) else one for one in came]
+                    came = [
+                        result_or_error(one.write, writing, self._shown) if isinstance(one, _Save) else one
+                        for one in came
+                    ]
         except StoreError as error:
             return [error] * len(saves)
         return [one for one in came if not isinstance(one, _Save)]
@@ -459,7 +472,7 @@ class Store(ABC):
         if not latest or any(sound[text] for text in latest if text is not None):
             return
         document, _ = self._node(transaction, name, latest)
-        if not Index(transaction).knows(node, document):
+        if not Index(transaction).has_parts_of(node, document):
             yield f"search does not know {name} as it is; {_AGAIN}"
 
 
@@ -505,7 +518,7 @@ class _Save:
         last, latest = self._latest(transaction)
         if self._after is not None and self._after != (latest[0] if latest else 0):
             found = _revision_in(self._name, latest) if latest else None
-            raise stale(self._name, self._after, found, where)
+            raise newer_revision(self._name, self._after, found, where)
         revision = Revision(last + 1, now(), self._saved.noted)
         is_found = self._document_in(_hashes_in(latest)) == self._document_in(self._hashes)
         self._put(transaction, revision, revision.number, is_found)
@@ -517,7 +530,7 @@ class _Save:
         revision = self._saved.revision
         assert revision is not None
         if latest and revision.number <= latest[0]:
-            raise taken(self._name, revision.number, where)
+            raise number_taken(self._name, revision.number, where)
         self._put(transaction, revision, max(last, revision.number), is_older)
 
     def _document_in(self, hashes: Hashes) -> set[bytes]:
@@ -556,15 +569,15 @@ class _Save:
         transaction.all(kept, self._name, last)
         ((node,),) = transaction.all("SELECT id FROM node WHERE name = ?", self._name)
         if parts:
-            index.put(node, parts.keys(), new)
+            index.set_parts(node, parts.keys(), new)
         known = _bodies(transaction, self._hashes, "hash")
         bodies = [(text.hash, text.pack(transaction.packing)) for text in self._texts if text.hash not in known]
-        transaction.add("text (hash, body)", sorted(bodies))
+        transaction.insert_new("text (hash, body)", sorted(bodies))
         row = node, revision.number, _spelled(revision.at), self._noted, *self._hashes
         transaction.all("INSERT INTO revision VALUES (?, ?, ?, ?, ?, ?, ?)", *row)
 
 
-def tried(do: Callable[..., _Made], *words: Any) -> _Made | NodeattrsError:
+def result_or_error(do: Callable[..., _Made], *words: Any) -> _Made | NodeattrsError:
     """The result of `do(*words)`; an error that concerns one node is returned, not raised."""
     try:
         return do(*words)
@@ -690,7 +703,7 @@ def _forget_revisions(transaction: Transaction, node: int, last: int = 2**31 - 1
     transaction.all(f"DELETE FROM revision {which}", node, last)
     hashes = {_as_bytes(text) for row in rows for text in row if text is not None}
     unused = " AND ".join(f"NOT EXISTS (SELECT 1 FROM revision WHERE {kind} = text.hash)" for kind in KINDS)
-    transaction.each(f"DELETE FROM text WHERE hash = ? AND {unused}", [(text,) for text in sorted(hashes)])
+    transaction.execute_many(f"DELETE FROM text WHERE hash = ? AND {unused}", [(text,) for text in sorted(hashes)])
     return len(rows)
 
 

@@ -57,7 +57,7 @@ def known_paths(store: Store) -> set[str]:
     return {spell(entry.steps) for part in parts.values() for entry, trees in part.entries().items() if trees & OWN}
 
 
-def asked_of(query: Query) -> tuple[list[Path], bool]:
+def paths_of(query: Query) -> tuple[list[Path], bool]:
     """Returns the paths in the terms of a query, and whether it also looks at fields in all attributes."""
     terms = [one for one in _inside(query.asked) if isinstance(one, Own | Term)]
     paths: list[Path] = [one.path for one in terms if isinstance(one, Own)]
@@ -109,7 +109,7 @@ WHOLE = "w"
 _SECRET = "$sensitive"
 
 
-class Alike:
+class EqualNodes:
     """Asks the index of a store which nodes read a given value at one path. The path has no index of a list."""
 
     def __init__(self, store: Store, path: Path) -> None:
@@ -117,7 +117,7 @@ class Alike:
         prefixes = (self._steps[:length] for length in range(1, len(path)))
         self._inside_lists = {name for steps in prefixes for name in self._having(steps, WHOLE)}
 
-    def to(self, value: Any) -> set[str] | None:
+    def with_value(self, value: Any) -> set[str] | None:
         """The names of the nodes that read *value* at the path; None where the index cannot answer.
 
         That is so for a map, and for a list with a map or a list in it.
