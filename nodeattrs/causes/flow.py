@@ -41,7 +41,7 @@ class Flow(Following):
     # Names
 
     def _Name(self, node: ast.Name, path: tuple[Any, ...]) -> Iterator[Found]:
-        scope = self._code.scopes.of(node).holding(node.id)
+        scope = self._code.scopes.of(node).scope_of_name(node.id)
         bound = scope.names[node.id] if scope is not None else ()
         if _reads(node.id, bound):
             if path and path.count(SOME) + path.count(EACH) <= _MOST_UNKNOWN:
@@ -124,7 +124,7 @@ class Flow(Following):
 
     def _module(self, node: ast.expr) -> Code | None:
         """The module that an expression names."""
-        if not isinstance(node, ast.Name) or (scope := self._code.scopes.of(node).holding(node.id)) is None:
+        if not isinstance(node, ast.Name) or (scope := self._code.scopes.of(node).scope_of_name(node.id)) is None:
             return None
         for value, steps in scope.names[node.id]:
             alias: Any = steps[0] if steps else None
@@ -146,7 +146,7 @@ class Flow(Following):
 
     def _own_class(self, node: ast.Name) -> ast.AST | None:
         """The class of `self`, or of what stands first in a method."""
-        scope = self._code.scopes.of(node).holding(node.id)
+        scope = self._code.scopes.of(node).scope_of_name(node.id)
         arguments = getattr(scope.node, "args", None) if scope is not None else None
         above = scope.above if scope is not None else None
         is_first = arguments is not None and arguments.args[:1] and arguments.args[0].arg == node.id
@@ -175,7 +175,7 @@ class Flow(Following):
         asked._functions = True
         found = [one for one in asked.sources(self._code, node, (), self._context) if one.what == "function"]
         if made and not found and isinstance(node, ast.Name):
-            scope = self._code.scopes.of(node).holding(node.id)
+            scope = self._code.scopes.of(node).scope_of_name(node.id)
             calls = [one.value for one in scope.names[node.id]] if scope is not None else []
             return [each for one in calls if isinstance(one, ast.Call) for each in (self._definitions(one.func, True))]
         return [(one.code, one.node) for one in found]
@@ -325,7 +325,7 @@ class Flow(Following):
         names = [name]
         if name == "__init__":
             its: Any = self._code.scopes.of(function).node
-            names = [name, getattr(its, "name", ""), *self._code.scopes.heirs(getattr(its, "name", ""))]
+            names = [name, getattr(its, "name", ""), *self._code.scopes.subclasses(getattr(its, "name", ""))]
         for one in names:
             yield from code.scopes.calls.get(one, ())
 
@@ -378,7 +378,7 @@ class Flow(Following):
         self, call: ast.Call, its: ast.arguments, argument: ast.arg, at: int | None, path: tuple[Any, ...]
     ) -> Iterator[Found]:
         """What `partial` has passed before, to the name that is called."""
-        scope = self._code.scopes.of(call.func).holding(call.func.id) if isinstance(call.func, ast.Name) else None
+        scope = self._code.scopes.of(call.func).scope_of_name(call.func.id) if isinstance(call.func, ast.Name) else None
         for binding in scope.names[name_of(call.func)] if scope is not None else ():
             made = binding.value
             if isinstance(made, ast.Call) and name_of(made.func) == "partial":

@@ -75,7 +75,7 @@ class Scope:
         self.above = above
         self.names: dict[str, list[Binding]] = defaultdict(list)
 
-    def holding(self, name: str) -> Scope | None:
+    def scope_of_name(self, name: str) -> Scope | None:
         """The scope that defines *name*, as seen from here, by Python's rules; None where no scope does."""
         here: Scope | None = self
         while here is not None and (name not in here.names or (here is not self and here.is_class)):
@@ -124,7 +124,7 @@ class Scopes:
         found = _function(self.of(node))
         return found if isinstance(found, _FUNCTIONS) else None
 
-    def heirs(self, name: str) -> list[str]:
+    def subclasses(self, name: str) -> list[str]:
         """The names of the classes in this source with the class *name* as a base; [] for none."""
         found = (node for node in self._of if isinstance(node, ast.ClassDef))
         return [one.name for one in found if name in map(name_of, one.bases)]
@@ -132,7 +132,7 @@ class Scopes:
     def additions(self, root: str, scope: Scope | None) -> Iterator[Addition]:
         """Yield the values that were put into a name of *scope*; with None, into any attribute of the name *root*."""
         for one in self.added.get(root, ()):
-            if scope is None or self.of(one.site).holding(root) is scope:
+            if scope is None or self.of(one.site).scope_of_name(root) is scope:
                 yield one
 
     def _visit(self, node: ast.AST, scope: Scope) -> None:

@@ -20,9 +20,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if argv is not None:
             return _run(argv)
-        from nodeattrs.cli.interrupts import at_once
+        from nodeattrs.cli.interrupts import end_at_once
 
-        at_once()
+        end_at_once()
         _open_closed_streams()
         return _run(argv)
     except KeyboardInterrupt:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from nodeattrs import border
 from nodeattrs.cli import program
-from nodeattrs.cli.exits import FAILED, finished
-from nodeattrs.cli.options import asked_to_run, judge, limits_of
+from nodeattrs.cli.exits import FAILED, final_code
+from nodeattrs.cli.options import asked_to_run, limits_of, settings_limits
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.codes import Code
 from nodeattrs.core.code import held_back
@@ -107,11 +107,11 @@ class Asked:
         around = border.in_force()
         around = None if around is None else around.for_one_answer(is_held)
         with border.held(around), held_back(is_held):
-            settled = judge(options, terminal)
+            settled = settings_limits(options, terminal)
             terminal.warnings.clear()  # those of the settings were shown at the start
             with limits_of(options, settled):
                 code: int = options.perform(options, terminal)
-        return finished(code, options, terminal, around)
+        return final_code(code, options, terminal, around)
 
     def _parser(self, command: str) -> argparse.ArgumentParser:
         if command not in self._parsers:

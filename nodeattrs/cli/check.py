@@ -67,7 +67,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
     repository = Repository(options.repo)
     with terminal.counting(what="file") as count:
-        came = look(repository, options.run_code, count)
+        came = check_repository(repository, options.run_code, count)
     judge = repository.settings if came.is_sound else None
     mended = _mended(options, terminal, repository, came.warnings, judge) if options.fix or options.diff else ()
     found = [one for one in came.found if one not in mended]
@@ -89,8 +89,8 @@ def _ways_on(folder: str) -> Iterator[str]:
         yield "`nodeattrs hiera lookup KEY --hiera-config FILE`"
 
 
-class Look(NamedTuple):
-    """The result of `look`.
+class CheckResult(NamedTuple):
+    """The result of `check_repository`.
 
     found:    all findings
     looked:   what was checked -> its number
@@ -104,7 +104,7 @@ class Look(NamedTuple):
     is_sound: bool
 
 
-def look(repository: Repository, run_code: bool, count: Callable[[str], object] = str) -> Look:
+def check_repository(repository: Repository, run_code: bool, count: Callable[[str], object] = str) -> CheckResult:
     """Run every check on a repository: Chef's, and then the checks of other dialects.
 
     Without readable settings only Chef's run. A check whose extra is not installed becomes a note.
@@ -130,7 +130,7 @@ def look(repository: Repository, run_code: bool, count: Callable[[str], object] 
         except MissingExtra as error:
             error.kind = NOT_RUN
             found.append(finding_of(error, "note"))
-    return Look(found, looked, came.warnings, came.settings_are_sound)
+    return CheckResult(found, looked, came.warnings, came.settings_are_sound)
 
 
 def _mended(

@@ -5,7 +5,15 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import add_output, add_sources, add_store, kept_in, moment, path_of, root_of
+from nodeattrs.cli.options import (
+    add_output,
+    add_sources,
+    add_store,
+    path_of,
+    revision_or_time,
+    root_of,
+    store_and_sensitive,
+)
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NodeNotFound
 from nodeattrs.kinds import SAVED_NOTE
@@ -54,7 +62,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """
     from nodeattrs.reports.diff import Difference
 
-    store, sensitive = kept_in(options)
+    store, sensitive = store_and_sensitive(options)
     before, after = options.before, options.after
     if after is None:
         name, mark, _ = before.partition("@")
@@ -78,6 +86,6 @@ def _side(options: argparse.Namespace, store: Store, sensitive: Any, text: str, 
     from nodeattrs.store.remembered import remembered_or_raise
 
     name, mark, when = text.partition("@")
-    found = remembered_or_raise(store, name, sensitive, moment(when) if mark else None, root_of(options))
+    found = remembered_or_raise(store, name, sensitive, revision_or_time(when) if mark else None, root_of(options))
     terminal.warn(filter(None, [found.note]), SAVED_NOTE.entry)
     return Side(text, found.node)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.role_command import add_showing, perform_on
+from nodeattrs.cli.role_command import add_showing, show_or_wins
 from nodeattrs.cli.terminal import Terminal
 
 DESCRIPTION = """\
@@ -24,4 +24,4 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Print the environment, or the nodes that read its values."""
-    return perform_on(options, terminal, ("cookbook_versions",), "chef_environment")
+    return show_or_wins(options, terminal, ("cookbook_versions",), "chef_environment")

@@ -35,7 +35,7 @@ _RUNS = ("run", "fleet", "store")
 """Commands that keep their exit codes, whatever was not read: their work is done."""
 
 
-def finished(code: int, options: argparse.Namespace, terminal: Terminal, border: Border | None) -> int:
+def final_code(code: int, options: argparse.Namespace, terminal: Terminal, border: Border | None) -> int:
     """Print warnings about sources that were not read; returns the exit code of the command.
 
     With such sources, success becomes exit code 5, unless --allow-unknown is given.
@@ -58,14 +58,3 @@ def finished(code: int, options: argparse.Namespace, terminal: Terminal, border:
 def exit_code(one: AppliedCatalog) -> int:
     """The exit code for an applied catalog: done, failed (also where resources were skipped), or interrupted."""
     return INTERRUPTED if one.report.interrupted else DONE if one.report.ok else FAILED
-
-
-def described(*codes: int) -> str:
-    """The meaning of some exit codes, for the end of a help.
-
-    >>> print(described(DONE, NOT_UNDERSTOOD))
-    exit codes:
-      0 done    2 usage
-    <BLANKLINE>
-    """
-    return "exit codes:\n  " + "    ".join(f"{code} {EXITS[code][0]}" for code in codes) + "\n"

@@ -12,10 +12,10 @@ from nodeattrs.cli.options import (
     add_sources,
     add_store,
     add_strict,
-    kept_in,
     named_node,
     path_of,
     repository_of,
+    store_and_sensitive,
 )
 from nodeattrs.cli.terminal import Terminal
 
@@ -109,6 +109,6 @@ def _elsewhere(options: argparse.Namespace, node: Node, path: Path, repository: 
     """Who sets a path on other nodes that were saved; else in the repository, where one was named."""
     from nodeattrs.dialects.chef.causes import setters_in, setters_on
 
-    store, sensitive = kept_in(options)
+    store, sensitive = store_and_sensitive(options)
     found = setters_on(store, node, path, sensitive)
     return found if found or repository is None else setters_in(repository, node, path)

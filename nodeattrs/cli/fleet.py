@@ -15,10 +15,10 @@ from nodeattrs.cli.many import (
     add_going_on,
     add_new,
     began_now,
+    check_export,
     export_saved,
     go_through,
     hint_to_resume,
-    judge_export,
     since_of,
 )
 from nodeattrs.cli.options import (
@@ -94,7 +94,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.store import open_store
 
     since = since_of(options)
-    judge_export(options, saves=not options.why_run)
+    check_export(options, saves=not options.why_run)
     if options.facts is not None:
         check_facts(options.facts)
     repository = repository_of(options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import add_output, add_store, kept_in
+from nodeattrs.cli.options import add_output, add_store, store_and_sensitive
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.kinds import SAVED_NOTE
 
@@ -35,7 +35,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
     if options.limit is not None and options.limit < 1:
         options.refuse("--limit is at least 1")
-    store, sensitive = kept_in(options)
+    store, sensitive = store_and_sensitive(options)
     revisions = store.history(options.node)
     if not revisions:
         from nodeattrs.store.remembered import remembered_or_raise

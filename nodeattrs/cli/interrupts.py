@@ -12,7 +12,7 @@ from signal import SIGINT, default_int_handler, getsignal, signal
 _AT_ONCE = False
 
 
-def at_once() -> None:
+def end_at_once() -> None:
     """Let Ctrl-C end the process at once, with exit code 130 and without a message.
 
     Called first by the program. Does nothing where another handler is installed. Python's own start is out of reach.
@@ -24,10 +24,10 @@ def at_once() -> None:
         sys.unraisablehook = _unraisable
 
 
-def while_working(work: bool) -> None:
+def raise_while_working(work: bool) -> None:
     """With True let Ctrl-C raise KeyboardInterrupt, so that a command can clean up; with False let it end the process.
 
-    Does nothing unless `at_once` was called.
+    Does nothing unless `end_at_once` was called.
     """
     if _AT_ONCE:
         signal(SIGINT, default_int_handler if work else _end)

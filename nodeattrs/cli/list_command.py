@@ -8,7 +8,7 @@ from heapq import merge
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli.options import REPO_HELP, add_output, add_store, repository_of, saved_in, store_of
+from nodeattrs.cli.options import REPO_HELP, add_output, add_store, existing_store, repository_of, store_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _names(options: argparse.Namespace, repository: Repository) -> Iterable[str]
     if options.kind == "fields":
         from nodeattrs.store.search.doubts import known_paths
 
-        return sorted({*_FIELDS, *known_paths(saved_in(options)[0])})
+        return sorted({*_FIELDS, *known_paths(existing_store(options)[0])})
     found: list[str] = getattr(repository, options.kind.replace("-", "_"))()
     return sorted(found)
 

@@ -177,7 +177,7 @@ class _Service:
             self._server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(self._uri(file), diagnostics))
 
     def _findings(self) -> Iterator[Finding]:
-        from nodeattrs.cli.check import look
+        from nodeattrs.cli.check import check_repository
         from nodeattrs.dialects.chef.repository.repository import Repository
         from nodeattrs.errors import NodeattrsError
         from nodeattrs.project.config import Config
@@ -185,7 +185,7 @@ class _Service:
 
         repository = Repository(self._root)
         try:
-            came = look(repository, self._options.run_code)
+            came = check_repository(repository, self._options.run_code)
         except NodeattrsError as error:
             yield finding_of(error)
             return

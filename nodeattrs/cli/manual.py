@@ -44,7 +44,7 @@ class Entry(NamedTuple):
         return " ".join((PROGRAM, *self.words))
 
     @property
-    def page(self) -> str:
+    def page_name(self) -> str:
         """The name of its page for `man`: "nodeattrs-catalog-check"."""
         return "-".join((PROGRAM, *self.words))
 
@@ -103,14 +103,16 @@ def pages_of(parser: argparse.ArgumentParser, version: str) -> Iterator[tuple[st
     """Yield (name, text) of each page for `man`."""
     known = list(entries(parser))
     for one in known:
-        yield one.page, man(one, version, _near(one, known))
+        yield one.page_name, man(one, version, _near(one, known))
 
 
 def _near(entry: Entry, known: Iterable[Entry]) -> list[str]:
     """The pages to see also: what stands above and below, and of a command the program."""
     above = [entry.words[:depth] for depth in range(len(entry.words))]
     return [
-        one.page for one in known if one.words in above or (one.words[:-1] == entry.words and one.words != entry.words)
+        one.page_name
+        for one in known
+        if one.words in above or (one.words[:-1] == entry.words and one.words != entry.words)
     ]
 
 
@@ -123,11 +125,11 @@ def man(entry: Entry, version: str, others: Iterable[str] = ()) -> str:
 
 
 def _man(entry: Entry, version: str, others: Iterable[str]) -> Iterator[str]:
-    yield f'.TH {_roff(entry.page.upper())} 1 "" "{PROGRAM} {version}" "{PROGRAM}"'
+    yield f'.TH {_roff(entry.page_name.upper())} 1 "" "{PROGRAM} {version}" "{PROGRAM}"'
     yield ".nh"
     yield ".ad l"
     yield ".SH NAME"
-    yield f"{_roff(entry.page)} \\- {_roff(entry.summary or 'why is this value what it is?')}"
+    yield f"{_roff(entry.page_name)} \\- {_roff(entry.summary or 'why is this value what it is?')}"
     yield ".SH SYNOPSIS"
     yield _roff(entry.usage)
     yield ".SH DESCRIPTION"

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import moment
+from nodeattrs.cli.options import revision_or_time
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def add_export(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def judge_export(options: argparse.Namespace, *, saves: bool) -> None:
+def check_export(options: argparse.Namespace, *, saves: bool) -> None:
     """Refuse a bad --export before any node runs. raises: StoreError, where DIR cannot be a folder
 
     saves: whether the command saves nodes; without saving --export ends the program with exit code 2
@@ -85,7 +85,7 @@ def since_of(options: argparse.Namespace) -> datetime | None:
     1."""
     if options.jobs is not None and options.jobs < 1:
         options.refuse("--jobs is at least 1")
-    since = moment(options.since)
+    since = revision_or_time(options.since)
     if isinstance(since, int):
         options.refuse("--since is a time")
     return since if isinstance(since, datetime) else None

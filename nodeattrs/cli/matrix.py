@@ -18,11 +18,11 @@ from nodeattrs.cli.options import (
     add_store,
     asked_of,
     check_facts,
+    existing_store,
     facts_place,
     own_facts,
     path_of,
     repository_of,
-    saved_in,
     settings_of,
 )
 from nodeattrs.cli.terminal import Terminal
@@ -110,7 +110,7 @@ def _kept(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]
     from nodeattrs.reports.matrix import Cell
     from nodeattrs.store.remembered import remembered_or_raise
 
-    store, sensitive = saved_in(options)
+    store, sensitive = existing_store(options)
 
     def cell(name: str) -> Cell:
         try:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import add_output, add_settings_from, add_store, kept_in, moment, path_of
+from nodeattrs.cli.options import (
+    add_output,
+    add_settings_from,
+    add_store,
+    path_of,
+    revision_or_time,
+    store_and_sensitive,
+)
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.core.tree import json_or_text
 from nodeattrs.errors import BadArgument, TypeConflict
@@ -51,7 +58,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if given != wanted:
         words = ("a path and a value", "a revision" if options.task == "restore" else "a path", "nothing more")
         options.refuse(f"node {options.task} NODE is followed by {words[2 - wanted]}")
-    store, sensitive = kept_in(options)
+    store, sensitive = store_and_sensitive(options)
     name = options.node
     remembered_or_raise(store, name, sensitive)  # with near misses where there is none
     if options.task == "delete":
@@ -67,7 +74,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     elif options.task == "rm":
         revision = remove_normal(store, name, path_of(options.what), sensitive)
     else:
-        at = moment(options.what)
+        at = revision_or_time(options.what)
         if at is None:
             raise BadArgument("an empty text is no revision")
         revision = restore(store, name, at)

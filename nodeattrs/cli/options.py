@@ -263,12 +263,12 @@ def override_run_list(options: argparse.Namespace) -> list[str] | None:
     return run_list(options, "--override-run-list")
 
 
-def moment(text: str | None) -> int | datetime | None:
+def revision_or_time(text: str | None) -> int | datetime | None:
     """A revision from --at, by its number or as a time in UTC; None for None. A day means its end.
 
     raises: BadArgument, where the text is neither
 
-    >>> moment("7"), moment("2030-01-31T12:00+01:00").isoformat()
+    >>> revision_or_time("7"), revision_or_time("2030-01-31T12:00+01:00").isoformat()
     (7, '2030-01-31T11:00:00+00:00')
     """
     if text is None:
@@ -286,17 +286,17 @@ def moment(text: str | None) -> int | datetime | None:
         ) from None
 
 
-def kept_in(options: argparse.Namespace) -> tuple[Store, Any]:
+def store_and_sensitive(options: argparse.Namespace) -> tuple[Store, Any]:
     """Returns the store of the options or settings, and the sensitive paths of the settings."""
     return store_of(options), sensitive_of(options)
 
 
-def saved_in(options: argparse.Namespace) -> tuple[Store, Any]:
-    """Returns store and sensitive paths as `kept_in`, for a command that only reads.
+def existing_store(options: argparse.Namespace) -> tuple[Store, Any]:
+    """Returns store and sensitive paths as `store_and_sensitive`, for a command that only reads.
 
     raises: NotFound, where the store has not been made
     """
-    store, sensitive = kept_in(options)
+    store, sensitive = store_and_sensitive(options)
     if not store.is_there():
         raise NotFound(
             f"there is no store at {store.describe()}",
@@ -369,7 +369,7 @@ def asked_to_run(options: argparse.Namespace) -> bool:
     return getattr(options, "run_code", False) or (runs is not None and runs(options))
 
 
-def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float]:
+def settings_limits(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float]:
     """Print warnings about the nodeattrs.toml that counts; returns the limits that it sets, {} for none.
 
     raises: NotFound, DocumentError; `check` reports bad settings as findings instead
@@ -569,9 +569,9 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
         for word in of_runs:
             if getattr(options, word) not in (None, False):
                 options.refuse(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
-        store, sensitive = kept_in(options)
+        store, sensitive = store_and_sensitive(options)
         found = remembered_or_raise(
-            store, options.node, sensitive, moment(getattr(options, "at", None)), root_of(options)
+            store, options.node, sensitive, revision_or_time(getattr(options, "at", None)), root_of(options)
         )
         terminal.warn(filter(None, [found.note]), SAVED_NOTE.entry)
         terminal.warn(double_keys(found.node))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from nodeattrs._version import VERSION
 from nodeattrs.border import held
-from nodeattrs.cli.exits import DONE, EXITS, FAILED, INTERRUPTED, NOT_UNDERSTOOD, READER_GONE, finished
-from nodeattrs.cli.interrupts import while_working
-from nodeattrs.cli.options import MARKED, MAY_BE_DASHES, asked_to_run, judge, limits_of
+from nodeattrs.cli.exits import DONE, EXITS, FAILED, INTERRUPTED, NOT_UNDERSTOOD, READER_GONE, final_code
+from nodeattrs.cli.interrupts import raise_while_working
+from nodeattrs.cli.options import MARKED, MAY_BE_DASHES, asked_to_run, limits_of, settings_limits
 from nodeattrs.cli.terminal import Terminal, columns
 from nodeattrs.core.code import held_back
 from nodeattrs.errors import BadUsage, InternalError, NodeattrsError
@@ -272,24 +272,24 @@ def run(argv: Sequence[str] | None = None) -> int:
             with terminal.writing():
                 parser(_command_in(words), "".join(words[1:2])).parse_args(_joined(words), options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
-            while_working(True)
+            raise_while_working(True)
             from nodeattrs.cli.border import border_of
 
             is_held = not asked_to_run(options)
             border = border_of(options, is_closed=is_held)
             with held(border), held_back(is_held):
-                settled = judge(options, terminal)
+                settled = settings_limits(options, terminal)
                 with limits_of(options, settled):
                     code = _performed(options, terminal)
-            code = finished(code, options, terminal, border)
-            while_working(False)
+            code = final_code(code, options, terminal, border)
+            raise_while_working(False)
         except SystemExit as end:
             # argparse has printed what it has to, on stdout for --help and on stderr for what it did not understand.
             code = end.code if isinstance(end.code, int) else NOT_UNDERSTOOD
         terminal.finish()
         return code
     except KeyboardInterrupt:
-        while_working(False)
+        raise_while_working(False)
         return INTERRUPTED
     except BrokenPipeError:
         return READER_GONE

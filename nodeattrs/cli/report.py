@@ -13,10 +13,10 @@ from nodeattrs.cli.options import (
     add_sources,
     add_store,
     add_unread,
-    kept_in,
-    moment,
+    revision_or_time,
     root_of,
     settings_of,
+    store_and_sensitive,
 )
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.kinds import SAVED_NOTE
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
     from nodeattrs.store import Store
     from nodeattrs.web.rendering import Source
-    from nodeattrs.web.report import Page
+    from nodeattrs.web.report import NodeData
 
 DESCRIPTION = """\
 Write one file that a browser opens from disk: the tree of each node, every value with the slot and line that set it,
@@ -57,7 +57,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.disk import write_whole
     from nodeattrs.web.report import report
 
-    store, sensitive = kept_in(options)
+    store, sensitive = store_and_sensitive(options)
     pages = [_page(options, store, sensitive, name, terminal) for name in dict.fromkeys(options.nodes)]
     content = report(pages).encode("utf-8", "backslashreplace")
     write_whole(options.output, content)
@@ -65,16 +65,18 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     return 0
 
 
-def _page(options: argparse.Namespace, store: Store, sensitive: Iterable[Path], name: str, terminal: Terminal) -> Page:
+def _page(
+    options: argparse.Namespace, store: Store, sensitive: Iterable[Path], name: str, terminal: Terminal
+) -> NodeData:
     from nodeattrs.core.unread import sentences
     from nodeattrs.reports.attributes import shown_attributes
     from nodeattrs.reports.explain import explained
     from nodeattrs.reports.history import History
     from nodeattrs.reports.values import unread_at
     from nodeattrs.store.remembered import remembered_or_raise
-    from nodeattrs.web.report import Page
+    from nodeattrs.web.report import NodeData
 
-    found = remembered_or_raise(store, name, sensitive, moment(options.at), root_of(options))
+    found = remembered_or_raise(store, name, sensitive, revision_or_time(options.at), root_of(options))
     terminal.warn(filter(None, [found.note]), SAVED_NOTE.entry)
     node, revision = found.node, found.saved.revision
     number = revision.number if revision else None
@@ -87,7 +89,7 @@ def _page(options: argparse.Namespace, store: Store, sensitive: Iterable[Path], 
 
     unread = unread_at(node, ())
     terminal.note_unread(unread)
-    return Page(
+    return NodeData(
         {**shown_attributes(node, revision=number).to_dict(), "notes": [*sentences(unread)]},
         History(name, store.history(name)).to_dict(),
         [str(item) for item in node.run_list],

@@ -11,9 +11,9 @@ from nodeattrs.cli.options import (
     add_output,
     add_run_code,
     add_store,
+    existing_store,
     path_of,
     repository_of,
-    saved_in,
 )
 from nodeattrs.cli.terminal import Terminal
 
@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Print the role, or the nodes that read its values."""
-    return perform_on(options, terminal, ("run_list", "env_run_lists"), "roles")
+    return show_or_wins(options, terminal, ("run_list", "env_run_lists"), "roles")
 
 
 def add_showing(parser: argparse.ArgumentParser, kind: str) -> None:
@@ -57,7 +57,7 @@ def add_showing(parser: argparse.ArgumentParser, kind: str) -> None:
         add_output(one)
 
 
-def perform_on(options: argparse.Namespace, terminal: Terminal, fields: tuple[str, ...], field: str) -> int:
+def show_or_wins(options: argparse.Namespace, terminal: Terminal, fields: tuple[str, ...], field: str) -> int:
     """Print a role or an environment, or with the action wins the nodes that read its values.
 
     fields: its own fields to print, beside name, description and attributes
@@ -88,7 +88,7 @@ def _wins(options: argparse.Namespace, terminal: Terminal, fields: dict[str, Any
     from nodeattrs.store.remembered import remembered_or_raise
     from nodeattrs.store.search.query import Pattern, Query, Term
 
-    store, sensitive = saved_in(options)
+    store, sensitive = existing_store(options)
     having = store.search(Query("", Term(Pattern((field,)), Pattern((options.name,)))))
     step = max(1, -(-len(having) // options.limit)) if options.limit else 1
     rows = tuple(standings(fields, locator.at))

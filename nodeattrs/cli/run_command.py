@@ -16,10 +16,10 @@ from nodeattrs.cli.many import (
     add_going_on,
     add_new,
     began_now,
+    check_export,
     export_saved,
     go_through,
     hint_to_resume,
-    judge_export,
     since_of,
     stoppable,
 )
@@ -112,7 +112,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         options.refuse("--why-run changes nothing: use --noop to see what --apply would do")
     if options.platform is not None and not (options.node or options.all):
         options.refuse("--platform is no machine, so say which node is meant: --node NAME")
-    judge_export(options, saves=not options.why_run and options.override_run_list is None)
+    check_export(options, saves=not options.why_run and options.override_run_list is None)
     repository = repository_of(options)
     store = store_of(options)
     names = repository.nodes() if options.all else options.node or []

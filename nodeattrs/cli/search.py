@@ -6,7 +6,7 @@ import argparse
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli.options import add_at, add_output, add_store, moment, path_of, saved_in
+from nodeattrs.cli.options import add_at, add_output, add_store, existing_store, path_of, revision_or_time
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
     at, attributes, page = _time(options), _attributes(options), _page(options)
     query = parse_query(options.query)
-    store, _ = saved_in(options)
+    store, _ = existing_store(options)
     findings = search(store, query, attributes, page, at)
     terminal.warn(findings.doubts)
     if options.json_lines:
@@ -67,7 +67,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _time(options: argparse.Namespace) -> datetime | None:
-    at = moment(options.at)
+    at = revision_or_time(options.at)
     if isinstance(at, int):
         options.refuse("--at is a time here: the number of a revision means one node")
     assert not isinstance(at, int)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from datetime import UTC, datetime
 
-from nodeattrs.cli.options import add_output, add_store, saved_in
+from nodeattrs.cli.options import add_output, add_store, existing_store
 from nodeattrs.cli.terminal import Terminal
 
 DESCRIPTION = """\
@@ -32,7 +32,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.reports.status import NodeStatus, Status
     from nodeattrs.store.engines.store import last_runs
 
-    store, _ = saved_in(options)
+    store, _ = existing_store(options)
     nodes = (one for one in map(NodeStatus._make, last_runs(store)) if one.failed or not options.failed)
     terminal.report(Status(nodes, datetime.now(UTC)))
     return 0

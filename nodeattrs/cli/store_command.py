@@ -10,7 +10,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
 from nodeattrs.cli.checks import add_checking, finish
-from nodeattrs.cli.options import add_at, add_settings_from, add_store, kept_in, moment, saved_in, settings_of
+from nodeattrs.cli.options import (
+    add_at,
+    add_settings_from,
+    add_store,
+    existing_store,
+    revision_or_time,
+    settings_of,
+    store_and_sensitive,
+)
 from nodeattrs.cli.terminal import FORMATS, Terminal
 from nodeattrs.contract.command import Checked
 from nodeattrs.kinds import DAMAGED, SAVED_NOTE
@@ -104,7 +112,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if options.task == "prune" and options.keep is None:
         options.refuse("store prune needs --keep N")
     _judge_to(options)
-    store, sensitive = kept_in(options) if options.task == "import" else saved_in(options)
+    store, sensitive = store_and_sensitive(options) if options.task == "import" else existing_store(options)
     if options.task == "export" and options.to is not None:
         terminal.report(_exported(store, options, terminal))
         return 0
@@ -168,7 +176,7 @@ def _copied(store: Store, place: str, compression: str | None, terminal: Termina
 def _export(store: Store, options: argparse.Namespace, terminal: Terminal) -> None:
     from nodeattrs.store.carrying import exported
 
-    at = moment(options.at)
+    at = revision_or_time(options.at)
     if at is not None and not isinstance(at, datetime) and len(options.node or ()) != 1:
         options.refuse("--at with the number of a revision means one node: --node NAME")
     names = options.node or store.names()

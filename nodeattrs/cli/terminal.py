@@ -38,7 +38,7 @@ class Terminal:
 
     colour: "auto", "always" or "never"; "auto" colours a terminal, unless NO_COLOR is set
     form:   the format of reports: "text", "json" or "yaml"; others are written as text
-    unread: the sources that were not read and may change the answer; `cli.exits.finished` prints them
+    unread: the sources that were not read and may change the answer; `cli.exits.final_code` prints them
     """
 
     def __init__(self, colour: str = "auto", form: str = "text") -> None:
@@ -46,7 +46,7 @@ class Terminal:
         self._form = form
         self._warned: set[object] = set()
         self.unread: dict[Unread, None] = {}
-        """What was not read and may change the answer; `cli.exits.finished` names it."""
+        """What was not read and may change the answer; `cli.exits.final_code` names it."""
         self._progress = ""
         self._bar: Any = None
         for stream in (sys.stdout, sys.stderr):

@@ -334,7 +334,7 @@ class RepositorySettings:
         try:
             document = ruby_document(path, file, kind) if path.suffix == ".rb" else read(path, file)
             fields = Fields(document.tree, document.locator(kind, ""), f"{kind} ")
-            config = with_chefs(config, fields)
+            config = _completed_by_chef(config, fields)
         except MissingExtra as error:
             self.warnings.append(DocumentError("is Ruby, which was not read", file=file, hint=error.hint, kind=RUBY))
         except DocumentError as error:
@@ -364,7 +364,7 @@ def read_config(fields: Fields, root: FilePath) -> Config:
 
     raises: DocumentError, with all faults
     """
-    note_beyond(fields, root)
+    _note_paths_outside(fields, root)
     fields.only(_KNOWN, ignore=_CHEFS)
     fields.only(("select", "ignore", "baseline", "rules"), "check", above=_KNOWN)
     fields.only(("fauxhai",), "facts", above=_KNOWN)
@@ -382,7 +382,7 @@ def read_config(fields: Fields, root: FilePath) -> Config:
         fields.text("hiera") or None,
         *_bindings(fields),
         tuple(_merge_rules(fields, "merge")),
-        tightened(_limits(fields), fields, root),
+        _tightened(_limits(fields), fields, root),
         tuple(_codes(fields, "select")),
         tuple(_codes(fields, "ignore")),
         fields.text("check", "baseline") or None,
@@ -522,7 +522,7 @@ def _chef(fields: Fields) -> ChefConfig:
     return ChefConfig(tuple(paths), missing, **texts, ruby=ruby is True, ruby_seconds=seconds)
 
 
-def with_chefs(config: Config, fields: Fields) -> Config:
+def _completed_by_chef(config: Config, fields: Fields) -> Config:
     """The settings, completed by Chef's own configuration: paths, policy, secret file, lists. raises: DocumentError"""
     paths: list[Path] = [("cookbook_path",)]
     if isinstance(fields.tree.get("cookbook_path"), list):
@@ -683,7 +683,7 @@ _LATER = (("store",), ("store", "place"))
 """Settings that are judged when they are used, since an option of the caller may take their place."""
 
 
-def note_beyond(fields: Fields, root: FilePath) -> None:
+def _note_paths_outside(fields: Fields, root: FilePath) -> None:
     """Note a fault for each path in the settings that leads out of a repository that is not trusted."""
     if border.in_force() is None:
         return
@@ -707,7 +707,7 @@ def way_out(root: FilePath) -> str:
     return f"if this repository is your own: nodeattrs trust {root}"
 
 
-def tightened(given: Mapping[str, float], fields: Fields, root: FilePath) -> dict[str, float]:
+def _tightened(given: Mapping[str, float], fields: Fields, root: FilePath) -> dict[str, float]:
     """The limits of a repository; if it is not trusted, a limit above the default is replaced by the default and
     warned about."""
     usual = Limits()._asdict()

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from nodeattrs.web.rendering import Source, environment, page, static
 
 
-class Page(NamedTuple):
+class NodeData(NamedTuple):
     """The data of one node in a report.
 
     shown:   the data of `show --winners`
@@ -29,7 +29,7 @@ class Page(NamedTuple):
     source: Source
 
 
-def report(nodes: Sequence[Page]) -> str:
+def report(nodes: Sequence[NodeData]) -> str:
     """The HTML of a report on some nodes; it loads no other files. raises: MissingExtra"""
     safe = environment().filters["safe"]
     style, script = static("style.css"), static("app.js")
@@ -49,7 +49,7 @@ def report(nodes: Sequence[Page]) -> str:
     )
 
 
-def _picture(one: Page) -> Callable[[Mapping[str, Any]], str]:
+def _picture(one: NodeData) -> Callable[[Mapping[str, Any]], str]:
     def picture(row: Mapping[str, Any]) -> str:
         explanation = one.explain(row)
         return "" if explanation is None else page("layers.html", one.source, found=explanation)

@@ -296,7 +296,7 @@ class _Reader:
 
     def _meant(self, node: ast.Name) -> list[tuple[ast.AST, bool]]:
         """What a name was bound to, and whether it is that as a whole: of what a loop runs over it is an element."""
-        scope = self._scopes.of(node).holding(node.id)
+        scope = self._scopes.of(node).scope_of_name(node.id)
         bound = scope.names[node.id] if scope is not None else ()
         return [(value, not steps) for value, steps in bound if steps[:1] in ((), (EACH,))]
 
