@@ -25,7 +25,7 @@ _MOST_FILES = 2_000
 
 
 class Named:
-    """The roles and recipes that texts outside of roles, nodes and cookbooks name."""
+    """The roles and recipes that other texts of a repository name, such as scripts and pages."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
@@ -48,7 +48,10 @@ class Named:
 
 
 def unused(repository: Repository, known: Known, unrun: Iterable[str] = ()) -> Iterator[DocumentError]:
-    """Roles in no run-list, and cookbooks that none of the run-lists reaches."""
+    """Yield a warning for each role and cookbook that no run-list reaches and no other text names.
+
+    Yields nothing where not all nodes are known. unrun: roles in Python that did not run; they are not judged
+    """
     if not known.complete:
         return
     items = Named(repository).items

@@ -37,9 +37,10 @@ _PLATFORMS = {
 
 @dataclass(frozen=True, slots=True)
 class Translator:
-    """Someone who says by Ohai's names what *facter* set by its own.
+    """A locator for facts under Ohai's names.
 
-    sources: a path by Ohai's names -> the path of the fact it repeats
+    facter:  the locator of Facter's document
+    sources: path by Ohai's names -> path of Facter's fact
     """
 
     facter: Locator
@@ -54,7 +55,11 @@ class Translator:
 
 @dataclass
 class Translation:
-    """A tree of facts that grows by Ohai's names out of a document of Facter's."""
+    """The facts of a Facter document while Ohai's names are added.
+
+    tree:    the facts so far
+    sources: path by Ohai's names -> path of Facter's fact
+    """
 
     document: Document
     tree: dict[Any, Any]
@@ -65,9 +70,9 @@ class Translation:
         return None if value is ABSENT else value
 
     def put(self, target: Path, source: Path, spelled: Callable[[Any], Any] = lambda value: value) -> None:
-        """Repeat the fact at *source*, if there is one, at *target*, as *spelled* makes it.
+        """Copy the fact at *source* to *target*, converted by *spelled*; does nothing where the fact is missing.
 
-        raises: DocumentError, where the fact is not what Facter writes there
+        raises: DocumentError, where the fact has a form that Facter does not write
         """
         value = self.found(source)
         if value is None:
@@ -86,9 +91,9 @@ class Translation:
         self.sources[target] = source
 
     def text(self, source: Path) -> str | None:
-        """The fact at *source*, which is to be text.
+        """The text at *source*; None where it is missing.
 
-        raises: DocumentError
+        raises: DocumentError, where it is another value
         """
         value = self.found(source)
         if value is None or isinstance(value, str):
@@ -103,7 +108,7 @@ class Translation:
         )
 
     def entries(self, source: Path) -> list[Any]:
-        """The keys of the map at *source*, or the indexes of the list there."""
+        """The keys of the map, or the indexes of the list, at *source*; [] for another value."""
         value = self.found(source)
         if isinstance(value, dict):
             return list(value)
@@ -111,9 +116,9 @@ class Translation:
 
 
 def translated(document: Document) -> Translation:
-    """The facts of a document that Facter wrote, with Ohai's names added.
+    """The facts of a Facter document with Ohai's names added.
 
-    cost:   one visit for each fact that Ohai has a name for; the rest is taken as it is
+    cost:   one visit for each fact that has a name of Ohai's; other facts are not copied
     raises: DocumentError
     """
     tree = {**document.tree}
