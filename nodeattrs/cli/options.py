@@ -445,7 +445,7 @@ def add_sources(parser: argparse.ArgumentParser) -> None:
 def root_of(options: argparse.Namespace) -> pathlib.Path | None:
     """The folder with the sources of saved values: from --sources, or from the settings where the store is a URL.
 
-    None: the folder that the saved revision names.
+    None stands for the folder that the saved revision names.
     """
     if getattr(options, "sources", None) is not None:
         return pathlib.Path(options.sources)

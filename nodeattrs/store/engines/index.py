@@ -459,7 +459,7 @@ def names_found(documents: Iterable[tuple[str, JsonMap]], query: Query) -> list[
     """The names of the documents that a query finds, sorted, by an index in memory.
 
     documents: (name, document) of each node
-    cost:      memory for `_IN_MEMORY` documents at a time
+    cost:      memory for the documents of some nodes at a time
     """
     found: list[str] = []
     # Whether a node is meant depends on no other node, so some of them can be asked at a time.
