@@ -51,8 +51,9 @@ REPO_HELP = (
 def actions_of(
     parser: argparse.ArgumentParser, summaries: Mapping[str, str], epilogs: Mapping[str, str] | None = None
 ) -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """Yield (name, parser) for each action of a command; where one is asked for, only that one, so that help starts
-    fast.
+    """Yield (name, parser) for each action of a command.
+
+    Where `parser.asked` names one of the actions, only that one is made, so that help starts fast.
 
     summaries: action -> its summary, for the help of command and action
     epilogs:   action -> the end of its help, printed line by line

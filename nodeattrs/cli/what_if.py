@@ -52,7 +52,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Compare a side with the same one after --without and --set; prints the differences and returns the exit code."""
+    """Compare a side with the same one after --without and --set; prints the differences and returns the exit code.
+
+    Without one of the two options the program ends with exit code 2.
+    """
     if not options.without and not options.set:
         options.refuse("say what would be another: --without WHAT, or --set PATH=VALUE")
     values = [_value(options, given) for given in options.set]

@@ -47,7 +47,7 @@ def exported(
     """Yield each node as one line of JSON: Chef's node document, or with *snapshots* or *history* a record of
     `record_of`.
 
-    at:      the revision to export, by number or time; a node that has none is left out
+    at:      the revision to export, by number or time; a node that has none is left out. Without effect with *history*
     history: export every revision, the oldest first, and not the latest alone
     raises:  NodeNotFound, where a name is not saved and *at* is None; DocumentError, where a revision cannot be read
     """

@@ -39,9 +39,12 @@ _WHOLE_WORDS = re.compile(f"{_WORD_SIGN}+")
 class Pattern:
     """Text of a query, with wildcards: words to find in a value, or the name of a field.
 
-    parts:  plain texts, with `Pattern.ANY` for "*" and `Pattern.ONE` for "?"; `Pattern.GAP` separates
-            the words of a phrase
-    phrase: whether it was in quotation marks; then it is not the exact name of a field
+    parts:   plain texts, with `Pattern.ANY` for "*" and `Pattern.ONE` for "?"; `Pattern.GAP` separates
+             the words of a phrase
+    phrase:  whether it was in quotation marks; then it is not the exact name of a field
+    plain:   the text as it is written; None for a phrase, and with wildcards
+    longest: the longest casefolded text in the pattern, which an index can look for first; "" for none
+    word:    the same, where it is a whole word of every match; else ""
     """
 
     ANY, ONE, GAP = object(), object(), object()
