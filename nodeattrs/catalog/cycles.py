@@ -58,7 +58,7 @@ class Cycle:
     def ring(self) -> list[int]:
         """A closed walk through members, shorter than others where a limited search finds one; first and last vertex
         are equal."""
-        return shorter_ring(self._neighbours, self.path[self.path.index(self.path[-1]) :])
+        return _shorter_ring(self._neighbours, self.path[self.path.index(self.path[-1]) :])
 
     def reasons(self) -> list[tuple[Edge, str, Origin | None]]:
         """(edge, reason in words, line) of each edge on the ring; of parallel edges the first."""
@@ -146,7 +146,7 @@ _LOOKS = 300_000
 """Edges that are looked at for a shorter ring: some tenths of a second, however many wait for each other."""
 
 
-def shorter_ring(neighbours: Neighbours, ring: list[int]) -> list[int]:
+def _shorter_ring(neighbours: Neighbours, ring: list[int]) -> list[int]:
     """The first of the shortest rings in the graph; *ring* where a limited search finds none that is shorter."""
     arriving = Counter(one for nexts in neighbours.values() for one in nexts)
     looks = _LOOKS

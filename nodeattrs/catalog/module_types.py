@@ -190,7 +190,7 @@ class ModuleTypes:
         if name not in self._types and name in self._files and name not in self._unread:
             file = self._files[name]
             try:
-                self._types[name] = type_in(Text(file.as_posix(), text_of(file, file.as_posix())))
+                self._types[name] = _type_in(Text(file.as_posix(), text_of(file, file.as_posix())))
             except DocumentError as error:
                 self._unread[name] = _reason(error)
         return self._types.get(name)
@@ -200,7 +200,7 @@ def _reason(error: DocumentError) -> str:
     return str(error).partition("\n")[0]
 
 
-def type_in(text: Text) -> ModuleType:
+def _type_in(text: Text) -> ModuleType:
     """The resource type that a Ruby file declares. raises: MissingExtra; DocumentError, where the text is no Ruby"""
     found: list[ModuleType] = []
     found.append(one := ModuleType(Ruby(text, lambda shown: found[0].word(shown))))

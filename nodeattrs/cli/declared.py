@@ -48,18 +48,18 @@ def module_of(name: str) -> Module | None:
     """The command of a verb or a dialect; None for any other name."""
     if name in TOP:
         command = TOP[name]
-        options = partial(add_arguments, command=command)
-        return Module(command.summary, command.description, epilog_of(command, "nodeattrs"), options, perform)
+        options = partial(_add_arguments, command=command)
+        return Module(command.summary, command.description, _epilog_of(command, "nodeattrs"), options, perform)
     built_in = next((one for one in dialects.BUILT_IN if one.command == name), None)
     if built_in is not None:
-        add_options = partial(add_actions, dialect=built_in)
+        add_options = partial(_add_actions, dialect=built_in)
         examples = _examples(built_in.examples, "nodeattrs")
         return Module(built_in.summary, built_in.description, examples, add_options, perform)
     dialect = next((one for one in dialects.foreign().dialects if one.name == name), None)
     if dialect is None:
         return None
     summary = f"ask the dialect {name}, of an installed package"
-    add_options = partial(add_actions, dialect=dialect, verbs=OF_DIALECT)
+    add_options = partial(_add_actions, dialect=dialect, verbs=OF_DIALECT)
     return Module(summary, (dialect.__doc__ or summary), "", add_options, perform)
 
 
@@ -68,7 +68,7 @@ def _examples(lines: Iterable[str], words: str) -> str:
     return f"examples:\n{text}" if text else ""
 
 
-def epilog_of(command: Command, words: str) -> str:
+def _epilog_of(command: Command, words: str) -> str:
     """The examples and exit codes at the end of a command's help; "" without either.
 
     words: the beginning of each example: "nodeattrs"
@@ -78,7 +78,7 @@ def epilog_of(command: Command, words: str) -> str:
     return "\n".join(filter(None, parts))
 
 
-def add_actions(
+def _add_actions(
     parser: argparse.ArgumentParser, dialect: Dialect, verbs: Mapping[str, Command] = MappingProxyType({})
 ) -> None:
     """Add each command of a dialect as an action; a dialect with one unnamed command gets its arguments directly.
@@ -88,18 +88,18 @@ def add_actions(
     commands = {**verbs, **dialect.commands()}
     words = f"nodeattrs {dialect.command or dialect.name}"
     if "" in commands:
-        parser.epilog = epilog_of(commands[""], words)
-        add_arguments(parser, commands[""], dialect.name)
+        parser.epilog = _epilog_of(commands[""], words)
+        _add_arguments(parser, commands[""], dialect.name)
         return
     summaries = {name: command.summary for name, command in commands.items()}
-    epilogs = {name: epilog_of(command, words) for name, command in commands.items()}
+    epilogs = {name: _epilog_of(command, words) for name, command in commands.items()}
     for name, one in actions_of(parser, summaries, epilogs):
         if commands[name].description:
             one.description = commands[name].description
-        add_arguments(one, commands[name], dialect.name)
+        _add_arguments(one, commands[name], dialect.name)
 
 
-def add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: str = "") -> None:
+def _add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: str = "") -> None:
     """Add the arguments of a declared command: its own, and the groups that it shares.
 
     dialect: the only dialect to ask; "": the caller chooses

@@ -114,7 +114,7 @@ def _kept(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]
 
     def cell(name: str) -> Cell:
         try:
-            return cell_of(remembered_or_raise(store, name, sensitive).node, path)
+            return _cell_of(remembered_or_raise(store, name, sensitive).node, path)
         except NodeattrsError as error:
             return Cell(error)
 
@@ -192,10 +192,10 @@ def _collected(path: Path, name: str, session: Session | NodeattrsError, log: An
     """What one run gives, in the process that made it."""
     from nodeattrs.reports.matrix import Cell
 
-    return Cell(session) if isinstance(session, NodeattrsError) else cell_of(session.run.node, path)
+    return Cell(session) if isinstance(session, NodeattrsError) else _cell_of(session.run.node, path)
 
 
-def cell_of(node: Node, path: Path) -> Cell:
+def _cell_of(node: Node, path: Path) -> Cell:
     """The value of a path on a node, as a Cell; a NoSuchAttribute with a hint where the path is not set."""
     from nodeattrs.core.tree import spell
     from nodeattrs.reports.explain import way_to

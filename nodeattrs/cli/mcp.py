@@ -54,7 +54,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         """The library's server passes over arguments that a tool does not have; this one refuses them."""
 
         async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
-            if name in known and (fault := argument_fault(known[name], arguments)):
+            if name in known and (fault := _argument_fault(known[name], arguments)):
                 raise ToolError(fault)
             return await super().call_tool(name, arguments, context)
 
@@ -66,7 +66,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     return 0
 
 
-def argument_fault(tool: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
+def _argument_fault(tool: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
     """A sentence about an unknown or missing argument of a tool call, with similar names; "" where all is right."""
     parameters = signature(tool).parameters
     known = f"its arguments are {', '.join(parameters)}"

@@ -160,10 +160,10 @@ class _Program(Parser):
     """The top parser. Its help prints the order of precedence, read from where it is decided."""
 
     def format_help(self) -> str:
-        return f"{super().format_help()}\n{precedence_table()}"
+        return f"{super().format_help()}\n{_precedence_table()}"
 
 
-def precedence_table() -> str:
+def _precedence_table() -> str:
     """The fifteen slots as a text table, the strongest first."""
     from nodeattrs.node.slot_names import SLOTS
 

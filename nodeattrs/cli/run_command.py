@@ -103,7 +103,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     raises: NotFound, where no node is given and nodes/ has none
     """
     from nodeattrs.dialects.chef.fleet import still_to_do
-    from nodeattrs.dialects.chef.run.session import name_in
+    from nodeattrs.dialects.chef.run.session import machine_name
 
     since = since_of(options)
     if since is not None and not options.all:
@@ -122,7 +122,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     shared = None if own or is_directory(options.facts) else facts_from(options, None, repository)
     if not (names or options.all):
         known = repository.config.chef.node_name
-        names = [known or name_in(shared or facts_from(options, None, repository))]
+        names = [known or machine_name(shared or facts_from(options, None, repository))]
     if not names:
         raise NotFound("nodes/ describes no node", hint="name one: --node NAME")
     if since is not None:

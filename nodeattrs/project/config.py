@@ -136,7 +136,7 @@ def _skipped(pattern: Path, reached: set[int]) -> set[int]:
     return found
 
 
-def read_check_rules(fields: Fields) -> Iterator[CheckRule]:
+def _check_rules(fields: Fields) -> Iterator[CheckRule]:
     """Yield the rules of `[check] rules`; faults are noted in *fields*, and a rule with a bad path is left out."""
     for index in range(len(fields.items("check", "rules"))):
         at = ("check", "rules", index)
@@ -387,7 +387,7 @@ def read_config(fields: Fields, root: FilePath) -> Config:
         tuple(_codes(fields, "ignore")),
         fields.text("check", "baseline") or None,
         fields.text("facts", "fauxhai") or None,
-        tuple(read_check_rules(fields)),
+        tuple(_check_rules(fields)),
         fields.text("schema", "attributes") or None,
         _chef(fields),
         cloud_init={str(name): _set_of(fields, name) for name in fields.map("cloud-init")},

@@ -44,12 +44,12 @@ class ElementChange(NamedTuple):
 Elements = list[tuple[Any, tuple[Origin, ...]]]
 
 
-def element_changes(before: Elements, after: Elements) -> list[ElementChange]:
+def _element_changes(before: Elements, after: Elements) -> list[ElementChange]:
     """The list elements that only one side has: first the removed ones, then the added ones.
 
     Elements are compared by value and count; a change of order is no difference.
 
-    >>> [(one.kind, one.value) for one in element_changes([(1, ()), (1, ())], [(2, ()), (1, ())])]
+    >>> [(one.kind, one.value) for one in _element_changes([(1, ()), (1, ())], [(2, ()), (1, ())])]
     [('removed', 1), ('added', 2)]
     """
     return [*_only_in(before, after, "removed"), *_only_in(after, before, "added")]
@@ -117,7 +117,7 @@ class Difference:
         if not isinstance(change.before, list) or not isinstance(change.after, list):
             return []
         before = _elements_of(self.left.node, change.path, change.before)
-        return element_changes(before, _elements_of(self.right.node, change.path, change.after))
+        return _element_changes(before, _elements_of(self.right.node, change.path, change.after))
 
     def _origins(self, change: Change) -> tuple[tuple[Origin, ...], tuple[Origin, ...]]:
         return (
@@ -171,7 +171,7 @@ class SlotDifference:
         if not isinstance(change.before, list) or not isinstance(change.after, list):
             return []
         before = _slot_elements(self.left, change.path, change.before)
-        return element_changes(before, _slot_elements(self.right, change.path, change.after))
+        return _element_changes(before, _slot_elements(self.right, change.path, change.after))
 
     def _origins(self, change: Change) -> tuple[tuple[Origin, ...], tuple[Origin, ...]]:
         return (

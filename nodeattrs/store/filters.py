@@ -73,7 +73,7 @@ def saved_document(
     shared:       as for `Node.to_chef`
     raises:       BadArgument for a level that has no lists; TypeConflict as `allowed`
     """
-    allow, block = lists_by_level(allow, "allow"), lists_by_level(block, "block")
+    allow, block = _lists_by_level(allow, "allow"), _lists_by_level(block, "block")
     document: dict[str, Any] = node.to_chef(shared=shared)
     for level in LEVELS:
         if level in allow:
@@ -83,7 +83,7 @@ def saved_document(
     return document
 
 
-def lists_by_level(lists: Lists | None, which: str) -> dict[str, Iterable[Entry]]:
+def _lists_by_level(lists: Lists | None, which: str) -> dict[str, Iterable[Entry]]:
     """The lists of a setting without those that are None; {} for None.
 
     which:  "allow" or "block", for messages
@@ -212,7 +212,7 @@ def filtered_snapshot(
     cost:         one visit for each map and list
     raises:       BadArgument
     """
-    allow, block = lists_by_level(allow, "allow"), lists_by_level(block, "block")
+    allow, block = _lists_by_level(allow, "allow"), _lists_by_level(block, "block")
     if not allow and not block:
         return dict(snapshot)
     lists = _by_slot(allow, block)

@@ -173,7 +173,7 @@ def attribute(site: Site, given: Given) -> Page:
     return _made("attribute.html", path, found, "matrix", asked, path=path, query=query)
 
 
-def names_page(kind: str) -> Callable[[Site, Given], Page]:
+def _names_page(kind: str) -> Callable[[Site, Given], Page]:
     """A function that makes the page with the names of all roles or environments. kind: "role" or "environment" """
 
     def made(site: Site, given: Given) -> Page:
@@ -183,7 +183,7 @@ def names_page(kind: str) -> Callable[[Site, Given], Page]:
     return made
 
 
-def named_page(kind: str) -> Callable[[Site, Given], Page]:
+def _named_page(kind: str) -> Callable[[Site, Given], Page]:
     """A function that makes the page of one role or environment: its values, and the nodes that read them."""
 
     def made(site: Site, given: Given) -> Page:
@@ -279,10 +279,10 @@ PAGES: Mapping[str, Callable[[Site, Given], Page]] = {
     "/diff": diff,
     "/attribute": attribute,
     "/values": values,
-    "/roles": names_page("role"),
-    "/roles/{name}": named_page("role"),
-    "/environments": names_page("environment"),
-    "/environments/{name}": named_page("environment"),
+    "/roles": _names_page("role"),
+    "/roles/{name}": _named_page("role"),
+    "/environments": _names_page("environment"),
+    "/environments/{name}": _named_page("environment"),
     "/hiera": hiera,
     "/cloud-init": sets,
     "/cloud-init/{name}": user_data,

@@ -122,7 +122,7 @@ _stop_reader: Connection | None = None
 """The pipe by which the parent stops this worker; None in a process that is no worker."""
 
 
-def is_stopped() -> bool:
+def _is_stopped() -> bool:
     """Whether the parent has asked this worker process to begin no further name; False in other processes."""
     return _stop_reader is not None and _stop_reader.poll()
 
@@ -464,6 +464,6 @@ def _run_chunk(task: _Task, pack: Packed | None, names: list[Any]) -> _Done:
     if pack is not None:
         hold(pack)
     with limited(task.limits), border.held(task.border):
-        given = list(task.run(_until(is_stopped, names)))
+        given = list(task.run(_until(_is_stopped, names)))
     refused = tuple(task.border.refused) if task.border is not None else ()
     return _Done(given, host, time.time(), refused)

@@ -160,7 +160,7 @@ class Transaction:
         yield from self.rows(f"SELECT n.name, n.id FROM node n WHERE {saved} ORDER BY n.name")
 
 
-def lists_of(items: Iterable[Any], count: int = 0) -> Iterator[list[Any]]:
+def _lists_of(items: Iterable[Any], count: int = 0) -> Iterator[list[Any]]:
     """Yield the items in lists of *count*; 0 means AT_ONCE."""
     waiting = iter(items)
     while some := list(islice(waiting, count or AT_ONCE)):
@@ -328,7 +328,7 @@ class Index:
         if isinstance(query.asked, All):
             return [name for name, _ in self._transaction.nodes()]
         found: list[str] = []
-        for some in lists_of(sorted(self._nodes_for(query.asked))):
+        for some in _lists_of(sorted(self._nodes_for(query.asked))):
             condition, numbers = self._transaction.condition_in("id", some)
             found += [name for (name,) in self._transaction.all(f"SELECT name FROM node WHERE {condition}", numbers)]
         return sorted(found)
@@ -354,13 +354,13 @@ class Index:
     def _nodes_with(self, entries: Iterable[int], view: int) -> set[int]:
         """The nodes whose tree, Chef's or our own, has any of these entries."""
         found: set[int] = set()
-        for some in lists_of(entries):
+        for some in _lists_of(entries):
             # Two questions: of one, a planner that is wrong about how many parts there are goes by the nodes first.
             condition, wanted = self._transaction.condition_in("entry", some)
             parts = self._transaction.rows(
                 f"SELECT DISTINCT part FROM part_entry WHERE {condition} AND (view & ?) <> 0", wanted, view
             )
-            for more in lists_of(part for (part,) in parts):
+            for more in _lists_of(part for (part,) in parts):
                 condition, wanted = self._transaction.condition_in("part", more)
                 rows = self._transaction.rows(f"SELECT DISTINCT node FROM node_part WHERE {condition}", wanted)
                 found.update(node for (node,) in rows)
@@ -463,7 +463,7 @@ def names_found(documents: Iterable[tuple[str, JsonMap]], query: Query) -> list[
     """
     found: list[str] = []
     # Whether a node is meant depends on no other node, so some of them can be asked at a time.
-    for some in lists_of(documents, _IN_MEMORY):
+    for some in _lists_of(documents, _IN_MEMORY):
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
             transaction = Transaction(connection)
             transaction.make_tables("")

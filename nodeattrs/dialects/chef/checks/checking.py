@@ -22,7 +22,7 @@ from nodeattrs.dialects.chef.checks.overrides import overrides, type_changes
 from nodeattrs.dialects.chef.checks.rules import against_rules
 from nodeattrs.dialects.chef.checks.schema import against_schema
 from nodeattrs.dialects.chef.checks.spelling import Words, data_files, layers_in, misspelt, misspelt_facts, shadowing
-from nodeattrs.dialects.chef.checks.stacks import known_nodes, possible
+from nodeattrs.dialects.chef.checks.stacks import known_nodes, role_stacks
 from nodeattrs.dialects.chef.checks.usage import unused
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
 from nodeattrs.dialects.chef.repository.cookbooks import NOT_RUN, RUBY, Cookbook, check_versions
@@ -113,7 +113,7 @@ def _doubtful(repository: Repository, run_code: bool) -> Iterator[NodeattrsError
     """What nodes, roles and environments set and probably do not mean."""
     unrun = set() if run_code else repository.scripted("roles")
     known = known_nodes(repository, unrun)
-    stacks = known.stacks or list(possible(repository, unrun))
+    stacks = known.stacks or list(role_stacks(repository, unrun))
     layers = {(layer.kind, layer.name): layer for stack in stacks for layer in stack.layers}.values()
     if not repository.config.merge:  # what a rule for a path makes of layers is not known here
         yield from overrides(known.stacks)

@@ -116,7 +116,7 @@ class Stack:
 
 
 @dataclass(slots=True)
-class Known:
+class KnownNodes:
     """The nodes of a repository that can be computed without running cookbooks.
 
     stacks:   one for each such node
@@ -130,13 +130,13 @@ class Known:
     cookbooks: set[str] = field(default_factory=set)
 
 
-def known_nodes(repository: Repository, unrun: Iterable[str] = ()) -> Known:
+def known_nodes(repository: Repository, unrun: Iterable[str] = ()) -> KnownNodes:
     """The nodes that nodes/ describes; a node that cannot be computed is left out, and `complete` is False then.
 
     unrun: names of roles in Python that did not run
     cost:  an expansion for each node, and a look at the text of each cookbook that is used
     """
-    known, layers_of = Known(), _Layers(repository, frozenset(unrun))
+    known, layers_of = KnownNodes(), _Layers(repository, frozenset(unrun))
     for name in repository.nodes():
         try:
             file = repository.node_document(name)
@@ -159,7 +159,7 @@ def known_nodes(repository: Repository, unrun: Iterable[str] = ()) -> Known:
     return known
 
 
-def possible(repository: Repository, unrun: Iterable[str] = ()) -> Iterator[Stack]:
+def role_stacks(repository: Repository, unrun: Iterable[str] = ()) -> Iterator[Stack]:
     """Yield a stack for each role in each environment, for a repository that describes no nodes."""
     layers_of = _Layers(repository, frozenset(unrun))
     for role in repository.roles():

@@ -190,10 +190,10 @@ def load_facts(
     return _facts_in(documents.read(path, file, by_caller=by_caller), path.name, settled)
 
 
-def is_facter(tree: dict[Any, Any]) -> bool:
+def _is_facter(tree: dict[Any, Any]) -> bool:
     """Whether *tree* is from Facter: it has a structure of Facter's, and no `platform`, which Ohai always has.
 
-    >>> is_facter({"os": {"family": "Debian"}}), is_facter({"os": "linux", "platform": "debian"})
+    >>> _is_facter({"os": {"family": "Debian"}}), _is_facter({"os": "linux", "platform": "debian"})
     (True, False)
     """
     own = (("os", "family"), ("networking", "interfaces"), ("networking", "hostname"), ("processors", "count"))
@@ -207,7 +207,7 @@ def _facts_in(document: documents.Document, name: str, settled: bool) -> Facts:
         raise document.error(f"these are no facts but a document of Chef: it has {of_chef}", hint=_WRITTEN)
     locator = document.locator("facts", name)
 
-    if not is_facter(document.tree):
+    if not _is_facter(document.tree):
         return Facts(document.tree, locator, document.warnings, settled and document.levels <= ROOM)
     renamed = facter.translated(document)
     tree = copied(renamed.tree) if settled else renamed.tree  # of which parts may be those of other machines

@@ -17,10 +17,10 @@ _SCOPES = ("global", "site", "link", "host", "node")
 _ROUTE_UP, _ROUTE_REJECTS = 0x1, 0x200
 
 
-def named(name: str) -> dict[str, str]:
+def interface_parts(name: str) -> dict[str, str]:
     """The type and number in the name of an interface; {} for a name without a number.
 
-    >>> named("enp0s3"), named("lo")
+    >>> interface_parts("enp0s3"), interface_parts("lo")
     ({'type': 'enp', 'number': '0s3'}, {})
     """
     found = re.match(r"(\w+?)(\d.*)", name)

@@ -20,7 +20,7 @@ from typing import Any
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, spell
 from nodeattrs.dialects.chef.facts import platforms
-from nodeattrs.dialects.chef.facts.addresses import address_entry, named
+from nodeattrs.dialects.chef.facts.addresses import address_entry, interface_parts
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import Document
 
@@ -54,7 +54,7 @@ class Translator:
 
 
 @dataclass
-class Translation:
+class _Translation:
     """The facts of a Facter document while Ohai's names are added.
 
     tree:    the facts so far
@@ -115,7 +115,7 @@ class Translation:
         return list(range(len(value))) if isinstance(value, list) else []
 
 
-def translated(document: Document) -> Translation:
+def translated(document: Document) -> _Translation:
     """The facts of a Facter document with Ohai's names added.
 
     cost:   one visit for each fact that has a name of Ohai's; other facts are not copied
@@ -125,7 +125,7 @@ def translated(document: Document) -> Translation:
     for shared in ("cpu", "filesystem", "memory", "network"):
         if isinstance(tree.get(shared), dict):
             tree[shared] = copied(tree[shared])
-    to = Translation(document, tree)
+    to = _Translation(document, tree)
     _platform(to)
     _kernel(to)
     _processors(to)
@@ -136,7 +136,7 @@ def translated(document: Document) -> Translation:
     return to
 
 
-def _platform(to: Translation) -> None:
+def _platform(to: _Translation) -> None:
     to.put(("platform",), ("os", "name"), _named)
     to.put(("platform_version",), ("os", "release", "full"), str)
     to.put(("platform_version",), ("os", "macosx", "version", "full"), str)
@@ -150,7 +150,7 @@ def _named(name: str) -> str:
     return platforms.ohai_name(_PLATFORMS.get(name.lower(), name.lower()))
 
 
-def _kernel(to: Translation) -> None:
+def _kernel(to: _Translation) -> None:
     if to.text(("kernel",)) is None:
         return
     to.put(("kernel", "name"), ("kernel",))
@@ -159,7 +159,7 @@ def _kernel(to: Translation) -> None:
     to.put(("kernel", "machine"), ("os", "hardware"))
 
 
-def _processors(to: Translation) -> None:
+def _processors(to: _Translation) -> None:
     here = ("processors",)
     to.sources["cpu",] = here
     to.put(("cpu", "total"), (*here, "count"), int)
@@ -170,7 +170,7 @@ def _processors(to: Translation) -> None:
         to.put(("cpu", str(index), "model_name"), (*here, "models", index))
 
 
-def _memory(to: Translation) -> None:
+def _memory(to: _Translation) -> None:
     for target, source in (((), "system"), (("swap",), "swap")):
         to.put(("memory", *target, "total"), ("memory", source, "total_bytes"), _kilobytes)
         to.put(
@@ -196,7 +196,7 @@ _OF_A_MOUNT: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
 )
 
 
-def _mountpoints(to: Translation) -> None:
+def _mountpoints(to: _Translation) -> None:
     for mount in to.entries(("mountpoints",)):
         source = ("mountpoints", mount)
         device = to.text((*source, "device"))
@@ -216,7 +216,7 @@ def _mountpoints(to: Translation) -> None:
                 to.put((*view, target), (*source, name), spelled)
 
 
-def _networking(to: Translation) -> None:
+def _networking(to: _Translation) -> None:
     here = ("networking",)
     for target, name in (("hostname", "hostname"), ("fqdn", "fqdn"), ("domain", "domain"), ("ipaddress", "ip")):
         to.put((target,), (*here, name))
@@ -228,8 +228,8 @@ def _networking(to: Translation) -> None:
         _interface(to, ("network", "interfaces", name), (*here, "interfaces", name))
 
 
-def _interface(to: Translation, target: Path, source: Path) -> None:
-    to.put(target, source, _always(named(str(source[-1]))))
+def _interface(to: _Translation, target: Path, source: Path) -> None:
+    to.put(target, source, _always(interface_parts(str(source[-1]))))
     to.put((*target, "mtu"), (*source, "mtu"), str)
     to.put((*target, "state"), (*source, "operational_state"), str)
     if mac := to.text((*source, "mac")):
@@ -242,7 +242,7 @@ def _interface(to: Translation, target: Path, source: Path) -> None:
             _address(to, target, (*source, ip), (*source, netmask), (*source, "scope6"))
 
 
-def _address(to: Translation, interface: Path, address: Path, netmask: Path, scope: Path) -> None:
+def _address(to: _Translation, interface: Path, address: Path, netmask: Path, scope: Path) -> None:
     text = to.text(address)
     if text is None:
         return

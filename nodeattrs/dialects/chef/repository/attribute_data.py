@@ -47,7 +47,7 @@ class When:
 ALWAYS = When(lambda facts: True)
 
 
-def read_when(fields: Fields, at: Path) -> When:
+def _read_when(fields: Fields, at: Path) -> When:
     """The condition at a path of a document; faults are noted in *fields*."""
     reader = _ConditionReader(fields)
     met = reader.map(dig(fields.tree, at), at)
@@ -247,7 +247,7 @@ def read_data(path: pathlib.Path, file: str, name: str) -> AttributeData:
         passed.kind = NO_LEVEL
         return AttributeData(name, (), document, (*document.warnings, passed))
     fields = Fields({} if document.tree is None else document.tree, locator, f"attribute file {name}")
-    above = (read_when(fields, (_WHEN,)),) if fields.tree.get(_WHEN) is not None else ()
+    above = (_read_when(fields, (_WHEN,)),) if fields.tree.get(_WHEN) is not None else ()
     make = partial(_block, fields, partial(document.locator, "attribute file", name))
     inside = [make(above, (_BLOCKS, index)) for index in range(len(fields.items(_BLOCKS)))]
     blocks = (make(above, ()), *inside)
@@ -266,7 +266,7 @@ def _block(fields: Fields, locator: Callable[[Path], Locator], above: tuple[When
     found = fields.map(*at) if at else fields.tree
     when = above
     if at and found.get(_WHEN) is not None:
-        when = (*above, read_when(fields, (*at, _WHEN)))
+        when = (*above, _read_when(fields, (*at, _WHEN)))
     for key in found:
         if key not in (*WORDS, _WHEN) and (at or key != _BLOCKS):
             fields.wrong((*at, key), f"{fields.what} sets no level called {key}", _hint(key, nested=bool(at)))

@@ -48,7 +48,7 @@ class Program:
         source = source_of(path, file)
         self.path = str(path)
         self.code: CodeType = compiled(source, self.path, file)
-        self.warnings = ruby_left(source, file)
+        self.warnings = _ruby_left(source, file)
         self._lines = (len(source), None, source.splitlines(keepends=True), self.path)
 
     def run(self, namespace: dict[str, Any]) -> None:
@@ -102,7 +102,7 @@ def _with_caret(error: SyntaxError) -> list[str]:
 _RUBY = re.compile(r"#\{[^{}]*\b(?:node|cookbook_name|recipe_name|new_resource)\b[^{}]*\}")
 
 
-def ruby_left(source: str, file: str) -> list[DocumentError]:
+def _ruby_left(source: str, file: str) -> list[DocumentError]:
     """A warning for each text of a Python source that contains Ruby's `#{node[...]}`, which stays as it is; [] for
     none."""
     if "#{" not in source:
@@ -125,7 +125,7 @@ def ruby_left(source: str, file: str) -> list[DocumentError]:
     ]
 
 
-def line_in(traceback: TracebackType | None, path: str) -> int | None:
+def _line_in(traceback: TracebackType | None, path: str) -> int | None:
     """The innermost line of the file *path* in a traceback; None where the file is not in it."""
     line = None
     while traceback is not None:
@@ -160,7 +160,7 @@ class Script:
         source = source_of(path, file)
         self._text = PythonText(file, source)
         self._run(source)
-        self.warnings = ruby_left(source, file)
+        self.warnings = _ruby_left(source, file)
 
     def at(self, path: Path) -> Origin:
         """The line that sets *path*: in the argument as far as it is constant, else the call; line 1 for a path that
@@ -201,7 +201,7 @@ class Script:
         except DocumentError:
             raise
         except (Exception, SystemExit) as error:
-            line = line_in(error.__traceback__, self._path)
+            line = _line_in(error.__traceback__, self._path)
             raise DocumentError(f"{type(error).__name__}: {error}", file=self.file, line=line) from error
 
     def _words(self) -> dict[str, Callable[..., None]]:

@@ -110,12 +110,12 @@ class Expansion:
     @cached_property
     def default_attributes(self) -> dict[Any, Any]:
         """The default attributes of all roles, merged."""
-        return merged_roles([role.default_attributes for role in self.role_layers])
+        return _merged_roles([role.default_attributes for role in self.role_layers])
 
     @cached_property
     def override_attributes(self) -> dict[Any, Any]:
         """The override attributes of all roles, merged."""
-        return merged_roles([role.override_attributes for role in self.role_layers])
+        return _merged_roles([role.override_attributes for role in self.role_layers])
 
     def pins(self) -> Iterator[tuple[str, str, Origin]]:
         """Yield (cookbook, version, line) for each recipe with a version."""
@@ -265,12 +265,12 @@ def _pin(expansion: Expansion, recipe: str, version: str, locator: Locator, path
         )
 
 
-def merged_roles(trees: Iterable[Mapping[Any, Any]]) -> dict[Any, Any]:
+def _merged_roles(trees: Iterable[Mapping[Any, Any]]) -> dict[Any, Any]:
     """The attributes of several roles merged into a new tree, the weakest first. Lists are united.
 
     source: docs/merging.md, "inside a group"
 
-    >>> merged_roles([{"ports": [80], "dir": "/srv"}, {"ports": [443, 80], "dir": None}])
+    >>> _merged_roles([{"ports": [80], "dir": "/srv"}, {"ports": [443, 80], "dir": None}])
     {'ports': [80, 443], 'dir': None}
     """
     merged: dict[Any, Any] = fold([{}, *trees], INSIDE).value
@@ -302,7 +302,7 @@ def expand_node(
         node.environment = environment
     expansion = expand_run_list(node.run_list, roles, node.environment)
     expansion.require_roles()
-    note_expansion(node, expansion)
+    _note_expansion(node, expansion)
     take_layers(node, expansion, environment_named(node.environment, environments))
     Intake(node).note({"chef_environment": node.environment})
     return expansion
@@ -321,7 +321,7 @@ def take_layers(node: Node, expansion: Expansion, environment: Environment) -> N
             node.unknown(f"{kind}_{level}", one.name, one.locator, one.unread)
 
 
-def note_expansion(node: Node, expansion: Expansion) -> None:
+def _note_expansion(node: Node, expansion: Expansion) -> None:
     """Set the automatic attributes recipes, expanded_run_list and roles of a node."""
     intake = Intake(node)
     intake.begin_tags()

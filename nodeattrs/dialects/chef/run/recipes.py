@@ -144,7 +144,7 @@ class RecipeRunner:
         self._unrun = Unrun(())
         self._facts = facts or {}
         if ruby is not None:
-            ruby.belong_to(lambda name, here, by: self._order.include(name, here=here, by=by), self._note)
+            ruby.set_callbacks(lambda name, here, by: self._order.include(name, here=here, by=by), self._note)
 
     @cached_property
     def _words(self) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
@@ -176,7 +176,7 @@ class RecipeRunner:
             if (cookbook := self._cookbook(name)).unread:
                 self._note_anything(Origin(ATTRIBUTE_FILE, name, cookbook.locator.at(()).file), cookbook.unread)
         if self._ruby is not None:
-            self._ruby.come_after(map(self._cookbook, order))
+            self._ruby.load_libraries_of(map(self._cookbook, order))
         self._order.load(order)
 
     def run_recipe(self, name: str, here: str = "", by: Callable[[], Origin] | None = None) -> bool:

@@ -159,11 +159,11 @@ class RubyFiles:
         asked = repository.asked.ruby or repository.config.chef.ruby
         return cls(repository, node, words) if asked and may_run() else None
 
-    def belong_to(self, include: Callable[..., None], log: Callable[[str, str, Origin], None]) -> None:
+    def set_callbacks(self, include: Callable[..., None], log: Callable[[str, str, Origin], None]) -> None:
         """Set the functions that load an included attribute file, and that take a logged message."""
         self._include, self._log = include, log
 
-    def come_after(self, cookbooks: Iterable[Cookbook]) -> None:
+    def load_libraries_of(self, cookbooks: Iterable[Cookbook]) -> None:
         """Set the cookbooks whose libraries are loaded before the first file runs, in order."""
         self._cookbooks = list(cookbooks)
 

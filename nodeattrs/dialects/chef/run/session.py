@@ -104,7 +104,7 @@ class Session:
 _NAMES = ("fqdn", "machinename", "hostname")
 
 
-def name_in(facts: Facts) -> str:
+def machine_name(facts: Facts) -> str:
     """The name of a machine in its facts: the FQDN, else the host name.
 
     raises: BadArgument, where the facts have neither
