@@ -24,7 +24,7 @@ import pytest
 
 from nodeattrs import Node
 from nodeattrs.cli import history, impact, main
-from nodeattrs.cli.asked import Asked
+from nodeattrs.cli.asked import CommandRunner
 from nodeattrs.store import Saved, open_store, saved_document
 from nodeattrs.web.asking import QUESTIONS, Site, words_of
 from nodeattrs.web.drawing import drawn
@@ -564,7 +564,7 @@ class TestAsked:
 
         for module in (impact, history):
             monkeypatch.setattr(module, "perform", slow)
-        ask = Asked({"store": str(place / "nodes.db"), "repo": str(place)}, False)
+        ask = CommandRunner({"store": str(place / "nodes.db"), "repo": str(place)}, False)
         with ThreadPoolExecutor(9) as threads:
             waiting = [threads.submit(ask, "impact", "a..b", "--no-run-code") for _ in range(3)]
             assert "impact" == begun.get(timeout=20)
@@ -588,7 +588,7 @@ class TestAsked:
         assert "31337" in web.get("/roles/web").text
 
     def test_a_fault_is_in_the_answer_and_ends_nothing(self, place):
-        ask = Asked({"store": str(place / "nodes.db"), "repo": str(place)}, False)
+        ask = CommandRunner({"store": str(place / "nodes.db"), "repo": str(place)}, False)
 
         assert "NodeNotFound" == ask("explain", "nosuch", "a").error["name"]
         assert ask("status", "--nosuch").error is not None

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from nodeattrs.causes.following import MOST_DEPTH, MOST_FRAMES, Code, Context, Following, Found, Frame
-from nodeattrs.causes.scopes import EACH, SOME, Addition, Binding, anywhere, fits, joined, name_of
+from nodeattrs.causes.scopes import EACH, SOME, Addition, Binding, may_equal, name_of, path_into, with_any_index
 
 __all__ = ["Code", "Flow", "Found", "Frame"]
 
@@ -55,17 +55,17 @@ class Flow(Following):
         """What a name may mean: what it was bound to, and what was put into that since."""
         added = list(added)
         for binding in bound:
-            yield from self._bound(binding, anywhere(path) if added else path)
+            yield from self._bound(binding, with_any_index(path) if added else path)
         for one in added:
             yield from self._added(one.into, one.value, path)
 
     def _added(self, into: tuple[object, ...], value: Binding, path: tuple[Any, ...]) -> Iterator[Found]:
         if not path and not self._exact:
             yield from self._of(value.value, value.steps)
-        if len(path) < len(into) or not all(map(fits, into, path)) or (not path and self._exact):
+        if len(path) < len(into) or not all(map(may_equal, into, path)) or (not path and self._exact):
             return
         rest = path[len(into) :]
-        yield from self._bound(value, rest if into else anywhere(rest))
+        yield from self._bound(value, rest if into else with_any_index(rest))
 
     def _bound(self, binding: Binding, path: tuple[Any, ...]) -> Iterator[Found]:
         match binding.value:
@@ -76,7 +76,7 @@ class Flow(Following):
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() as definition:
                 yield from self._defined(definition, path)
             case ast.expr() as value:
-                yield from self._of(value, joined(binding.steps, path))
+                yield from self._of(value, path_into(binding.steps, path))
 
     def _defined(self, definition: ast.AST, path: tuple[Any, ...]) -> Iterator[Found]:
         """A function or class as a value; what a property gives."""
@@ -242,7 +242,9 @@ class Flow(Following):
             yield from self._of(on, (*map(self._step, args), *path))
         elif name in _SHUFFLED:
             for one in args:
-                yield from self._of(one, anywhere(path) or (EACH,) if name in ("max", "min") else anywhere(path))
+                yield from self._of(
+                    one, with_any_index(path) or (EACH,) if name in ("max", "min") else with_any_index(path)
+                )
         elif name in _SAME or name in ("ChainMap", "SimpleNamespace", "namedtuple", "replace"):
             yield from self._copied(node, name, on, path)
         else:
@@ -355,7 +357,7 @@ class Flow(Following):
         if argument is its.vararg and path:
             first = len(its.posonlyargs) + len(its.args)
             for index, one in enumerate(call.args[first:]):
-                if fits(path[0], index):
+                if may_equal(path[0], index):
                     yield from self._of(one, path[1:])
             return
         for keyword in call.keywords:
@@ -363,7 +365,7 @@ class Flow(Following):
                 yield from self._of(keyword.value, path if argument is its.kwarg else (argument.arg, *path))
             elif argument is its.kwarg and path[:1] == (EACH,):
                 yield from self._of(ast.copy_location(ast.Constant(keyword.arg), keyword), path[1:])
-            elif argument is its.kwarg and path and fits(path[0], keyword.arg):
+            elif argument is its.kwarg and path and may_equal(path[0], keyword.arg):
                 yield from self._of(keyword.value, path[1:])
             elif keyword.arg == argument.arg:
                 yield from self._of(keyword.value, path)

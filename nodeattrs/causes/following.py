@@ -16,10 +16,10 @@ from nodeattrs.causes.scopes import (
     SOME,
     Function,
     Scopes,
-    anywhere,
-    fits,
+    may_equal,
     slices_of,
     step_of,
+    with_any_index,
 )
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.formats.python import PythonText
@@ -190,7 +190,7 @@ class Following:
                 yield from self._of(value, path)
             elif path[0] is EACH:
                 yield from self._of(key, path[1:])
-            elif fits(step_of(key), path[0]):
+            elif may_equal(step_of(key), path[0]):
                 found = list(self._of(value, path[1:]))
                 yield from found
                 if found and step_of(key) == path[0]:
@@ -238,7 +238,7 @@ class Following:
             yield from self._computed((node.left, node.right))
             return
         for one in (node.right, node.left):
-            yield from self._of(one, anywhere(path))
+            yield from self._of(one, with_any_index(path))
 
     def _ListComp(self, node: ast.ListComp, path: tuple[Any, ...]) -> Iterator[Found]:
         yield from self._of(node.elt, path[1:])
@@ -250,7 +250,7 @@ class Following:
 
     def _Subscript(self, node: ast.Subscript, path: tuple[Any, ...]) -> Iterator[Found]:
         if isinstance(node.slice, ast.Slice):
-            yield from self._of(node.value, anywhere(path))
+            yield from self._of(node.value, with_any_index(path))
             return
         for steps in product(*map(self._keys, slices_of(node))):
             yield from self._of(node.value, (*steps, *path))

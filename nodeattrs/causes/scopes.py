@@ -274,18 +274,18 @@ def slices_of(node: ast.Subscript) -> list[ast.expr]:
     return node.slice.elts or [node.slice] if isinstance(node.slice, ast.Tuple) else [node.slice]
 
 
-def fits(one: object, two: object) -> bool:
+def may_equal(one: object, two: object) -> bool:
     """Whether two steps are equal, or one of them is SOME or EACH."""
     return one is SOME or two is SOME or one is EACH or two is EACH or (type(one) is type(two) and one == two)
 
 
-def anywhere(path: tuple[Any, ...]) -> tuple[Any, ...]:
+def with_any_index(path: tuple[Any, ...]) -> tuple[Any, ...]:
     """*path* with SOME in place of a first index, since the element may have moved."""
     return (SOME, *path[1:]) if path and isinstance(path[0], int) else path
 
 
-def joined(steps: tuple[object, ...], path: tuple[Any, ...]) -> tuple[Any, ...]:
+def path_into(steps: tuple[object, ...], path: tuple[Any, ...]) -> tuple[Any, ...]:
     """The steps of a binding, then *path*; REST as the last step drops the first index of *path*."""
     if steps[-1:] == (REST,):
-        return (*steps[:-1], *anywhere(path))
+        return (*steps[:-1], *with_any_index(path))
     return (*steps, *path)

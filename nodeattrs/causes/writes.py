@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from nodeattrs.causes.scopes import SOME, fits, name_of, slices_of, step_of
+from nodeattrs.causes.scopes import SOME, may_equal, name_of, slices_of, step_of
 from nodeattrs.core.tree import Path
 
 _LEVELS = ("default", "force_default", "normal", "override", "force_override")
@@ -45,7 +45,7 @@ def _in(node: ast.AST, path: Path, under: int | None) -> Iterator[Write]:
         inside = getattr(child, "lineno", under) if isinstance(child, _DECIDE) else under
         for target, value in _stored(child):
             steps = _steps(target)
-            if steps and all(map(fits, steps, path)) and _sets(value, path[len(steps) :], len(steps) <= len(path)):
+            if steps and all(map(may_equal, steps, path)) and _sets(value, path[len(steps) :], len(steps) <= len(path)):
                 yield Write(target.lineno, under)
         yield from _in(child, path, inside)
 

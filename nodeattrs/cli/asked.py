@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from nodeattrs import border
 from nodeattrs.cli import program
 from nodeattrs.cli.exits import FAILED, final_code
-from nodeattrs.cli.options import asked_to_run, limits_of, settings_limits
+from nodeattrs.cli.options import limits_of, may_run_code, settings_limits
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.codes import Code
 from nodeattrs.core.code import held_back
@@ -71,7 +71,7 @@ class _Collecting(Terminal):
         yield lambda name: None
 
 
-class Asked:
+class CommandRunner:
     """Runs commands in this process for their data, with the settings and the repository read anew for each call.
 
     Some calls can run at the same time.
@@ -103,7 +103,7 @@ class Asked:
         with self._parsing:
             self._parser(words[0]).parse_args(words, options)
         options.format = "json"
-        is_held = not (self._runs_code and asked_to_run(options))
+        is_held = not (self._runs_code and may_run_code(options))
         around = border.in_force()
         around = None if around is None else around.for_one_answer(is_held)
         with border.held(around), held_back(is_held):

@@ -22,7 +22,7 @@ ASKED = ("NODE", "OTHER", "PATH", "KEY", "HOST", "VAR")
 """The words, as --help has them, that are asked for here; and the NAME of --node."""
 
 
-def asked_of(action: argparse.Action) -> str:
+def value_kind(action: argparse.Action) -> str:
     """The kind of value that an option or argument takes, one of `ASKED`: "NODE", "PATH", ...; "" for another kind."""
     if "--node" in action.option_strings:
         return "NODE"
@@ -109,7 +109,7 @@ class _Asked:
     def offered(self, word: str) -> Iterator[str]:
         """What may stand next, of what only data know."""
         action = self._waiting or next(iter(self._places), None)
-        asked = "" if action is None else asked_of(action)
+        asked = "" if action is None else value_kind(action)
         if asked in ("NODE", "OTHER"):
             yield from self._nodes()
         elif asked == "PATH":

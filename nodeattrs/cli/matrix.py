@@ -16,13 +16,13 @@ from nodeattrs.cli.options import (
     add_output,
     add_ruby,
     add_store,
-    asked_of,
     check_facts,
     existing_store,
     facts_place,
     own_facts,
     path_of,
     repository_of,
+    run_options,
     settings_of,
 )
 from nodeattrs.cli.terminal import Terminal
@@ -182,7 +182,7 @@ def _run(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]:
         facts_place(options, repository) or own_facts(options, repository, names),
         options.environment,
         save=False,
-        asked=asked_of(options),
+        asked=run_options(options),
     )
     for came in resolve(fleet, names, jobs=options.jobs, collect=partial(_collected, path)):
         yield came.name, came.collected or Cell(NodeattrsError(came.error))

@@ -17,7 +17,7 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.core.tree import meant
 
 if TYPE_CHECKING:
-    from nodeattrs.cli.asked import Asked
+    from nodeattrs.cli.asked import CommandRunner
 
 DESCRIPTION = """\
 A server of the model context protocol over standard input and output: the program that uses it starts it. Its
@@ -91,9 +91,9 @@ def tools(options: argparse.Namespace) -> Tools:
     store = [] if options.store is None else [f"--store={options.store}"]
     repo = [] if options.repo is None else [f"--repo={options.repo}"]
 
-    from nodeattrs.cli.asked import Asked
+    from nodeattrs.cli.asked import CommandRunner
 
-    ask = Asked(vars(options), options.run_code)
+    ask = CommandRunner(vars(options), options.run_code)
 
     async def explain(node: str, path: str, at: str | None = None) -> Answer:
         """Who set a value of a saved node: the winner, what it overrode and by which rule, each with file and line.
@@ -137,7 +137,7 @@ def tools(options: argparse.Namespace) -> Tools:
     return explain, search, diff, impact, check, *_verbs(options, ask)
 
 
-def _verbs(options: argparse.Namespace, ask: Asked) -> Tools:
+def _verbs(options: argparse.Namespace, ask: CommandRunner) -> Tools:
     """The tools that ask every dialect of the repository."""
     repo = [] if options.repo is None else [f"--repo={options.repo}"]
     folder = [*repo, *_given("--facts", options.facts), *(["--run-code"] if options.run_code else [])]
@@ -166,7 +166,7 @@ def _given(option: str, value: str | None) -> list[str]:
     return [] if value is None else [f"{option}={value}"]
 
 
-async def _asked(ask: Asked, command: str, options: Sequence[str], *words: str) -> Answer:
+async def _asked(ask: CommandRunner, command: str, options: Sequence[str], *words: str) -> Answer:
     """What a command gives. raises: ToolError, where it gives no data"""
     import anyio
     from mcp.server.mcpserver.exceptions import ToolError

@@ -216,7 +216,7 @@ def add_ruby(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def asked_of(options: argparse.Namespace) -> Asked:
+def run_options(options: argparse.Namespace) -> Asked:
     """The options of a run that are not about its node: policy, secret file, --roles-only, --ruby."""
     from nodeattrs.dialects.chef.repository.roles import Asked
 
@@ -364,7 +364,7 @@ def add_run_code(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def asked_to_run(options: argparse.Namespace) -> bool:
+def may_run_code(options: argparse.Namespace) -> bool:
     """Whether code of the repository may run: as the command does, or with --run-code. No setting allows it."""
     runs = _RUNNING.get(options.command)
     return getattr(options, "run_code", False) or (runs is not None and runs(options))
@@ -414,7 +414,7 @@ def repository_of(options: argparse.Namespace) -> Repository:
     from nodeattrs.dialects.chef.repository.repository import Repository
 
     repository = found_repository(options) or Repository(os.curdir)
-    repository.asked = asked_of(options)
+    repository.asked = run_options(options)
     options.repo = os.path.relpath(repository.root)
     return repository
 

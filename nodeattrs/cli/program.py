@@ -12,7 +12,7 @@ from nodeattrs._version import VERSION
 from nodeattrs.border import held
 from nodeattrs.cli.exits import DONE, EXITS, FAILED, INTERRUPTED, NOT_UNDERSTOOD, READER_GONE, final_code
 from nodeattrs.cli.interrupts import raise_while_working
-from nodeattrs.cli.options import MARKED, MAY_BE_DASHES, asked_to_run, limits_of, settings_limits
+from nodeattrs.cli.options import MARKED, MAY_BE_DASHES, limits_of, may_run_code, settings_limits
 from nodeattrs.cli.terminal import Terminal, columns
 from nodeattrs.core.code import held_back
 from nodeattrs.errors import BadUsage, InternalError, NodeattrsError
@@ -275,7 +275,7 @@ def run(argv: Sequence[str] | None = None) -> int:
             raise_while_working(True)
             from nodeattrs.cli.border import border_of
 
-            is_held = not asked_to_run(options)
+            is_held = not may_run_code(options)
             border = border_of(options, is_closed=is_held)
             with held(border), held_back(is_held):
                 settled = settings_limits(options, terminal)

@@ -61,11 +61,11 @@ def site(options: argparse.Namespace, private: str) -> Site:
 
     private: a file for the answers of an impact
     """
-    from nodeattrs.cli.asked import Asked
+    from nodeattrs.cli.asked import CommandRunner
     from nodeattrs.cli.report import source_of
     from nodeattrs.web.asking import Site
 
-    ask, store = Asked(vars(options), options.run_code), store_of(options).describe()
+    ask, store = CommandRunner(vars(options), options.run_code), store_of(options).describe()
     repository = settings_of(options).repository
     if repository is None:
         return Site(ask, source_of(options), store, runs_code=options.run_code, private=private)
