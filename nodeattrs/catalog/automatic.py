@@ -1,7 +1,7 @@
-"""What Puppet's own types relate by themselves: a file to its directory and owner, a command to the files it names.
+"""The automatic relations of Puppet's own types: a file requires its directory and owner, a command the files it names.
 
-Candidates only: which of them are in the catalog, and whether something relates the two already, is known to the
-graph. Learned by asking Puppet 7.23 for the edges of compiled catalogs (`tests/oracles/catalog_modules.py`).
+These are candidates: the graph finds which are in the catalog, and which resources are related already. Learned by
+asking Puppet 7.23 for the edges of compiled catalogs (`tests/oracles/catalog_modules.py`).
 """
 
 from __future__ import annotations

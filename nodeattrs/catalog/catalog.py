@@ -1,4 +1,4 @@
-"""The catalog: it takes resources and chains in, and makes the plan that follows from them."""
+"""The catalog: collects resources and chains, and makes their plan."""
 
 from __future__ import annotations
 

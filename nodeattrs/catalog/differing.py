@@ -1,7 +1,7 @@
-"""How two catalogs differ: resources, their parameters, and what comes before what.
+"""The difference of two catalogs: resources, their parameters, and their relationships.
 
-Compared as they were declared: a resource by its reference, a parameter by its value, a relationship by the two
-that it puts in an order. It prints nothing, and applies nothing.
+Catalogs are compared as they were declared: resources by reference, parameters by value, relationships by their two
+resources.
 """
 
 from __future__ import annotations

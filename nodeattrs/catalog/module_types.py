@@ -1,7 +1,8 @@
-"""What types of modules relate by themselves: `autorequire(:file) { self[:path] }` in their Ruby, read and not run.
+"""The automatic relations of types in Puppet modules: `autorequire(:file) { self[:path] }` in their Ruby, read and not
+run.
 
-A compiled catalog does not hold these relations; an agent makes them from the types beside it. Plain values, parameters
-and a few expressions with paths are read. What else a type relates only Ruby could say: it is named.
+A compiled catalog does not contain these relations; an agent adds them, since it has the types. Plain values,
+parameters and a few expressions with paths are understood. A type with other code is named in a warning.
 """
 
 from __future__ import annotations

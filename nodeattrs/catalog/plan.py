@@ -1,8 +1,8 @@
-"""From what was declared to a graph: chains resolved, virtual resources dropped, missing references found.
+"""The plan of a catalog: resolves chains, drops virtual resources, finds missing references.
 
-In Puppet's order: collectors, chains, then metaparameters. The one deviation: a collector that
+The order is Puppet's: collectors, chains, then metaparameters. There is one deviation: a collector that
 finds nothing is bridged in both directions, where Puppet relates the left neighbour of a reversed
-arrow to itself. It orders nothing and applies nothing.
+arrow to itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Questions to a plan that nothing has to be applied for: why is A before B, what happens if R changes, a drawing."""
+"""Questions about a plan, without applying it: why A is before B, what a change of a resource affects, drawings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Resources as they were declared, and all of them in catalog order, to be read.
+"""Declared resources, and all of them in catalog order, to be read.
 
-`nodeattrs.catalog.catalog` takes them in. Nothing follows from them here, and neither files nor
-recipes are known: what a resource does to a machine is in its `subject`, which nobody here touches.
+`nodeattrs.catalog.catalog` adds them. Only the `subject` of a resource knows what it does to a machine.
 """
 
 from __future__ import annotations

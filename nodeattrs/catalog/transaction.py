@@ -1,8 +1,8 @@
-"""Visit every resource once, bring it into its state, and deliver refreshes.
+"""Visit every resource once, apply its changes, and deliver refreshes.
 
-One queue a target, looked at when its turn comes: all who send have been before, so a refresh
-happens once, however many ask. Failures skip only what depends on them. Nothing is known here of
-files or commands: a subject is asked what differs, then to apply it, and to refresh.
+Each target has one queue, which is read when its turn comes: all senders were visited before, so a refresh
+happens once, however many events there are. A failure skips only the resources that depend on it. This module does
+not know files or commands: it calls the methods of a subject.
 """
 
 from __future__ import annotations

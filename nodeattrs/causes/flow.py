@@ -1,9 +1,9 @@
-"""Where a value in a Python source comes from: its names followed back to what is written out, or read.
+"""Where a value in a Python source comes from: follows names back to literals, attributes and documents.
 
 Runs nothing. A name is followed to what it was bound to, through loops, arguments, results of
-functions and what was put into a list or map, along the path that is asked for. What comes of it
+functions and changes of a list or map, along the path that is asked for. The result
 are expressions: a literal, the path of an attribute, a call that reads a document. Where a name may
-mean several things the value decides: only a literal that is that value can be where it comes from.
+mean several things the value decides: only a literal with that value can be its source.
 
 It knows attributes by the name `node` and documents by the names of their readers, and neither
 nodes nor files.

@@ -1,7 +1,7 @@
-"""Which names of a Python source mean what: scopes, bindings, and what was put into a value after it was bound.
+"""Scopes of a Python source: the bindings of each name, and values that were put into another one after its binding.
 
-It parses and never runs. It knows no values: what a name is bound to is an expression, and the
-way from there to the part that is meant.
+It parses and never runs. It knows no values: a name is bound to an expression, with the steps from its value to the
+part that is meant.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Which attributes a Python source sets, as far as its text says, and what has to hold for that.
+"""The attributes that a Python source sets, as far as its text says, and the conditions around them.
 
-It parses and never runs: a step that is computed may be any.
+It parses and never runs. A computed step may be any key.
 """
 
 from __future__ import annotations

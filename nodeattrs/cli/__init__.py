@@ -1,7 +1,7 @@
-"""The command line: words in, words out. It decides nothing.
+"""The command line: parses words and prints reports. It decides nothing.
 
-One file a command: it says which words it takes, asks the rooms below and hands a report
-to the terminal. Rooms are entered when a command runs, so that `--help` is there at once.
+Each command is one file: it adds its options, calls the packages below, and hands a report to the terminal. These
+packages are imported when a command runs, so that `--help` starts at once.
 """
 
 from __future__ import annotations

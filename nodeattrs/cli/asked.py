@@ -1,7 +1,7 @@
-"""Commands that are asked in this process, for their data: what `--format json` would print, and what went wrong.
+"""Commands that run in this process for their data: the data of `--format json`, and the error.
 
-Whoever asks gives the words of a command line; they are understood as the program understands them, but nothing is
-printed and nothing ends the process.
+The caller passes the words of a command line. They are parsed as in the program, but nothing is printed and nothing
+ends the process.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The border of a command: what the caller has named, and the repository around it.
+"""The border of a command: the files and folders that the caller named, and the repository around them.
 
-Used by `cli.program`, and by `cli.asked` for commands that pages and tools ask. The root of a repository is the Git
-work tree that holds the asked folder, else the folder of the nodeattrs.toml that counts there, else that folder.
+Used by `cli.program`, and by `cli.asked` for commands of pages and tools. The root of a repository is the Git
+work tree that contains the folder, else the folder of the nodeattrs.toml that counts there, else the folder itself.
 """
 
 from __future__ import annotations

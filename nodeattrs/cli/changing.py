@@ -1,4 +1,4 @@
-"""What `impact` and `what-if` share: who is asked, what of the answer counts, and how it comes out."""
+"""Shared code of `impact` and `what-if`: the options, the comparison of both sides, and the output."""
 
 from __future__ import annotations
 

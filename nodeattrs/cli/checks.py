@@ -1,4 +1,4 @@
-"""What every check shares: which findings count, what is known already, and how they come out.
+"""Shared code of all checks: the selection of findings, the baseline, and the output.
 
 It knows command lines and settings, and no check in particular.
 """

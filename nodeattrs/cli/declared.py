@@ -1,4 +1,4 @@
-"""Commands that are declared as data: their parsers, and how they are run."""
+"""Commands that are declared as data: their parsers, and how they run."""
 
 from __future__ import annotations
 

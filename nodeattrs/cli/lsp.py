@@ -1,7 +1,7 @@
-"""`nodeattrs lsp`: the same answers beside the line where people write.
+"""`nodeattrs lsp`: the same answers beside the line, in an editor.
 
-Serves the language server protocol through pygls; what a line does comes from `verbs.lines`, what is wrong
-from `check`. An editor starts it, and it writes nothing but answers.
+Serves the language server protocol through pygls. `verbs.lines` computes the effects of a line, `check` the
+faults. An editor starts it, and it writes nothing but answers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What commands share that run many nodes: how they are stopped, and how they go on.
+"""Shared code of commands that run many nodes: options, Ctrl-C, and how to continue.
 
 It knows signals and command lines, and neither nodes nor reports.
 """

@@ -1,6 +1,6 @@
-"""`nodeattrs mcp`: explain, search, diff, impact, check, why and where as tools of programs that read for people.
+"""`nodeattrs mcp`: explain, search, diff, impact, check, why and where as tools for other programs.
 
-Serves the model context protocol through the library mcp. Each tool asks a command in this process, on the one
+Serves the model context protocol through the library mcp. Each tool runs a command in this process, on the one
 repository and the one store that the caller of this command has named; it writes nothing and takes no other places.
 """
 

@@ -1,7 +1,6 @@
-"""Words that several commands share, and what they come to.
+"""Options that several commands share, and the values of these options.
 
-Nothing is decided here: which store is meant and what a machine is called is known to
-`dialects.chef.run.session`.
+`dialects.chef.run.session` decides which store counts and which name a machine has.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The program around the commands: it finds the command, and whatever happens it ends with an exit code."""
+"""The program around the commands: finds the command, runs it, and ends with an exit code in all cases."""
 
 from __future__ import annotations
 

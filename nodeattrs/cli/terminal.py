@@ -1,4 +1,4 @@
-"""Where words come out: reports on stdout; warnings, errors and progress on stderr.
+"""The output of commands: reports to stdout; warnings, errors and progress to stderr.
 
 Colour and progress are for terminals. It knows formats, and no report in particular.
 """

@@ -1,9 +1,8 @@
-"""The fields of one document, asked for one by one.
+"""Read the fields of one document, each with its kind.
 
-Whoever asks says what a field must be; whatever is wrong is noted with the line
-it stands on, and all of it is set at once when the document is done. It knows
-what a run list, a version and a map of attributes look like, and neither which
-fields a role has nor what syntax the document was written in.
+The caller names the kind of each field. Faults are collected with their lines, and raised together when the document
+is read. Run-lists, versions and maps of attributes are known kinds; the fields of a role, and the syntax of the
+document, are not known here.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def fault(
 
 
 def known_or_near(name: object, known: Iterable[str]) -> str:
-    """The hint for an unknown name: similar names, else the first known names."""
+    """The hint for an unknown name: similar names, else the first known names; "there are none" without known names."""
     names = list(known)
     if close := near(name, names):
         return f"did you mean {' or '.join(close)}?"

@@ -1,7 +1,7 @@
-"""The settings of one call: defaults, nodeattrs.toml, the environment, options, folded like everything else.
+"""The settings of one call: defaults, nodeattrs.toml, environment variables and options, merged like attributes.
 
-It finds the repository whose settings count and keeps everyone who set something; what a
-setting means is known to `project.config` and to whoever uses it. It reads no other file of the repository.
+It finds the repository whose settings count, and keeps the origin of each setting. `project.config` knows their
+meaning. It reads no other file of the repository.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Cookbook versions, and what is asked of them.
-
-Numbers and comparisons only: it knows no cookbook, no file and nobody who asks.
-"""
+"""Cookbook versions and constraints on them. It knows numbers and comparisons only."""
 
 from __future__ import annotations
 

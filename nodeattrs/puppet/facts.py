@@ -40,10 +40,12 @@ def map_at(path: Path, message: str, hint: str | None = None, file: str | None =
 
 
 def map_in(text: str, file: str, message: str, hint: str | None = None) -> dict[str, Any]:
-    """The map in a text: JSON where it begins with a brace (unless *file* is named .yaml), else YAML. {} for an empty
-    text.
+    """The map in a text; {} for an empty text.
 
-    raises: DocumentError; TooMuch
+    A text that begins with a brace is JSON, unless *file* ends in .yaml or .yml; any other text is YAML.
+    message: the error where the text contains another value
+    hint:    the way out for that error
+    raises:  DocumentError; TooMuch
     """
     is_json = not file.endswith((".yaml", ".yml")) and text.lstrip().startswith("{")
     tree = parse(text, file, "json" if is_json else "yaml").tree

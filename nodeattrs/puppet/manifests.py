@@ -1,7 +1,7 @@
-"""What a manifest declares, and which keys it looks up, as far as its text says.
+"""The classes that a manifest declares, and the keys that it looks up, as far as its text says.
 
-A look at marks, strings and brackets: no parser of Puppet's language. What is computed is a pattern that may fit any
-key. It knows no hierarchy.
+It looks at marks, strings and brackets and has no parser of Puppet's language. A computed key is a pattern that may
+fit any key. It knows no hierarchy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Reports: what a node, a trace or a run has to say, as data first and then as text.
+"""Reports about nodes, traces and runs: the data of a command's output, and its lines.
 
-A report knows no command line, no file and no terminal: it is asked for its data
-(`to_dict`, for JSON and YAML, with a version), or for its lines on a screen of some width.
+A report reads no options and no files. `to_dict` returns its data for JSON and YAML, with a version; `lines` returns
+its text for a screen of some width.
 """
 
 from __future__ import annotations

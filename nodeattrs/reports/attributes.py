@@ -1,7 +1,7 @@
 """The attributes of a node, a row each: the value, the slot and line that set it, and the slots that it overrides.
 
-A list is one row. What one row says is what a trace of its path says; where a single slot has a path there is
-nothing to weigh, and that slot is asked alone: a node with thousands of facts is laid out at once.
+A list is one row. A row has the same facts as a trace of its path. Where only one slot has the path, no trace is
+made, so that a node with thousands of facts is quick.
 """
 
 from __future__ import annotations

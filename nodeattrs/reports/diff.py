@@ -1,4 +1,4 @@
-"""What differs between two kept nodes: by path, and in lists by element, with who set each side."""
+"""The differences of two saved nodes: by path, and in lists by element, with the origins of each side."""
 
 from __future__ import annotations
 

@@ -9,8 +9,7 @@
       12 over 11: the later component replaces the earlier one (inside the level)
       11 over 6: the stronger level replaces the weaker one (across levels)
 
-What the trace says is the core's; here it is only put in columns, and one leaf on one
-screen. The plain form of a trace is `str(trace)`.
+The core computes the trace; this module formats it in columns. The plain form of a trace is `str(trace)`.
 """
 
 from __future__ import annotations

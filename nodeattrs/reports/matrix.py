@@ -1,6 +1,6 @@
-"""One question to many nodes: who has the same answer, and which lines gave it.
+"""The answers of many nodes to one question, grouped by value, with the lines that set each value.
 
-Any system's answers fit: a value or an error for each node, and the origins of the value.
+Any dialect can use it: a value or an error for each node, and the origins of the value.
 """
 
 from __future__ import annotations

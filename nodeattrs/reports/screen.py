@@ -1,7 +1,6 @@
-"""A screen to lay text out on: so many columns, with colours or without.
+"""The screen that text is formatted for: a width, with colours or without.
 
-It knows no report. What it is given to colour or to wrap is made printable first, so that no
-value can move the cursor or colour anything itself.
+Text is made printable before it is coloured or wrapped, so that no value can move the cursor or set colours.
 """
 
 from __future__ import annotations

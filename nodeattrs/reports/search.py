@@ -1,4 +1,4 @@
-"""Search saved nodes: a page of rows, each with the attributes that were asked for."""
+"""Search saved nodes: a page of rows, each with the values of the requested attributes."""
 
 from __future__ import annotations
 

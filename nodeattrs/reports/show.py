@@ -1,4 +1,4 @@
-"""A tree as text that people can read and YAML can parse, with who set each leaf beside it."""
+"""A tree as text that people can read and YAML can parse, with the origin of each leaf as a comment."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a role or an environment sets, and on which nodes that is still read.
+"""The values that a role or an environment sets, and the nodes that still read them.
 
-A trace of each node says it: what one of them set wins there, joins others, or is overridden, and by whom.
+A trace of each node decides: the value wins there, is merged with others, or is overridden.
 """
 
 from __future__ import annotations

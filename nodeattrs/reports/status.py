@@ -1,4 +1,4 @@
-"""How the nodes are: when each ran last, and how that went."""
+"""The last run of each saved node, and its outcome."""
 
 from __future__ import annotations
 

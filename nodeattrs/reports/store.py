@@ -1,4 +1,4 @@
-"""What came of caring for a store."""
+"""The results of commands that check, prune, copy, export or import a store."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Which versions of what are at work here: for a report of a fault.
+"""The versions of Python and of installed packages, for a bug report.
 
-It asks what is installed and imports none of it.
+It reads the metadata of packages and imports none of them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What pages ask: a table of questions, each with the words of the command that answers it.
+"""The questions of pages: a table with the command that answers each.
 
-What `/api/NAME` gives is what that command gives with `--format json`, and each page shows the same. A name from
-outside stands behind `--` or is the value of an option, so it is never another word; and it is never a path: files
-are named by the settings alone.
+`/api/NAME` returns the data that the command prints with `--format json`, and each page shows the same data. A name
+from outside is placed behind `--` or is the value of an option, so it is never another word. It is never a path:
+only the settings name files.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Each page: what it asks, and what of the answers its template is given. It knows questions, and no server."""
+"""Each page: the questions it asks, and the data for its template. It knows questions, and no server."""
 
 from __future__ import annotations
 

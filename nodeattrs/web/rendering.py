@@ -1,4 +1,4 @@
-"""Templates and what they need: values in words, links to sources, the picture of layers.
+"""Templates and their functions: values in words, links to sources, the picture of layers.
 
 It knows the data of the commands and no server, so that a report is made without one.
 """

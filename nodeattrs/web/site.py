@@ -1,6 +1,6 @@
-"""The server: pages and `/api/`, to be read and never written, for who may ask.
+"""The server: pages and `/api/`, read-only, for browsers that know the token.
 
-It knows requests and answers of HTTP. What a page asks stands in `pages`, what a command is asked in `asking`.
+It handles requests and responses of HTTP. The questions of a page are in `pages`, the commands in `asking`.
 """
 
 from __future__ import annotations

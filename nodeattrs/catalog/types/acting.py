@@ -1,7 +1,4 @@
-"""What every type that acts stands on: the site it acts on, what it may leave out, and its secrets.
-
-It knows no type.
-"""
+"""The base of all resource types: the site they act on, defaults for optional methods, and secrets."""
 
 from __future__ import annotations
 
