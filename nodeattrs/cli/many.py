@@ -70,8 +70,10 @@ def check_export(options: argparse.Namespace, *, saves: bool) -> None:
 
 
 def export_saved(options: argparse.Namespace, terminal: Terminal, place: str, names: list[str]) -> None:
-    """Write the files of the named nodes from the store at *place* to the folder of --export; does nothing without
-    --export."""
+    """Write the files of the named nodes from the store at *place* to the folder of --export.
+
+    Does nothing without --export, and without names.
+    """
     if options.export is None or not names:
         return
     from nodeattrs.store import export_nodes, open_store
@@ -157,7 +159,10 @@ def _warn_without_processes(terminal: Terminal, count: int, jobs: int | None) ->
 
 
 def hint_to_resume(options: argparse.Namespace, terminal: Terminal, began: str, *, interrupted: bool) -> None:
-    """Print the command line that continues a fleet: with *interrupted* the rest, else only the failed nodes."""
+    """Print the command line that continues a fleet: with *interrupted* the rest, else only the failed nodes.
+
+    Does nothing with --why-run. began: the time of the start, for --since
+    """
     if options.why_run:
         return  # nothing was saved
     what = "interrupted; go on with" if interrupted else "to run only those again that failed"

@@ -1,8 +1,7 @@
-"""What any check finds, in one form: a code, how bad it is, a sentence and a place.
+"""The findings of all checks in one form: a code, a severity, a message and a place.
 
-Errors and warnings of every room become findings here; some are passed over (by a comment beside them, by name, or
-because they were known before), and the rest is data or lines. It knows no dialect. The forms that other programs
-read are made in `finding_forms`.
+Errors and warnings become findings here. Some are left out: by a comment beside them, by name, or because an earlier
+check had them. It knows no dialect. `finding_forms` writes the forms that other programs read.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Nodes as JSON Lines, out of a store and into another one, with all their revisions or the latest alone.
+"""Nodes as JSON Lines: export from a store and import into another one, with all revisions or the latest alone.
 
     {"document": {…}, "snapshot": {…}, "noted": {…}, "revision": 3, "at": "2030-01-31T12:00:00+00:00"}
 
-A line with a number is a revision as it was kept: it keeps its number, its time and who made it. One
-without is what a node is now, and becomes a revision of the import's own.
+A line with a number is a saved revision: the import keeps its number, its time and its notes. A line without a number
+is the current state of a node, and becomes a new revision by "import".
 
 It knows stores and nodes, and no file.
 """

@@ -1,6 +1,6 @@
-"""A saved node as a node: where it holds markers, going back to a revision, changing a stored attribute.
+"""A saved node as a Node: its secrets, restoring a revision, changing a stored attribute.
 
-It knows stores and nodes, and no repository. `carrying` takes nodes out of stores and brings them in.
+It knows stores and nodes, and no repository. `carrying` exports and imports nodes.
 """
 
 from __future__ import annotations

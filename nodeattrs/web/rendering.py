@@ -100,8 +100,10 @@ class Source:
         return file.removeprefix(f"{self._known['root']}/") if self._known["root"] else file
 
     def link(self, file: str | None, line: int | None) -> str:
-        """The URL of a line; "" for a file outside of the repository, without a pattern, and for a URL of another
-        scheme."""
+        """The URL of a line; without a line the URL of line 1.
+
+        "" without a file or a pattern, for a file outside of the repository, and for a URL of another scheme than http.
+        """
         file = self.shown(file) if file else None
         if not (self._pattern and file) or file.startswith("/") or ".." in file.split("/"):
             return ""
