@@ -102,7 +102,8 @@ class Source:
     def link(self, file: str | None, line: int | None) -> str:
         """The URL of a line; without a line the URL of line 1.
 
-        "" without a file or a pattern, for a file outside of the repository, and for a URL of another scheme than http.
+        "" without a file or a pattern, for a file outside of the repository, and for a URL that no browser or editor
+        opens.
         """
         file = self.shown(file) if file else None
         if not (self._pattern and file) or file.startswith("/") or ".." in file.split("/"):

@@ -44,7 +44,8 @@ def _refusing(what: str) -> Iterator[None]:
 
 
 def is_same_form(one: Any, other: Any) -> bool:
-    """Whether two values are equal with the same types and the same order of keys; False where that cannot be said."""
+    """Whether two values are equal with the same types and the same order of keys; False where that cannot be
+    computed."""
     form = _marshalled(one)
     return form is not None and form == _marshalled(other)
 

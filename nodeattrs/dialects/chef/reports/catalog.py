@@ -294,7 +294,7 @@ class AppliedCatalog:
     def lines(self, screen: Screen) -> Iterator[str]:
         """The resources that were changed, failed or were skipped, with reasons, then one line of counts.
 
-        Two more lines tell of an interruption, and of the file of the report.
+        Two more lines name an interruption, and the file of the report.
         """
         for outcome in self.report.outcomes.values():
             yield from self._described(outcome, screen)
