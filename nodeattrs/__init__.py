@@ -17,9 +17,9 @@ import sys
 if [word.rpartition("/")[2] for word in sys.orig_argv[-len(getattr(sys, "argv", ())) :][:1]] == ["nodeattrs"]:
     # We are the program, and not a library of one: Ctrl-C is ours from now on.
     try:
-        from nodeattrs.cli.interrupts import at_once
+        from nodeattrs.cli.interrupts import end_at_once
 
-        at_once()
+        end_at_once()
     except KeyboardInterrupt:
         sys.exit(130)
 

@@ -32,7 +32,14 @@ from nodeattrs.core.tree import ABSENT, dig, parse
 from nodeattrs.dialects.chef.facts import ENTRY_POINTS, gather, load_facts, machine, platforms
 from nodeattrs.dialects.chef.facts import facter as facter_module
 from nodeattrs.dialects.chef.facts import network as network_module
-from nodeattrs.dialects.chef.facts.addresses import Route, address_entry, chosen, default_route4, default_route6, named
+from nodeattrs.dialects.chef.facts.addresses import (
+    Route,
+    address_entry,
+    chosen,
+    default_route4,
+    default_route6,
+    interface_parts,
+)
 from nodeattrs.errors import DocumentError, MissingExtra
 from nodeattrs.formats import documents
 
@@ -325,7 +332,7 @@ class TestInterfaces:
         ],
     )
     def test_a_name_says_type_and_number(self, name, said):
-        assert named(name) == ({} if said is None else {"type": said[0], "number": said[1]})
+        assert interface_parts(name) == ({} if said is None else {"type": said[0], "number": said[1]})
 
     def test_a_tunnels_end_point_is_no_hardware_address(self, monkeypatch):
         addresses = {

@@ -378,7 +378,7 @@ class TestFinding:
         Twice known, three times found: one is left, the last.
         """
         found = [Finding("NA0303", "warning", "twice", "a.yaml", line) for line in (1, 5, 9)]
-        left, passed = Selection(known={found[0].fingerprint: 2}).of(found)
+        left, passed = Selection(known={found[0].fingerprint: 2}).reported(found)
         assert ([9], 2) == ([one.line for one in left], passed)
 
     def test_a_fingerprint_does_not_know_lines(self):

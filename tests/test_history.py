@@ -14,7 +14,7 @@ import yaml
 from nodeattrs import Node, Sensitive, __version__
 from nodeattrs.chef import Repository
 from nodeattrs.cli import main
-from nodeattrs.cli.options import moment
+from nodeattrs.cli.options import revision_or_time
 from nodeattrs.dialects.chef.facts import load_facts
 from nodeattrs.dialects.chef.reports.run import RunReport
 from nodeattrs.dialects.chef.run.session import Wanted, run
@@ -448,12 +448,12 @@ class TestAMoment:
         ],
     )
     def test_it_is_a_number_or_a_time(self, text, at):
-        assert at == moment(text)
+        assert at == revision_or_time(text)
 
     @pytest.mark.parametrize("text", ["", "-1", "yesterday", "2030-02-31", "1.5", "\u0661", "9" * 30])
     def test_anything_else_is_an_error(self, text):
         with pytest.raises(BadArgument, match="neither the number of a revision nor a time"):
-            moment(text)
+            revision_or_time(text)
 
 
 @pytest.fixture

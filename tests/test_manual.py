@@ -43,7 +43,7 @@ class TestMan:
     @pytest.mark.skipif(shutil.which("man") is None, reason="there is no man here")
     def test_man_shows_every_page_without_a_warning(self, known, tmp_path: Path):
         for one in known:
-            (tmp_path / f"{one.page}.1").write_text(man(one, "1.0"))
+            (tmp_path / f"{one.page_name}.1").write_text(man(one, "1.0"))
         pages = sorted(map(str, tmp_path.glob("*.1")))
         done = subprocess.run(["man", "--warnings", "-l", *pages], capture_output=True, text=True, check=True)
         assert done.stderr == ""

@@ -143,7 +143,7 @@ def test_what_is_not_set_or_not_known_is_no_value(values: list[object], said: st
 
 def test_values_that_were_not_looked_at_are_more_values():
     cells = [(f"n{at}", Cell(at)) for at in range(8)]
-    left = [(f"m{at}", Cell(NotFound("not looked at"), is_left=True)) for at in range(4)]
+    left = [(f"m{at}", Cell(NotFound("not looked at"), is_skipped=True)) for at in range(4)]
 
     assert Matrix("id", [*cells, *left]).summary == "more than 8 values on 12 nodes"
 

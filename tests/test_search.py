@@ -607,8 +607,10 @@ def test_looking_back_needs_memory_for_some_nodes_and_not_for_all(monkeypatch):
     """
     monkeypatch.setattr(index, "_IN_MEMORY", 2)
     held = []
-    real = index.Index.put
-    monkeypatch.setattr(index.Index, "put", lambda one, node, *words: (held.append(node), real(one, node, *words)))
+    real = index.Index.set_parts
+    monkeypatch.setattr(
+        index.Index, "set_parts", lambda one, node, *words: (held.append(node), real(one, node, *words))
+    )
     documents = ((f"n{number}", {"name": f"n{number}", "normal": {"k": number % 3}}) for number in range(7))
 
     assert ["n0", "n3", "n6"] == names_found(documents, parse_query("NOT k:(1 OR 2)"))

@@ -16,7 +16,7 @@ from nodeattrs import Node
 from nodeattrs.errors import StoreError
 from nodeattrs.store import Saved, open_store
 from nodeattrs.store.engines import sqlite
-from nodeattrs.store.engines.store import tried
+from nodeattrs.store.engines.store import result_or_error
 from tests.store_exam import DatabaseExam, StoreExam, TwoAtOnceExam, mark_of, other_process, pair
 
 
@@ -126,7 +126,7 @@ class TestSeveralAtOnce:
             change(file, "UPDATE secret SET value = zeroblob(32)")
             for given in rounds:
                 at_once = name == "at_once.db"
-                each = store.save_all(given) if at_once else [tried(store.save, *one) for one in given]
+                each = store.save_all(given) if at_once else [result_or_error(store.save, *one) for one in given]
                 came.append([getattr(one, "number", type(one).__name__) for one in each])
             assert [] == store.check()
             rows.append(rows_of(file))

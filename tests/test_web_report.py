@@ -19,7 +19,7 @@ from nodeattrs.cli import main
 from nodeattrs.reports.attributes import attributes
 from nodeattrs.store import open_store
 from nodeattrs.store.filters import saved_document
-from nodeattrs.store.remembered import required
+from nodeattrs.store.remembered import remembered_or_raise
 from nodeattrs.store.revisions import Saved
 from nodeattrs.web.rendering import Source, bare, layers, tree_rows, value_text
 
@@ -52,7 +52,7 @@ class TestRows:
         """For every attribute of every node of the example."""
         store = open_store(str(site / "nodes.db"))
         for name in store.names():
-            node = required(store, name).node
+            node = remembered_or_raise(store, name).node
             for row in attributes(node):
                 trace = node.trace(row.path)
                 assert (trace.winner.rank, trace.winner.origin) == (row.rank, row.origin), row.path

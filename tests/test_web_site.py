@@ -24,7 +24,7 @@ import pytest
 
 from nodeattrs import Node
 from nodeattrs.cli import history, impact, main
-from nodeattrs.cli.asked import Asked
+from nodeattrs.cli.asked import CommandRunner
 from nodeattrs.store import Saved, open_store, saved_document
 from nodeattrs.web.asking import QUESTIONS, Site, words_of
 from nodeattrs.web.drawing import drawn
@@ -414,7 +414,7 @@ class TestGuard:
         assert "is code" in web.get("/nodes/db1/catalog").text
 
     def test_nothing_is_written(self, place):
-        """Neither by a page nor by the data behind one: but what an impact keeps in a folder of ours, and SQLite while it reads."""
+        """An impact keeps its reads in a folder of ours, and SQLite has files beside a store that is read."""
         before = {path: path.stat().st_mtime_ns for path in place.rglob("*") if path.is_file()}
         web = client(site_of(place))
         for path in PAGES:
@@ -558,7 +558,7 @@ class TestAsked:
 
         for module in (impact, history):
             monkeypatch.setattr(module, "perform", slow)
-        ask = Asked({"store": str(place / "nodes.db"), "repo": str(place)}, False)
+        ask = CommandRunner({"store": str(place / "nodes.db"), "repo": str(place)}, False)
         with ThreadPoolExecutor(9) as threads:
             waiting = [threads.submit(ask, "impact", "a..b", "--no-run-code") for _ in range(3)]
             assert "impact" == begun.get(timeout=20)
@@ -582,7 +582,7 @@ class TestAsked:
         assert "31337" in web.get("/roles/web").text
 
     def test_a_fault_is_in_the_answer_and_ends_nothing(self, place):
-        ask = Asked({"store": str(place / "nodes.db"), "repo": str(place)}, False)
+        ask = CommandRunner({"store": str(place / "nodes.db"), "repo": str(place)}, False)
 
         assert "NodeNotFound" == ask("explain", "nosuch", "a").error["name"]
         assert ask("status", "--nosuch").error is not None

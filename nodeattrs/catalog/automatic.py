@@ -1,7 +1,7 @@
-"""What Puppet's own types relate by themselves: a file to its directory and owner, a command to the files it names.
+"""The automatic relations of Puppet's own types: a file requires its directory and owner, a command the files it names.
 
-Candidates only: which of them are in the catalog, and whether something relates the two already, is known to the
-graph. Learned by asking Puppet 7.23 for the edges of compiled catalogs (`tests/oracles/catalog_modules.py`).
+These are candidates: the graph finds which are in the catalog, and which resources are related already. Learned by
+asking Puppet 7.23 for the edges of compiled catalogs (`tests/oracles/catalog_modules.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ _QUOTED = re.compile(r'^"([^"]+)"', re.MULTILINE)
 
 
 def automatic(kind: str, title: str, parameters: Parameters) -> tuple[Candidate, ...]:
-    """What a resource of Puppet's own types requires by itself, where that is in the catalog."""
+    """The automatic relations of a resource: candidates that it requires, where the catalog has them.
+
+    () for a type that is not one of Puppet's own, or relates nothing.
+    """
     found = _TYPES.get(kind.lower())
     return tuple(found(title, parameters)) if found else ()
 
@@ -100,7 +103,7 @@ def _mount(title: str, parameters: Parameters) -> Iterator[Candidate]:
 
 
 def below(mount: str, paths: Iterable[str]) -> list[str]:
-    """The files for which a mount comes first: those that lie in it; none for that of the root."""
+    """The references of those files that lie in the directory of a mount; [] for the root directory."""
     if mount == "/":
         return []
     inside = f"{mount.rstrip('/')}/"
@@ -108,12 +111,12 @@ def below(mount: str, paths: Iterable[str]) -> list[str]:
 
 
 def is_known(kind: str) -> bool:
-    """Whether all that a type relates by itself is in this module: it is one that every agent has."""
+    """Whether this module has all automatic relations of a type, as it does for the types that every agent has."""
     return kind.lower() in _TYPES or kind.lower() in _NONE
 
 
 def can_refresh(kind: str) -> bool:
-    """Whether a type that every agent has does something when a refresh comes."""
+    """Whether a type that every agent has reacts to a refresh; False for any other type."""
     return kind.lower() in ("exec", "mount", "package", "service")
 
 

@@ -1,4 +1,4 @@
-"""The catalog: it takes resources and chains in, and makes the plan that follows from them."""
+"""The catalog: collects resources and chains, and makes their plan."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ class Catalog(Declarations):
         self._places: dict[str, Resource] = {}
 
     def add(self, resource: Resource) -> Ref:
-        """Declare a resource; its reference. What is written on the main class and stage is added to them.
+        """Declare a resource; returns its reference.
 
-        raises: DuplicateResource, BadArgument
+        `Class[Main]` and `Stage[main]` exist from the start; one declaration of each is accepted and replaces it.
+        raises: DuplicateResource, where the reference or the managed place is taken; BadArgument
         """
         if not isinstance(resource, Resource):
             raise wrong_argument("what is declared", "a Resource", resource, 'Resource(ref_of("File[/etc/motd]"))')
@@ -53,7 +54,11 @@ class Catalog(Declarations):
 
     @taking(relations=Chain | Link | str)
     def relate(self, relations: Chain | Link | str, origin: Origin | None = None) -> None:
-        """Add a chain: one of Python, a single link of one, or a text of Puppet's language. raises: DocumentError"""
+        """Add relationships: a chain or a link made with operators, or the text of a chain in Puppet's language.
+
+        origin: the line of the chain
+        raises: DocumentError, for a text that is no chain
+        """
         if isinstance(relations, str):
             chain = parsed_chain(relations)
             self.chains.extend(Related(link, relations, origin) for link in chain.links)
@@ -62,9 +67,10 @@ class Catalog(Declarations):
             self.chains.append(Related(link, link_text(link), origin))
 
     def depend(self, ref: str, on: str, origin: Origin | None = None, relation: str = "require") -> None:
-        """Add to a metaparameter of a resource that is declared: what the `require` function does.
+        """Append the reference *on* to a relation metaparameter of a declared resource, as Puppet's function `require`
+        does.
 
-        raises: KeyError
+        raises: KeyError, where *ref* is not declared
         """
         resource = self._resources[ref]
         setattr(resource, relation, (*getattr(resource, relation), on))
@@ -72,15 +78,18 @@ class Catalog(Declarations):
             resource.related_at[f"{relation} {on}"] = origin
 
     def contain(self, outer: str, inner: str) -> None:
-        """Add a container to those a resource stands in: what the `contain` function does. raises: KeyError"""
+        """Add the container *outer* to the containers of the resource *inner*, as Puppet's function `contain` does.
+
+        raises: KeyError, where *inner* is not declared
+        """
         resource = self._resources[inner]
         if outer not in resource.containers:
             resource.within = (*resource.containers, outer)
 
     def plan(self, *, documented: bool = False) -> Plan:
-        """What follows from all of it: `nodeattrs.catalog.plan.Plan`.
+        """The plan of this catalog: resolved chains, faults, order and graph.
 
-        documented: an empty collector breaks its chain, as the language page has it
+        documented: an empty collector breaks its chain, as the language page says; Puppet itself does not break it
         """
         return Plan(self, documented=documented)
 

@@ -34,24 +34,27 @@ _NO_PARAMETERS = {*RELATIONS, "alias", "noop", "stage"}
 def compiled_catalog(
     tree: Any, locator: Locator | None = None, file: str | None = None, types: ModuleTypes | None = None
 ) -> Catalog:
-    """The catalog in the JSON of a compiled one. Virtual and exported resources are left out, as by an agent.
+    """The Catalog in the JSON of a catalog that Puppet compiled. Virtual and exported resources are left out.
 
-    locator: knows where each entry of the JSON stands, for messages; resources have the lines of their manifests
-    types:   of modules, for what they relate by themselves; warnings of the catalog name those that may relate more
-    raises:  DocumentError, where it is none; DuplicateResource
+    locator: gives the line of each entry of the JSON, for messages; resources have the lines of their manifests
+    types:   types of modules, for their automatic relations; `catalog.warnings` names types that may relate more
+    raises:  DocumentError, where *tree* is no compiled catalog; DuplicateResource
     """
     return _Compiled(tree, locator, file, types).catalog()
 
 
 def without_notices(text: str) -> str:
-    """What `puppet catalog compile` printed without the lines before its JSON; the others keep their numbers."""
+    """The output of `puppet catalog compile` with its notices before the JSON replaced by empty lines.
+
+    Line numbers stay the same. A text without JSON is returned unchanged.
+    """
     lines = text.splitlines(keepends=True)
     before = next((at for at, line in enumerate(lines) if line.startswith(("{", "["))), 0)
     return "\n" * before + "".join(lines[before:])
 
 
 def is_compiled(tree: Any) -> bool:
-    """Whether plain data looks like a compiled catalog, and not like one of ours."""
+    """Whether *tree* looks like a catalog compiled by Puppet: it has edges and resources."""
     inner, _ = _unwrapped(tree)
     return isinstance(inner, dict) and "edges" in inner and "resources" in inner
 
@@ -69,7 +72,7 @@ def _unwrapped(tree: Any) -> tuple[Any, Path]:
 
 @dataclass(frozen=True, slots=True)
 class OfPuppet:
-    """What is known here of what a resource does: whether a refresh means something to it."""
+    """The subject of a compiled resource, which cannot be applied. refreshable: whether its type reacts to a refresh"""
 
     refreshable: bool
 

@@ -28,9 +28,9 @@ _MOST = 40
 
 @dataclass(frozen=True, eq=False)
 class Cycle:
-    """One set of vertices that all wait for each other.
+    """A set of vertices of which each waits for the others.
 
-    members: vertices, sorted by the names of their references
+    members: the vertices, sorted by the names of their references
     """
 
     graph: Graph
@@ -38,7 +38,7 @@ class Cycle:
 
     @property
     def names(self) -> list[str]:
-        """The members; the anchors of containers are `begin X` and `end X`."""
+        """The names of the members; the two anchors of a container are `begin X` and `end X`."""
         return [self.graph.named(vertex) for vertex in self.members]
 
     @cached_property
@@ -51,16 +51,17 @@ class Cycle:
 
     @cached_property
     def path(self) -> list[int]:
-        """What Puppet shows: from the first member to the first place where the walk meets itself."""
+        """The path that Puppet prints: from the first member until a vertex comes a second time."""
         return first_lasso(self._neighbours, self.members[0])
 
     @cached_property
     def ring(self) -> list[int]:
-        """A shortest ring: the end of the path, from where it meets itself, unless a shorter one is found elsewhere."""
-        return shorter_ring(self._neighbours, self.path[self.path.index(self.path[-1]) :])
+        """A closed walk through members, shorter than others where a limited search finds one; first and last vertex
+        are equal."""
+        return _shorter_ring(self._neighbours, self.path[self.path.index(self.path[-1]) :])
 
     def reasons(self) -> list[tuple[Edge, str, Origin | None]]:
-        """Each edge on the ring, why it is there and where it was written; of parallel edges the first."""
+        """(edge, reason in words, line) of each edge on the ring; of parallel edges the first."""
         found = []
         for source, target in zip(self.ring, self.ring[1:], strict=False):
             edge = next(edge for edge in self.graph.out[source] if edge.target == target)
@@ -68,7 +69,7 @@ class Cycle:
         return found
 
     def lines(self) -> Iterator[str]:
-        """The reasons as lines; of a long ring the first ones, and how many there are."""
+        """A line for each edge on the ring, with reason and place; a long ring is cut off, with a count."""
         reasons = self.reasons()
         for edge, reason, origin in reasons[:_MOST]:
             place = f" at {origin}" if origin else ""
@@ -77,13 +78,14 @@ class Cycle:
             yield f"and {len(reasons) - _MOST:,} more edges of this ring"
 
     def breaks(self) -> list[str]:
-        """What somebody wrote on the ring, each by itself enough to break it: no containment, nothing automatic."""
+        """The written relationships on the ring; to remove one breaks the ring. No containment, no automatic
+        relation."""
         written = [one for one in self.reasons() if one[0].kind in (*RELATIONS, "chain")]
         return [f"{reason} ({origin.place})" if origin and origin.place else reason for _, reason, origin in written]
 
     @property
     def text(self) -> str:
-        """The ring in one line, anchors as their containers; of a long one both ends, and how many there are."""
+        """The ring in one line, "A => B => A", with containers in place of their anchors; a long ring is shortened."""
         names = [name for name, _ in groupby(map(self.graph.spelled, self.ring))]
         if len(names) > _MOST + 1:
             names[_MOST - 4 : -4] = [f"... {len(names) - _MOST:,} more ..."]
@@ -91,9 +93,9 @@ class Cycle:
 
 
 def cycles_of(graph: Graph, done: Sequence[int]) -> list[Cycle]:
-    """All cycles of a graph, sorted by the names of their members.
+    """All cycles of a graph, sorted by the names of their members; [] where there are none.
 
-    done: vertices that are known to be in none, since they could be visited
+    done: vertices that the order contains, which are in no cycle
     cost: one step an edge (Tarjan's strongly connected parts, without recursion)
     """
     name = graph.sort_name
@@ -144,8 +146,8 @@ _LOOKS = 300_000
 """Edges that are looked at for a shorter ring: some tenths of a second, however many wait for each other."""
 
 
-def shorter_ring(neighbours: Neighbours, ring: list[int]) -> list[int]:
-    """The first of the shortest rings, *ring* unless one is shorter; as far as some looks find it."""
+def _shorter_ring(neighbours: Neighbours, ring: list[int]) -> list[int]:
+    """The first of the shortest rings in the graph; *ring* where a limited search finds none that is shorter."""
     arriving = Counter(one for nexts in neighbours.values() for one in nexts)
     looks = _LOOKS
     for vertex in neighbours:
@@ -182,10 +184,10 @@ def _way_back(before: Mapping[int, int], last: int, start: int) -> list[int]:
 
 
 def first_lasso(neighbours: Neighbours, start: int) -> list[int]:
-    """The first of the shortest walks from *start* that end at a vertex they have been at.
+    """The first of the shortest walks from *start* that end at one of their own vertices.
 
-    neighbours: the next vertices of each, in order; from every vertex every other can be reached
-    cost:       at most vertices times edges; nearly linear where short rings or few branches are
+    neighbours: vertex -> the next vertices, in order; each vertex can be reached from each other one
+    cost:       at most vertices times edges; nearly linear with short rings or few branches
     source:     semantics of Puppet's path search; docs/catalog.md, "Cycles"
     """
     behind: dict[int, list[int]] = {vertex: [] for vertex in neighbours}

@@ -1,7 +1,7 @@
-"""How two catalogs differ: resources, their parameters, and what comes before what.
+"""The difference of two catalogs: resources, their parameters, and their relationships.
 
-Compared as they were declared: a resource by its reference, a parameter by its value, a relationship by the two
-that it puts in an order. It prints nothing, and applies nothing.
+Catalogs are compared as they were declared: resources by reference, parameters by value, relationships by their two
+resources.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nodeattrs.puppet.references import Ref
 
 
 class ChangedParameter(NamedTuple):
-    """A parameter with both values; ABSENT where it is not written."""
+    """A parameter that differs, with its value in both catalogs; ABSENT in a catalog that does not set it."""
 
     name: str
     before: Any
@@ -27,7 +27,11 @@ class ChangedParameter(NamedTuple):
 
 
 class ChangedRelation(NamedTuple):
-    """Two resources that both catalogs have, and that only one of them puts in an order by an edge of their own."""
+    """An edge between two resources of both catalogs that only one of the catalogs has.
+
+    is_new: True: the second catalog has the edge; False: the first one has it
+    reason: the relationship in words
+    """
 
     first: Ref
     then: Ref
@@ -38,11 +42,11 @@ class ChangedRelation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CatalogDifference:
-    """What the second catalog has and the first has not, and the other way round.
+    """The difference of two catalogs; false where there is none.
 
-    added, removed: resources, in catalog order
-    changed:        those of both, each with the parameters that differ
-    relations:      edges of one of them only, between resources of both
+    added, removed: resources of only the second, or only the first catalog, in catalog order
+    changed:        resources of both, each with the parameters that differ
+    relations:      edges between resources of both catalogs that only one catalog has
     """
 
     added: Sequence[Resource]
@@ -55,9 +59,9 @@ class CatalogDifference:
 
 
 def difference(before: Plan, after: Plan, ignored: Iterable[str] = ()) -> CatalogDifference:
-    """How two catalogs differ.
+    """The difference of two catalogs.
 
-    ignored: patterns of references, "File[/tmp/*]", or of their parameters, "Package[*].ensure"
+    ignored: patterns of references to leave out, "File[/tmp/*]", or of their parameters, "Package[*].ensure"
     cost:    one step for each resource, parameter and edge, times the patterns
     """
     patterns = tuple(ignored)

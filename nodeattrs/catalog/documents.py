@@ -30,10 +30,11 @@ def catalog_from(
     locator: Locator | None = None,
     file: str | None = None,
 ) -> Catalog:
-    """The catalog that plain data describes.
+    """The catalog that plain data describes, with resources and chains; see the module for the form.
 
-    subject_of: makes what a resource does from its entry; without it nothing can be applied
-    locator:    knows where each entry was written
+    subject_of: makes from the entry of a resource the object that can apply it; None: nothing can be applied
+    locator:    gives the line of each entry
+    file:       its name in messages
     raises:     DocumentError, DuplicateResource
     """
     reader = _Reader(subject_of, locator, file)
@@ -51,7 +52,7 @@ def catalog_from(
 
 
 def nearest_first(path: str) -> FirstOf:
-    """The candidates for a path: what manages the nearest directory above it."""
+    """The candidates for a path: each directory above it as File, Directory and Link, the nearest first."""
     found: list[str] = []
     above = posixpath.dirname(path.rstrip("/"))
     while above not in ("", path):

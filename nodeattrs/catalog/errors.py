@@ -37,11 +37,11 @@ class DuplicateResource(NodeattrsError, ValueError):
 class ReferenceNotFound(NotFound):
     """A relationship with a resource that is not in the catalog.
 
-    missing:         the reference that leads nowhere
-    by:              the resource whose relationship it is
-    parameter:       "require", "before", ...; None where a chain says it
-    compile_message: what Puppet's compiler says; None for virtual resources, which it knows
-    apply_message:   what Puppet says when it applies; None for chains, which never get so far
+    missing:         the reference without a resource
+    by:              the resource with the relationship
+    parameter:       "require", "before", ...; None for a relationship of a chain
+    compile_message: the message of Puppet's compiler; None for virtual resources, which the compiler accepts
+    apply_message:   the message of Puppet when it applies the catalog; None for chains, which fail earlier
     """
 
     entry = declared(
@@ -74,10 +74,10 @@ class ReferenceNotFound(NotFound):
 
 
 class DependencyCycle(NodeattrsError, ValueError):
-    """Resources that wait for each other; nothing can be applied.
+    """Resources that wait for each other; the catalog cannot be applied.
 
-    cycles:         one `nodeattrs.catalog.cycles.Cycle` each, sorted by their members
-    puppet_message: what Puppet says: a walk that ends in the ring, and an option of its own
+    cycles:         a `nodeattrs.catalog.cycles.Cycle` for each, sorted by their members
+    puppet_message: Puppet's own message, which shows another path and names an option of Puppet
     """
 
     entry = declared(
@@ -115,7 +115,7 @@ class ResourceFailed(NodeattrsError):
 
 
 class FolderMissing(ResourceFailed):
-    """The folder that something is to stand in is not there."""
+    """The parent folder of a file or link does not exist."""
 
     entry = declared(
         "NA0605",
@@ -127,7 +127,7 @@ class FolderMissing(ResourceFailed):
 
 
 class RefreshComesLater(NodeattrsError):
-    """A timing such as `:immediately` that was asked for; a refresh comes when its target's turn comes."""
+    """A timing such as `:immediately`, which has no effect: a target refreshes at its own place in the order."""
 
     entry = declared(
         "NA0606",
@@ -139,7 +139,7 @@ class RefreshComesLater(NodeattrsError):
 
 
 class NoopDoesNotReach(NodeattrsError):
-    """A container in no-op mode, with resources in it that are really changed."""
+    """A container in no-op mode with resources that are not in no-op mode and would be changed."""
 
     entry = declared(
         "NA0607",
@@ -151,7 +151,7 @@ class NoopDoesNotReach(NodeattrsError):
 
 
 class MoreRelations(NodeattrsError):
-    """Types whose resources an agent may relate by themselves, or refresh, in ways that are not known here."""
+    """Types of modules that may have automatic relations, or react to refreshes, in ways that are not known here."""
 
     entry = declared(
         "NA0620",

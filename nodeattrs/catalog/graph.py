@@ -20,7 +20,7 @@ from nodeattrs.puppet.references import Ref
 
 
 class ByChain(NamedTuple):
-    """A relation by a chain: which resource it leads to, and the chain that says so."""
+    """A relationship from a chain: the reference of the target, and the link of the chain."""
 
     ref: str
     chain: Related
@@ -31,11 +31,11 @@ Chained = Mapping[str, Sequence[ByChain]]
 
 
 class Edge(NamedTuple):
-    """An edge between two vertices.
+    """An edge between two vertices: the target waits for the source.
 
-    refresh: it carries refreshes, not the order alone
+    refresh: whether the edge also delivers refreshes
     kind:    "require", "subscribe", "before", "notify", "chain", "automatic require", ..., or "containment"
-    by:      the position of the resource that says it, or the link of a chain
+    by:      the position of the resource with the relationship, or the link of a chain
     """
 
     source: int
@@ -50,13 +50,15 @@ _edge = cast("Callable[[tuple[int, int, bool, str, int | Related]], Edge]", part
 
 
 class Graph:
-    """The graph of resources, and of what chains add to their `before` and `notify`.
+    """The graph of a catalog's relationships.
 
-    refs:         the references by position
-    edges:        relationships before anchors come in (containers have even numbers), in the order they are made
-    contents:     the positions of what stands in each container directly
-    count:        how many vertices there are
-    is_container: by position
+    before, notify: relationships that chains add: reference -> targets
+    refs:           position -> reference
+    at:             reference -> position
+    edges:          relationships as they are written, in order; the vertex of a container is its even number
+    contents:       position of a container -> positions of its direct contents
+    count:          the number of vertices
+    is_container:   position -> whether the resource is a container
     """
 
     def __init__(self, resources: Sequence[Resource], before: Chained, notify: Chained) -> None:
@@ -131,9 +133,9 @@ class Graph:
                     contents[at[container]].append(index)
 
     def numbers(self) -> tuple[list[list[int]], list[int]]:
-        """For each vertex those that wait for it, once an edge, and how many edges it waits for itself.
+        """Returns for each vertex the vertices that wait for it, and the number of edges that it waits for itself.
 
-        All that an order needs: the same graph as in `out`, without the edges' reasons and their sequence.
+        A vertex that waits by several edges is listed once for each. The same graph as `out`, without reasons.
         """
         is_container = self.is_container
         after: list[list[int]] = [[] for _ in range(2 * len(is_container))]
@@ -158,7 +160,7 @@ class Graph:
 
     @cached_property
     def out(self) -> list[list[Edge]]:
-        """The edges that leave each vertex, two anchors in the place of each container, in Puppet's sequence."""
+        """vertex -> the edges that leave it, in Puppet's order; each container is replaced by its two anchors."""
         is_container = self.is_container
         out, incoming, outgoing = self._divided()
         moved: set[int] = set()
@@ -206,29 +208,29 @@ class Graph:
     # Asking it
 
     def contents_of(self, ref: str) -> list[Ref]:
-        """What stands in a container directly."""
+        """The direct contents of a container; [] for a resource that is none, or is not in the graph."""
         return [self.refs[index] for index in self.contents[self.at[ref]]] if ref in self.at else []
 
     def spelled(self, vertex: int) -> str:
-        """A vertex as Puppet's messages have it: anchors are called as their container."""
+        """The reference of a vertex, as in Puppet's messages; for an anchor the reference of its container."""
         return self.refs[vertex >> 1]
 
     def named(self, vertex: int) -> str:
-        """A vertex with its end: `begin Class[A]`, `end Class[A]`, `File[/a]`."""
+        """The reference of a vertex; for an anchor with its end: `begin Class[A]`, `end Class[A]`."""
         ref = self.refs[vertex >> 1]
         if not self.is_container[vertex >> 1]:
             return ref
         return f"{'end' if vertex & 1 else 'begin'} {ref}"
 
     def sort_name(self, vertex: int) -> str:
-        """What a vertex is sorted under among the members of a cycle: anchors by Puppet's own name for them."""
+        """The key that sorts members of a cycle: the reference; for an anchor Puppet's internal name."""
         ref = self.refs[vertex >> 1]
         if not self.is_container[vertex >> 1]:
             return ref
         return f"Whit[{'Completed' if vertex & 1 else 'Admissible'}_{ref}]"
 
     def reason(self, edge: Edge) -> tuple[str, Origin | None]:
-        """Why an edge is there, in words, and where it was written."""
+        """Returns (reason in words, line) of an edge; None for an unknown line."""
         if isinstance(edge.by, Related):
             return f"the chain {edge.by.text}", edge.by.origin
         ref, resource = self.refs[edge.by], self._resources[edge.by]
@@ -247,10 +249,11 @@ class Graph:
 
 
 def in_order(graph: Graph, ranks: Sequence[int] | None = None) -> list[int]:
-    """The vertices in the order of visiting; without those in cycles and behind them.
+    """The vertices in the order of visiting; vertices in a cycle, or that wait for one, are left out.
 
-    ranks: vertex -> its place among those that are free at a time, each a number of its own; that in the catalog
-    cost:  one step an edge, and the logarithm of what is free at a time
+    ranks: vertex -> a number of its own; of the vertices that are ready the smallest comes first. None: the catalog
+           order
+    cost:  one step an edge, and the logarithm of the number of ready vertices
     """
     after, waits = graph.numbers()
     is_container = graph.is_container

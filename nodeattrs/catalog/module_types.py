@@ -1,7 +1,8 @@
-"""What types of modules relate by themselves: `autorequire(:file) { self[:path] }` in their Ruby, read and not run.
+"""The automatic relations of types in Puppet modules: `autorequire(:file) { self[:path] }` in their Ruby, read and not
+run.
 
-A compiled catalog does not hold these relations; an agent makes them from the types beside it. Plain values, parameters
-and a few expressions with paths are read. What else a type relates only Ruby could say: it is named.
+A compiled catalog does not contain these relations; an agent adds them, since it has the types. Plain values,
+parameters and a few expressions with paths are understood. A type with other code is named in a warning.
 """
 
 from __future__ import annotations
@@ -63,7 +64,15 @@ class _Field:
 
 @dataclass(slots=True)
 class ModuleType:
-    """A type of a module: its parameters, and the blocks with what it relates."""
+    """A resource type of a module: its parameters and the blocks of its automatic relations, read from its Ruby.
+
+    ruby:     the parsed source
+    fields:   parameter -> its default and aliases
+    blocks:   (relation, other type) -> the block that computes references
+    resource: title and parameters of the resource that is looked at; set before a block is read
+    is_asked: whether the last block read used the resource
+    is_whole: whether the file declares all types and parameters by plain names
+    """
 
     ruby: Ruby
     fields: dict[str, _Field] = field(default_factory=dict)
@@ -75,7 +84,10 @@ class ModuleType:
     is_whole: bool = True
 
     def word(self, text: str) -> Literal | None:
-        """What an expression says of the resource that is looked at."""
+        """The value of a Ruby expression for the current resource, as a literal; None where it cannot be read.
+
+        The value is None (nil) for a parameter that is not set.
+        """
         for pattern, answer in _EXPRESSIONS:
             found = pattern.fullmatch(text)
             if found is None:
@@ -111,7 +123,8 @@ class ModuleType:
 
 
 class ModuleTypes:
-    """The types in the modules of some folders, the first of one name.
+    """The resource types in the modules of some folders; of several with one name the first. Files are read when
+    needed.
 
     raises: BadArgument
     """
@@ -125,7 +138,11 @@ class ModuleTypes:
         self._unread: dict[str, str] = {}
 
     def relations(self, kind: str, title: str, parameters: Mapping[str, Any]) -> dict[str, list[str]]:
-        """What a resource relates by itself: relation -> references, which count where they are in the catalog."""
+        """The automatic relations of a resource: "require" and the like -> references; they count where the catalog has
+        them.
+
+        {} for a type that no folder has.
+        """
         found: dict[str, list[str]] = {}
         one = self._type(kind.lower())
         if one is None:
@@ -142,12 +159,13 @@ class ModuleTypes:
         return found
 
     def can_refresh(self, kind: str) -> bool:
-        """Whether a module's type does something when a refresh comes."""
+        """Whether a type reacts to a refresh; False for a type that no folder has."""
         one = self._type(kind.lower())
         return one is not None and _REFRESH.search(one.ruby.text.text) is not None
 
     def warnings(self, kinds: Iterable[str]) -> Iterator[MoreRelations]:
-        """What may relate more than is known, of the types that are asked about."""
+        """Yield a warning for the types without a file, together, and one for each type with parts that cannot be
+        read."""
         names = sorted(kind.lower() for kind in kinds)
         absent = [name for name in names if name not in self._files]
         if absent:
@@ -173,7 +191,7 @@ class ModuleTypes:
         if name not in self._types and name in self._files and name not in self._unread:
             file = self._files[name]
             try:
-                self._types[name] = type_in(Text(file.as_posix(), text_of(file, file.as_posix())))
+                self._types[name] = _type_in(Text(file.as_posix(), text_of(file, file.as_posix())))
             except DocumentError as error:
                 self._unread[name] = _reason(error)
         return self._types.get(name)
@@ -183,8 +201,8 @@ def _reason(error: DocumentError) -> str:
     return str(error).partition("\n")[0]
 
 
-def type_in(text: Text) -> ModuleType:
-    """The type that a Ruby text makes. raises: MissingExtra; DocumentError, where it is no Ruby"""
+def _type_in(text: Text) -> ModuleType:
+    """The resource type that a Ruby file declares. raises: MissingExtra; DocumentError, where the text is no Ruby"""
     found: list[ModuleType] = []
     found.append(one := ModuleType(Ruby(text, lambda shown: found[0].word(shown))))
     last = _Field()

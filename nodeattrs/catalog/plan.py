@@ -1,8 +1,8 @@
-"""From what was declared to a graph: chains resolved, virtual resources dropped, missing references found.
+"""The plan of a catalog: resolves chains, drops virtual resources, finds missing references.
 
-In Puppet's order: collectors, chains, then metaparameters. The one deviation: a collector that
+The order is Puppet's: collectors, chains, then metaparameters. There is one deviation: a collector that
 finds nothing is bridged in both directions, where Puppet relates the left neighbour of a reversed
-arrow to itself. It orders nothing and applies nothing.
+arrow to itself.
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ _PUPPETS_ADVICE = "Try the '--graph' option and opening the resulting '.dot' fil
 
 
 class Plan:
-    """What a catalog comes to.
+    """A catalog with resolved chains: its resources, relationships, faults and order.
 
-    resources: those that stay, in catalog order
-    before, notify: what chains add to these two metaparameters of a resource
-    missing:   every relationship that leads nowhere, Puppet's first
+    catalog:        the declarations
+    documented:     an empty collector breaks its chain, as the language page says; Puppet itself does not break it
+    resources:      reference -> resource, in catalog order, without virtual ones that no collector found
+    before, notify: reference -> the relationships that chains add
+    missing:        an error for each relationship with a missing resource, in Puppet's order
     """
 
     @taking(catalog=Declarations)
@@ -149,7 +151,8 @@ class Plan:
 
     @cached_property
     def graph(self) -> Graph:
-        """The relationships, with automatic ones, and the anchors. Relationships that lead nowhere are left out."""
+        """The graph of all relationships, automatic ones included; relationships with missing resources are left
+        out."""
         return Graph(list(self.resources.values()), self.before, self.notify)
 
     @cached_property
@@ -158,15 +161,16 @@ class Plan:
 
     @cached_property
     def cycles(self) -> list[Cycle]:
-        """All cycles, sorted by their members; none where everything can be put in an order."""
+        """All cycles, sorted by their members; [] where all resources can be ordered."""
         return [] if len(self._ordered) == self.graph.count else cycles_of(self.graph, self._ordered)
 
     def faults(self) -> list[NodeattrsError]:
-        """Everything for which this catalog cannot be applied: missing references, then the cycles as one error."""
+        """The errors for which the catalog cannot be applied: missing references, then one for each cycle; [] for
+        none."""
         return [*self.missing, *(self.cycle_error([cycle]) for cycle in self.cycles)]
 
     def cycle_error(self, cycles: Sequence[Cycle] = ()) -> DependencyCycle:
-        """The rings of some cycles, of all unless given, and below them why each edge is there."""
+        """The error for some cycles (all, unless given), with the reason of each edge on their rings."""
         cycles = cycles or self.cycles
         paths = [f"({' => '.join(map(self.graph.spelled, cycle.path))})" for cycle in cycles]
         count = f"{len(cycles)} dependency cycle{'' if len(cycles) == 1 else 's'}"
@@ -182,7 +186,8 @@ class Plan:
         )
 
     def visit_order(self) -> list[int]:
-        """The vertices of the graph in the order of visiting. raises: the first of the faults"""
+        """The vertices of the graph in the order of visiting. raises: the first ReferenceNotFound, else
+        DependencyCycle"""
         for fault in self.missing:
             raise fault
         if self.cycles:
@@ -190,9 +195,10 @@ class Plan:
         return self._ordered
 
     def order(self, shuffle: int | None = None) -> list[Ref]:
-        """Ordinary resources in the order of visiting. raises: ReferenceNotFound, DependencyCycle
+        """The resources without containers, in the order of visiting.
 
-        shuffle: a seed for another order that is as valid; what goes wrong in it lacks a relationship
+        shuffle: a seed for another valid order; a failure in that order shows a missing relationship
+        raises:  ReferenceNotFound, DependencyCycle
         """
         graph, order = self.graph, self.visit_order()
         if shuffle is not None:
@@ -205,7 +211,8 @@ class Plan:
 
     @cached_property
     def noops(self) -> dict[str, bool]:
-        """Whether each is in no-op mode: as written, else as inherited from Class[Main] down, else globally."""
+        """reference -> whether the resource is in no-op mode: as written, else as its container is, else as the
+        whole catalog."""
         graph = self.graph
         written = {ref: resource.noop for ref, resource in self.resources.items() if resource.noop is not None}
         if written:
@@ -222,7 +229,7 @@ class Plan:
         return {ref: written.get(ref, self.catalog.noop) for ref in self.resources}
 
     def warnings(self) -> list[NodeattrsError]:
-        """What is probably not meant: containers in no-op mode whose contents are not."""
+        """The warnings of the catalog, and one for each container in no-op mode whose contents would be changed."""
         found = []
         for ref, resource in self.resources.items():
             if not (resource.is_container and resource.noop):

@@ -1,4 +1,4 @@
-"""Questions to a plan that nothing has to be applied for: why is A before B, what happens if R changes, a drawing."""
+"""Questions about a plan, without applying it: why A is before B, what a change of a resource affects, drawings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nodeattrs.puppet.references import Ref, near_hint, ref_of
 
 @dataclass(frozen=True)
 class Step:
-    """An edge on a way, why it is there and where it was written."""
+    """An edge on a path between two resources, with its reason and its line."""
 
     before: str
     after: str
@@ -27,10 +27,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Impact:
-    """What a change of one resource comes to.
+    """The effects of a change of one resource.
 
-    refreshed: resources that would refresh, in the order of visiting
-    after:     resources that wait for it and would be skipped if it failed, in the order of visiting
+    refreshed: the resources that would refresh, in the order of visiting
+    after:     the resources that wait for it and would be skipped if it failed, in the order of visiting
     """
 
     ref: Ref
@@ -39,7 +39,8 @@ class Impact:
 
 
 def known_ref(plan: Plan, text: str) -> Ref:
-    """The reference of a resource of the plan, as people write it. raises: BadArgument, with near misses"""
+    """The reference of the plan that a text names, in any spelling of Puppet. raises: BadArgument, with similar
+    references"""
     for ref in (Ref(text), ref_of(text)):
         if ref in plan.graph.at:
             return ref
@@ -47,9 +48,10 @@ def known_ref(plan: Plan, text: str) -> Ref:
 
 
 def why_before(plan: Plan, first: str, then: str) -> list[Step]:
-    """The shortest way of edges from one resource to another; nothing where only their positions decide.
+    """The shortest path of edges from *first* to *then*; [] where no edges lead there.
 
-    cost: one look at each edge
+    raises: KeyError, where the graph has no such reference
+    cost:   one look at each edge
     """
     graph = plan.graph
     start, goal = 2 * graph.at[first], 2 * graph.at[then]
@@ -75,7 +77,10 @@ def why_before(plan: Plan, first: str, then: str) -> list[Step]:
 
 
 def impact_of(plan: Plan, ref: str) -> Impact:
-    """What would refresh if a resource changed, and what waits for it. A container stands for its end."""
+    """The resources that would refresh if a resource changed, and those that wait for it.
+
+    For a container the effects of its end count. raises: ReferenceNotFound, DependencyCycle
+    """
     graph = plan.graph
     start = 2 * graph.at[ref]
     start += graph.is_container[start >> 1]
@@ -112,7 +117,7 @@ def _reached(graph: Graph, start: int, by_refresh: bool, receives: list[bool] | 
 
 
 def dot(plan: Plan) -> str:
-    """The graph for Graphviz: dashed edges only order, solid ones refresh, red ones lie on a cycle."""
+    """The graph as text for Graphviz: solid edges refresh, dashed edges only order, red edges are on a cycle."""
     lines = ["digraph relationships {", "  rankdir=LR; node [shape=box, fontsize=8];"]
     for ref in plan.resources:
         lines.append(f"  {_quoted(ref)};" if ref not in (MAIN_STAGE, MAIN_CLASS) else "")
@@ -127,7 +132,7 @@ def dot(plan: Plan) -> str:
 
 
 def mermaid(plan: Plan) -> str:
-    """The graph for Mermaid: dotted edges only order, solid ones refresh."""
+    """The graph as text for Mermaid: solid edges refresh, dotted edges only order."""
     names = {ref: f"r{index}" for index, ref in enumerate(plan.resources)}
     lines = ["flowchart LR"]
     for ref, name in names.items():

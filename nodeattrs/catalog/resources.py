@@ -1,7 +1,6 @@
-"""Resources as they were declared, and all of them in catalog order, to be read.
+"""Declared resources, and all of them in catalog order, to be read.
 
-`nodeattrs.catalog.catalog` takes them in. Nothing follows from them here, and neither files nor
-recipes are known: what a resource does to a machine is in its `subject`, which nobody here touches.
+`nodeattrs.catalog.catalog` adds them. Only the `subject` of a resource knows what it does to a machine.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ RELATIONS = ("require", "subscribe", "before", "notify")
 
 
 class FirstOf(tuple[str, ...]):
-    """Candidates of an automatic relation of which the first that is in the catalog counts: the nearest directory."""
+    """Candidates of an automatic relation; only the first that the catalog has counts."""
 
 
 @dataclass(slots=True)
@@ -30,14 +29,14 @@ class Resource:
     """A resource as it was declared.
 
     ref:        its reference
-    kind:       "resource", or one of the containers: "class", "define", "stage"
-    within:     the containers it stands in directly, in order; none given: Class[Main], for a class Stage[main]
-    parameters: what was written on it, for the queries of collectors
-    auto:       candidates of automatic relations, under the four metaparameters
-    virtual:    it is in the catalog only if a collector of some chain finds it
-    noop:       as written; None where nothing was
-    subject:    what it does to a machine; None for containers
-    manages:    the place that only one resource may have, such as "path:/etc/motd"
+    kind:       "resource", or a container: "class", "define", "stage"
+    within:     its direct containers, in order; None: Class[Main], and for a class Stage[main]
+    parameters: the written parameters, for the queries of collectors
+    auto:       candidates of automatic relations, by metaparameter
+    virtual:    whether it is left out of the catalog unless a collector of a chain finds it
+    noop:       the written no-op mode; None where none is written
+    subject:    the object that can check and apply it (`transaction.Subject`); None for containers
+    manages:    a place that only one resource may have, such as "path:/etc/motd"
     reads:      the attributes and lookups that its source line read, as they are spelled
     """
 
@@ -62,18 +61,19 @@ class Resource:
 
     @property
     def is_container(self) -> bool:
-        """Whether it is a class, an instance of a defined type or a stage."""
+        """Whether the resource is a class, an instance of a defined type, or a stage."""
         return self.kind != "resource"
 
     @property
     def containers(self) -> tuple[str, ...]:
-        """What it stands in directly, given or not."""
+        """The direct containers: those given as `within`, else the default ones."""
         if self.within is not None:
             return self.within
         return (MAIN_STAGE,) if self.kind == "class" else () if self.kind == "stage" else (MAIN_CLASS,)
 
     def asks(self, name: str) -> Any:
-        """What a query finds under *name*; `title` and `tag` are always there. Nothing written is nothing found."""
+        """The value that a collector's query compares: the title, or a written parameter; None where it is not
+        written."""
         if name == "title":
             return self.ref.name
         return self.parameters.get(name)
@@ -81,7 +81,7 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """A link of a chain as it was written."""
+    """A link of a chain, with the text of its chain and its line."""
 
     link: Link
     text: str
@@ -89,11 +89,11 @@ class Related:
 
 
 class Declarations:
-    """What was declared, to be read: resources in catalog order, which is their priority, and chains over them.
+    """The declared resources in catalog order, which is their priority, and the chains.
 
-    noop:     whether nothing is to be changed
-    chains:   as they were written, in order
-    warnings: what is probably not meant
+    noop:     whether the whole catalog is in no-op mode
+    chains:   the links of all chains, in order
+    warnings: warnings about declarations
     """
 
     def __init__(self, noop: bool = False) -> None:
@@ -122,12 +122,12 @@ class Declarations:
         return self._resources
 
     def get(self, ref: str) -> Resource | None:
-        """The resource of that reference, or None."""
+        """The resource with a reference; None where it is not declared."""
         return self._resources.get(ref)
 
     @taking(collector="query")
     def collected(self, collector: Collector) -> list[Ref]:
-        """Everything that a collector finds, in catalog order, virtual resources included."""
+        """The references that a collector finds, in catalog order, virtual resources included; [] for none."""
         prefix = f"{collector.type}["
         return [
             ref
@@ -139,7 +139,10 @@ class Declarations:
 
 
 def answers(resource: Resource, query: Query) -> bool:
-    """Whether a resource answers a query of a collector. Text is compared without regard to case, as Puppet does."""
+    """Whether a resource fits the query of a collector. Texts are compared without regard to case, as in Puppet.
+
+    A parameter with a list fits where one of its elements does.
+    """
     word, left, right = query
     if word == "and":
         return answers(resource, left) and answers(resource, right)

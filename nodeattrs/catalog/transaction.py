@@ -1,8 +1,8 @@
-"""Visit every resource once, bring it into its state, and deliver refreshes.
+"""Visit every resource once, apply its changes, and deliver refreshes.
 
-One queue a target, looked at when its turn comes: all who send have been before, so a refresh
-happens once, however many ask. Failures skip only what depends on them. Nothing is known here of
-files or commands: a subject is asked what differs, then to apply it, and to refresh.
+Each target has one queue, which is read when its turn comes: all senders were visited before, so a refresh
+happens once, however many events there are. A failure skips only the resources that depend on it. This module does
+not know files or commands: it calls the methods of a subject.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from nodeattrs.puppet.references import Ref
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One property that is not as it was asked for.
+    """A property of a resource that differs from its declaration.
 
     what:    the property: "ensure", "content", "mode", ...
-    summary: what will be done, in words without secrets
-    diff:    the difference as text, where it may be shown
+    summary: the change in words, without secrets
+    diff:    the difference as text; None where it is secret or there is none
     """
 
     what: str
@@ -34,30 +34,29 @@ class Change:
 
 
 class Subject(Protocol):
-    """What a resource does to a machine. `site` is what `apply_plan` was given: usually a `types.Site`.
+    """Checks and applies one resource on a machine. `site` is the argument of `apply_plan`, usually a `types.Site`.
 
-    `check` says what differs and changes nothing; `apply` makes one of these changes; `refresh` is the
-    second action, for those that have one. All may raise: that is a failure of this resource alone.
-    One may have `tidy(site)`, before it is asked, and `foresee(site)`, where it would change in no-op mode.
+    Each method may raise; that is a failure of this resource alone. Two methods are optional: `tidy(site)` is called
+    before `check`, and `foresee(site)` in no-op mode, where `check` found a difference.
     """
 
     refreshable: bool
 
     def check(self, site: Any) -> Sequence[Change]:
-        """What differs from what was asked for; nothing where all is well."""
+        """The properties that differ from the declaration; [] for none. Changes nothing."""
         ...
 
     def apply(self, change: Change, site: Any) -> None:
-        """Make one change."""
+        """Make one of the changes that `check` returned."""
         ...
 
     def refresh(self, site: Any) -> None:
-        """React to a change elsewhere."""
+        """React to a change of another resource, for example restart a service."""
         ...
 
 
 class LogLine(NamedTuple):
-    """A message about a resource, in the words of Puppet's engine."""
+    """A message about a resource, with a level and a wording of Puppet."""
 
     level: str
     ref: str
@@ -68,7 +67,12 @@ class LogLine(NamedTuple):
 
 
 class Received(NamedTuple):
-    """A queue that was looked at: whose, how many events were in it, and whether they were real ("run" or "noop")."""
+    """The refresh events of one target.
+
+    target: the reference
+    events: the number of its events
+    how:    "run" for real changes, "noop" where the changes were only simulated
+    """
 
     target: str
     events: int
@@ -77,13 +81,13 @@ class Received(NamedTuple):
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of one resource.
+    """The result of one resource.
 
-    changes:   what was changed, or would be
-    unmade:    what differed and could not be changed
-    errors:    what went wrong, in words
-    because:   the failed resources for which it was skipped
-    from_refs: whose events it was refreshed for, or would have been
+    changes:   the changes made, or in no-op mode the changes that were only found
+    unmade:    changes that failed
+    errors:    messages of errors
+    because:   references of the failed resources because of which this one was skipped
+    from_refs: references of the resources whose events refreshed it, or would have
     """
 
     ref: Ref
@@ -104,7 +108,8 @@ class Outcome:
 
     @property
     def status(self) -> frozenset[str]:
-        """The words for it: changed, failed, skipped, restarted, failed_to_restart, noop."""
+        """The words of the result: changed, failed, skipped, restarted, failed_to_restart, noop; empty where nothing
+        differed."""
         names = ("changed", "failed", "skipped", "restarted", "failed_to_restart")
         found = [name for name in names if getattr(self, name)]
         return frozenset([*found, "noop"] if self.would_change else found)
@@ -112,13 +117,15 @@ class Outcome:
 
 @dataclass(slots=True)
 class Report:
-    """What a transaction did.
+    """The result of applying a plan.
 
-    outcomes:    ordinary resources, in the order of visiting
-    visited:     the same with the anchors of containers, the main ones left out: "begin Class[A]"
-    received:    queues that were looked at, in order
+    outcomes:    reference -> result of each resource without containers, in the order of visiting
+    visited:     the names of all visited vertices, with anchors of containers ("begin Class[A]"), the main ones left
+                 out
+    received:    the refresh events of each target, in order
     log:         messages in order
-    interrupted: somebody stopped it; `left` was not visited then
+    interrupted: whether Ctrl-C ended it early
+    left:        references of the resources that were not visited then
     """
 
     outcomes: dict[str, Outcome] = field(default_factory=dict)
@@ -130,12 +137,12 @@ class Report:
     seconds: float = 0.0
 
     def those(self, status: str) -> list[Outcome]:
-        """The outcomes with that word in their status."""
+        """The results that have a word in their `status`."""
         return [outcome for outcome in self.outcomes.values() if status in outcome.status]
 
     @property
     def ok(self) -> bool:
-        """Whether everything was visited and nothing failed."""
+        """Whether all resources were visited, none failed and none was skipped."""
         return not self.interrupted and not any(outcome.failed or outcome.skipped for outcome in self.outcomes.values())
 
 
@@ -152,12 +159,13 @@ def apply_plan(
     on_outcome: Callable[[Outcome], None] | None = None,
     on_log: Callable[[LogLine], None] | None = None,
 ) -> Report:
-    """Visit all resources of a plan; with `catalog.noop`, without changing any.
+    """Visit all resources of a plan in order, and change what differs; in no-op mode only report it.
 
-    site:       handed to the subjects
-    on_outcome: called after each ordinary resource
+    A failed resource skips only those that wait for it. Ctrl-C ends early, with `Report.interrupted`.
+    site:       the argument for the subjects
+    on_outcome: called with the result of each resource
     on_log:     called with each message
-    raises:     ReferenceNotFound, DependencyCycle: then nothing was visited
+    raises:     ReferenceNotFound, DependencyCycle, before any visit
     """
     order = plan.visit_order()
     transaction = _Transaction(plan, site, on_log)

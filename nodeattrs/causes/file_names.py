@@ -17,7 +17,8 @@ _MODULES = ("os", "path", "pathlib", "json", "yaml", "tomllib", "io", "tomli", "
 
 
 def file_of(code: Code, node: ast.AST) -> str | None:
-    """The path of the file that an expression opens, reads or names; None where it is not written out."""
+    """The path of the file that an expression opens, reads or names, computed from its text; None where it is not
+    constant."""
     return _Files(code)._file(node, 0)
 
 
@@ -52,7 +53,7 @@ class _Files:
         return None
 
     def _named_file(self, node: ast.Name, depth: int) -> str | None:
-        scope = self._code.scopes.of(node).holding(node.id)
+        scope = self._code.scopes.of(node).scope_of_name(node.id)
         found = [one for one in scope.names[node.id] if isinstance(one.value, ast.expr)] if scope is not None else []
         return self._file(found[-1].value, depth + 1) if found and not found[-1].steps else None
 

@@ -1,9 +1,9 @@
-"""Where a value in a Python source comes from: its names followed back to what is written out, or read.
+"""Where a value in a Python source comes from: follows names back to literals, attributes and documents.
 
 Runs nothing. A name is followed to what it was bound to, through loops, arguments, results of
-functions and what was put into a list or map, along the path that is asked for. What comes of it
+functions and changes of a list or map, along the path that is asked for. The result
 are expressions: a literal, the path of an attribute, a call that reads a document. Where a name may
-mean several things the value decides: only a literal that is that value can be where it comes from.
+mean several things the value decides: only a literal with that value can be its source.
 
 It knows attributes by the name `node` and documents by the names of their readers, and neither
 nodes nor files.
@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from nodeattrs.causes.following import MOST_DEPTH, MOST_FRAMES, Code, Context, Following, Found, Frame
-from nodeattrs.causes.scopes import EACH, SOME, Addition, Binding, anywhere, fits, joined, name_of
+from nodeattrs.causes.scopes import EACH, SOME, Addition, Binding, may_equal, name_of, path_into, with_any_index
 
 __all__ = ["Code", "Flow", "Found", "Frame"]
 
@@ -36,12 +36,12 @@ _LOOKUPS = frozenset({"lookup", "inject", "parameters", "search"})
 
 
 class Flow(Following):
-    """One question: where does this value come from?"""
+    """Traces values through names, calls and functions; `sources` returns the expressions that a value comes from."""
 
     # Names
 
     def _Name(self, node: ast.Name, path: tuple[Any, ...]) -> Iterator[Found]:
-        scope = self._code.scopes.of(node).holding(node.id)
+        scope = self._code.scopes.of(node).scope_of_name(node.id)
         bound = scope.names[node.id] if scope is not None else ()
         if _reads(node.id, bound):
             if path and path.count(SOME) + path.count(EACH) <= _MOST_UNKNOWN:
@@ -55,17 +55,17 @@ class Flow(Following):
         """What a name may mean: what it was bound to, and what was put into that since."""
         added = list(added)
         for binding in bound:
-            yield from self._bound(binding, anywhere(path) if added else path)
+            yield from self._bound(binding, with_any_index(path) if added else path)
         for one in added:
             yield from self._added(one.into, one.value, path)
 
     def _added(self, into: tuple[object, ...], value: Binding, path: tuple[Any, ...]) -> Iterator[Found]:
         if not path and not self._exact:
             yield from self._of(value.value, value.steps)
-        if len(path) < len(into) or not all(map(fits, into, path)) or (not path and self._exact):
+        if len(path) < len(into) or not all(map(may_equal, into, path)) or (not path and self._exact):
             return
         rest = path[len(into) :]
-        yield from self._bound(value, rest if into else anywhere(rest))
+        yield from self._bound(value, rest if into else with_any_index(rest))
 
     def _bound(self, binding: Binding, path: tuple[Any, ...]) -> Iterator[Found]:
         match binding.value:
@@ -76,7 +76,7 @@ class Flow(Following):
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() as definition:
                 yield from self._defined(definition, path)
             case ast.expr() as value:
-                yield from self._of(value, joined(binding.steps, path))
+                yield from self._of(value, path_into(binding.steps, path))
 
     def _defined(self, definition: ast.AST, path: tuple[Any, ...]) -> Iterator[Found]:
         """A function or class as a value; what a property gives."""
@@ -124,7 +124,7 @@ class Flow(Following):
 
     def _module(self, node: ast.expr) -> Code | None:
         """The module that an expression names."""
-        if not isinstance(node, ast.Name) or (scope := self._code.scopes.of(node).holding(node.id)) is None:
+        if not isinstance(node, ast.Name) or (scope := self._code.scopes.of(node).scope_of_name(node.id)) is None:
             return None
         for value, steps in scope.names[node.id]:
             alias: Any = steps[0] if steps else None
@@ -146,7 +146,7 @@ class Flow(Following):
 
     def _own_class(self, node: ast.Name) -> ast.AST | None:
         """The class of `self`, or of what stands first in a method."""
-        scope = self._code.scopes.of(node).holding(node.id)
+        scope = self._code.scopes.of(node).scope_of_name(node.id)
         arguments = getattr(scope.node, "args", None) if scope is not None else None
         above = scope.above if scope is not None else None
         is_first = arguments is not None and arguments.args[:1] and arguments.args[0].arg == node.id
@@ -175,7 +175,7 @@ class Flow(Following):
         asked._functions = True
         found = [one for one in asked.sources(self._code, node, (), self._context) if one.what == "function"]
         if made and not found and isinstance(node, ast.Name):
-            scope = self._code.scopes.of(node).holding(node.id)
+            scope = self._code.scopes.of(node).scope_of_name(node.id)
             calls = [one.value for one in scope.names[node.id]] if scope is not None else []
             return [each for one in calls if isinstance(one, ast.Call) for each in (self._definitions(one.func, True))]
         return [(one.code, one.node) for one in found]
@@ -242,7 +242,9 @@ class Flow(Following):
             yield from self._of(on, (*map(self._step, args), *path))
         elif name in _SHUFFLED:
             for one in args:
-                yield from self._of(one, anywhere(path) or (EACH,) if name in ("max", "min") else anywhere(path))
+                yield from self._of(
+                    one, with_any_index(path) or (EACH,) if name in ("max", "min") else with_any_index(path)
+                )
         elif name in _SAME or name in ("ChainMap", "SimpleNamespace", "namedtuple", "replace"):
             yield from self._copied(node, name, on, path)
         else:
@@ -325,7 +327,7 @@ class Flow(Following):
         names = [name]
         if name == "__init__":
             its: Any = self._code.scopes.of(function).node
-            names = [name, getattr(its, "name", ""), *self._code.scopes.heirs(getattr(its, "name", ""))]
+            names = [name, getattr(its, "name", ""), *self._code.scopes.subclasses(getattr(its, "name", ""))]
         for one in names:
             yield from code.scopes.calls.get(one, ())
 
@@ -355,7 +357,7 @@ class Flow(Following):
         if argument is its.vararg and path:
             first = len(its.posonlyargs) + len(its.args)
             for index, one in enumerate(call.args[first:]):
-                if fits(path[0], index):
+                if may_equal(path[0], index):
                     yield from self._of(one, path[1:])
             return
         for keyword in call.keywords:
@@ -363,7 +365,7 @@ class Flow(Following):
                 yield from self._of(keyword.value, path if argument is its.kwarg else (argument.arg, *path))
             elif argument is its.kwarg and path[:1] == (EACH,):
                 yield from self._of(ast.copy_location(ast.Constant(keyword.arg), keyword), path[1:])
-            elif argument is its.kwarg and path and fits(path[0], keyword.arg):
+            elif argument is its.kwarg and path and may_equal(path[0], keyword.arg):
                 yield from self._of(keyword.value, path[1:])
             elif keyword.arg == argument.arg:
                 yield from self._of(keyword.value, path)
@@ -378,7 +380,7 @@ class Flow(Following):
         self, call: ast.Call, its: ast.arguments, argument: ast.arg, at: int | None, path: tuple[Any, ...]
     ) -> Iterator[Found]:
         """What `partial` has passed before, to the name that is called."""
-        scope = self._code.scopes.of(call.func).holding(call.func.id) if isinstance(call.func, ast.Name) else None
+        scope = self._code.scopes.of(call.func).scope_of_name(call.func.id) if isinstance(call.func, ast.Name) else None
         for binding in scope.names[name_of(call.func)] if scope is not None else ():
             made = binding.value
             if isinstance(made, ast.Call) and name_of(made.func) == "partial":

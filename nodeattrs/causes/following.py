@@ -16,10 +16,10 @@ from nodeattrs.causes.scopes import (
     SOME,
     Function,
     Scopes,
-    anywhere,
-    fits,
+    may_equal,
     slices_of,
     step_of,
+    with_any_index,
 )
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.formats.python import PythonText
@@ -29,9 +29,10 @@ _MOST_VISITS, _MOST_FOUND, _MOST_KEYS, _MOST_STEPS = 4_000, 40, 12, 24
 
 
 class Code:
-    """A Python source, and the scopes in it.
+    """A parsed Python source.
 
-    file: its name, as code objects have it
+    file: the name that its code objects have
+    text: the source
     """
 
     def __init__(self, text: PythonText) -> None:
@@ -40,15 +41,16 @@ class Code:
 
     @cached_property
     def scopes(self) -> Scopes:
-        """Who binds which name. raises: nothing; a text that is no Python has no names"""
+        """The scopes of the source and their names; empty where the text is no Python."""
         return Scopes(self.text.tree)
 
 
 class Frame(NamedTuple):
-    """One call of a function: what its parameters are.
+    """A call of a function, which gives the values of its parameters.
 
-    function: None where that is not known
-    call:     None where something else than a call in a source made it
+    function: None where it is not known
+    code:     the source of the function
+    call:     None where the call is not in a known source
     """
 
     function: Function | None
@@ -60,13 +62,14 @@ Context = tuple[Frame, ...]
 
 
 class Found(NamedTuple):
-    """Something that a value comes from.
+    """An expression that a value comes from.
 
-    what:  "literal", "attribute", "document", "lookup", or "function" where one was asked for
-    node:  the literal, the expression that reads, or the call that reads
-    path:  of the attribute, or in the document; with SOME where a step is computed
-    exact: whether the value is what stands there, and not computed from it
-    context: the calls around it
+    what:    "literal", "attribute", "document", "lookup" or "function"
+    code:    the source of the expression
+    node:    the literal, or the expression or call that reads
+    path:    the path of the attribute, or in the document; a computed step is SOME
+    exact:   whether the value is equal to the expression, and not computed from it
+    context: the calls around the expression
     """
 
     what: str
@@ -78,10 +81,11 @@ class Found(NamedTuple):
 
 
 class Following:
-    """One question: where does this value come from?
+    """Traces one value through the forms of expressions; Flow adds names and calls.
 
-    value:   what was found at the path; ABSENT where that is not known, and every meaning counts
-    imports: module as it is imported, and the file that does -> its source; None where it is not ours
+    value:   the value to explain; ABSENT: it is not known, so that every possible source is returned
+    imports: a function from (module name, importing file) to its Code; None for a module outside of the repository
+    depth:   the number of nested traces; it is limited
     """
 
     def __init__(
@@ -108,10 +112,11 @@ class Following:
     def sources(
         self, code: Code, start: ast.AST, path: Path, context: Context = (), stores: bool = False
     ) -> list[Found]:
-        """What the part of an expression at *path* comes from; what is certain excludes what is only possible.
+        """The expressions that the part of an expression at *path* comes from; [] where none is found.
 
-        context: the calls that led there, innermost first
-        stores:  it is a call that stores its arguments
+        If some are exact, only these are returned.
+        context: the calls that led to the expression, innermost first
+        stores:  whether *start* is a call whose arguments are stored
         """
         self._codes |= {one.file: one for one in (code, *(frame.code for frame in context))}
         asked = self._stored(start, path) if stores and isinstance(start, ast.Call) else self._of(start, path)
@@ -185,7 +190,7 @@ class Following:
                 yield from self._of(value, path)
             elif path[0] is EACH:
                 yield from self._of(key, path[1:])
-            elif fits(step_of(key), path[0]):
+            elif may_equal(step_of(key), path[0]):
                 found = list(self._of(value, path[1:]))
                 yield from found
                 if found and step_of(key) == path[0]:
@@ -233,7 +238,7 @@ class Following:
             yield from self._computed((node.left, node.right))
             return
         for one in (node.right, node.left):
-            yield from self._of(one, anywhere(path))
+            yield from self._of(one, with_any_index(path))
 
     def _ListComp(self, node: ast.ListComp, path: tuple[Any, ...]) -> Iterator[Found]:
         yield from self._of(node.elt, path[1:])
@@ -245,7 +250,7 @@ class Following:
 
     def _Subscript(self, node: ast.Subscript, path: tuple[Any, ...]) -> Iterator[Found]:
         if isinstance(node.slice, ast.Slice):
-            yield from self._of(node.value, anywhere(path))
+            yield from self._of(node.value, with_any_index(path))
             return
         for steps in product(*map(self._keys, slices_of(node))):
             yield from self._of(node.value, (*steps, *path))
@@ -270,9 +275,9 @@ class Following:
 
 
 def written_out(node: ast.AST, path: Path, value: Any) -> ast.expr | None:
-    """The literal that `sources` finds for a value, where nothing but literals leads there: most of what is set is so.
+    """The literal at *path* in nested literals, a fast form of `Following.sources` for constant expressions.
 
-    None where it takes more than this look to know.
+    None where another expression is on the way, or the literal is not equal to *value*.
     """
     for step in path:
         if type(node) is ast.Dict:

@@ -1,7 +1,7 @@
-"""Which names of a Python source mean what: scopes, bindings, and what was put into a value after it was bound.
+"""Scopes of a Python source: the bindings of each name, and values that were put into another one after its binding.
 
-It parses and never runs. It knows no values: what a name is bound to is an expression, and the
-way from there to the part that is meant.
+It parses and never runs. It knows no values: a name is bound to an expression, with the steps from its value to the
+part that is meant.
 """
 
 from __future__ import annotations
@@ -44,14 +44,23 @@ _ADDS: dict[str, tuple[object, ...]] = {
 
 
 class Binding(NamedTuple):
-    """What a name may mean: an expression, or a definition, and the steps from its value to the part that is meant."""
+    """A possible meaning of a name.
+
+    value: an expression or a definition
+    steps: the path from its value to the value of the name
+    """
 
     value: ast.AST
     steps: tuple[object, ...] = ()
 
 
 class Addition(NamedTuple):
-    """Something that was put into a value after it was bound: where that stands, the steps to it, and what it is."""
+    """A value that was put into another one after that was bound to its name.
+
+    site:  the statement or call
+    into:  the path inside of the changed value
+    value: the new part
+    """
 
     site: ast.AST
     into: tuple[object, ...]
@@ -59,15 +68,15 @@ class Addition(NamedTuple):
 
 
 class Scope:
-    """A module, class, function or comprehension, and the names that it binds."""
+    """A module, class, function or comprehension, with the names that it binds."""
 
     def __init__(self, node: ast.AST, above: Scope | None) -> None:
         self.node = node
         self.above = above
         self.names: dict[str, list[Binding]] = defaultdict(list)
 
-    def holding(self, name: str) -> Scope | None:
-        """The scope that a name is looked up in from here; None for a name that nothing binds."""
+    def scope_of_name(self, name: str) -> Scope | None:
+        """The scope that defines *name*, as seen from here, by Python's rules; None where no scope does."""
         here: Scope | None = self
         while here is not None and (name not in here.names or (here is not self and here.is_class)):
             here = here.above
@@ -75,20 +84,21 @@ class Scope:
 
     @property
     def is_class(self) -> bool:
-        """Whether its names are attributes and not seen from the functions in it."""
+        """Whether the scope is a class, whose names inner functions do not see."""
         return isinstance(self.node, ast.ClassDef)
 
 
 class Scopes:
-    """The scopes of one source, by node.
+    """The scopes of one source, with indexes of its bindings and calls.
 
-    attributes: name of an attribute -> what is bound to it anywhere: in classes, and by `x.name = ...`
-    added:      root name, or ".attribute" -> where something was put into it, and what
-    calls:      name of what is called -> the calls
-    results:    function -> what it returns or yields; those that yield are `generators`
-    passed:     a function that stands in a call, or the name of one -> the calls that it is an argument of
-    fields:     name of a class -> the fields that it declares, in the order in which it is called with them
-    decorated:  name of a decorator -> the functions that it stands above
+    attributes: name of an attribute -> its bindings, in classes and by `x.name = ...`
+    added:      root name, or ".attribute" -> the values that were put into it
+    calls:      name of a called function -> the calls
+    results:    function -> the expressions that it returns or yields
+    generators: the functions that yield
+    passed:     function, or name of one -> the calls with it as an argument
+    fields:     name of a class -> its declared fields, in the order of its arguments
+    decorated:  name of a decorator -> the functions below it
     cost:       one visit of every node
     """
 
@@ -106,23 +116,23 @@ class Scopes:
         self._visit(tree, self._top)
 
     def of(self, node: ast.AST) -> Scope:
-        """The scope in which a node stands; a function stands in the one around it."""
+        """The scope that contains a node; for a function the scope around it; the module for an unknown node."""
         return self._of.get(node, self._top)
 
     def function_of(self, node: ast.AST) -> ast.AST | None:
-        """The function around a node; None at the top of a module, or in the body of a class there."""
+        """The function around a node; None for a node that is in no function."""
         found = _function(self.of(node))
         return found if isinstance(found, _FUNCTIONS) else None
 
-    def heirs(self, name: str) -> list[str]:
-        """The classes here that stand on one of that name."""
+    def subclasses(self, name: str) -> list[str]:
+        """The names of the classes in this source with the class *name* as a base; [] for none."""
         found = (node for node in self._of if isinstance(node, ast.ClassDef))
         return [one.name for one in found if name in map(name_of, one.bases)]
 
     def additions(self, root: str, scope: Scope | None) -> Iterator[Addition]:
-        """What was put into the value of a name of that scope, or into any attribute of that name (scope None)."""
+        """Yield the values that were put into a name of *scope*; with None, into any attribute of the name *root*."""
         for one in self.added.get(root, ()):
-            if scope is None or self.of(one.site).holding(root) is scope:
+            if scope is None or self.of(one.site).scope_of_name(root) is scope:
                 yield one
 
     def _visit(self, node: ast.AST, scope: Scope) -> None:
@@ -246,36 +256,36 @@ def _arguments(function: Function) -> list[ast.arg]:
 
 
 def name_of(node: ast.AST) -> str:
-    """The last name of what is called or read: `c` of `a.b.c`; "" where it has none."""
+    """The last name of a name or an attribute expression: `c` of `a.b.c`; "" for another expression."""
     if isinstance(node, ast.Name):
         return node.id
     return node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def step_of(node: ast.AST) -> object:
-    """The key that is written out in a subscript; SOME for a computed one, or one counted from the end."""
+    """The constant key of a subscript; SOME for a computed one, and for a negative index."""
     if isinstance(node, ast.Constant) and isinstance(node.value, (str, int)):
         return node.value
     return SOME
 
 
 def slices_of(node: ast.Subscript) -> list[ast.expr]:
-    """The steps of a subscript, each as it is written: `x["a", "b"]` has two."""
+    """The steps of a subscript, as expressions: `x["a", "b"]` has two."""
     return node.slice.elts or [node.slice] if isinstance(node.slice, ast.Tuple) else [node.slice]
 
 
-def fits(one: object, two: object) -> bool:
-    """Whether two steps may be the same."""
+def may_equal(one: object, two: object) -> bool:
+    """Whether two steps are equal, or one of them is SOME or EACH."""
     return one is SOME or two is SOME or one is EACH or two is EACH or (type(one) is type(two) and one == two)
 
 
-def anywhere(path: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The path without the index: whatever stands there may have stood at another one."""
+def with_any_index(path: tuple[Any, ...]) -> tuple[Any, ...]:
+    """*path* with SOME in place of a first index, since the element may have moved."""
     return (SOME, *path[1:]) if path and isinstance(path[0], int) else path
 
 
-def joined(steps: tuple[object, ...], path: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The way to a part of what a name is bound to."""
+def path_into(steps: tuple[object, ...], path: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The steps of a binding, then *path*; REST as the last step drops the first index of *path*."""
     if steps[-1:] == (REST,):
-        return (*steps[:-1], *anywhere(path))
+        return (*steps[:-1], *with_any_index(path))
     return (*steps, *path)

@@ -1,6 +1,6 @@
-"""Which attributes a Python source sets, as far as its text says, and what has to hold for that.
+"""The attributes that a Python source sets, as far as its text says, and the conditions around them.
 
-It parses and never runs: a step that is computed may be any.
+It parses and never runs. A computed step may be any key.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from nodeattrs.causes.scopes import SOME, fits, name_of, slices_of, step_of
+from nodeattrs.causes.scopes import SOME, may_equal, name_of, slices_of, step_of
 from nodeattrs.core.tree import Path
 
 _LEVELS = ("default", "force_default", "normal", "override", "force_override")
@@ -18,14 +18,17 @@ _DECIDE = (ast.If, ast.For, ast.While, ast.Try, ast.Match, ast.FunctionDef, ast.
 
 
 class Write(NamedTuple):
-    """A line that sets a path. under: the line of what decides whether it runs; None where nothing does"""
+    """A line that sets a path. under: the line of the condition or loop around it; None for none"""
 
     line: int
     under: int | None
 
 
 def writes_of(text: str, path: Path) -> Iterator[Write]:
-    """The lines of a source that set *path*, or a map in which it is written out.
+    """Yield the lines of a Python source that set *path*, or a map that contains it; none for a text that is no
+    Python.
+
+    A computed step fits any step.
 
     >>> list(writes_of("if x:\\n    default['a'] = {'b': 1}\\n", ("a", "b")))
     [Write(line=2, under=1)]
@@ -42,7 +45,7 @@ def _in(node: ast.AST, path: Path, under: int | None) -> Iterator[Write]:
         inside = getattr(child, "lineno", under) if isinstance(child, _DECIDE) else under
         for target, value in _stored(child):
             steps = _steps(target)
-            if steps and all(map(fits, steps, path)) and _sets(value, path[len(steps) :], len(steps) <= len(path)):
+            if steps and all(map(may_equal, steps, path)) and _sets(value, path[len(steps) :], len(steps) <= len(path)):
                 yield Write(target.lineno, under)
         yield from _in(child, path, inside)
 

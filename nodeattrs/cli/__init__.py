@@ -1,7 +1,7 @@
-"""The command line: words in, words out. It decides nothing.
+"""The command line: parses words and prints reports. It decides nothing.
 
-One file a command: it says which words it takes, asks the rooms below and hands a report
-to the terminal. Rooms are entered when a command runs, so that `--help` is there at once.
+Each command is one file: it adds its options, calls the packages below, and hands a report to the terminal. These
+packages are imported when a command runs, so that `--help` starts at once.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from collections.abc import Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line; the exit code, as `cli.exits` has them.
+    """Run one command line; returns the exit code (table in `cli.exits`).
 
-    argv: the words after the program's name. Unless given, those of the process, which this is then all of: an
-          interrupt while it starts or ends finishes it at once
+    argv: the words after the program's name. None: the words of the process; then Ctrl-C ends the process at once
+          while it starts or ends
     """
     try:
         if argv is not None:
             return _run(argv)
-        from nodeattrs.cli.interrupts import at_once
+        from nodeattrs.cli.interrupts import end_at_once
 
-        at_once()
+        end_at_once()
         _open_closed_streams()
         return _run(argv)
     except KeyboardInterrupt:

@@ -1,7 +1,7 @@
-"""Commands that are asked in this process, for their data: what `--format json` would print, and what went wrong.
+"""Commands that run in this process for their data: the data of `--format json`, and the error.
 
-Whoever asks gives the words of a command line; they are understood as the program understands them, but nothing is
-printed and nothing ends the process.
+The caller passes the words of a command line. They are parsed as in the program, but nothing is printed and nothing
+ends the process.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from nodeattrs import border
 from nodeattrs.cli import program
-from nodeattrs.cli.exits import FAILED, finished
-from nodeattrs.cli.options import asked_to_run, judge, limits_of
+from nodeattrs.cli.exits import FAILED, final_code
+from nodeattrs.cli.options import limits_of, may_run_code, settings_limits
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.codes import Code
 from nodeattrs.core.code import held_back
@@ -71,11 +71,12 @@ class _Collecting(Terminal):
         yield lambda name: None
 
 
-class Asked:
-    """Asks commands, some at a time, each of settings and a repository that are read afresh: nothing is shared.
+class CommandRunner:
+    """Runs commands in this process for their data, with the settings and the repository read anew for each call.
 
-    given:     whose store and repository count: `repo` and `store`, as `Settings` takes them
-    runs_code: whether a command that runs code of the repository may
+    Some calls can run at the same time.
+    given:     the options `repo` and `store`, as `Settings` takes them
+    runs_code: whether commands may run code of the repository
     """
 
     def __init__(self, given: Mapping[str, Any], runs_code: bool) -> None:
@@ -85,7 +86,8 @@ class Asked:
         self._parsers: dict[str, argparse.ArgumentParser] = {}
 
     def __call__(self, *words: str) -> Answer:
-        """What a command answers. Whatever is wrong is in the answer."""
+        """Run the command line *words*; returns its data, warnings and exit code. An error is returned in the
+        Answer, not raised."""
         terminal = _Collecting()
         with self._turns.get(words[0], nullcontext()), self._room:
             try:
@@ -101,15 +103,15 @@ class Asked:
         with self._parsing:
             self._parser(words[0]).parse_args(words, options)
         options.format = "json"
-        is_held = not (self._runs_code and asked_to_run(options))
+        is_held = not (self._runs_code and may_run_code(options))
         around = border.in_force()
         around = None if around is None else around.for_one_answer(is_held)
         with border.held(around), held_back(is_held):
-            settled = judge(options, terminal)
+            settled = settings_limits(options, terminal)
             terminal.warnings.clear()  # those of the settings were shown at the start
             with limits_of(options, settled):
                 code: int = options.perform(options, terminal)
-        return finished(code, options, terminal, around)
+        return final_code(code, options, terminal, around)
 
     def _parser(self, command: str) -> argparse.ArgumentParser:
         if command not in self._parsers:

@@ -1,7 +1,7 @@
-"""The border of a command: what the caller has named, and the repository around it.
+"""The border of a command: the files and folders that the caller named, and the repository around them.
 
-Used by `cli.program`, and by `cli.asked` for commands that pages and tools ask. The root of a repository is the Git
-work tree that holds the asked folder, else the folder of the nodeattrs.toml that counts there, else that folder.
+Used by `cli.program`, and by `cli.asked` for commands of pages and tools. The root of a repository is the Git
+work tree that contains the folder, else the folder of the nodeattrs.toml that counts there, else the folder itself.
 """
 
 from __future__ import annotations
@@ -51,11 +51,10 @@ OWN_FOLDER = ".nodeattrs"
 
 
 def border_of(options: argparse.Namespace, *, is_closed: bool) -> Border | None:
-    """The border for a command; None where the caller trusts the repository.
+    """The border of a command: which files the repository may name. None where the caller trusts the repository.
 
-    Reads no file but the list of trusted repositories.
-
-    is_closed: whether files beyond it cannot be opened at all: where no code of the repository runs
+    Of all files only the list of trusted repositories and the settings are read.
+    is_closed: whether files beyond the border cannot be opened at all; so where no code of the repository runs
     """
     own = getattr(options, "own", "")
     dialect = dialects.named(own) if own else None
@@ -81,10 +80,12 @@ def border_of(options: argparse.Namespace, *, is_closed: bool) -> Border | None:
 
 
 def root_of(place: str) -> str:
-    """The root of the repository in which a file or folder lies.
+    """The root of the repository that contains a file or folder: its Git work tree, else the nearest folder with
+    settings,
+    else the folder itself.
 
-    A link in a work tree, or below the current folder, may come from the repository: its own folder counts, and not
-    the place that it leads to.
+    A link in a work tree, or below the current folder, may come from the repository: the folder of the link counts,
+    and not its target.
     """
     here, folder = os.getcwd(), os.sep
     for step in os.path.abspath(place).split(os.sep):

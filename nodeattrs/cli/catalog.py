@@ -116,7 +116,7 @@ _OF_ACTION: Mapping[str, Sequence[Argument]] = {
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command: eight of its own."""
+    """Add the eight actions of `nodeattrs catalog`, each with its options."""
     for name, one in actions_of(parser, _ACTIONS):
         add_arguments_of(one, _OF_ACTION[name])
 
@@ -124,8 +124,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def applied(catalog: Catalog, name: str, options: argparse.Namespace, terminal: Terminal) -> AppliedCatalog:
     """Apply a catalog as the options of `APPLYING` say; what that did.
 
-    name:   of the node, under which its report is kept; "" keeps one only where --report says so
-    raises: ReferenceNotFound, DependencyCycle, StoreError: nothing was touched then
+    name:   of the node, for the file of the report; "" writes one only with --report
+    raises: ReferenceNotFound, DependencyCycle, StoreError, before any change
     """
     from nodeattrs.catalog.types import Site
     from nodeattrs.dialects.chef.reports.catalog import AppliedCatalog
@@ -150,7 +150,8 @@ def applied(catalog: Catalog, name: str, options: argparse.Namespace, terminal: 
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Do one of the eight."""
+    """Perform the action that was given: check, order, graph, why, explain, impact, diff or apply; returns the exit
+    code."""
     if options.action != "diff" and options.puppet is not None:
         if options.source is not None or options.action == "apply":
             options.refuse("a catalog that Puppet compiled can be asked about, alone, and not be applied here")

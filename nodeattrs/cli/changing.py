@@ -1,4 +1,4 @@
-"""What `impact` and `what-if` share: who is asked, what of the answer counts, and how it comes out."""
+"""Shared code of `impact` and `what-if`: the options, the comparison of both sides, and the output."""
 
 from __future__ import annotations
 
@@ -120,9 +120,10 @@ CHANGING = (
 
 
 def request_of(options: argparse.Namespace, home: str, run_code: bool | None = None) -> Request:
-    """How everybody is asked. Ends the program where an option cannot be meant.
+    """The Request for both sides, from the options. Options that exclude each other end the program with exit code 2.
 
-    run_code: whether code of the repository runs; None asks --no-run-code
+    home:     the folder of the repository
+    run_code: whether code of the repository runs; None: as --no-run-code says
     """
     from nodeattrs.contract.request import Request
 
@@ -156,9 +157,9 @@ def _sensitive(side: Side) -> tuple[TreePath, ...]:
 
 
 def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Path], tuple[Side, Side, Request]]) -> int:
-    """Ask both sides, and say what differs.
+    """Compare the nodes of two sides, print the differences, and return the exit code.
 
-    sides: given a folder of our own, the sides and how they are asked
+    sides: a function from a private folder to the side before, the side after, and the request for both
     """
     from nodeattrs.contract.sides import private_folder
     from nodeattrs.reports.finding_forms import FORMS

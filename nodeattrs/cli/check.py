@@ -60,12 +60,12 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Look at all of it."""
+    """Check the repository, correct what --fix asks for, and print the findings; returns the exit code."""
     from nodeattrs.dialects.chef.repository.repository import Repository
 
     repository = Repository(options.repo)
     with terminal.counting(what="file") as count:
-        came = look(repository, options.run_code, count)
+        came = check_repository(repository, options.run_code, count)
     judge = repository.settings if came.is_sound else None
     mended = _mended(options, terminal, repository, came.warnings, judge) if options.fix or options.diff else ()
     found = [one for one in came.found if one not in mended]
@@ -86,12 +86,12 @@ def _ways_on(folder: str) -> Iterator[str]:
         yield from dialect.ways_on(pathlib.Path(folder))
 
 
-class Look(NamedTuple):
-    """What a look at a repository found.
+class CheckResult(NamedTuple):
+    """The result of `check_repository`.
 
-    found:    everything
-    looked:   what -> how many
-    warnings: the warnings as they came, of which some can be mended
+    found:    all findings
+    looked:   what was checked -> its number
+    warnings: the warnings behind findings; --fix can correct some
     is_sound: whether the settings can be read
     """
 
@@ -101,10 +101,12 @@ class Look(NamedTuple):
     is_sound: bool
 
 
-def look(repository: Repository, run_code: bool, count: Callable[[str], object] = str) -> Look:
-    """Look at everything in a repository that has a check.
+def check_repository(repository: Repository, run_code: bool, count: Callable[[str], object] = str) -> CheckResult:
+    """Run every check on a repository: Chef's, and then the checks of other dialects.
 
-    count: called with the name of each file where there may be thousands
+    Without readable settings only Chef's run. A check whose extra is not installed becomes a note.
+    run_code: whether code of the repository may run
+    count:    called with the name of each checked file, for a progress bar
     """
     from nodeattrs.dialects import every, foreign
     from nodeattrs.dialects.chef.checks.checking import NOTES, checked
@@ -125,7 +127,7 @@ def look(repository: Repository, run_code: bool, count: Callable[[str], object] 
         except MissingExtra as error:
             error.kind = NOT_RUN
             found.append(finding_of(error, "note"))
-    return Look(found, looked, came.warnings, came.settings_are_sound)
+    return CheckResult(found, looked, came.warnings, came.settings_are_sound)
 
 
 def _mended(
@@ -140,7 +142,7 @@ def _mended(
     from nodeattrs.reports.findings import finding_of
 
     selection, _ = selection_of(options, judge, options.repo)
-    wanted = [one for one in found if one.kind in SAFE and selection.of([finding_of(one, "warning")])[0]]
+    wanted = [one for one in found if one.kind in SAFE and selection.reported([finding_of(one, "warning")])[0]]
     made = fixes(repository.root, wanted)
     lines = [line for one in made for line in one.diff()]
     if options.format == "text":

@@ -1,4 +1,4 @@
-"""What every check shares: which findings count, what is known already, and how they come out.
+"""Shared code of all checks: the selection of findings, the baseline, and the output.
 
 It knows command lines and settings, and no check in particular.
 """
@@ -53,7 +53,11 @@ CHECKING = (
 def selection_of(
     options: argparse.Namespace, repository: RepositorySettings | None, root: str
 ) -> tuple[Selection, str | None]:
-    """Which findings count, and the file of the baseline, if one is named. raises: BadUsage, DocumentError"""
+    """Returns the selection of findings from options and settings, and the file of the baseline, or None.
+
+    root:   the folder that the files of findings are relative to
+    raises: BadUsage, DocumentError
+    """
     from nodeattrs.project.config import Config, listed_codes
     from nodeattrs.reports.findings import Selection
 
@@ -70,15 +74,15 @@ def selection_of(
 def finish(
     options: argparse.Namespace, terminal: Terminal, checked: Checked, repository: RepositorySettings | None
 ) -> int:
-    """Say what a check found; its exit code.
+    """Print the selected findings of a check, or write them as a baseline; returns the exit code.
 
-    repository: whose settings count, too
+    repository: the repository whose settings count, too; None for none
     raises:     BadUsage, DocumentError
     """
     from nodeattrs.reports.findings import Findings
 
     selection, place = selection_of(options, repository, checked.root)
-    left, passed = selection.of(map(_as_unread, checked.found))
+    left, passed = selection.reported(map(_as_unread, checked.found))
     if options.write_baseline:
         return _write(place or _BASELINE, left, terminal)
     findings = Findings(left, dict(checked.looked), passed, options.fail_on)

@@ -24,7 +24,7 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Print them."""
+    """Print the codes that CODE selects; all without CODE."""
     from nodeattrs.reports.codes import CodeList, matching
 
     terminal.report(CodeList(matching(options.code)))

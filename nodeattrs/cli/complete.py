@@ -22,18 +22,20 @@ ASKED = ("NODE", "OTHER", "PATH", "KEY", "HOST", "VAR")
 """The words, as --help has them, that are asked for here; and the NAME of --node."""
 
 
-def asked_of(action: argparse.Action) -> str:
-    """What an argument asks for: one of `ASKED`, or "" """
+def value_kind(action: argparse.Action) -> str:
+    """The kind of value that an option or argument takes, one of `ASKED`: "NODE", "PATH", ...; "" for another kind."""
     if "--node" in action.option_strings:
         return "NODE"
     return action.metavar if isinstance(action.metavar, str) and action.metavar in ASKED else ""
 
 
 def answers(words: Sequence[str], parser: Callable[[str], argparse.ArgumentParser]) -> list[str]:
-    """What the last of some words may become.
+    """The completions of the last word; [] where there are none, and also where an error occurs.
 
-    parser: makes the parser of a command
-    A shell that takes "profile::users" for three words is answered with what follows the last colon.
+    words:  the words after "nodeattrs"
+    parser: a function from the name of a command to its parser
+
+    A shell that takes "profile::users" for three words gets only the part after the last colon.
     """
     *before, word = _joined(words) or [""]
     if not before:
@@ -107,7 +109,7 @@ class _Asked:
     def offered(self, word: str) -> Iterator[str]:
         """What may stand next, of what only data know."""
         action = self._waiting or next(iter(self._places), None)
-        asked = "" if action is None else asked_of(action)
+        asked = "" if action is None else value_kind(action)
         if asked in ("NODE", "OTHER"):
             yield from self._nodes()
         elif asked == "PATH":
@@ -127,11 +129,11 @@ class _Asked:
 
     def _paths(self, word: str) -> Iterator[str]:
         """The next step of the paths that begin so, with a dot where more lies below."""
-        from nodeattrs.store.remembered import required
+        from nodeattrs.store.remembered import remembered_or_raise
 
         above = word.rpartition(".")[0]
         node = getattr(self.options, "node", None) or getattr(self.options, "before", None)
-        tree = required(store_of(self.options), str(node).partition("@")[0]).node.to_dict(evaluate=False)
+        tree = remembered_or_raise(store_of(self.options), str(node).partition("@")[0]).node.to_dict(evaluate=False)
         path = parse(above) if above else ()
         inner = dig(tree, path)
         for key, value in inner.items() if isinstance(inner, dict) else ():

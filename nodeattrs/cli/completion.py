@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nodeattrs._version import VERSION
-from nodeattrs.cli.complete import asked_of
+from nodeattrs.cli.complete import value_kind
 from nodeattrs.cli.manual import pages_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
@@ -32,7 +32,7 @@ examples:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Print the script, or put it where it belongs."""
+    """Print the completion script of a shell; with --install write it, and the pages for `man`, to the home folder."""
     shell = options.shell or os.path.basename(os.environ.get("SHELL", ""))
     if shell not in _SCRIPTS:
         options.refuse(f"name a shell: {', '.join(_SCRIPTS)}")
@@ -124,7 +124,7 @@ def _commands(parser: argparse.ArgumentParser, before: tuple[str, ...] = ()) -> 
     for action in parser._actions:
         values = tuple(map(str, action.choices or ()))
         named = _NAMES.get(action.metavar, "") if isinstance(action.metavar, str) else ""
-        named = "asked" if asked_of(action) else named
+        named = "asked" if value_kind(action) else named
         if isinstance(action, argparse._SubParsersAction):
             is_between = True
             words |= {choice.dest: choice.help or "" for choice in action._choices_actions}

@@ -28,7 +28,7 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Print them."""
+    """Print each setting that counts here, and where it was set."""
     from nodeattrs.reports.config import ShownSettings
 
     terminal.report(ShownSettings(tuple(settings_of(options).traces())))

@@ -1,4 +1,4 @@
-"""Commands that are declared as data: their parsers, and how they are run."""
+"""Commands that are declared as data: their parsers, and how they run."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _SHARED = {
 
 
 class Module(NamedTuple):
-    """A command in the form that modules of commands have."""
+    """A declared command with the names that a module of a command has."""
 
     SUMMARY: str
     DESCRIPTION: str
@@ -60,14 +60,14 @@ class Module(NamedTuple):
 
 
 def module_of(name: str) -> Module | None:
-    """A verb, or the commands of a dialect; None for another name."""
+    """The command of a verb or a dialect; None for any other name."""
     if name in TOP:
         command = TOP[name]
-        options = partial(add_arguments, command=command)
-        return Module(command.summary, command.description, epilog_of(command, "nodeattrs"), options, perform)
+        options = partial(_add_arguments, command=command)
+        return Module(command.summary, command.description, _epilog_of(command, "nodeattrs"), options, perform)
     built_in = next((one for one in dialects.BUILT_IN if one.command == name), None)
     if built_in is not None:
-        add_options = partial(add_actions, dialect=built_in)
+        add_options = partial(_add_actions, dialect=built_in)
         examples = _examples(built_in.examples, "nodeattrs")
         return Module(built_in.summary, built_in.description, examples, add_options, perform)
     dialect = next((one for one in dialects.foreign().dialects if one.name == name), None)
@@ -76,7 +76,7 @@ def module_of(name: str) -> Module | None:
     summary = f"ask the dialect {name}, of an installed package"
     own = dialect.options()
     verbs = {word: one._replace(arguments=[*one.arguments, *own]) for word, one in OF_DIALECT.items()}
-    add_options = partial(add_actions, dialect=dialect, verbs=verbs)
+    add_options = partial(_add_actions, dialect=dialect, verbs=verbs)
     return Module(summary, (dialect.__doc__ or summary), "", add_options, perform)
 
 
@@ -85,38 +85,41 @@ def _examples(lines: Iterable[str], words: str) -> str:
     return f"examples:\n{text}" if text else ""
 
 
-def epilog_of(command: Command, words: str) -> str:
-    """The end of a command's help. words: the beginning of each example: "nodeattrs" """
+def _epilog_of(command: Command, words: str) -> str:
+    """The examples and exit codes at the end of a command's help; "" without either.
+
+    words: the beginning of each example: "nodeattrs"
+    """
     exits = "    ".join(f"{code} {meaning}" for code, meaning in command.exits.items())
     parts = [_examples(command.examples, words), f"exit codes:\n  {exits}\n" if exits else ""]
     return "\n".join(filter(None, parts))
 
 
-def add_actions(
+def _add_actions(
     parser: argparse.ArgumentParser, dialect: Dialect, verbs: Mapping[str, Command] = MappingProxyType({})
 ) -> None:
-    """The commands of a dialect, each as an action, or its only one without an action.
+    """Add each command of a dialect as an action; a dialect with one unnamed command gets its arguments directly.
 
-    verbs: those that it has beside its own
+    verbs: further commands that are not the dialect's own
     """
     commands = {**verbs, **dialect.commands()}
     words = f"nodeattrs {dialect.command or dialect.name}"
     if "" in commands:
-        parser.epilog = epilog_of(commands[""], words)
-        add_arguments(parser, commands[""], dialect.name)
+        parser.epilog = _epilog_of(commands[""], words)
+        _add_arguments(parser, commands[""], dialect.name)
         return
     summaries = {name: command.summary for name, command in commands.items()}
-    epilogs = {name: epilog_of(command, words) for name, command in commands.items()}
+    epilogs = {name: _epilog_of(command, words) for name, command in commands.items()}
     for name, one in actions_of(parser, summaries, epilogs):
         if commands[name].description:
             one.description = commands[name].description
-        add_arguments(one, commands[name], dialect.name)
+        _add_arguments(one, commands[name], dialect.name)
 
 
-def add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: str = "") -> None:
-    """The arguments of a command: its own, and those that it shares.
+def _add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: str = "") -> None:
+    """Add the arguments of a declared command: its own, and the groups that it shares.
 
-    dialect: the only dialect to ask; "" lets the caller choose
+    dialect: the only dialect to ask; "": the caller chooses
     """
     without = ("--sample", "--node", *(["--dialect"] if dialect else []))
     shared: dict[str, Iterable[Argument]] = {
@@ -129,7 +132,7 @@ def add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: st
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Run the command that the parser found."""
+    """Run the declared command, print its output, and return the exit code."""
     command: Command = options.declared
     terminal.warn(dialects.foreign().faults if "asking" in command.shared else ())
     with terminal.counting(what="subject") as count:

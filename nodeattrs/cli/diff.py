@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import SOURCES, STORE, kept_in, moment, output, path_of, root_of
+from nodeattrs.cli.options import SOURCES, STORE, output, path_of, revision_or_time, root_of, store_and_sensitive
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.errors import NodeNotFound
@@ -47,10 +47,13 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Compare them."""
+    """Print the differences between two saved nodes or revisions; a single NODE is compared with its revision before.
+
+    raises: NodeNotFound, also where NODE has one revision only
+    """
     from nodeattrs.reports.diff import Difference
 
-    store, sensitive = kept_in(options)
+    store, sensitive = store_and_sensitive(options)
     before, after = options.before, options.after
     if after is None:
         name, mark, _ = before.partition("@")
@@ -71,9 +74,9 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _side(options: argparse.Namespace, store: Store, sensitive: Any, text: str, terminal: Terminal) -> Side:
     from nodeattrs.reports.diff import Side
-    from nodeattrs.store.remembered import required
+    from nodeattrs.store.remembered import remembered_or_raise
 
     name, mark, when = text.partition("@")
-    found = required(store, name, sensitive, moment(when) if mark else None, root_of(options))
+    found = remembered_or_raise(store, name, sensitive, revision_or_time(when) if mark else None, root_of(options))
     terminal.warn(filter(None, [found.note]), SAVED_NOTE.entry)
     return Side(text, found.node)

@@ -17,7 +17,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs environment`: its actions show and wins."""
     add_showing(parser, "environment")
 
 

@@ -38,8 +38,12 @@ _RUNS = ("run", "fleet", "store")
 """Commands that keep their exit codes, whatever was not read: their work is done."""
 
 
-def finished(code: int, options: argparse.Namespace, terminal: Terminal, border: Border | None) -> int:
-    """Name what was not read and may change the answer of a command; its exit code."""
+def final_code(code: int, options: argparse.Namespace, terminal: Terminal, border: Border | None) -> int:
+    """Print warnings about sources that were not read; returns the exit code of the command.
+
+    With such sources, success becomes exit code 5, unless --allow-unknown is given.
+    border: the border of the command, which knows the refused files; None for none
+    """
     from nodeattrs.core.unread import Unread, sentences
 
     terminal.note_unread(Unread(path, REASON) for path in (border.refused if border is not None else ()))
@@ -63,7 +67,7 @@ def failed(error: Exception, options: argparse.Namespace, terminal: Terminal, bo
     Where a place beyond the border was wanted, the answer is not known: nodeattrs refused it, and no original would.
     Settings that name such a place are an error all the same. Code that is no literal is nothing that is read here.
     """
-    finished(FAILED, options, terminal, border)
+    final_code(FAILED, options, terminal, border)
     is_of_settings = os.path.basename(getattr(error, "file", None) or "") == _SETTINGS
     was_refused = border is not None and border.refused and not is_of_settings
     is_unknown = was_refused or getattr(error, "kind", "") == NOT_LITERAL
@@ -72,16 +76,5 @@ def failed(error: Exception, options: argparse.Namespace, terminal: Terminal, bo
 
 
 def exit_code(one: AppliedCatalog) -> int:
-    """Of a catalog that was applied: of a run that somebody stopped, or where something failed or was skipped."""
+    """The exit code for an applied catalog: done, failed (also where resources were skipped), or interrupted."""
     return INTERRUPTED if one.report.interrupted else DONE if one.report.ok else FAILED
-
-
-def described(*codes: int) -> str:
-    """Some of them for the end of a help.
-
-    >>> print(described(DONE, NOT_UNDERSTOOD))
-    exit codes:
-      0 done    2 usage
-    <BLANKLINE>
-    """
-    return "exit codes:\n  " + "    ".join(f"{code} {EXITS[code][0]}" for code in codes) + "\n"

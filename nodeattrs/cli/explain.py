@@ -5,7 +5,18 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli.options import AT, RUN, SOURCES, STORE, STRICT, kept_in, named_node, output, path_of, repository_of
+from nodeattrs.cli.options import (
+    AT,
+    RUN,
+    SOURCES,
+    STORE,
+    STRICT,
+    named_node,
+    output,
+    path_of,
+    repository_of,
+    store_and_sensitive,
+)
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 
@@ -50,7 +61,10 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Explain it."""
+    """Print why a path of a node has its value.
+
+    raises: NoSuchAttribute, where the path is not set, with other sources that set it
+    """
     from nodeattrs.core.tree import spell
     from nodeattrs.errors import NoSuchAttribute
     from nodeattrs.reports.explain import explained
@@ -95,6 +109,6 @@ def _elsewhere(options: argparse.Namespace, node: Node, path: Path, repository: 
     """Who sets a path on other nodes that were saved; else in the repository, where one was named."""
     from nodeattrs.dialects.chef.causes import setters_in, setters_on
 
-    store, sensitive = kept_in(options)
+    store, sensitive = store_and_sensitive(options)
     found = setters_on(store, node, path, sensitive)
     return found if found or repository is None else setters_in(repository, node, path)

@@ -30,7 +30,7 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Show them."""
+    """Print the facts of a file, a platform or this machine. raises: NotFound, where there are none"""
     from nodeattrs.node.secrets import Secrets
     from nodeattrs.reports.show import ShownDocument, part_of
 

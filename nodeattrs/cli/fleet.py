@@ -14,11 +14,11 @@ from nodeattrs.cli.many import (
     EXPORT,
     NEW,
     began_now,
+    check_export,
     export_saved,
     go_through,
     going_on,
     hint_to_resume,
-    judge_export,
     since_of,
 )
 from nodeattrs.cli.options import (
@@ -102,12 +102,12 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Run the nodes, and report what failed."""
+    """Run the nodes, save them, and print which failed; returns the exit code."""
     from nodeattrs.dialects.chef.fleet import still_to_do
     from nodeattrs.store import open_store
 
     since = since_of(options)
-    judge_export(options, saves=not options.why_run)
+    check_export(options, saves=not options.why_run)
     if options.facts is not None:
         check_facts(options.facts)
     repository = repository_of(options)

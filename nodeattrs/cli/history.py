@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import STORE, kept_in, output
+from nodeattrs.cli.options import STORE, output, store_and_sensitive
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.kinds import SAVED_NOTE
@@ -31,16 +31,16 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """List them."""
+    """Print the revisions of a node. raises: NodeNotFound, where it is not saved"""
     from nodeattrs.reports.history import History
 
     if options.limit is not None and options.limit < 1:
         options.refuse("--limit is at least 1")
-    store, sensitive = kept_in(options)
+    store, sensitive = store_and_sensitive(options)
     revisions = store.history(options.node)
     if not revisions:
-        from nodeattrs.store.remembered import required
+        from nodeattrs.store.remembered import remembered_or_raise
 
-        terminal.warn(filter(None, [required(store, options.node, sensitive).note]), SAVED_NOTE.entry)
+        terminal.warn(filter(None, [remembered_or_raise(store, options.node, sensitive).note]), SAVED_NOTE.entry)
     terminal.report(History(options.node, revisions[: options.limit]))
     return 0

@@ -45,7 +45,7 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Compare both sides."""
+    """Compare the two sides of a change and print the differences; returns the exit code."""
     from nodeattrs.contract.sides import sides_of
 
     def sides(private: Path) -> tuple[Side, Side, Request]:

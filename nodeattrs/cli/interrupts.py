@@ -12,11 +12,10 @@ from signal import SIGINT, default_int_handler, getsignal, signal
 _AT_ONCE = False
 
 
-def at_once() -> None:
-    """From now on Ctrl-C ends the process, with exit code 130 and without a word: there is nothing to put in order.
+def end_at_once() -> None:
+    """Let Ctrl-C end the process at once, with exit code 130 and without a message.
 
-    For the program alone, which calls it before anything else; where somebody else decides, they go on to. What
-    Python itself does before it comes to us is out of reach.
+    Called first by the program. Does nothing where another handler is installed. Python's own start is out of reach.
     """
     global _AT_ONCE
     if getsignal(SIGINT) is default_int_handler:
@@ -25,8 +24,11 @@ def at_once() -> None:
         sys.unraisablehook = _unraisable
 
 
-def while_working(work: bool) -> None:
-    """Whether a command is at work, which is to put things in order when it is interrupted."""
+def raise_while_working(work: bool) -> None:
+    """With True let Ctrl-C raise KeyboardInterrupt, so that a command can clean up; with False let it end the process.
+
+    Does nothing unless `end_at_once` was called.
+    """
     if _AT_ONCE:
         signal(SIGINT, default_int_handler if work else _end)
 

@@ -8,7 +8,7 @@ from heapq import merge
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli.options import REPO_HELP, STORE, output, repository_of, saved_in, store_of
+from nodeattrs.cli.options import REPO_HELP, STORE, existing_store, output, repository_of, store_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 
@@ -40,7 +40,7 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """List them."""
+    """Print the names of one kind: nodes, roles, environments, ..."""
     from nodeattrs.reports.listed import Listed
 
     terminal.report(Listed(options.kind, _names(options, repository_of(options))))
@@ -58,7 +58,7 @@ def _names(options: argparse.Namespace, repository: Repository) -> Iterable[str]
     if options.kind == "fields":
         from nodeattrs.store.search.doubts import known_paths
 
-        return sorted({*_FIELDS, *known_paths(saved_in(options)[0])})
+        return sorted({*_FIELDS, *known_paths(existing_store(options)[0])})
     found: list[str] = getattr(repository, options.kind.replace("-", "_"))()
     return sorted(found)
 

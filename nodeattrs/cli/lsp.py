@@ -1,7 +1,7 @@
-"""`nodeattrs lsp`: the same answers beside the line where people write.
+"""`nodeattrs lsp`: the same answers beside the line, in an editor.
 
-Serves the language server protocol through pygls; what a line does comes from `verbs.lines`, what is wrong
-from `check`. An editor starts it, and it writes nothing but answers.
+Serves the language server protocol through pygls. `verbs.lines` computes the effects of a line, `check` the
+faults. An editor starts it, and it writes nothing but answers.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Serve until the editor leaves."""
+    """Serve the language server protocol on standard input and output, until the editor leaves."""
     try:
         from pygls.lsp.server import LanguageServer
     except ImportError:
@@ -178,7 +178,7 @@ class _Service:
             self._server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(self._uri(file), diagnostics))
 
     def _findings(self) -> Iterator[Finding]:
-        from nodeattrs.cli.check import look
+        from nodeattrs.cli.check import check_repository
         from nodeattrs.dialects.chef.repository.repository import Repository
         from nodeattrs.errors import NodeattrsError
         from nodeattrs.project.config import Config
@@ -186,12 +186,12 @@ class _Service:
 
         repository = Repository(self._root)
         try:
-            came = look(repository, self._options.run_code)
+            came = check_repository(repository, self._options.run_code)
         except NodeattrsError as error:
             yield finding_of(error)
             return
         settings = repository.config if came.is_sound else Config()
-        yield from Selection(settings.check_select, settings.check_ignore, {}, self._root).of(came.found)[0]
+        yield from Selection(settings.check_select, settings.check_ignore, {}, self._root).reported(came.found)[0]
 
     def _diagnostic(self, one: Finding) -> Any:
         from lsprotocol import types

@@ -17,18 +17,18 @@ PROGRAM = "nodeattrs"
 
 
 class Option(NamedTuple):
-    """An option, or a word by its place: how it is written, and what it does."""
+    """An option or an argument: its spelling, "--jobs N", and its help."""
 
     spelling: str
     help: str
 
 
 class Entry(NamedTuple):
-    """A command, or one of its actions.
+    """The help of a command, or of one of its actions.
 
-    words:   the words that lead to it: ("catalog", "check"); () for the program
-    options: the title of a group -> its options
-    more:    what stands behind the options: examples and exit codes, line by line
+    words:   the words of the command: ("catalog", "check"); () for the program
+    options: title of a group -> its options
+    more:    the text after the options, with examples and exit codes
     """
 
     words: tuple[str, ...]
@@ -40,17 +40,17 @@ class Entry(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As it is typed."""
+        """The command as it is typed: "nodeattrs catalog check"."""
         return " ".join((PROGRAM, *self.words))
 
     @property
-    def page(self) -> str:
-        """What its page for `man` is called."""
+    def page_name(self) -> str:
+        """The name of its page for `man`: "nodeattrs-catalog-check"."""
         return "-".join((PROGRAM, *self.words))
 
 
 def entries(parser: argparse.ArgumentParser, words: tuple[str, ...] = (), summary: str = "") -> Iterator[Entry]:
-    """A parser and all that lie in it, each before its own."""
+    """Yield the entry of a parser, then the entries of its commands and actions, each before its own actions."""
     usage = re.sub(r"\s+", " ", parser.format_usage().removeprefix("usage:")).strip()
     options: dict[str, list[Option]] = {}
     inner: list[tuple[str, argparse.ArgumentParser, str]] = []
@@ -90,7 +90,7 @@ def _filled(action: argparse.Action, prog: str) -> str:
 
 
 def page(parser: argparse.ArgumentParser, words: Sequence[str], version: str) -> str:
-    """The page for `man` of what some words lead to. raises: NotFound"""
+    """The text of the page for `man` of a command, in roff. raises: NotFound, for an unknown command"""
     known = list(entries(parser))
     found = next((one for one in known if one.words == tuple(words)), None)
     if found is None:
@@ -100,17 +100,19 @@ def page(parser: argparse.ArgumentParser, words: Sequence[str], version: str) ->
 
 
 def pages_of(parser: argparse.ArgumentParser, version: str) -> Iterator[tuple[str, str]]:
-    """All pages for `man`: what each is called, and its text."""
+    """Yield (name, text) of each page for `man`."""
     known = list(entries(parser))
     for one in known:
-        yield one.page, man(one, version, _near(one, known))
+        yield one.page_name, man(one, version, _near(one, known))
 
 
 def _near(entry: Entry, known: Iterable[Entry]) -> list[str]:
     """The pages to see also: what stands above and below, and of a command the program."""
     above = [entry.words[:depth] for depth in range(len(entry.words))]
     return [
-        one.page for one in known if one.words in above or (one.words[:-1] == entry.words and one.words != entry.words)
+        one.page_name
+        for one in known
+        if one.words in above or (one.words[:-1] == entry.words and one.words != entry.words)
     ]
 
 
@@ -118,16 +120,16 @@ def _near(entry: Entry, known: Iterable[Entry]) -> list[str]:
 
 
 def man(entry: Entry, version: str, others: Iterable[str] = ()) -> str:
-    """A page in the notation of `man`, section 1. others: pages to see also"""
+    """The text of a page for `man`, section 1, in roff. others: names of pages for SEE ALSO"""
     return "\n".join([*_man(entry, version, others), ""])
 
 
 def _man(entry: Entry, version: str, others: Iterable[str]) -> Iterator[str]:
-    yield f'.TH {_roff(entry.page.upper())} 1 "" "{PROGRAM} {version}" "{PROGRAM}"'
+    yield f'.TH {_roff(entry.page_name.upper())} 1 "" "{PROGRAM} {version}" "{PROGRAM}"'
     yield ".nh"
     yield ".ad l"
     yield ".SH NAME"
-    yield f"{_roff(entry.page)} \\- {_roff(entry.summary or 'why is this value what it is?')}"
+    yield f"{_roff(entry.page_name)} \\- {_roff(entry.summary or 'why is this value what it is?')}"
     yield ".SH SYNOPSIS"
     yield _roff(entry.usage)
     yield ".SH DESCRIPTION"
@@ -172,7 +174,7 @@ def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def markdown(entry: Entry) -> str:
-    """A section of the reference."""
+    """The section of a command in the reference of the site, as Markdown."""
     return "\n".join([*_markdown(entry), ""])
 
 

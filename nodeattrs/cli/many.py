@@ -1,4 +1,4 @@
-"""What commands share that run many nodes: how they are stopped, and how they go on.
+"""Shared code of commands that run many nodes: options, Ctrl-C, and how to continue.
 
 It knows signals and command lines, and neither nodes nor reports.
 """
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import moment
+from nodeattrs.cli.options import revision_or_time
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 
@@ -51,8 +51,11 @@ EXPORT = Argument(
 )
 
 
-def judge_export(options: argparse.Namespace, *, saves: bool) -> None:
-    """Judge --export before anything runs. raises: StoreError, where DIR cannot be a folder"""
+def check_export(options: argparse.Namespace, *, saves: bool) -> None:
+    """Refuse a bad --export before any node runs. raises: StoreError, where DIR cannot be a folder
+
+    saves: whether the command saves nodes; without saving --export ends the program with exit code 2
+    """
     if options.export is None:
         return
     if not saves:
@@ -63,7 +66,10 @@ def judge_export(options: argparse.Namespace, *, saves: bool) -> None:
 
 
 def export_saved(options: argparse.Namespace, terminal: Terminal, place: str, names: list[str]) -> None:
-    """Write the files of nodes that were saved in the store at *place*, if --export asks for it."""
+    """Write the files of the named nodes from the store at *place* to the folder of --export.
+
+    Does nothing without --export, and without names.
+    """
     if options.export is None or not names:
         return
     from nodeattrs.store import export_nodes, open_store
@@ -73,25 +79,26 @@ def export_saved(options: argparse.Namespace, terminal: Terminal, place: str, na
 
 
 def since_of(options: argparse.Namespace) -> datetime | None:
-    """What --since says; --jobs is looked at too. Ends the program where one of them cannot be meant."""
+    """The time of --since; None without --since. Ends the program where --since is no time, or --jobs is less than
+    1."""
     if options.jobs is not None and options.jobs < 1:
         options.refuse("--jobs is at least 1")
-    since = moment(options.since)
+    since = revision_or_time(options.since)
     if isinstance(since, int):
         options.refuse("--since is a time")
     return since if isinstance(since, datetime) else None
 
 
 def began_now() -> str:
-    """This moment, as --since takes it."""
+    """The current time in the form that --since takes."""
     return f"{datetime.now(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
 @contextlib.contextmanager
 def stoppable() -> Iterator[Callable[[], bool]]:
-    """While it lasts, Ctrl-C asks to stop, which is what the callable returns; a second one stops at once.
+    """A context in which the first Ctrl-C only sets a flag, and a second one raises KeyboardInterrupt.
 
-    raises: KeyboardInterrupt, for the second one
+    Yields a function that returns the flag. Where another handler is installed, it always returns False.
     """
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
@@ -120,11 +127,12 @@ def go_through(
     *,
     jobs: int | None = 1,
 ) -> int:
-    """Take what comes of many nodes, one after the other, until somebody interrupts; how many were taken.
+    """Pass each outcome of many nodes to *take*, with a progress bar, until Ctrl-C; returns the number of outcomes
+    taken.
 
-    outcomes:   is given a callable that says whether to stop
-    interrupts: as `stoppable`, which it is unless given
-    jobs:       how many processes do the work; None: as many as the nodes are worth
+    outcomes:   a function from the "is stopping" function to the outcomes; it should end early once that returns True
+    interrupts: a context as `stoppable`, which is the default
+    jobs:       the number of processes that do the work; None: as many as the nodes are worth
     """
     _warn_without_processes(terminal, count, jobs)
     taken = 0
@@ -147,7 +155,10 @@ def _warn_without_processes(terminal: Terminal, count: int, jobs: int | None) ->
 
 
 def hint_to_resume(options: argparse.Namespace, terminal: Terminal, began: str, *, interrupted: bool) -> None:
-    """Say how a fleet that was stopped, or of which some failed, goes on where it is: by this very command."""
+    """Print the command line that continues a fleet: with *interrupted* the rest, else only the failed nodes.
+
+    Does nothing with --why-run. began: the time of the start, for --since
+    """
     if options.why_run:
         return  # nothing was saved
     what = "interrupted; go on with" if interrupted else "to run only those again that failed"

@@ -14,15 +14,15 @@ from nodeattrs.cli.exits import DONE, FAILED
 from nodeattrs.cli.options import (
     RUBY,
     STORE,
-    asked_of,
     check_facts,
+    existing_store,
     facts_of,
     facts_place,
     output,
     own_facts,
     path_of,
     repository_of,
-    saved_in,
+    run_options,
     settings_of,
 )
 from nodeattrs.cli.terminal import Terminal
@@ -84,7 +84,11 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Ask them all."""
+    """Print the values of one path on many nodes, in groups; returns 1 where reading one fails, or the path is never
+    set.
+
+    raises: NotFound, where no node is selected
+    """
     from nodeattrs.core.tree import spell
     from nodeattrs.core.unread import unresolved
     from nodeattrs.reports.matrix import Matrix
@@ -116,13 +120,13 @@ def _is_code(value: object) -> bool:
 
 def _kept(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]:
     from nodeattrs.reports.matrix import Cell
-    from nodeattrs.store.remembered import required
+    from nodeattrs.store.remembered import remembered_or_raise
 
-    store, sensitive = saved_in(options)
+    store, sensitive = existing_store(options)
 
     def cell(name: str) -> Cell:
         try:
-            return cell_of(required(store, name, sensitive).node, path)
+            return _cell_of(remembered_or_raise(store, name, sensitive).node, path)
         except NodeattrsError as error:
             return Cell(error)
 
@@ -141,15 +145,17 @@ def _counted(store: Store, path: Path, names: list[str], cell: Callable[[str], C
     """The cells, one of each group looked at: of the others the index knows that they read the same."""
     from nodeattrs.core.tree import ABSENT
     from nodeattrs.reports.matrix import Cell
-    from nodeattrs.store.search.doubts import Alike
+    from nodeattrs.store.search.doubts import EqualNodes
 
-    alike, looked, alone = Alike(store, path), 0, 0
+    alike, looked, alone = EqualNodes(store, path), 0, 0
     left = dict.fromkeys(sorted(names, key=lambda name: crc32(name.encode())))  # in no order that names have
     while left and looked < _MOST_VALUES and alone < _ALONE:
         name, looked = next(iter(left)), looked + 1
         found = cell(name)
         value = ABSENT if isinstance(found.value, NoSuchAttribute) else found.value
-        others = (alike.to(value) or set()) if value is ABSENT or not isinstance(value, NodeattrsError) else set()
+        others = (
+            (alike.with_value(value) or set()) if value is ABSENT or not isinstance(value, NodeattrsError) else set()
+        )
         group = [one for one in left if one in others and one != name]
         alone = 0 if group else alone + 1
         note = f"who set it was looked up on {name}; {len(group)} more were counted by the index"
@@ -159,7 +165,7 @@ def _counted(store: Store, path: Path, names: list[str], cell: Callable[[str], C
             del left[one]
         del left[name]
     many = NotFound(f"there are more than {looked} values: these were not looked at", hint="ask without --count")
-    yield from ((name, Cell(many, is_left=True)) for name in left)
+    yield from ((name, Cell(many, is_skipped=True)) for name in left)
 
 
 def _names(options: argparse.Namespace, repository: Repository | None) -> list[str]:
@@ -188,7 +194,7 @@ def _run(options: argparse.Namespace, terminal: Terminal, path: Path) -> Iterato
         facts_place(options, repository) or own_facts(options, repository, names),
         options.environment,
         save=False,
-        asked=asked_of(options),
+        asked=run_options(options),
     )
     for came in resolve(fleet, names, jobs=options.jobs, collect=partial(_collected, path)):
         cell, warnings = came.collected or (Cell(NodeattrsError(came.error)), ())
@@ -203,11 +209,11 @@ def _collected(path: Path, name: str, session: Session | NodeattrsError, log: An
 
     if isinstance(session, NodeattrsError):
         return Cell(session), []
-    return cell_of(session.run.node, path), [*facts_of_another(session.run)]
+    return _cell_of(session.run.node, path), [*facts_of_another(session.run)]
 
 
-def cell_of(node: Node, path: Path) -> Cell:
-    """What a node reads at a path, and who set it."""
+def _cell_of(node: Node, path: Path) -> Cell:
+    """The value of a path on a node, as a Cell; a NoSuchAttribute with a hint where the path is not set."""
     from nodeattrs.core.tree import spell
     from nodeattrs.reports.explain import way_to
     from nodeattrs.reports.matrix import Cell

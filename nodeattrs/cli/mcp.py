@@ -1,6 +1,6 @@
-"""`nodeattrs mcp`: explain, search, diff, impact, check, why and where as tools of programs that read for people.
+"""`nodeattrs mcp`: explain, search, diff, impact, check, why and where as tools for other programs.
 
-Serves the model context protocol through the library mcp. Each tool asks a command in this process, on the one
+Serves the model context protocol through the library mcp. Each tool runs a command in this process, on the one
 repository and the one store that the caller of this command has named; it writes nothing and takes no other places.
 """
 
@@ -18,7 +18,7 @@ from nodeattrs.contract.argument import Argument
 from nodeattrs.core.tree import meant
 
 if TYPE_CHECKING:
-    from nodeattrs.cli.asked import Asked
+    from nodeattrs.cli.asked import CommandRunner
 
 DESCRIPTION = """\
 A server of the model context protocol over standard input and output: the program that uses it starts it. Its
@@ -41,7 +41,7 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Serve until the program leaves."""
+    """Serve the model context protocol on standard input and output, until the client leaves."""
     try:
         from mcp.server import MCPServer
     except ImportError:
@@ -55,7 +55,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         """The library's server passes over arguments that a tool does not have; this one refuses them."""
 
         async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
-            if name in known and (fault := argument_fault(known[name], arguments)):
+            if name in known and (fault := _argument_fault(known[name], arguments)):
                 raise ToolError(fault)
             return await super().call_tool(name, arguments, context)
 
@@ -67,8 +67,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     return 0
 
 
-def argument_fault(tool: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
-    """What is wrong with the names of the arguments of a call, with the way out; "" for nothing."""
+def _argument_fault(tool: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
+    """A sentence about an unknown or missing argument of a tool call, with similar names; "" where all is right."""
     parameters = signature(tool).parameters
     known = f"its arguments are {', '.join(parameters)}"
     for name in arguments:
@@ -88,13 +88,13 @@ Tools = tuple[Callable[..., Awaitable[Answer]], ...]
 
 
 def tools(options: argparse.Namespace) -> Tools:
-    """The tools, on the places that are named."""
+    """The functions that are offered as tools, on the store and the repository of the options."""
     store = [] if options.store is None else [f"--store={options.store}"]
     repo = [] if options.repo is None else [f"--repo={options.repo}"]
 
-    from nodeattrs.cli.asked import Asked
+    from nodeattrs.cli.asked import CommandRunner
 
-    ask = Asked(vars(options), options.run_code)
+    ask = CommandRunner(vars(options), options.run_code)
 
     async def explain(node: str, path: str, at: str | None = None) -> Answer:
         """Who set a value of a saved node: the winner, what it overrode and by which rule, each with file and line.
@@ -138,7 +138,7 @@ def tools(options: argparse.Namespace) -> Tools:
     return explain, search, diff, impact, check, *_verbs(options, ask)
 
 
-def _verbs(options: argparse.Namespace, ask: Asked) -> Tools:
+def _verbs(options: argparse.Namespace, ask: CommandRunner) -> Tools:
     """The tools that ask every dialect of the repository."""
     repo = [] if options.repo is None else [f"--repo={options.repo}"]
     folder = [*repo, *_given("--facts", options.facts), *(["--run-code"] if options.run_code else [])]
@@ -167,7 +167,7 @@ def _given(option: str, value: str | None) -> list[str]:
     return [] if value is None else [f"{option}={value}"]
 
 
-async def _asked(ask: Asked, command: str, options: Sequence[str], *words: str) -> Answer:
+async def _asked(ask: CommandRunner, command: str, options: Sequence[str], *words: str) -> Answer:
     """What a command gives. raises: ToolError, where it gives no data"""
     import anyio
     from mcp.server.mcpserver.exceptions import ToolError

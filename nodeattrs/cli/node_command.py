@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import SETTINGS_FROM, STORE, kept_in, moment, output, path_of
+from nodeattrs.cli.options import SETTINGS_FROM, STORE, output, path_of, revision_or_time, store_and_sensitive
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.core.tree import json_or_text
@@ -42,19 +42,19 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Change it."""
+    """Set or remove a stored attribute, restore a revision, or delete a node. raises: NodeNotFound, TypeConflict"""
     from nodeattrs.reports.history import ChangedNode
     from nodeattrs.store.nodes import remove_normal, restore, set_normal
-    from nodeattrs.store.remembered import required
+    from nodeattrs.store.remembered import remembered_or_raise
 
     wanted = {"set": 2, "rm": 1, "restore": 1, "delete": 0}[options.task]
     given = sum(word is not None for word in (options.what, options.value))
     if given != wanted:
         words = ("a path and a value", "a revision" if options.task == "restore" else "a path", "nothing more")
         options.refuse(f"node {options.task} NODE is followed by {words[2 - wanted]}")
-    store, sensitive = kept_in(options)
+    store, sensitive = store_and_sensitive(options)
     name = options.node
-    required(store, name, sensitive)  # with near misses where there is none
+    remembered_or_raise(store, name, sensitive)  # with near misses where there is none
     if options.task == "delete":
         store.delete(name)
         terminal.report(ChangedNode(name, None, store.describe()))
@@ -68,7 +68,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     elif options.task == "rm":
         revision = remove_normal(store, name, path_of(options.what), sensitive)
     else:
-        at = moment(options.what)
+        at = revision_or_time(options.what)
         if at is None:
             raise BadArgument("an empty text is no revision")
         revision = restore(store, name, at)

@@ -1,4 +1,4 @@
-"""Words that several commands share, and what they come to.
+"""Options that several commands share, and the values of these options.
 
 Nothing is decided here: which store is meant and what a machine is called is known to
 the run of a node.
@@ -52,10 +52,12 @@ REPO_HELP = (
 def actions_of(
     parser: argparse.ArgumentParser, summaries: Mapping[str, str], epilogs: Mapping[str, str] | None = None
 ) -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """The actions of a command, one after the other, each with its parser; the one alone that is asked for.
+    """Yield (name, parser) for each action of a command.
 
-    summaries: action -> what it does, for the lists of both
-    epilogs:   action -> what its own help ends with, line by line as it is written
+    Where `parser.asked` names one of the actions, only that one is made, so that help starts fast.
+
+    summaries: action -> its summary, for the help of command and action
+    epilogs:   action -> the end of its help, printed line by line
     """
     actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
     asked = getattr(parser, "asked", None)
@@ -256,9 +258,9 @@ def output(forms: Sequence[str] = FORMATS, also: Sequence[str] = ()) -> tuple[Ar
 
 
 def limits_of(options: argparse.Namespace, settled: Mapping[str, float]) -> AbstractContextManager[object]:
-    """While it lasts the limits of a command are in force: those of --budget, else of the settings.
+    """A context in which the limits of --budget are in force, else the limits of the settings.
 
-    raises: BadArgument
+    raises: BadArgument, where --budget is no limit
     """
     given = [one.partition("=") for one in getattr(options, "budget", None) or ()]
     if not (given or settled):
@@ -272,8 +274,8 @@ def limits_of(options: argparse.Namespace, settled: Mapping[str, float]) -> Abst
     return limited(in_force().replaced(**settled).replaced(**numbers))
 
 
-def asked_of(options: argparse.Namespace) -> Asked:
-    """What a run is asked besides its node."""
+def run_options(options: argparse.Namespace) -> Asked:
+    """The options of a run that are not about its node: policy, secret file, --roles-only, --ruby."""
     from nodeattrs.dialects.chef.repository.roles import Asked
 
     given = {name: getattr(options, name, None) for name in Asked._fields}
@@ -281,16 +283,16 @@ def asked_of(options: argparse.Namespace) -> Asked:
 
 
 def path_of(text: str | None) -> Path:
-    """The path that a word spells; none is the root. raises: BadArgument"""
+    """The path that an argument spells; () for None and "". raises: BadArgument"""
     from nodeattrs.core.tree import parse
 
     return parse(text) if text else ()
 
 
 def run_list(options: argparse.Namespace, option: str = "--run-list") -> list[str] | None:
-    """The items of all --run-list, or of another option, split at commas; None where there are none.
+    """The items of an option that may be repeated, split at commas; None where the option is not given.
 
-    raises: BadArgument for one that holds no item
+    raises: BadArgument, where it holds no item
     """
     given = getattr(options, option[2:].replace("-", "_"))
     if given is None:
@@ -302,16 +304,16 @@ def run_list(options: argparse.Namespace, option: str = "--run-list") -> list[st
 
 
 def override_run_list(options: argparse.Namespace) -> list[str] | None:
-    """The items of all -o; None where there are none. raises: BadArgument"""
+    """The items of --override-run-list; None where it is not given. raises: BadArgument"""
     return run_list(options, "--override-run-list")
 
 
-def moment(text: str | None) -> int | datetime | None:
-    """What --at says: the number of a revision, or a time (a day is its end; in UTC, unless it says otherwise).
+def revision_or_time(text: str | None) -> int | datetime | None:
+    """A revision from --at, by its number or as a time in UTC; None for None. A day means its end.
 
-    raises: BadArgument
+    raises: BadArgument, where the text is neither
 
-    >>> moment("7"), moment("2030-01-31T12:00+01:00").isoformat()
+    >>> revision_or_time("7"), revision_or_time("2030-01-31T12:00+01:00").isoformat()
     (7, '2030-01-31T11:00:00+00:00')
     """
     if text is None:
@@ -329,14 +331,17 @@ def moment(text: str | None) -> int | datetime | None:
         ) from None
 
 
-def kept_in(options: argparse.Namespace) -> tuple[Store, Any]:
-    """The store that is meant, and the sensitive paths."""
+def store_and_sensitive(options: argparse.Namespace) -> tuple[Store, Any]:
+    """Returns the store of the options or settings, and the sensitive paths of the settings."""
     return store_of(options), sensitive_of(options)
 
 
-def saved_in(options: argparse.Namespace) -> tuple[Store, Any]:
-    """As `kept_in`, for who only looks at what is there. raises: NotFound, where nothing was ever saved"""
-    store, sensitive = kept_in(options)
+def existing_store(options: argparse.Namespace) -> tuple[Store, Any]:
+    """Returns store and sensitive paths as `store_and_sensitive`, for a command that only reads.
+
+    raises: NotFound, where the store has not been made
+    """
+    store, sensitive = store_and_sensitive(options)
     if not store.is_there():
         raise NotFound(
             f"there is no store at {store.describe()}",
@@ -346,7 +351,7 @@ def saved_in(options: argparse.Namespace) -> tuple[Store, Any]:
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
-    """The settings of this call: found once, and judged whole. raises: NotFound, DocumentError"""
+    """The settings of this call, found and validated at the first use. raises: NotFound, DocumentError"""
     from nodeattrs.project.settings import Settings
 
     if not isinstance(found := getattr(options, "settings", None), Settings):
@@ -369,16 +374,16 @@ _RUNNING: dict[str, Callable[[argparse.Namespace], bool]] = {
 """Command -> whether code runs as it was called; SECURITY.md has the table. All others hold it back."""
 
 
-def asked_to_run(options: argparse.Namespace) -> bool:
+def may_run_code(options: argparse.Namespace) -> bool:
     """Whether somebody asked for code to run: by the command, or by --run-code. No setting does."""
     runs = _RUNNING.get(options.command)
     return getattr(options, "run_code", False) or (runs is not None and runs(options))
 
 
-def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float]:
-    """Say what is doubtful in the nodeattrs.toml that counts, whatever the command; the limits that it sets.
+def settings_limits(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float]:
+    """Print warnings about the nodeattrs.toml that counts; returns the limits that it sets, {} for none.
 
-    raises: NotFound, DocumentError
+    raises: NotFound, DocumentError; `check` reports bad settings as findings instead
     """
     if options.command == "check":
         from nodeattrs.project.config import RepositorySettings
@@ -404,24 +409,28 @@ def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float
 
 
 def sensitive_paths(options: argparse.Namespace, *places: str | None) -> list[Path]:
-    """As `sensitive_beside`, for the repository that the options or the environment name. raises: DocumentError"""
+    """The sensitive paths of the repository in the options or the environment, and of settings beside *places*.
+
+    raises: DocumentError
+    """
     from nodeattrs.project.settings import sensitive_beside
 
     return sensitive_beside(getattr(options, "repo", None), *places)
 
 
 def repository_of(options: argparse.Namespace) -> Repository:
-    """The repository that a command runs: the one whose settings count, else the current directory."""
+    """The repository to run: the one whose settings count, else the current folder. Sets `options.repo` to its
+    folder."""
     from nodeattrs.dialects.chef.repository.repository import Repository
 
     repository = found_repository(options) or Repository(os.curdir)
-    repository.asked = asked_of(options)
+    repository.asked = run_options(options)
     options.repo = os.path.relpath(repository.root)
     return repository
 
 
 def found_repository(options: argparse.Namespace) -> Repository | None:
-    """The repository whose settings count; None where there is none. raises: NotFound"""
+    """The repository whose settings count; None where there are no settings. raises: NotFound"""
     from nodeattrs.dialects.chef.repository.repository import Repository
 
     settings = settings_of(options).repository
@@ -429,13 +438,16 @@ def found_repository(options: argparse.Namespace) -> Repository | None:
 
 
 def sensitive_of(options: argparse.Namespace) -> Any:
-    """The sensitive paths of the repository whose settings count, if there is one."""
+    """The sensitive paths of the settings; () where there are none."""
     repository = settings_of(options).repository
     return repository.config.sensitive if repository else ()
 
 
 def root_of(options: argparse.Namespace) -> pathlib.Path | None:
-    """The folder of the repository that saved values come from; None for the one that the store names."""
+    """The folder with the sources of saved values: from --sources, or from the settings where the store is a URL.
+
+    None stands for the folder that the saved revision names.
+    """
     if getattr(options, "sources", None) is not None:
         return pathlib.Path(options.sources)
     settings = settings_of(options)
@@ -443,14 +455,14 @@ def root_of(options: argparse.Namespace) -> pathlib.Path | None:
 
 
 def store_of(options: argparse.Namespace) -> Store:
-    """The store that is meant. raises: StoreError, DocumentError"""
+    """The store of the options or settings; no file is made before the first save. raises: StoreError, DocumentError"""
     from nodeattrs.store import open_store
 
     return open_store(settings_of(options).store)
 
 
 def json_attributes(options: argparse.Namespace, repository: Repository) -> Document | None:
-    """The document of -j. raises: DocumentError"""
+    """The document of --json-attributes; None where it is not given. raises: DocumentError"""
     if options.json_attributes is None:
         return None
     from nodeattrs.formats.documents import read
@@ -460,12 +472,12 @@ def json_attributes(options: argparse.Namespace, repository: Repository) -> Docu
 
 
 def is_directory(place: str | None) -> bool:
-    """Whether --facts names a directory, which has one file a node."""
+    """Whether the place of --facts is a folder, with one file for each node; False for None."""
     return place is not None and os.path.isdir(place)
 
 
 def check_facts(place: str) -> None:
-    """Look whether --facts is there at all. raises: NotFound"""
+    """Do nothing where the file or folder of --facts exists. raises: NotFound, where it does not"""
     if not os.path.lexists(place):
         raise NotFound(
             f"{place}: cannot be read: no such file or directory",
@@ -479,7 +491,7 @@ MARKED = "\0"
 
 
 def unmarked(value: str) -> str:
-    """The value of an option that may be dashes alone."""
+    """The value of an option without the mark that protects dashes from argparse."""
     return value.removeprefix(MARKED)
 
 
@@ -499,7 +511,10 @@ def add_arguments_of(parser: argparse.ArgumentParser, arguments: Iterable[Argume
 
 
 def facts_place(options: argparse.Namespace, repository: Repository | None) -> str | None:
-    """Where the facts that are meant are: a file or a directory; None for this machine. raises: NotFound"""
+    """The file or folder of the facts: from --facts or --platform; None where neither is given.
+
+    raises: NotFound, for an unknown platform
+    """
     if options.platform is None:
         place: str | None = options.facts
         return place
@@ -509,7 +524,8 @@ def facts_place(options: argparse.Namespace, repository: Repository | None) -> s
 
 
 def own_facts(options: argparse.Namespace, repository: Repository, names: Iterable[str]) -> str | None:
-    """`facts/` of a repository, where the caller names no facts and it has a file for one of the nodes; else None."""
+    """The folder `facts/` of the repository, where no facts are given and it has a file for one of the nodes; else
+    None."""
     folder = repository.root / "facts"
     if options.facts is not None or options.platform is not None:
         return None
@@ -517,10 +533,10 @@ def own_facts(options: argparse.Namespace, repository: Repository, names: Iterab
 
 
 def facts_from(options: argparse.Namespace, node: str | None = None, repository: Repository | None = None) -> Facts:
-    """The facts that are meant: of a platform, of a file, of a directory that has one for *node*, or of this machine.
+    """The facts for a run: of a platform, of a file, of the file of *node* in a folder, or of this machine.
 
-    repository: files in it are named as seen from there; its facts/NODE.json counts where the caller names no facts
-    raises:     NotFound, DocumentError, MissingExtra, BadArgument, BadName
+    repository: its facts/NODE.json counts where no facts are given; names of its files are relative to it
+    raises:     NotFound, DocumentError, MissingExtra, BadName; BadArgument, for a folder without *node*
     """
     from nodeattrs.core.tree import checked_name
     from nodeattrs.dialects.chef.facts import gather, load_facts
@@ -547,21 +563,23 @@ def facts_from(options: argparse.Namespace, node: str | None = None, repository:
 
 
 def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, int | None, Run | None]:
-    """The node that NODE names, with its revision as it was saved, or with --repo and the run that makes it now.
+    """Returns the node of NODE: saved, with its revision and None; with --repo run now, with None and the run.
 
-    raises: NodeNotFound, and whatever a run raises
+    raises: NodeNotFound, and the errors of a run; an option of the other kind ends the program with exit code 2
     """
     from nodeattrs.node.json_keys import double_keys
 
     if options.repo is None:
-        from nodeattrs.store.remembered import required
+        from nodeattrs.store.remembered import remembered_or_raise
 
         of_runs = ("run_list", "override_run_list", "environment", "facts", "platform", "json_attributes", *_ASKED)
         for word in of_runs:
             if getattr(options, word) not in (None, False):
                 options.refuse(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
-        store, sensitive = kept_in(options)
-        found = required(store, options.node, sensitive, moment(getattr(options, "at", None)), root_of(options))
+        store, sensitive = store_and_sensitive(options)
+        found = remembered_or_raise(
+            store, options.node, sensitive, revision_or_time(getattr(options, "at", None)), root_of(options)
+        )
         terminal.warn(filter(None, [found.note]), SAVED_NOTE.entry)
         terminal.warn(double_keys(found.node))
         return found.node, found.saved.revision.number if found.saved.revision else None, None

@@ -1,4 +1,4 @@
-"""The program around the commands: it finds the command, and whatever happens it ends with an exit code."""
+"""The program around the commands: finds the command, runs it, and ends with an exit code in all cases."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from nodeattrs._version import VERSION
 from nodeattrs.border import Border, held
-from nodeattrs.cli.exits import DONE, EXITS, FAILED, INTERRUPTED, NOT_UNDERSTOOD, READER_GONE, failed, finished
-from nodeattrs.cli.interrupts import while_working
-from nodeattrs.cli.options import MARKED, MAY_BE_DASHES, add_arguments_of, asked_to_run, judge, limits_of
+from nodeattrs.cli.exits import DONE, EXITS, FAILED, INTERRUPTED, NOT_UNDERSTOOD, READER_GONE, failed, final_code
+from nodeattrs.cli.interrupts import raise_while_working
+from nodeattrs.cli.options import MARKED, MAY_BE_DASHES, add_arguments_of, limits_of, may_run_code, settings_limits
 from nodeattrs.cli.terminal import Terminal, columns
 from nodeattrs.core.code import held_back
 from nodeattrs.errors import BadUsage, InternalError, NodeattrsError
@@ -73,7 +73,7 @@ _COMMAND_MODULES = {
 
 
 def summaries() -> dict[str, str]:
-    """Every command and its line in the help: verbs come after `explain`, dialects after `environment`."""
+    """Each command -> its line in the help, in order: verbs follow `explain`, dialects follow `environment`."""
     from nodeattrs.dialects import BUILT_IN
     from nodeattrs.verbs.commands import TOP
 
@@ -115,10 +115,7 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that notices when its words do not come out, and shows whom it does not understand where to read on.
-
-    What is left over is refused by the command it was written for, and not by the program around it.
-    """
+    """A parser that refuses unknown words itself, with similar options, and not in the parser above it."""
 
     asked: str | None = None
     """The one action that is asked for, of those that the command has."""
@@ -174,11 +171,11 @@ class _Program(Parser):
     """The top parser. Its help prints the order of precedence, read from where it is decided."""
 
     def format_help(self) -> str:
-        return f"{super().format_help()}\n{precedence_table()}"
+        return f"{super().format_help()}\n{_precedence_table()}"
 
 
-def precedence_table() -> str:
-    """The fifteen slots as a table, the strongest first."""
+def _precedence_table() -> str:
+    """The fifteen slots as a text table, the strongest first."""
     from nodeattrs.node.slot_names import SLOTS
 
     rows = [f"  {slot.number:2}  {slot.level:14}  {slot.source}" for slot in reversed(SLOTS)]
@@ -186,11 +183,11 @@ def precedence_table() -> str:
 
 
 def parser(only: str | None = None, action: str | None = None, kind: type[Parser] = Parser) -> argparse.ArgumentParser:
-    """All commands with their options.
+    """The parser of the program, with its commands and their options.
 
-    only:   this command alone. Where there is no such command, all are listed, and none has options: for the help
-    action: of its actions this one, if it is one
-    kind:   what each of them is parsed by
+    only:   parse this command alone. An unknown name lists all commands, without options, for the help
+    action: parse only this action of the command, if it has one of that name
+    kind:   the class of the parsers of commands
     """
     program = _Program(
         prog="nodeattrs",
@@ -267,7 +264,7 @@ def _about(word: str, words: Sequence[str]) -> str:
 
 
 def run(argv: Sequence[str] | None = None) -> int:
-    """Run one command line; its exit code."""
+    """Run one command line, print its output and errors; returns the exit code. argv: None: the words of the process"""
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
@@ -289,24 +286,24 @@ def run(argv: Sequence[str] | None = None) -> int:
             with terminal.writing():
                 parser(_command_in(words), "".join(words[1:2])).parse_args(_joined(words), options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
-            while_working(True)
+            raise_while_working(True)
             from nodeattrs.cli.border import border_of
 
-            is_held = not asked_to_run(options)
+            is_held = not may_run_code(options)
             border = border_of(options, is_closed=is_held)
             with held(border), held_back(is_held):
-                settled = judge(options, terminal)
+                settled = settings_limits(options, terminal)
                 with limits_of(options, settled):
                     code = _performed(options, terminal)
-            code = finished(code, options, terminal, border)
-            while_working(False)
+            code = final_code(code, options, terminal, border)
+            raise_while_working(False)
         except SystemExit as end:
             # argparse has printed what it has to, on stdout for --help and on stderr for what it did not understand.
             code = end.code if isinstance(end.code, int) else NOT_UNDERSTOOD
         terminal.finish()
         return code
     except KeyboardInterrupt:
-        while_working(False)
+        raise_while_working(False)
         return INTERRUPTED
     except BrokenPipeError:
         return READER_GONE
@@ -353,7 +350,10 @@ def _failed(error: Exception, options: argparse.Namespace, terminal: Terminal, b
 
 
 def understood(error: Exception) -> Exception:
-    """*error* as one that says what is wrong and with what."""
+    """An error as a NodeattrsError for the user: an OSError with its file, and any other class as an InternalError.
+
+    A NodeattrsError is returned unchanged, and a group with one error is replaced by that error.
+    """
     while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:  # servers run in groups of tasks
         error = error.exceptions[0]
     if isinstance(error, NodeattrsError):

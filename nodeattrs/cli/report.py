@@ -13,10 +13,10 @@ from nodeattrs.cli.options import (
     SOURCES,
     STORE,
     UNREAD,
-    kept_in,
-    moment,
+    revision_or_time,
     root_of,
     settings_of,
+    store_and_sensitive,
 )
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
     from nodeattrs.store import Store
     from nodeattrs.web.rendering import Source
-    from nodeattrs.web.report import Page
+    from nodeattrs.web.report import NodeData
 
 DESCRIPTION = """\
 Write one file that a browser opens from disk: the tree of each node, every value with the slot and line that set it,
@@ -54,11 +54,11 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Write it."""
+    """Write the HTML file with the pages of some nodes. raises: NodeNotFound"""
     from nodeattrs.disk import write_whole
     from nodeattrs.web.report import report
 
-    store, sensitive = kept_in(options)
+    store, sensitive = store_and_sensitive(options)
     pages = [_page(options, store, sensitive, name, terminal) for name in dict.fromkeys(options.nodes)]
     content = report(pages).encode("utf-8", "backslashreplace")
     write_whole(options.output, content)
@@ -66,16 +66,18 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     return 0
 
 
-def _page(options: argparse.Namespace, store: Store, sensitive: Iterable[Path], name: str, terminal: Terminal) -> Page:
+def _page(
+    options: argparse.Namespace, store: Store, sensitive: Iterable[Path], name: str, terminal: Terminal
+) -> NodeData:
     from nodeattrs.core.unread import sentences
     from nodeattrs.reports.attributes import shown_attributes
     from nodeattrs.reports.explain import explained
     from nodeattrs.reports.history import History
     from nodeattrs.reports.values import unread_at
-    from nodeattrs.store.remembered import required
-    from nodeattrs.web.report import Page
+    from nodeattrs.store.remembered import remembered_or_raise
+    from nodeattrs.web.report import NodeData
 
-    found = required(store, name, sensitive, moment(options.at), root_of(options))
+    found = remembered_or_raise(store, name, sensitive, revision_or_time(options.at), root_of(options))
     terminal.warn(filter(None, [found.note]), SAVED_NOTE.entry)
     node, revision = found.node, found.saved.revision
     number = revision.number if revision else None
@@ -88,7 +90,7 @@ def _page(options: argparse.Namespace, store: Store, sensitive: Iterable[Path], 
 
     unread = unread_at(node, ())
     terminal.note_unread(unread)
-    return Page(
+    return NodeData(
         {**shown_attributes(node, revision=number).to_dict(), "notes": [*sentences(unread)]},
         History(name, store.history(name)).to_dict(),
         [str(item) for item in node.run_list],
@@ -99,7 +101,7 @@ def _page(options: argparse.Namespace, store: Store, sensitive: Iterable[Path], 
 
 
 def source_of(options: argparse.Namespace) -> Source:
-    """How places become links: as the settings say."""
+    """The pattern from the settings that makes links of places in files; without links where none is set."""
     from nodeattrs.web.rendering import Source
 
     repository = settings_of(options).repository
@@ -110,11 +112,11 @@ def source_of(options: argparse.Namespace) -> Source:
 def _changed(store: Store, sensitive: Iterable[Path], name: str, number: int | None) -> list[str]:
     """The paths that differ from the revision before; none where there is none."""
     from nodeattrs.reports.diff import Difference, Side
-    from nodeattrs.store.remembered import required
+    from nodeattrs.store.remembered import remembered_or_raise
 
     numbers = [one.number for one in store.history(name)]
     earlier = [one for one in numbers if number is not None and one < number]
     if not earlier:
         return []
-    before, now = (Side(str(at), required(store, name, sensitive, at).node) for at in (earlier[0], number))
+    before, now = (Side(str(at), remembered_or_raise(store, name, sensitive, at).node) for at in (earlier[0], number))
     return [one["path"] for one in Difference(before, now).to_dict()["changes"]]

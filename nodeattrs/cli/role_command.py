@@ -31,7 +31,7 @@ _SHOWING = (
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
+    """Add the options of `nodeattrs role`: its actions show and wins."""
     add_showing(parser, "role")
 
 

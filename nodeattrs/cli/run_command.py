@@ -15,11 +15,11 @@ from nodeattrs.cli.many import (
     EXPORT,
     NEW,
     began_now,
+    check_export,
     export_saved,
     go_through,
     going_on,
     hint_to_resume,
-    judge_export,
     since_of,
     stoppable,
 )
@@ -105,9 +105,12 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Run them, and show each as it comes, in the order of their names."""
+    """Run the nodes, save them, and print each in the order of the names; returns the exit code.
+
+    raises: NotFound, where no node is given and nodes/ has none
+    """
     from nodeattrs.dialects.chef.fleet import still_to_do
-    from nodeattrs.dialects.chef.run.session import name_in
+    from nodeattrs.dialects.chef.run.session import machine_name
 
     since = since_of(options)
     if since is not None and not options.all:
@@ -116,7 +119,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         options.refuse("--why-run changes nothing: use --noop to see what --apply would do")
     if options.platform is not None and not (options.node or options.all):
         options.refuse("--platform is no machine, so say which node is meant: --node NAME")
-    judge_export(options, saves=not options.why_run and options.override_run_list is None)
+    check_export(options, saves=not options.why_run and options.override_run_list is None)
     repository = repository_of(options)
     store = store_of(options)
     names = repository.nodes() if options.all else options.node or []
@@ -126,7 +129,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     shared = None if own or is_directory(options.facts) else facts_from(options, None, repository)
     if not (names or options.all):
         known = repository.config.chef.node_name
-        names = [known or name_in(shared or facts_from(options, None, repository))]
+        names = [known or machine_name(shared or facts_from(options, None, repository))]
     if not names:
         raise NotFound("nodes/ describes no node", hint="name one: --node NAME")
     if since is not None:

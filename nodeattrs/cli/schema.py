@@ -27,7 +27,7 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Print it."""
+    """Print a JSON schema of our documents, or without NAME the names of all. raises: NotFound"""
     from nodeattrs.core.tree import meant
     from nodeattrs.reports import schemas
 

@@ -6,7 +6,7 @@ import argparse
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli.options import AT, STORE, moment, output, path_of, saved_in
+from nodeattrs.cli.options import AT, STORE, existing_store, output, path_of, revision_or_time
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 
@@ -45,13 +45,14 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Search, and print the page."""
+    """Search the saved nodes and print a page of them; returns 1 where none is found and a field of the query is
+    unknown."""
     from nodeattrs.reports.search import search
     from nodeattrs.store.search import parse_query
 
     at, attributes, page = _time(options), _attributes(options), _page(options)
     query = parse_query(options.query)
-    store, _ = saved_in(options)
+    store, _ = existing_store(options)
     findings = search(store, query, attributes, page, at)
     terminal.warn(findings.doubts)
     if options.json_lines:
@@ -64,7 +65,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _time(options: argparse.Namespace) -> datetime | None:
-    at = moment(options.at)
+    at = revision_or_time(options.at)
     if isinstance(at, int):
         options.refuse("--at is a time here: the number of a revision means one node")
     assert not isinstance(at, int)

@@ -35,7 +35,7 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Open it; it lasts until its input ends."""
+    """Open a Python prompt with the node and its attributes as variables, until the input ends."""
     from nodeattrs.node.node import words_of
 
     node, _, run = named_node(options, terminal)

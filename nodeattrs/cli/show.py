@@ -56,7 +56,7 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Show it."""
+    """Print the merged attributes of a node, their winners, or single slots. raises: NodeNotFound, NoSuchAttribute"""
     from nodeattrs.core.unread import unread_layer
     from nodeattrs.reports.attributes import shown_attributes
     from nodeattrs.reports.show import ShownNode, ShownSlots, part_of, winner_of

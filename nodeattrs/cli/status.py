@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from datetime import UTC, datetime
 
-from nodeattrs.cli.options import STORE, output, saved_in
+from nodeattrs.cli.options import STORE, existing_store, output
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 
@@ -29,11 +29,11 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """List them."""
+    """Print the last run of each saved node. raises: NotFound, where there is no store"""
     from nodeattrs.reports.status import NodeStatus, Status
     from nodeattrs.store.engines.store import last_runs
 
-    store, _ = saved_in(options)
+    store, _ = existing_store(options)
     nodes = (one for one in map(NodeStatus._make, last_runs(store)) if one.failed or not options.failed)
     terminal.report(Status(nodes, datetime.now(UTC)))
     return 0

@@ -10,7 +10,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
 from nodeattrs.cli.checks import CHECKING, finish
-from nodeattrs.cli.options import AT, SETTINGS_FROM, STORE, kept_in, moment, saved_in, settings_of
+from nodeattrs.cli.options import (
+    AT,
+    SETTINGS_FROM,
+    STORE,
+    existing_store,
+    revision_or_time,
+    settings_of,
+    store_and_sensitive,
+)
 from nodeattrs.cli.terminal import FORMATS, Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.command import Checked
@@ -89,7 +97,10 @@ _BELONG = {
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Do it."""
+    """Check, prune, export, import or copy the store; returns the exit code.
+
+    An option of another action ends the program with exit code 2.
+    """
     for word, task in _BELONG.items():
         if getattr(options, word) not in (None, False, []) and options.task != task:
             options.refuse(f"{'FILE' if word == 'file' else f'--{word}'.replace('_', '-')} is for store {task}")
@@ -100,7 +111,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if options.task == "prune" and options.keep is None:
         options.refuse("store prune needs --keep N")
     _judge_to(options)
-    store, sensitive = kept_in(options) if options.task == "import" else saved_in(options)
+    store, sensitive = store_and_sensitive(options) if options.task == "import" else existing_store(options)
     if options.task == "export" and options.to is not None:
         terminal.report(_exported(store, options, terminal))
         return 0
@@ -164,7 +175,7 @@ def _copied(store: Store, place: str, compression: str | None, terminal: Termina
 def _export(store: Store, options: argparse.Namespace, terminal: Terminal) -> None:
     from nodeattrs.store.carrying import exported
 
-    at = moment(options.at)
+    at = revision_or_time(options.at)
     if at is not None and not isinstance(at, datetime) and len(options.node or ()) != 1:
         options.refuse("--at with the number of a revision means one node: --node NAME")
     names = options.node or store.names()

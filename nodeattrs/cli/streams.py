@@ -10,10 +10,10 @@ from typing import BinaryIO
 
 @contextmanager
 def own_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """Standard input and output for the protocol alone.
+    """A context with standard input and output as binary files, for a protocol alone.
 
-    While it lasts, whatever else this process or a program that it starts writes to standard output goes to
-    standard error, and whoever reads standard input finds its end.
+    In the context, other output of this process and its children goes to standard error, and reading standard
+    input finds its end.
     """
     kept = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)

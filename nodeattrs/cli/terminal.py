@@ -1,4 +1,4 @@
-"""Where words come out: reports on stdout; warnings, errors and progress on stderr.
+"""The output of commands: reports to stdout; warnings, errors and progress to stderr.
 
 Colour and progress are for terminals. It knows formats, and no report in particular.
 """
@@ -34,10 +34,11 @@ _NO_BAR = 0.5
 
 
 class Terminal:
-    """The two streams of the process, and how to write to them.
+    """Writes reports to stdout; warnings, errors and progress to stderr.
 
-    colour: "auto", "always" or "never"; "auto" is for terminals, unless NO_COLOR is set
-    form:   "text", "json" or "yaml": how reports come out
+    colour: "auto", "always" or "never"; "auto" colours a terminal, unless NO_COLOR is set
+    form:   the format of reports: "text", "json" or "yaml"; others are written as text
+    unread: the sources that were not read and may change the answer; `cli.exits.final_code` prints them
     """
 
     def __init__(self, colour: str = "auto", form: str = "text") -> None:
@@ -45,7 +46,7 @@ class Terminal:
         self._form = form
         self._warned: set[object] = set()
         self.unread: dict[Unread, None] = {}
-        """What was not read and may change the answer; `cli.exits.finished` names it."""
+        """What was not read and may change the answer; `cli.exits.final_code` names it."""
         self._progress = ""
         self._bar: Any = None
         for stream in (sys.stdout, sys.stderr):
@@ -54,9 +55,9 @@ class Terminal:
                 stream.reconfigure(errors="backslashreplace")
 
     def report(self, report: Report, unread: Iterable[Unread] | None = None) -> None:
-        """Write a report to stdout.
+        """Write a report to stdout, in the format of this terminal.
 
-        unread: what was not read and may change it; None for a report that nothing unread can change
+        unread: sources that were not read and may change the report; None for a report that always is certain
         """
         from nodeattrs.reports import Long
 
@@ -74,13 +75,14 @@ class Terminal:
             self._pieces(pieces(data) if isinstance(report, Long) else [written(data)])
 
     def note_unread(self, found: Iterable[Unread]) -> None:
-        """Note what was not read and may change what is printed."""
+        """Add sources that were not read to `unread`."""
         self.unread |= dict.fromkeys(found)
 
     def certainty(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Whether an answer is certain, and what was not read; with what the border has refused.
+        """Returns {"certain": bool, "unread": [...]} for the data of a report, with all noted sources and refused
+        files.
 
-        data: the answer, whose own fields `certain` and `unread` count, too
+        data: the data; its own `certain` and `unread` count, too
         """
         from nodeattrs.core.unread import Unread, certainty
 
@@ -94,7 +96,7 @@ class Terminal:
             self.text(some)  # of a whole fleet, piece by piece
 
     def text(self, text: str) -> None:
-        """Write *text* to stdout as it is."""
+        """Write *text* to stdout; on a terminal control characters are escaped."""
         if sys.stdout.isatty():
             from nodeattrs.formats.hidden import ESCAPES
 
@@ -104,9 +106,9 @@ class Terminal:
             sys.stdout.write(text)
 
     def warn(self, warnings: Iterable[object], code: Code = NodeattrsError.entry) -> None:
-        """Write warnings to stderr, each once however often it comes.
+        """Write warnings to stderr; one that was written before is skipped.
 
-        code: of bare sentences
+        code: the code of warnings that are plain sentences
         """
         for warning in warnings:
             from nodeattrs.reports.failure import warning_lines
@@ -120,8 +122,8 @@ class Terminal:
     def complain(self, error: Exception, root: str | None = None, traceback: BaseException | None = None) -> None:
         """Write an error to stderr.
 
-        root:      the repository, whose files are named where cookbook code failed
-        traceback: the exception to show whole, for those who asked
+        root:      the repository; for a RecipeFailed its stack frames there are written, too
+        traceback: an exception to write with its whole traceback before; None: none
         """
         from nodeattrs.reports.failure import failure_lines, traceback_lines
 
@@ -130,13 +132,13 @@ class Terminal:
         self.aside(failure_lines(error, self.screen(sys.stderr), root))
 
     def remark(self, lines: Iterable[str]) -> None:
-        """Write lines to stderr that are neither warning nor error."""
+        """Write lines to stderr that are neither a warning nor an error."""
         from nodeattrs.reports.screen import printable
 
         self.aside(printable(line) for line in lines)
 
     def aside(self, lines: Iterable[str]) -> None:
-        """Write lines to stderr that were made for `screen(sys.stderr)`."""
+        """Write lines to stderr as they are; they may be coloured."""
         self._clear()
         with contextlib.suppress(OSError):  # there is no other place to say it
             for line in lines:
@@ -144,7 +146,7 @@ class Terminal:
             sys.stderr.flush()
 
     def progress(self, text: str) -> None:
-        """Say how far a long task is, on a terminal only."""
+        """Replace the progress line on stderr; does nothing where stderr is no terminal."""
         if sys.stderr.isatty():
             from nodeattrs.reports.screen import cut, printable
 
@@ -155,11 +157,11 @@ class Terminal:
 
     @contextlib.contextmanager
     def counting(self, total: int | None = None, what: str = "node") -> Iterator[Callable[[str], None]]:
-        """While something long is done: a bar with the rate and the time that is left, on a terminal only.
+        """A context with a progress bar on stderr, where it is a terminal; without tqdm with a counter.
 
-        Call what is given with the name of each one that is done. Without tqdm there is a counter.
-
-        total: how many there are; None where that is not known
+        Yields a function to call with the name of each finished item.
+        total: the number of items; None where it is not known
+        what:  the word for an item
         """
         done = 0
 
@@ -184,14 +186,14 @@ class Terminal:
                 self._bar = None
 
     def finish(self) -> None:
-        """Make sure that everything has come out."""
+        """Flush stdout and remove the progress line. raises: as `writing`"""
         self._clear()
         with self.writing():
             sys.stdout.flush()
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        """raises: BrokenPipeError, where the reader went away; NodeattrsError"""
+        """A context for writing to stdout. raises: BrokenPipeError, where the reader has closed it; NodeattrsError"""
         try:
             yield
         except OSError as error:
@@ -201,7 +203,7 @@ class Terminal:
             raise NodeattrsError(f"the output cannot be written: {error.strerror}") from error
 
     def abandon(self) -> None:
-        """Forget what could not be written, so that Python does not try again when it ends."""
+        """Redirect stdout to nowhere after a failed write, so that Python does not write again at its end."""
         with contextlib.suppress(OSError, ValueError):
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, sys.stdout.fileno())
@@ -216,7 +218,7 @@ class Terminal:
             self._bar.clear()  # it comes back when the next one is done
 
     def screen(self, stream: TextIO) -> Screen:
-        """What lines for one of the two streams are laid out on."""
+        """The width and colours for lines that go to *stream*; a pipe has no limit of width, unless COLUMNS is set."""
         from nodeattrs.reports import Screen
 
         # A pipe has no columns: whoever reads it wants whole lines. COLUMNS says otherwise.
@@ -289,7 +291,7 @@ _COLUMNS = 80
 
 
 def columns() -> int:
-    """How wide the terminal is: as COLUMNS says, or it itself; 80 where neither does."""
+    """The width of the terminal: COLUMNS, else its own, else 80."""
     # As `shutil` finds it, which imports readers of archives.
     with contextlib.suppress(ValueError):
         if (given := int(os.environ.get("COLUMNS", ""))) > 0:

@@ -30,7 +30,7 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Note it, or print those that are noted."""
+    """Add a repository to the trusted ones or remove it, or print the list."""
     from nodeattrs.cli.border import root_of
     from nodeattrs.reports.screen import printable
     from nodeattrs.trust import trust, trusted

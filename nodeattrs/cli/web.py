@@ -41,7 +41,7 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Serve until somebody interrupts."""
+    """Serve the pages until Ctrl-C; returns the exit code."""
     from nodeattrs.contract.sides import private_folder
     from nodeattrs.web.serving import serve
 
@@ -59,17 +59,17 @@ def _open(terminal: Terminal, has_token: bool, address: str) -> None:
 
 
 def site(options: argparse.Namespace, private: str) -> Site:
-    """What is shown: the store and the repository that are meant, and where in it each thing is.
+    """The Site to serve: the store and repository of the options, with the places of facts, Hiera and other dialects.
 
-    private: a file of our own, for what an impact has looked at
+    private: a file for the answers of an impact
     """
-    from nodeattrs.cli.asked import Asked
+    from nodeattrs.cli.asked import CommandRunner
     from nodeattrs.cli.report import source_of
     from nodeattrs.dialects.folders import is_repository
     from nodeattrs.project.config import RepositorySettings
     from nodeattrs.web.asking import Site
 
-    ask, store = Asked(vars(options), options.run_code), store_of(options).describe()
+    ask, store = CommandRunner(vars(options), options.run_code), store_of(options).describe()
     repository, kept = settings_of(options).repository, settings_of(options).store
     if repository is None and is_repository(Path()):
         repository = RepositorySettings(os.path.realpath(os.curdir))  # without a nodeattrs.toml

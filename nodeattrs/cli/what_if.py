@@ -47,7 +47,10 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Compare it with what it would be."""
+    """Compare a side with the same one after --without and --set; prints the differences and returns the exit code.
+
+    Without one of the two options the program ends with exit code 2.
+    """
     if not options.without and not options.set:
         options.refuse("say what would be another: --without WHAT, or --set PATH=VALUE")
     values = [_value(options, given) for given in options.set]

@@ -88,12 +88,12 @@ RULED_LEVELS = ("default", "normal", "override")
 
 @dataclass(frozen=True)
 class CheckRule:
-    """One rule.
+    """A rule of `[check] rules`: where values of some attributes may be set.
 
-    path:    steps that it is about; none means every path
-    level:   that it is about, or ""
-    only:    where it may be set
-    because: why, for whoever reads the finding
+    path:    the pattern of the attributes' paths; () means every path
+    level:   the level that the rule is about; "" means every level
+    only:    the allowed places
+    because: the reason, for the finding
     place:   file and line of the rule
     """
 
@@ -104,7 +104,7 @@ class CheckRule:
     place: str
 
     def is_about(self, path: Path, level: str) -> bool:
-        """Whether it is about a path that is set at a level; "" where there are none.
+        """Whether the rule applies to a path that is set at a level; "" for a value without a level.
 
         >>> rule = CheckRule(("**", "*password"), "", ("data_bags",), "", "")
         >>> rule.is_about(("app", "db", "password"), "default"), rule.is_about(("app", "port"), "default")
@@ -136,8 +136,8 @@ def _skipped(pattern: Path, reached: set[int]) -> set[int]:
     return found
 
 
-def read_check_rules(fields: Fields) -> Iterator[CheckRule]:
-    """The rules under `[check]`; what is wrong with one is noted in *fields*."""
+def _check_rules(fields: Fields) -> Iterator[CheckRule]:
+    """Yield the rules of `[check] rules`; faults are noted in *fields*, and a rule with a bad path is left out."""
     for index in range(len(fields.items("check", "rules"))):
         at = ("check", "rules", index)
         fields.only(("path", "level", "only", "because"), *at)
@@ -201,16 +201,16 @@ _KNOWN = [name for name in SETTINGS if name != "repo"]
 
 @dataclass(frozen=True)
 class ChefConfig:
-    """What a repository that was made for Chef needs: the table [chef].
+    """The table [chef], for a repository that was made for Chef.
 
-    cookbook_paths:    folders with cookbooks, the first first; none: the usual ones
-    missing_cookbooks: "error", or "warn": an unknown layer stands for each
-    policy, policy_group: what nodes follow that say nothing else, or ""
-    secret_file:       with the secret of encrypted data bags, or ""; a relative path counts from the repository
-    config:            Chef's own configuration, or "": `.chef/config.rb`, `.chef/knife.rb`
-    node_name:         who is meant where nobody is named, or ""
-    ruby:              attribute files in Ruby are run, where code of the repository is run at all
-    ruby_seconds:      how long one of them may take
+    cookbook_paths:    folders with cookbooks, in order; (): Chef's usual ones
+    missing_cookbooks: "error", or "warn": each missing cookbook becomes an unknown layer
+    policy, policy_group: of nodes that name none; "" for none
+    secret_file:       the file with the secret of encrypted data bags, relative to the repository; "" for none
+    config:            Chef's own configuration; "": `.chef/config.rb` or `.chef/knife.rb`
+    node_name:         the node to run where none is named; ""
+    ruby:              whether attribute files in Ruby are run, where code of the repository is run at all
+    ruby_seconds:      the time limit for one of them
     """
 
     cookbook_paths: tuple[str, ...] = ()
@@ -226,12 +226,12 @@ class ChefConfig:
 
 @dataclass(frozen=True)
 class PlainFold:
-    """A fold of files as it is written down: the table [fold.NAME].
+    """A merge of plain files: the table [fold.NAME].
 
     files:  paths, folders and patterns, the weakest first
-    policy: its name
-    rules:  for paths
-    syntax: of all its files; "" leaves it to their names
+    policy: the name of the merge policy
+    rules:  other policies for some paths
+    syntax: of all its files; "": by their names
     """
 
     files: tuple[str, ...]
@@ -242,30 +242,31 @@ class PlainFold:
 
 @dataclass(frozen=True)
 class Config:
-    """The settings of a repository.
+    """The settings of a repository; the default of each is that of Chef.
 
-    allowed:     level -> what may be saved; a level that is not here is saved whole
-    blocked:     level -> what is not saved
+    allowed:     level -> entries that are saved; a level without an entry is saved whole
+    blocked:     level -> entries that are not saved
     sensitive:   paths whose values are never shown; a step "*" means any
-    store:       where nodes are kept, or None
+    store:       the place of saved nodes, or None
     environment: of nodes that name none, or None
-    hiera:       the Hiera tree that recipes look keys up in: a hiera.yaml or a folder with one, or None
-    bindings:    the site of bindings that recipes inject from: a folder, or None
+    hiera:       the hiera.yaml, or a folder with one, for look-ups of recipes; or None
+    bindings:    the folder of the site of bindings that recipes inject from, or None
     binding_classes: classes that bindings may name, as "package.module:Name" or "folder/file.py:Name"
-    binding_providers: scheme -> who provides its sets, in the same words
-    merge:       rules for paths: what happens there instead of what Chef does
-    limits:      what one document, lookup, merge or query may take: see `core.budget.Limits`
-    check_select, check_ignore: codes of findings, or names: only these count, these do not
-    fauxhai:     a folder of platforms in fauxhai's shape, for --platform, or None
-    check_baseline: the file of findings that are known, or None; a relative path counts from the repository
-    check_rules: who may set what
+    binding_providers: scheme -> the provider of its sets, in the same form
+    merge:       policies for some paths
+    limits:      limits for one document, lookup, merge or query: see `core.budget.Limits`
+    check_select, check_ignore: codes or names of findings to report, and to leave out
+    check_baseline: the file of known findings, relative to the repository, or None
+    fauxhai:     a folder of platforms in fauxhai's form, for --platform, or None
+    check_rules: where attributes may be set
     schema:      the JSON Schema of the nodes' attributes, or None
-    chef:        of repositories that were made for Chef
-    folds:       name -> a fold of plain files
-    cloud_init:  name -> the files of a set of user-data, by what they are: "files", "vendor", "confd"
-    ansible_groups: name -> the search that finds the hosts of a group of Ansible
-    inventories: name -> the sources of an inventory of Ansible
-    source_url:  what makes a link of a file and line on pages, or None
+    chef:        the table [chef]
+    folds:       name -> a merge of plain files
+    cloud_init:  name -> the files of a set of user-data, by kind: "files", "vendor", "confd"
+    ansible_groups: name of an Ansible group -> the search that finds its hosts
+    inventories: name -> the sources of an Ansible inventory
+    source_url:  the pattern for links to lines on pages, or None
+    keeps_causes: whether saved nodes keep the causes of their values
     """
 
     allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
@@ -295,12 +296,11 @@ class Config:
 
 
 class RepositorySettings:
-    """The settings of a repository: its nodeattrs.toml, and what Chef's own configuration adds.
+    """The settings of a repository: its nodeattrs.toml, and additions from Chef's own configuration.
 
-    root:     the directory of the repository
-    warnings: what is probably not meant, after `config` was read
-
-    raises: NotFound, if there is no such directory
+    root:     the folder of the repository
+    warnings: about doubtful settings; complete after `config` was read
+    raises:   NotFound, where there is no such folder
     """
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
@@ -311,13 +311,13 @@ class RepositorySettings:
 
     @cached_property
     def document(self) -> Document | None:
-        """nodeattrs.toml as it is written; None if there is no such file. raises: DocumentError"""
+        """The parsed nodeattrs.toml; None where there is no such file. raises: DocumentError"""
         path = self.root / FILE
         return read(path, FILE) if os.path.lexists(path) else None
 
     @cached_property
     def config(self) -> Config:
-        """What the settings say; Chef's defaults if there is no file. raises: DocumentError"""
+        """The validated settings; defaults where there is no file. raises: DocumentError"""
         if self.document is None:
             return self._with_chefs(Config())
         config, warnings = judged(self.document, self.root)
@@ -334,7 +334,7 @@ class RepositorySettings:
         try:
             document = ruby_document(path, file, kind) if path.suffix == ".rb" else read(path, file)
             fields = Fields(document.tree, document.locator(kind, ""), f"{kind} ")
-            config = with_chefs(config, fields)
+            config = _completed_by_chef(config, fields)
         except MissingExtra as error:
             self.warnings.append(DocumentError("is Ruby, which was not read", file=file, hint=error.hint, kind=RUBY))
         except DocumentError as error:
@@ -344,15 +344,15 @@ class RepositorySettings:
         return config
 
     def shown(self, path: FilePath) -> str:
-        """What messages and origins call a file: seen from the root if it lies below it, else as it was given."""
+        """The name of a file in messages: relative to the root, or as given for a file outside."""
         inside = os.path.relpath(path, self.root)
         return (str(path) if inside.startswith(os.pardir) else inside).replace(os.sep, "/")
 
 
 def judged(document: Document, root: FilePath) -> tuple[Config, list[DocumentError]]:
-    """The settings of nodeattrs.toml, and what in it is probably not meant.
+    """Returns the settings of a nodeattrs.toml, and warnings about it.
 
-    root:   the repository
+    root:   the folder of the repository
     raises: DocumentError
     """
     fields = Fields(document.tree, document.locator("settings", ""), "the settings")
@@ -360,11 +360,11 @@ def judged(document: Document, root: FilePath) -> tuple[Config, list[DocumentErr
 
 
 def read_config(fields: Fields, root: FilePath) -> Config:
-    """The settings that a document describes.
+    """The settings in the fields of a document; doubtful ones become warnings of *fields*.
 
-    raises: DocumentError, with everything that is wrong with it
+    raises: DocumentError, with all faults
     """
-    note_beyond(fields, root)
+    _note_paths_outside(fields, root)
     fields.only(_KNOWN, ignore=_CHEFS)
     fields.only(("select", "ignore", "baseline", "rules"), "check", above=_KNOWN)
     fields.only(("fauxhai",), "facts", above=_KNOWN)
@@ -382,12 +382,12 @@ def read_config(fields: Fields, root: FilePath) -> Config:
         fields.text("hiera") or None,
         *_bindings(fields),
         tuple(_merge_rules(fields, "merge")),
-        tightened(_limits(fields), fields, root),
+        _tightened(_limits(fields), fields, root),
         tuple(_codes(fields, "select")),
         tuple(_codes(fields, "ignore")),
         fields.text("check", "baseline") or None,
         fields.text("facts", "fauxhai") or None,
-        tuple(read_check_rules(fields)),
+        tuple(_check_rules(fields)),
         fields.text("schema", "attributes") or None,
         _chef(fields),
         cloud_init={str(name): _set_of(fields, name) for name in fields.map("cloud-init")},
@@ -402,7 +402,7 @@ def read_config(fields: Fields, root: FilePath) -> Config:
 
 
 def read_fold(fields: Fields, *under: Any) -> PlainFold:
-    """The fold that a map of the settings describes. Whatever is wrong is noted with the fields."""
+    """The merge of plain files in a map of the settings; faults are noted in *fields*. under: the path of the map"""
     fields.only(("files", "policy", "merge", "syntax"), *under, above=_KNOWN if under else ())
     files = tuple(fields.text(*under, "files", index) for index in range(len(fields.items(*under, "files"))))
     syntax = fields.text(*under, "syntax")
@@ -445,7 +445,7 @@ def _ansible_groups(fields: Fields) -> Iterator[tuple[str, str]]:
 
 
 def known_code(word: object) -> str:
-    """A code, the beginning of one, the name of one, or "all". raises: BadArgument
+    """*word* as text, where it is a code, the beginning of one, the name of one, or "all". raises: BadArgument
 
     cost: imports every dialect, unless the word means a code of a module that is imported already
 
@@ -461,9 +461,9 @@ def known_code(word: object) -> str:
 
 
 def listed_codes(option: str, texts: Iterable[str]) -> list[str]:
-    """The codes that an option lists, as `known_code` takes them: of --ignore NA12,template two.
+    """The codes in the values of an option, split at commas, each as `known_code` accepts it; [] for no values.
 
-    texts:  its values; [] gives []
+    option: its name in messages
     raises: BadUsage, where a word is no code
     """
     try:
@@ -522,8 +522,8 @@ def _chef(fields: Fields) -> ChefConfig:
     return ChefConfig(tuple(paths), missing, **texts, ruby=ruby is True, ruby_seconds=seconds)
 
 
-def with_chefs(config: Config, fields: Fields) -> Config:
-    """The settings, and what Chef's own configuration says besides. raises: DocumentError"""
+def _completed_by_chef(config: Config, fields: Fields) -> Config:
+    """The settings, completed by Chef's own configuration: paths, policy, secret file, lists. raises: DocumentError"""
     paths: list[Path] = [("cookbook_path",)]
     if isinstance(fields.tree.get("cookbook_path"), list):
         paths = [("cookbook_path", index) for index in range(len(fields.items("cookbook_path")))]
@@ -692,7 +692,7 @@ def _is_below(root: FilePath, text: str) -> bool:
     return FilePath(os.path.normpath(root / os.path.expanduser(text))).is_relative_to(os.path.normpath(root))
 
 
-def note_beyond(fields: Fields, root: FilePath) -> None:
+def _note_paths_outside(fields: Fields, root: FilePath) -> None:
     """Note the settings of a stranger that do not count as faults: paths that lead out of the repository."""
     if border.in_force() is None:
         return
@@ -706,19 +706,20 @@ def note_beyond(fields: Fields, root: FilePath) -> None:
 
 
 def leads_out(root: FilePath, text: str) -> bool:
-    """Whether a setting names a URL, or a path outside of its repository and of the border that is in force."""
+    """Whether a setting is a URL, or a path outside of both the repository and the border that is in force."""
     path = root / os.path.expanduser(text)
     is_inside = FilePath(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
     return "://" in text or (not is_inside and border.is_outside(path))
 
 
 def way_out(root: FilePath) -> str:
-    """The line to type where a setting does not count."""
+    """The hint for a setting that does not count: trust the repository."""
     return f"if this repository is your own: nodeattrs trust {root}"
 
 
-def tightened(given: Mapping[str, float], fields: Fields, root: FilePath) -> dict[str, float]:
-    """The limits that a repository sets; one above the default does not count, with a warning."""
+def _tightened(given: Mapping[str, float], fields: Fields, root: FilePath) -> dict[str, float]:
+    """The limits of a repository; if it is not trusted, a limit above the default is replaced by the default and
+    warned about."""
     usual = Limits()._asdict()
     found = {}
     for name, most in given.items():

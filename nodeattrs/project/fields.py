@@ -1,9 +1,8 @@
-"""The fields of one document, asked for one by one.
+"""Read the fields of one document, each with its kind.
 
-Whoever asks says what a field must be; whatever is wrong is noted with the line
-it stands on, and all of it is set at once when the document is done. It knows
-what a run list, a version and a map of attributes look like, and neither which
-fields a role has nor what syntax the document was written in.
+The caller names the kind of each field. Faults are collected with their lines, and raised together when the document
+is read. Run-lists, versions and maps of attributes are known kinds; the fields of a role, and the syntax of the
+document, are not known here.
 """
 
 from __future__ import annotations
@@ -32,14 +31,17 @@ def fault(
     kind: Kind | NoKind = "",
     of: type[DocumentError] = DocumentError,
 ) -> DocumentError:
-    """The error for what is set at *path*, with the line that the locator knows."""
+    """The error for the value at *path* of a document, with the line that the locator knows.
+
+    of: the class of the error
+    """
     at = locator.at(path)
     text = message if at.file else f"{at.who}: {message}"
     return of(text, file=at.file, line=at.line, column=at.column, path=path, hint=hint, kind=kind)
 
 
 def known_or_near(name: object, known: Iterable[str]) -> str:
-    """The hint for a name that nobody knows: near misses, else what there is."""
+    """The hint for an unknown name: similar names, else the first known names; "there are none" without known names."""
     names = list(known)
     if close := near(name, names):
         return f"did you mean {' or '.join(close)}?"
@@ -50,13 +52,13 @@ def known_or_near(name: object, known: Iterable[str]) -> str:
 
 
 class Fields:
-    """One document while it is being understood.
+    """Reads and validates the fields of one document. Faults are collected, and `finish` raises them.
 
-    tree:    what it says
-    locator: gives the place of any path in it
-    what:    what it is about, for messages: "role web"
-
-    Null stands for a field that is not there.
+    A field that is null counts as missing.
+    tree:     the data of the document; DocumentError unless it is a map
+    locator:  gives the line of each path
+    what:     the subject of messages: "role web"
+    warnings: warnings so far
     """
 
     def __init__(self, tree: Any, locator: Locator, what: str) -> None:
@@ -69,16 +71,16 @@ class Fields:
         self.tree: dict[Any, Any] = tree
 
     def wrong(self, path: Path, message: str, hint: str | None = None) -> None:
-        """Note a fault at *path*; `finish` raises it together with the others."""
+        """Note a fault at *path*, for `finish`; the same fault is noted once."""
         if not any(known.path == path and known.reason.endswith(message) for known in self._faults):
             self._faults.append(fault(self.locator, path, message, hint=hint))
 
     def warn(self, path: Path, message: str, hint: str | None, kind: Kind) -> None:
-        """Note what is probably not meant."""
+        """Note a warning at *path*."""
         self.warnings.append(fault(self.locator, path, message, hint=hint, kind=kind))
 
     def finish(self) -> None:
-        """Raise what was found wrong, many faults as one error that says all of them."""
+        """Do nothing where no fault was noted. raises: DocumentError, with all faults"""
         if not self._faults:
             return
         first, *others = self._faults
@@ -97,10 +99,10 @@ class Fields:
         )
 
     def only(self, known: Iterable[str], *under: Any, ignore: Iterable[str] = (), above: Iterable[str] = ()) -> None:
-        """Warn of fields that are neither *known* nor dealt with elsewhere.
+        """Note a warning for each field that is not in *known* or *ignore*.
 
-        under: the path of the map that is meant; the document's root unless given
-        above: fields of the root that somebody may have written into this map by mistake
+        under: the path of the map with the fields; the root of the document unless given
+        above: fields of the root; one that is found in this map gets a hint to move it
         """
         names = list(known)
         for key in self.map(*under):
@@ -110,43 +112,44 @@ class Fields:
                 self.warnings.append(fault(self.locator, (*under, key), message, hint=hint, of=UnknownField))
 
     def constant(self, key: str, expected: str) -> None:
-        """A field that may be missing, but can only say one thing."""
+        """Note a fault where a field has another value than *expected*; it may be missing."""
         if (value := self.tree.get(key)) not in (None, expected):
             self.wrong((key,), f"{key} of {self.what} must be {expected!r}, not {value!r}")
 
     def named(self, name: str, key: str = "name") -> None:
-        """The name inside the document, which ought to be *name*, the one it is filed under."""
+        """Note a warning where the name inside the document differs from *name*, the name of its file."""
         if (inside := self.text(key) or name) != name:
             message = f"{key} says {inside!r}, but this is {self.what}"
             self.warn((key,), message, f"the file's own name counts: write {name!r}", OTHER_NAME)
 
     def text(self, *path: Any) -> str:
-        """A field that holds text; empty text where there is none."""
+        """The text of a field; "" where it is missing, or a fault is noted."""
         return str(self._of(path, str, "text", ""))
 
     def flag(self, *path: Any) -> bool:
-        """A field that is true or false; false unless it is there."""
+        """The boolean of a field; False where it is missing, or a fault is noted."""
         return bool(self._of(path, bool, "true or false", False))
 
     def map(self, *path: Any) -> dict[Any, Any]:
-        """A field that holds a map."""
+        """The map of a field; {} where it is missing, or a fault is noted."""
         found: dict[Any, Any] = self._of(path, dict, "a map", {})
         return found
 
     def items(self, *path: Any) -> list[Any]:
-        """A field that holds a list."""
+        """The list of a field; [] where it is missing, or a fault is noted."""
         found: list[Any] = self._of(path, list, "a list", [])
         return found
 
     def version(self, key: str) -> str:
-        """A field that holds a cookbook version; 0.0.0 unless it is there."""
+        """The cookbook version of a field as text; "0.0.0" where it is missing, or a fault is noted."""
         text = self.text(key) or "0.0.0"
         return text if self.parsed((key,), text, Version.parse) else "0.0.0"
 
     def constraints(self, key: str, lenient: bool = False) -> dict[str, str]:
-        """A map of cookbook names to version constraints; a plain list of names asks for any version.
+        """A map of cookbook names to version constraints; "" allows any version. A list of names allows any version of
+        each.
 
-        lenient: what is no constraint asks for any version, with a warning, and a list of none or several for any, too
+        lenient: replace a bad constraint by "" and note a warning, instead of a fault
         """
         if isinstance(self.tree.get(key), list):
             return {self.text(key, index): "" for index in range(len(self.items(key)))}
@@ -175,12 +178,12 @@ class Fields:
         return True
 
     def run_list(self, *path: Any) -> list[str]:
-        """A list of run-list items."""
+        """The run-list items of a field; a fault is noted for each bad item, which is left out."""
         items = self.items(*path)
         return [item for index, item in enumerate(items) if self.parsed((*path, index), item, RunListItem.parse)]
 
     def parsed(self, path: Path, value: Any, parse: Callable[[Any], object]) -> bool:
-        """Whether *parse* takes the *value*; a fault where it does not."""
+        """Whether *parse* accepts *value*; where it raises, a fault at *path* is noted."""
         try:
             parse(value)
         except (BadArgument, InvalidRunListItem) as error:

@@ -1,7 +1,7 @@
-"""The settings of one call: defaults, nodeattrs.toml, the environment, options, folded like everything else.
+"""The settings of one call: defaults, nodeattrs.toml, environment variables and options, merged like attributes.
 
-It finds the repository whose settings count and keeps everyone who set something; what a
-setting means is known to `project.config` and to whoever uses it. It reads no other file of the repository.
+It finds the repository whose settings count, and keeps the origin of each setting. `project.config` knows their
+meaning. It reads no other file of the repository.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
 
 @taking(options=Mapping, environ=Mapping, start=A_PATH)
 class Settings:
-    """What counts for one call.
+    """The settings of one call, merged from defaults, nodeattrs.toml, environment variables and options.
 
-    repository: the settings of the repository that is named, else of the nearest above; None where there is none
-    warnings:   what is probably not meant, after `folded` or `config` was read
-
-    options: name -> what was given, None for nothing
-    start:   where to begin to look upwards
-    raises:  NotFound, where a repository is named that is not there
+    options:    name -> the value given; None for none
+    environ:    the environment variables
+    start:      the folder where the upward search for a nodeattrs.toml starts
+    repository: the settings of the named repository, else of the nearest one above; None where there is none
+    warnings:   about doubtful settings; complete after `folded` was read
+    raises:     NotFound, where the named repository does not exist
     """
 
     def __init__(self, options: Mapping[str, Any], environ: Mapping[str, str], start: str = os.curdir) -> None:
@@ -68,7 +68,7 @@ class Settings:
 
     @cached_property
     def folded(self) -> Folded:
-        """All settings, each with everyone who set it. raises: DocumentError"""
+        """The merged settings, with the origin of each value. raises: DocumentError"""
         layers = [Layer({**SETTINGS, "store": self._usual_store}, Origin("default"), "default")]
         if self._found is not None:
             file = os.path.join(self._found, FILE).replace(os.sep, "/").removeprefix("./")
@@ -87,10 +87,10 @@ class Settings:
 
     @property
     def store(self) -> str:
-        """Where nodes are kept. A path in nodeattrs.toml counts from its repository.
+        """The place of saved nodes. A path in nodeattrs.toml is relative to its repository.
 
-        raises: DocumentError, where a repository that the caller does not trust names a server or a place outside,
-                or brings a store of its own
+        raises: DocumentError, where a repository that is not trusted names a server or a place outside,
+                or contains the store itself
         """
         given = [given["store"] for given, _ in self._given if "store" in given]
         if given:
@@ -120,7 +120,7 @@ class Settings:
             raise DocumentError(message, file=place, hint=hint)
 
     def traces(self) -> Iterator[Trace]:
-        """Why each setting is what it is; each entry of a table has a trace of its own."""
+        """Yield a trace for each setting, and for each entry of a table; unknown fields are left out."""
         tree = self.folded.value
         ignored = {one.path for one in self.warnings if isinstance(one, UnknownField)}
         for name, value in tree.items():
@@ -134,7 +134,7 @@ _ASKED_WITH = re.compile(r"(?<=[?&])(?:ssl)?password=[^&]*&?")
 
 
 def without_password(text: str) -> str:
-    """*text*; a URL in it without the password, which PGPASSWORD or .pgpass may hold.
+    """*text* without the password of a URL in it.
 
     >>> without_password("--store=postgresql://me:p@ss@db/nodes?password=x&a=1")
     '--store=postgresql://me@db/nodes?a=1'
@@ -146,17 +146,21 @@ def without_password(text: str) -> str:
 
 
 def settings_in(file: str, shown: str) -> tuple[Config, Sequence[DocumentError]]:
-    """What a nodeattrs.toml says, and what in it is doubtful, without its repository. raises: DocumentError"""
+    """Returns the settings of one nodeattrs.toml, and warnings about it. Chef's own configuration is not read.
+
+    shown:  the name of the file in messages
+    raises: DocumentError
+    """
     return judged(read(pathlib.Path(file), shown), pathlib.Path(os.path.dirname(file) or os.curdir))
 
 
 def sensitive_beside(named: str | None, *places: str | None) -> list[Path]:
-    """What is sensitive for a command that reads trees of other systems.
+    """The sensitive paths of the settings that apply to a command for other systems; [] where there are none.
 
-    The settings that count for the call say it, and those at or above each place that it reads.
+    These are the settings of the repository, and those at or above the current folder and each place.
 
-    named:  the folder of a repository; None takes NODEATTRS_REPO
-    places: files and folders, or None
+    named:  the folder of the repository; None: NODEATTRS_REPO
+    places: the files and folders that the command reads; None is ignored
     raises: DocumentError
     """
     named = named or os.environ.get("NODEATTRS_REPO")

@@ -1,7 +1,4 @@
-"""Cookbook versions, and what is asked of them.
-
-Numbers and comparisons only: it knows no cookbook, no file and nobody who asks.
-"""
+"""Cookbook versions and constraints on them. It knows numbers and comparisons only."""
 
 from __future__ import annotations
 
@@ -22,9 +19,10 @@ SIGNS = tuple(_COMPARE)
 
 
 def allows(sign: str, asked: tuple[int, ...], version: tuple[int, ...]) -> bool:
-    """Whether a version will do, each of any number of numbers; missing ones are zero.
+    """Whether a version fits a constraint. Both may have any number of parts; missing ones are zero.
 
-    sign: one of SIGNS; `~>` lets the last of the numbers grow
+    sign:  one of SIGNS; with `~>` the parts before the last written one must be equal
+    asked: the version of the constraint
 
     >>> allows("~>", (1, 2), (1, 9)), allows("=", (1,), (1, 0, 0))
     (True, True)
@@ -36,7 +34,7 @@ def allows(sign: str, asked: tuple[int, ...], version: tuple[int, ...]) -> bool:
 
 
 def numbers_in(text: str) -> tuple[int, ...]:
-    """The numbers of a version: "1.2" gives 1 and 2."""
+    """The parts of a version as integers: "1.2" gives (1, 2)."""
     return tuple(map(int, text.split(".")))
 
 
@@ -46,7 +44,7 @@ def _is_version(text: str) -> bool:
 
 
 class Version(NamedTuple):
-    """Two or three numbers; a third one that is not written is zero.
+    """A cookbook version with two or three parts; a missing third part is zero.
 
     >>> Version.parse("1.2") == Version.parse("1.2.0"), Version.parse("1.10.0") > Version.parse("1.9.0")
     (True, True)
@@ -58,10 +56,7 @@ class Version(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Version:
-        """The version that *text* spells.
-
-        raises: BadArgument
-        """
+        """The version in a text. raises: BadArgument"""
         if not _is_version(text):
             raise BadArgument(f"{text!r} is no cookbook version", hint="write two or three numbers: 1.2 or 1.2.3")
         return cls(*numbers_in(text))
@@ -71,11 +66,11 @@ class Version(NamedTuple):
 
 
 class Constraint(NamedTuple):
-    """Which versions will do.
+    """A constraint for versions: "~> 1.2".
 
     operator: one of = < > <= >= ~>
-    version:  what it compares with
-    digits:   how many numbers were written; `~>` lets the last of them grow
+    version:  the version to compare with
+    digits:   the number of written parts; with `~>` the last of them may grow
 
     >>> [Constraint.parse(asked).allows(Version(1, 9)) for asked in ("~> 1.2", "~> 1.2.3", "= 1.9.0")]
     [True, False, True]
@@ -87,7 +82,7 @@ class Constraint(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Constraint:
-        """The constraint that *text* spells. A bare version means exactly that one, empty text any.
+        """The constraint in a text. A bare version allows exactly that version; an empty text allows every version.
 
         raises: BadArgument
         """
@@ -104,7 +99,7 @@ class Constraint(NamedTuple):
         return cls(sign or "=", Version.parse(version), version.count(".") + 1)
 
     def allows(self, version: Version) -> bool:
-        """Whether *version* will do."""
+        """Whether *version* fits the constraint."""
         return allows(self.operator, self.version[: self.digits], version)
 
     def __str__(self) -> str:

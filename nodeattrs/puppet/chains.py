@@ -50,7 +50,7 @@ class _Token(NamedTuple):
 
 @taking(text=str)
 def parsed_chain(text: str) -> Chain:
-    """The chain that a text of Puppet's language says.
+    """The chain in a text of Puppet's language.
 
     raises: DocumentError, with line and column
 
@@ -71,7 +71,7 @@ def parsed_chain(text: str) -> Chain:
 
 @taking(text=str)
 def parsed_query(text: str) -> Query:
-    """The query that stands between `<|` and `|>`. raises: DocumentError
+    """The query of a collector: the text between `<|` and `|>`. raises: DocumentError
 
     >>> parsed_query("provider == yum and title != 'a'")
     ('and', ('==', 'provider', 'yum'), ('!=', 'title', 'a'))
@@ -251,9 +251,10 @@ class _Reader:
 
 
 class RefMaker:
-    """`Package['ntp']`, `Package['a', 'b']`, and `Package.where(...)` for all that answer a query.
+    """Makes references of one type: `Package['ntp']`, `Package['a', 'b']`, and collectors with `Package.where(...)`.
 
-    on_link: is called with each link its references are used in
+    on_link: called with each link that uses one of its references; None for none
+    title:   a function that is applied to each title
 
     >>> RefMaker("Package")["ntp"], RefMaker("Package").where(provider="yum").query
     (Package['ntp'], ('==', 'provider', 'yum'))
@@ -275,8 +276,9 @@ class RefMaker:
         return Refs(self[title] for title in titles)
 
     def where(self, text: str | None = None, **values: Any) -> Collector:
-        """All resources of this type, those that answer a query in Puppet's words, or those with these values.
+        """A collector of all resources of this type that fit a query in Puppet's words, and have these parameters.
 
+        Without arguments it collects all resources of the type.
         raises: DocumentError, for a text that is no query
         """
         query = parsed_query(text) if text else None

@@ -13,7 +13,7 @@ _OF_A_SERVER = "--- !ruby/object:Puppet::Node::Facts"
 
 
 def facts_at(path: Path, file: str | None = None) -> dict[str, Any]:
-    """The facts that a file holds, also where a Puppet server wrote it; {} for an empty file.
+    """The facts in a file; for a file of a Puppet server its `values`. {} for an empty file.
 
     path:   `-` is standard input
     file:   its name in messages; *path* itself unless given
@@ -25,10 +25,11 @@ def facts_at(path: Path, file: str | None = None) -> dict[str, Any]:
 
 
 def map_at(path: Path, message: str, hint: str | None = None, file: str | None = None) -> dict[str, Any]:
-    """The map that a file holds; {} for an empty file.
+    """The map in a JSON or YAML file; {} for an empty file.
 
     path:    `-` is standard input
-    message: the error where the file holds something else
+    message: the error where the file contains another value
+    hint:    the way out for that error
     file:    its name in messages; *path* itself unless given
     raises:  DocumentError; TooMuch
     """
@@ -39,7 +40,13 @@ def map_at(path: Path, message: str, hint: str | None = None, file: str | None =
 
 
 def map_in(text: str, file: str, message: str, hint: str | None = None) -> dict[str, Any]:
-    """The map that a text holds: JSON where it begins with a brace, else YAML. raises: DocumentError; TooMuch"""
+    """The map in a text; {} for an empty text.
+
+    A text that begins with a brace is JSON, unless *file* ends in .yaml or .yml; any other text is YAML.
+    message: the error where the text contains another value
+    hint:    the way out for that error
+    raises:  DocumentError; TooMuch
+    """
     is_json = not file.endswith((".yaml", ".yml")) and text.lstrip().startswith("{")
     tree = parse(text, file, "json" if is_json else "yaml").tree
     if tree is None:

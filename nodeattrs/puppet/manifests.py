@@ -1,7 +1,7 @@
-"""What a manifest declares, and which keys it looks up, as far as its text says.
+"""The classes that a manifest declares, and the keys that it looks up, as far as its text says.
 
-A look at marks, strings and brackets: no parser of Puppet's language. What is computed is a pattern that may fit any
-key. It knows no hierarchy.
+It looks at marks, strings and brackets and has no parser of Puppet's language. A computed key is a pattern that may
+fit any key. It knows no hierarchy.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ALONE = re.compile(r"\s*(?:\)|,\s*[A-Z]\w*\s*\)|$)")
 
 
 class PuppetClass(NamedTuple):
-    """A class, and the line of each of its parameters."""
+    """A class of a manifest, its line, and the line of each of its parameters."""
 
     name: str
     line: int
@@ -44,7 +44,7 @@ class PuppetClass(NamedTuple):
 
 
 def classes_in(text: str) -> Iterator[PuppetClass]:
-    """The classes that a manifest declares. cost: one look at the text
+    """Yield the classes that a manifest declares. cost: one look at the text
 
     >>> [one.parameters for one in classes_in("class a::b (String $x = ')', Array[Integer] $y) { $z = 1 }")]
     [{'x': 1, 'y': 1}]
@@ -78,14 +78,14 @@ def _line(text: str, offset: int) -> int:
 
 
 class LookedUp(NamedTuple):
-    """A key that a text looks up. merged: whether more is asked of it than its first value"""
+    """A key that a manifest looks up. merged: whether values of all levels count, or that cannot be excluded"""
 
     key: str
     merged: bool
 
 
 def lookups_in(text: str) -> Iterator[LookedUp]:
-    """The keys that a text looks up in so many words.
+    """Yield the keys that calls of lookup functions in a text name as plain strings.
 
     >>> [*lookups_in("lookup('a::b') hiera_hash('c') lookup('d', Hash, 'deep')")]
     [LookedUp(key='a::b', merged=False), LookedUp(key='c', merged=True), LookedUp(key='d', merged=True)]
@@ -96,7 +96,7 @@ def lookups_in(text: str) -> Iterator[LookedUp]:
 
 
 def computed_in(text: str) -> Iterator[list[str]]:
-    """What strings with variables in them may come to, where they look like keys: what stands around the variables.
+    """Yield the constant parts of each string with variables that looks like a key.
 
     >>> [*computed_in('lookup("profile::${name}::port")')]
     [['profile::', '::port']]

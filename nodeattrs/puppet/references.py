@@ -64,14 +64,14 @@ class Reference(str):
 
     @property
     def id(self) -> str:
-        """What stands in the bracket, without quotes; "" where there is none."""
+        """The text in the bracket, without quotes; "" without a bracket."""
         return unquoted(self.partition("[")[2].removesuffix("]"))
 
 
 class Ref(_Chained, Reference):
-    """A reference, `Type[title]`, that can stand in a chain.
+    """A reference, `Type[title]`, that can be part of a chain.
 
-    on_link: is called with each link this reference is used in, unless it is None
+    on_link: called with each link that uses this reference; None for none
 
     >>> Ref("Package[ntp]") >> Ref("File[/etc/ntp.conf]") >> ~Ref("Service[ntpd]")
     <Chain Package[ntp] -> File[/etc/ntp.conf] ~> Service[ntpd]>
@@ -89,11 +89,11 @@ class Ref(_Chained, Reference):
 
 
 class Refs(_Chained, tuple[Ref, ...]):
-    """Several references that stand side by side in a chain. raises: BadArgument, by `refs`"""
+    """Several references as one operand of a chain; `refs` makes and validates it."""
 
     @property
     def on_link(self) -> Callable[[Link], None] | None:
-        """Whoever listens to one of them."""
+        """The function of the first reference that has one; None where none has."""
         return next((ref.on_link for ref in self if ref.on_link), None)
 
     def __repr__(self) -> str:
@@ -102,10 +102,11 @@ class Refs(_Chained, tuple[Ref, ...]):
 
 @dataclass(frozen=True, eq=False)
 class Collector(_Chained):
-    """All resources of a type that answer a query, wherever they are declared.
+    """All resources of a type that fit a query, wherever they are declared.
 
-    query:  None for all of them
-    before: the operand lexically left of it and the arrow between them, for when it turns out empty
+    query:   None: all resources of the type
+    before:  the operand to its left in the chain and the arrow between, for a collector that turns out empty
+    on_link: called with each link that uses this collector; None for none
     """
 
     type: str
@@ -116,7 +117,7 @@ class Collector(_Chained):
 
 @dataclass(frozen=True, eq=False)
 class Notifying:
-    """The right side of an arrow that notifies: what `~` makes of an operand."""
+    """An operand with `~` in front of it: the right side of a notifying arrow."""
 
     operand: Any
 
@@ -139,7 +140,7 @@ Operand = Refs | Collector
 
 @dataclass(frozen=True, eq=False)
 class Link:
-    """Two operands and the arrow between them."""
+    """Two operands of a chain, and the arrow between them."""
 
     left: Operand
     arrow: Arrow
@@ -148,7 +149,11 @@ class Link:
 
 @dataclass(frozen=True, eq=False)
 class Chain(_Chained):
-    """Links, and the operand that the next arrow starts from: the right one, unless that is an empty list."""
+    """The links of a chain.
+
+    value:   the operand that the next arrow starts at: the last one, or the one before it if that is an empty list
+    on_link: called with each link that is added; None for none
+    """
 
     value: Operand
     links: tuple[Link, ...]
@@ -160,7 +165,10 @@ class Chain(_Chained):
 
 
 def linked(left: Operand, arrow: Arrow, right: Operand) -> tuple[Link, Operand]:
-    """The link between two operands, and the operand that the chain goes on from."""
+    """Returns the link between two operands, and the operand that the next arrow starts at.
+
+    The right operand; the left one where that is an empty list.
+    """
     if isinstance(right, Collector):
         right = Collector(right.type, right.query, (left, arrow), right.on_link)
         return Link(left, arrow, right), right
@@ -188,9 +196,9 @@ def _operand(given: Any) -> Operand:
 
 
 def refs(*given: Any) -> Refs:
-    """References side by side, once each: from references, texts, and lists of them.
+    """A Refs of references, texts and lists of them, each reference once.
 
-    raises: BadArgument, for what is no reference
+    raises: BadArgument, for another value
 
     >>> refs("Service[a]", ["Service[b]", "Service[a]"])
     refs(Service['a'], Service['b'])
@@ -212,7 +220,7 @@ def refs(*given: Any) -> Refs:
 
 @taking(text=str)
 def ref_of(text: str) -> Ref:
-    """The reference that a text spells; type names and the names of classes are capitalised as Puppet does.
+    """The reference that a text spells; the names of types and classes are capitalised as in Puppet.
 
     raises: BadArgument
 
@@ -226,7 +234,7 @@ def ref_of(text: str) -> Ref:
 
 
 def made(kind: str, title: str) -> Ref:
-    """The reference to the resource of that type and title."""
+    """The reference of a type and a title; the names of types and classes are capitalised."""
     type_name = capitalised(kind)
     return Ref(f"{type_name}[{capitalised(title) if type_name == 'Class' else title}]")
 
@@ -256,7 +264,7 @@ def _text(operand: Operand) -> str:
 
 
 def spelled(query: Query) -> str:
-    """A query in Puppet's words, which read as the same query."""
+    """A query as text in Puppet's language; `parsed_query` returns the same query for it."""
     word, left, right = query
     if word in ("and", "or"):
         return f"({spelled(left)} {word} {spelled(right)})"
@@ -272,11 +280,11 @@ def _value(value: Any) -> str:
 
 
 def near_hint(missing: str, known: Iterable[str]) -> str | None:
-    """ "did you mean ...?", or None. References are quoted nowhere else, so they are not quoted here."""
+    """The hint "did you mean ...?" with up to three similar references; None where none is similar."""
     close = get_close_matches(missing, list(known), 3, 0.7)
     return f"did you mean {' or '.join(close)}?" if close else None
 
 
 def link_text(link: Link) -> str:
-    """The link as a chain of two."""
+    """A link as a chain of two operands, in Puppet's language."""
     return f"{_text(link.left)} {link.arrow} {_text(link.right)}"

@@ -34,10 +34,11 @@ _OPTIONS = re.compile(r"\(\?([a-z-]+)[:)]")
 
 @lru_cache(maxsize=1024)
 def translated(source: str) -> Expression:
-    """The expression that finds in Python what *source* finds in Ruby.
+    """A regular expression of Ruby as one for Python that matches the same texts.
 
-    `^` and `$` stand at every line, and `\\w`, `\\d`, `\\s` know ASCII only, as in Ruby.
-    raises: BadPattern
+    As in Ruby, `^` and `$` match at every line, and `\\w`, `\\d`, `\\s` match ASCII only.
+
+    raises: BadPattern, where Python and the package `regex` cannot express it
 
     >>> translated(r"^profile::(?<name>\\h+)::users\\z").search("profile::c0ffee::users")
     True

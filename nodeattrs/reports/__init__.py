@@ -1,7 +1,7 @@
-"""Reports: what a node, a trace or a run has to say, as data first and then as text.
+"""Reports about nodes, traces and runs: the data of a command's output, and its lines.
 
-A report knows no command line, no file and no terminal: it is asked for its data
-(`to_dict`, for JSON and YAML, with a version), or for its lines on a screen of some width.
+A report reads no options and no files. `to_dict` returns its data for JSON and YAML, with a version; `lines` returns
+its text for a screen of some width.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["Long", "Report", "Screen"]
 
 
 class Report(Protocol):
-    """What every report can do."""
+    """Data that the command line prints: as JSON or YAML with `to_dict`, as text with `lines`."""
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON-able data that says its `version`; secrets are masked."""
@@ -27,13 +27,15 @@ class Report(Protocol):
 
 
 class Long:
-    """A report whose rows are made while it is written, so that a whole store can be. It is asked once, one way or the
-    other."""
+    """A report with too many rows for memory: `data` may hold iterators, which `to_dict` and the JSON writer read once.
+
+    Call `to_dict`, `data` or `lines` once in all: the rows are used up then.
+    """
 
     def data(self) -> dict[str, Any]:
-        """As `to_dict`, where rows may be an iterator."""
+        """The report as JSON-able data; a value may be an iterator of rows, which can be read once."""
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as data, whole."""
+        """The data with each iterator read into a list."""
         return {key: list(value) if isinstance(value, Iterator) else value for key, value in self.data().items()}

@@ -1,7 +1,7 @@
 """The attributes of a node, a row each: the value, the slot and line that set it, and the slots that it overrides.
 
-A list is one row. What one row says is what a trace of its path says; where a single slot has a path there is
-nothing to weigh, and that slot is asked alone: a node with thousands of facts is laid out at once.
+A list is one row. A row has the same facts as a trace of its path. Where only one slot has the path, no trace is
+made, so that a node with thousands of facts is quick.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ _WIDEST = 60
 
 
 class Attribute(NamedTuple):
-    """One row.
+    """The value of one path, and the slots that set it.
 
-    rank, origin: of the strongest who set what is read
-    joins:        the other slots that set a part of it
-    overrides:    the slots that set something there, or above, that is not read
+    rank:      the number of the strongest slot that sets a part of the value
+    origin:    the line of that slot
+    joins:     the numbers of the other slots that set a part of the value
+    overrides: the numbers of the slots whose values at the path, or above it, are overridden
     """
 
     path: Path
@@ -38,7 +39,7 @@ class Attribute(NamedTuple):
     overrides: tuple[int, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """As data."""
+        """The row as JSON-able data; secrets are masked."""
         return {
             "path": spell(self.path),
             "steps": list(self.path),
@@ -51,7 +52,11 @@ class Attribute(NamedTuple):
 
 
 def attributes(node: Node, path: Path = ()) -> Iterator[Attribute]:
-    """The rows of what a node reads at and below a path, in the order of its tree. cost: a trace each, or less"""
+    """Yield a row for each leaf of the merged tree at and below a path, in the order of the tree.
+
+    A list, an empty map and a scalar are leaves. No row comes where the path is not set.
+    cost: a trace for each leaf that several slots set; less for the others
+    """
     slots = {number: slot.to_dict() for number, slot in node.slots.items()}
     is_known = not any(slot.unknown for slot in node.slots.values())
     below = {number: found for number, tree in slots.items() for found in [_below(tree, path)] if found is not None}
@@ -98,9 +103,9 @@ def _step(tree: Any, key: Any) -> Any:
 
 
 class ShownAttributes(NamedTuple):
-    """The rows of a node.
+    """The rows of a node for `nodeattrs show --winners`: what `shown_attributes` returns.
 
-    revision: which save of it, where that is known
+    revision: the number of the save that was read; None where the node was not read from a store
     """
 
     node: str
@@ -110,7 +115,7 @@ class ShownAttributes(NamedTuple):
     rows: tuple[Attribute, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The rows as data."""
+        """The node, the path, the revision and all rows as JSON-able data; secrets are masked."""
         return {
             **head(self.node, self.environment, self.path),
             "revision": self.revision,
@@ -118,7 +123,7 @@ class ShownAttributes(NamedTuple):
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """Path, value, slot and place, and what is overridden."""
+        """One line a row: path, value, slot numbers ("12+6"), place, and the numbers of overridden slots."""
         table = [
             [
                 printable(spell(row.path)),
@@ -133,6 +138,6 @@ class ShownAttributes(NamedTuple):
 
 
 def shown_attributes(node: Node, path: Path = (), revision: int | None = None) -> ShownAttributes:
-    """The report about a node, or about what it has at a path."""
+    """The report about the leaves of a node at and below *path*; without rows where the path is not set."""
     rows = tuple(attributes(node, path))
     return ShownAttributes(node.name, node.environment, path, revision, rows)

@@ -20,14 +20,18 @@ _WIDEST = 60
 
 @dataclass(frozen=True, slots=True)
 class ComparedCatalogs:
-    """Two catalogs by their names, and how they differ."""
+    """The difference of two catalogs, with the titles of both."""
 
     before: str
     after: str
     difference: CatalogDifference
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as data; a secret is null, and that it differs is noted."""
+        """The resources added, removed and changed, and the changed relationships, as JSON-able data.
+
+        A changed parameter has its value before and after; where one of them is secret both are null and `sensitive` is
+        true.
+        """
         found = self.difference
         return {
             "version": 1,
@@ -52,7 +56,7 @@ class ComparedCatalogs:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A line for each resource, parameter and relationship."""
+        """A line for each resource (+, -, ~), changed parameter and relationship, then counts or "no difference"."""
         found = self.difference
         yield f"{printable(self.before)} {screen.paint('against', 'faint')} {printable(self.after)}"
         for sign, style, some in (("+", "added", found.added), ("-", "removed", found.removed)):
@@ -70,7 +74,8 @@ class ComparedCatalogs:
         yield self._counted()
 
     def markdown(self) -> str:
-        """The same for a pull request."""
+        """The difference as Markdown for a pull request: the counts, then a section that can be opened for each kind of
+        change."""
         found = self.difference
         parts = [f"**{in_code(self.before)}** against **{in_code(self.after)}**: {self._counted()}", ""]
         for title, some in (("added", found.added), ("removed", found.removed)):

@@ -25,16 +25,16 @@ declarations: `python -m nodeattrs.reports.codes > docs/codes.md`.
 
 @dataclass(frozen=True, slots=True)
 class CodeList:
-    """Some codes: one is shown as a whole, several are listed."""
+    """Codes of errors and findings: a single one is shown in full, several as a list."""
 
     entries: Sequence[Code]
 
     def to_dict(self) -> dict[str, Any]:
-        """All that is known of each."""
+        """All fields of each code, with its name and page, as JSON-able data."""
         return {"version": 1, "codes": [one._asdict() | {"name": one.name, "page": one.page} for one in self.entries]}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The cause, an example and the way out; of several the cause."""
+        """For one code its names, cause, example and way out; for several a line with the cause of each."""
         if len(self.entries) > 1:
             for code, name, cause in in_columns([[one.code, one.name, one.cause] for one in self.entries]):
                 yield from screen.wrapped(cause, " " * 8, f"{code}  {name}  ")
@@ -46,13 +46,16 @@ class CodeList:
 
 
 def matching(word: str) -> list[Code]:
-    """The codes that a word means. raises: BadArgument, where there is none"""
+    """The codes that *word* selects: a code, the beginning of codes, a name, or "all".
+
+    raises: BadArgument, where no code is selected
+    """
     known_code(word)
     return [one for one in codes().values() if one.code.startswith(word) or word in one.names or word == "all"]
 
 
 def page() -> str:
-    """All of them, room by room."""
+    """The text of docs/codes.md: every code, under a heading for each room."""
     return "\n".join([_HEAD, *_rooms()])
 
 

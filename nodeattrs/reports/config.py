@@ -15,12 +15,13 @@ from nodeattrs.reports.values import on_one_line
 
 @dataclass(frozen=True, slots=True)
 class ShownSettings:
-    """Each setting by its trace. The password of a URL is not shown."""
+    """The settings of a call, as traces: the value of each, and where it was set. A URL is shown without its
+    password."""
 
     traces: Sequence[Trace]
 
     def to_dict(self) -> dict[str, Any]:
-        """Name, value, and everyone who set it, the one that counts first."""
+        """For each setting its name, its value, and all places that set it, the strongest first."""
         settings = [
             {"name": spell(one.path), "value": _plain(one.value), "claims": [_claim(claim) for claim in one.claims]}
             for one in self.traces
@@ -28,7 +29,7 @@ class ShownSettings:
         return {"version": 1, "settings": settings}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A line a setting, and one for each setting that was overridden."""
+        """One line for each setting, and one below it for each overridden place; an overridden default has none."""
         rows = [
             (spell(one.path) if number == 0 else "", _who(claim), on_one_line(_plain(claim.value)), number)
             for one in self.traces

@@ -1,4 +1,4 @@
-"""What differs between two kept nodes: by path, and in lists by element, with who set each side."""
+"""The differences of two saved nodes: by path, and in lists by element, with the origins of each side."""
 
 from __future__ import annotations
 
@@ -23,14 +23,18 @@ _ELEMENT_SIGNS = {"added": "+", "removed": "-"}
 
 
 class Side(NamedTuple):
-    """A node as it is compared, and what it is called: "web1", "web1@3"."""
+    """One of two compared nodes, with its title: "web1", or "web1@3" for revision 3."""
 
     title: str
     node: Node
 
 
 class ElementChange(NamedTuple):
-    """An element that one of two lists has, and everyone who set it there; kind is "added" or "removed"."""
+    """A list element that only one side has.
+
+    kind:    "removed" where only the left side has the element, "added" where only the right side has it
+    origins: the places that set the element
+    """
 
     kind: str
     value: Any
@@ -40,10 +44,12 @@ class ElementChange(NamedTuple):
 Elements = list[tuple[Any, tuple[Origin, ...]]]
 
 
-def element_changes(before: Elements, after: Elements) -> list[ElementChange]:
-    """The elements that only one side has, those that are gone first; positions are not identities.
+def _element_changes(before: Elements, after: Elements) -> list[ElementChange]:
+    """The list elements that only one side has: first the removed ones, then the added ones.
 
-    >>> [(one.kind, one.value) for one in element_changes([(1, ()), (1, ())], [(2, ()), (1, ())])]
+    Elements are compared by value and count; a change of order is no difference.
+
+    >>> [(one.kind, one.value) for one in _element_changes([(1, ()), (1, ())], [(2, ()), (1, ())])]
     [('removed', 1), ('added', 2)]
     """
     return [*_only_in(before, after, "removed"), *_only_in(after, before, "added")]
@@ -76,10 +82,10 @@ def _slot_elements(slot: SlotTree, path: Path, values: Sequence[Any]) -> Element
 
 
 class Difference:
-    """What the right side has that the left one has not, and the other way round.
+    """How the merged attributes of two nodes differ, at and below a path.
 
-    by_slot: compare the fifteen slots, too: what an override hides differs there only
-    causes:  name the lines that values of the right side come from
+    by_slot: also compare each of the fifteen slots, and find differences that an override hides
+    causes:  also name the lines that the values of the right side come from
     """
 
     def __init__(self, left: Side, right: Side, path: Path = (), by_slot: bool = False, causes: bool = False) -> None:
@@ -87,28 +93,31 @@ class Difference:
 
     @cached_property
     def changes(self) -> list[Change]:
-        """The leaves that differ in what is read; a list is one leaf."""
+        """The leaves of the merged trees that differ; a list is one leaf."""
         before, after = (dig(data_of(side.node.to_dict(evaluate=False)), self.path) for side in (self.left, self.right))
         return [Change((*self.path, *one.path), one.before, one.after) for one in changes(before, after)]
 
     @cached_property
     def slots(self) -> list[SlotDifference]:
-        """The slots that differ, each by itself."""
+        """One SlotDifference for each slot that differs; [] without *by_slot*."""
         sides = (self.left.node.slots, self.right.node.slots)
         found = [SlotDifference(sides[0][slot.number], sides[1][slot.number], self.path) for slot in SLOTS]
         return [one for one in found if one.changes] if self.by_slot else []
 
     @property
     def unread(self) -> list[Unread]:
-        """What was not read of both sides, and may change what is compared."""
+        """The sources of both nodes that were not read and may change a compared value."""
         return [one for side in (self.left, self.right) for one in unread_at(side.node, self.path)]
 
     def elements(self, change: Change) -> list[ElementChange]:
-        """The elements in which two lists differ; none where one side is no list, or has another order only."""
+        """The elements that only one of the two lists of a change has.
+
+        [] where a value is not a list, and where only the order differs.
+        """
         if not isinstance(change.before, list) or not isinstance(change.after, list):
             return []
         before = _elements_of(self.left.node, change.path, change.before)
-        return element_changes(before, _elements_of(self.right.node, change.path, change.after))
+        return _element_changes(before, _elements_of(self.right.node, change.path, change.after))
 
     def _origins(self, change: Change) -> tuple[tuple[Origin, ...], tuple[Origin, ...]]:
         return (
@@ -122,7 +131,7 @@ class Difference:
         return [] if winner is None else winner.claim.cause_lines()
 
     def to_dict(self) -> dict[str, Any]:
-        """The differences as data, each side with its value and origin."""
+        """The changes as JSON-able data: values, origins and list elements; with *by_slot* also the slots."""
         entries = [_entry(one, self._origins(one), self.elements(one)) for one in self.changes]
         if self.causes:
             for entry, change in zip(entries, self.changes, strict=True):
@@ -131,7 +140,8 @@ class Difference:
         return data | ({"slots": [one.to_dict() for one in self.slots]} if self.by_slot else {})
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One block for each path: the values or elements, and who set them; then one for each slot."""
+        """A block for each changed path with its values or elements and their origins, then the slots; or "no
+        difference"."""
         yield f"{screen.paint(self.left.title, 'strong')} -> {screen.paint(self.right.title, 'strong')}"
         if not self.changes:
             yield "  no difference in what is read" if self.by_slot else "  no difference"
@@ -145,23 +155,23 @@ class Difference:
 
 
 class SlotDifference:
-    """What differs in one slot, whether it is read or not."""
+    """How one slot differs between two nodes, at and below a path, also where an override hides the difference."""
 
     def __init__(self, left: SlotTree, right: SlotTree, path: Path = ()) -> None:
         self.left, self.right, self.path = left, right, path
 
     @cached_property
     def changes(self) -> list[Change]:
-        """The leaves that differ."""
+        """The leaves of the slot that differ; a list is one leaf."""
         before, after = (dig(data_of(side.to_dict()), self.path) for side in (self.left, self.right))
         return [Change((*self.path, *one.path), one.before, one.after) for one in changes(before, after)]
 
     def elements(self, change: Change) -> list[ElementChange]:
-        """The elements in which two lists differ."""
+        """The elements that only one of the two lists of a change has; [] where a value is not a list."""
         if not isinstance(change.before, list) or not isinstance(change.after, list):
             return []
         before = _slot_elements(self.left, change.path, change.before)
-        return element_changes(before, _slot_elements(self.right, change.path, change.after))
+        return _element_changes(before, _slot_elements(self.right, change.path, change.after))
 
     def _origins(self, change: Change) -> tuple[tuple[Origin, ...], tuple[Origin, ...]]:
         return (
@@ -170,12 +180,12 @@ class SlotDifference:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The differences as data."""
+        """The slot's number, level and source, and its changes, as JSON-able data."""
         found = [_entry(one, self._origins(one), self.elements(one)) for one in self.changes]
         return {"slot": self.left.number, "level": self.left.level, "source": self.left.source, "changes": found}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The name of the slot, and one block for each path."""
+        """The number and title of the slot, then a block for each changed path."""
         yield screen.paint(f"{self.left.number} {self.left.title}", "strong")
         for change in self.changes:
             yield from _block(change, self._origins(change), self.elements(change), screen)

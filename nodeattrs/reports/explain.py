@@ -9,8 +9,7 @@
       12 over 11: the later component replaces the earlier one (inside the level)
       11 over 6: the stronger level replaces the weaker one (across levels)
 
-What the trace says is the core's; here it is only put in columns, and one leaf on one
-screen. The plain form of a trace is `str(trace)`.
+The core computes the trace; this module formats it in columns. The plain form of a trace is `str(trace)`.
 """
 
 from __future__ import annotations
@@ -39,11 +38,11 @@ _ASIDE = " " * 17
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The last change of a line.
+    """The last change of a line, as Git knows it.
 
-    commit: its full name; empty where there is none
-    date:   of the author, as 2024-05-02
-    note:   why there is no commit: the line is changed and not committed, or git does not know the file
+    commit: the full hash; "" where the line has no commit, and then author, date and summary are "" as well
+    date:   the author's date, as 2024-05-02
+    note:   why there is no commit: the change is not committed, or Git does not track the file
     """
 
     file: str
@@ -55,38 +54,38 @@ class Change:
     note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """The change as data for JSON."""
+        """The fields as JSON-able data; null for an empty one."""
         return {name: getattr(self, name) or None for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """Somebody who sets an attribute elsewhere.
+    """A source that sets an attribute, but not on the node of the question.
 
-    origin: who, and where
-    lacks:  why not on the node that was asked about, in words
-    nodes:  on which saved nodes; none where only the repository shows it
+    origin: the source and its line
+    reason: why the source does not count on the node of the question, in words
+    nodes:  the saved nodes on which the source counts; () where only the repository shows the source
     """
 
     origin: Origin
-    lacks: str
+    reason: str
     nodes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         on = f" on {', '.join(self.nodes)}" if self.nodes else ""
-        return f"{self.origin.who} sets it{on} ({self.origin.place or 'no line'}): {self.lacks}"
+        return f"{self.origin.who} sets it{on} ({self.origin.place or 'no line'}): {self.reason}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as data for JSON."""
+        """The origin's fields, the nodes and the reason (as "lacks") as JSON-able data."""
         named = self.origin._asdict()
-        return {**named, "nodes": list(self.nodes), "lacks": self.lacks}
+        return {**named, "nodes": list(self.nodes), "lacks": self.reason}
 
 
 class LookedUp(Protocol):
-    """Why a key of another dialect has its value.
+    """The explanation of a key that another dialect looked up (Hiera, bindings).
 
-    error:  why it has none, or None
-    needed: the keys that its expressions looked up
+    error:  why the key has no value; None where it has one
+    needed: the other keys that were looked up to compute the value
     """
 
     @property
@@ -103,10 +102,10 @@ class LookedUp(Protocol):
 
 @dataclass(frozen=True)
 class Reading:
-    """Something that a line of a recipe read.
+    """A value that a line of a recipe read.
 
-    what:  as it is written: a path, or "lookup(key)"
-    trace: why it is what it is: of the node, of Hiera, of bindings; None where that is not known
+    what:  the expression in the source: a path, or "lookup(key)"
+    trace: the explanation of the value that was read; None where it is not known
     """
 
     what: str
@@ -114,16 +113,16 @@ class Reading:
 
 
 class Explanation(NamedTuple):
-    """A trace and whose it is.
+    """A trace of one path, with the node it belongs to, and further answers for the same report.
 
-    node, environment: the node's
-    revision:          which save of it, where that is known
-    is_run:            whether it was run now, for this question
-    causes:            the lines because of which those who set something were asked; where that was wanted
-    hint:              what may have been meant, where nobody has set the path
-    changes:           who changed the lines last that are named; where that was wanted
-    elsewhere:         who sets the path on other nodes, where nobody does here
-    readings:          what the line that set it read, where it is a line of a cookbook
+    node, environment: the node of the trace
+    hint:              a sentence about similar paths, where the path was never set; else None
+    readings:          the values that the winning line read, where it is a line of a cookbook
+    revision:          the number of the save that was read; None for a node that is not from a store
+    is_run:            whether the node was run for this question
+    causes:            the lines that decided that the setters ran; None where they were not computed
+    changes:           the last change of each line of the report; None where Git was not asked
+    elsewhere:         sources that set the path on other nodes; None where they were not looked for
     facts:             the file that the facts of a run come from, or "this machine"; "" where that is not known
     """
 
@@ -141,17 +140,20 @@ class Explanation(NamedTuple):
 
     @property
     def has_claims(self) -> bool:
-        """Whether anybody has ever set the path."""
+        """Whether the path has a value, or a claim now or earlier."""
         return bool(self.trace.found or self.trace.claims or self.trace.history)
 
     @property
     def title(self) -> str:
-        """Whose trace it is: "web1 in production, revision 2"."""
+        """The node, its environment and its revision: "web1 in production, revision 2"."""
         when = f", revision {self.revision}" if self.revision else ", run now" if self.is_run else ""
         return f"{self.node} in {self.environment}{when}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The trace as data, with the node and the claims of each element."""
+        """The trace as JSON-able data, with the fields of this explanation; secrets are masked.
+
+        "because_of", "elsewhere" and "git" are left out where they were not computed.
+        """
         trace = self.trace
         data = trace.to_dict()
         data["value"] = claimed(trace.value, trace.path)
@@ -180,7 +182,11 @@ class Explanation(NamedTuple):
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The head, the claims, the rules, the elements, and what was set before."""
+        """The value, then a block each for claims, rules, elements, earlier values, readings, causes, changes and the
+        hint.
+
+        A block without rows is left out.
+        """
         trace = self.trace
         yield from _head(trace, screen, printable(f"{self.title}: ") if self.node else "")
         if self.facts:
@@ -215,7 +221,10 @@ class Explanation(NamedTuple):
 
 
 def explained(node: Node, path: Path, revision: int | None = None) -> Explanation:
-    """Explain a path of a node. revision: which save of it, where that is known"""
+    """The explanation of a path of a node; a path that was never set has the hint of `way_to`.
+
+    revision: the number of the save that the node was read from; None for another node
+    """
     trace = node.trace(path)
     hint = None if trace.found or trace.claims or trace.history else way_to(node.to_dict(False), path)
     return Explanation(trace, node.name, node.environment, hint, revision=revision)
@@ -249,7 +258,9 @@ def _answer(trace: Any) -> tuple[str, str]:
 
 
 def way_to(tree: Any, path: Path) -> str | None:
-    """What may have been meant by *path*, which is not in *tree*; None where nothing is near.
+    """A sentence that corrects *path*, which is not in *tree*; None where the path is there, or the map has no keys.
+
+    The sentence names missing or superfluous quotes, similar keys, the length of a list, or the keys of the map.
 
     >>> way_to({"ports": {"80": "http"}}, ("ports", 80))
     'quote what is text and not a number: ports."80"'
@@ -309,7 +320,8 @@ def _ways(ways: Iterable[str], screen: Screen) -> Iterator[str]:
 
 
 def because(causes: Sequence[Cause], screen: Screen) -> Iterator[str]:
-    """Each line that decided; its place below where there is no room beside."""
+    """The heading "because of", then each cause with its place: beside it, or on the next line where the screen is
+    narrow."""
     yield "  because of"
     whats = in_columns([[printable(one.what)] for one in causes])
     for (what,), one in zip(whats, causes, strict=True):

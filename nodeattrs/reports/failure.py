@@ -12,9 +12,9 @@ from nodeattrs.reports.screen import Screen, printable
 
 
 def failure_lines(error: BaseException, screen: Screen, root: str | os.PathLike[str] | None = None) -> Iterator[str]:
-    """The error's own lines; below them, for cookbook code that failed, the way through the files in *root*.
+    """The message of an error and its code; for a RecipeFailed also the stack frames in the folder *root*.
 
-    Frames of this library and of Python itself are left out: the fault is not there.
+    Frames outside of *root* (this library, Python) are left out; without *root* all frames are.
     """
     yield from _marked("error", str(error) or type(error).__name__, getattr(error, "code", ""), screen)
     if isinstance(error, RecipeFailed) and root is not None:
@@ -22,13 +22,13 @@ def failure_lines(error: BaseException, screen: Screen, root: str | os.PathLike[
 
 
 def traceback_lines(error: BaseException) -> Iterator[str]:
-    """The whole way to an error, as Python prints it, for those who asked."""
+    """The whole Python traceback of an error, line by line."""
     for text in format_exception(error):
         yield from map(printable, text.splitlines())
 
 
 def warning_lines(warning: Finding, screen: Screen) -> Iterator[str]:
-    """A warning, printed as an error is."""
+    """The lines of a warning: severity, place, message and code first, as `failure_lines` prints an error."""
     yield from _marked(warning.severity, warning.text(), warning.code, screen)
 
 

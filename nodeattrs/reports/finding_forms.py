@@ -23,7 +23,7 @@ _GITLAB = {"error": "major", "warning": "minor", "note": "info"}
 
 
 def sarif(findings: Findings, version: str) -> str:
-    """One run in SARIF 2.1.0; each code that occurs is a rule."""
+    """The findings as one run of SARIF 2.1.0; each code that occurs is a rule. version: of nodeattrs"""
     rules = sorted({one.code for one in findings.found})
     driver = {"name": "nodeattrs", "version": version, "rules": [_rule(code) for code in rules]}
     run = {
@@ -65,7 +65,7 @@ def _result(one: Finding, mark: str, rule: int) -> dict[str, Any]:
 
 
 def github(findings: Findings, version: str) -> str:
-    """A workflow command for each, which GitHub shows beside the line."""
+    """A workflow command for each finding, which GitHub shows beside the line; "" without findings."""
     return "".join(f"{_annotation(one)}\n" for one in findings.found)
 
 
@@ -81,7 +81,7 @@ def _escaped(text: str, also: str = "") -> str:
 
 
 def gitlab(findings: Findings, version: str) -> str:
-    """A report of GitLab's code quality."""
+    """The findings as a JSON report of GitLab's code quality; a finding without a line is put on line 1."""
     return _json(
         [
             {
@@ -97,7 +97,10 @@ def gitlab(findings: Findings, version: str) -> str:
 
 
 def junit(findings: Findings, version: str) -> str:
-    """A suite of JUnit: each finding is a case that failed, a note one that passed; there is always one."""
+    """The findings as a JUnit suite: an error or a warning is a failed case, a note a passed one.
+
+    Without findings the suite has one passed case.
+    """
     cases = [_case(one) for one in findings.found] or ['  <testcase classname="nodeattrs" name="check"/>\n']
     counts = f'tests="{len(cases)}" failures="{sum(one.severity != "note" for one in findings.found)}" errors="0"'
     suite = f'<testsuite name="nodeattrs" {counts}>\n{"".join(cases)}</testsuite>\n'

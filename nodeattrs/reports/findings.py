@@ -1,8 +1,7 @@
-"""What any check finds, in one form: a code, how bad it is, a sentence and a place.
+"""The findings of all checks in one form: a code, a severity, a message and a place.
 
-Errors and warnings of every room become findings here; some are passed over (by a comment beside them, by name, or
-because they were known before), and the rest is data or lines. It knows no dialect. The forms that other programs
-read are made in `finding_forms`.
+Errors and warnings become findings here. Some are left out: by a comment beside them, by name, or because an earlier
+check had them. It knows no dialect. `finding_forms` writes the forms that other programs read.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ _MOVES = re.compile(r"(?<=line )\d+|(?<=column )\d+|(?<=:)\d+")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was found.
+    """One fault or remark of a check, with its code and its place.
 
-    file, line, column: where, as far as known; line and column count from 1
-    details: further sentences: who else is involved, and where
-    hint:    the way out
+    file, line, column: the place, as far as it is known; line and column count from 1
+    details:            further sentences, with the other places
+    hint:               the way out
     """
 
     code: str
@@ -52,22 +51,22 @@ class Finding:
 
     @property
     def name(self) -> str:
-        """The word of its code: "default-replaces"."""
+        """The name of the code: "default-replaces"."""
         return entry_of(self.code).name
 
     @property
     def place(self) -> str:
-        """Where, as far as known: "roles/web.json:9:3"."""
+        """ "roles/web.json:9:3", as far as the parts are known; "" without a file, a line and a column."""
         return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
 
     @property
     def fingerprint(self) -> str:
-        """The same for the same finding when lines above it come or go."""
+        """A hash of code, file and message without line numbers: the same when lines above the finding come or go."""
         same = "\0".join((self.code, self.file or "", _MOVES.sub("", self.message)))
         return hashlib.sha256(same.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
     def to_dict(self) -> dict[str, Any]:
-        """As data for JSON."""
+        """All fields as JSON-able data, with the name of the code, its page and the fingerprint."""
         return {
             "code": self.code,
             "name": self.name,
@@ -83,20 +82,20 @@ class Finding:
         }
 
     def text(self) -> str:
-        """The place and the sentences, without code and severity."""
+        """The place, the message, the details and the hint, on several lines; without code and severity."""
         return "\n".join([self.head(), *(f"  {line}" for line in self.more())])
 
     def head(self) -> str:
-        """The place and the first sentence."""
+        """The place and the message: "a.json:3: is no text"."""
         return f"{self.place}: {self.message}" if self.place else self.message
 
     def more(self) -> Iterator[str]:
-        """The further sentences, line by line."""
+        """The lines of the details, then of the hint."""
         for text in (*self.details, self.hint):
             yield from (text or "").splitlines()
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The place first, as editors read it; the code behind the sentence."""
+        """ "PLACE: SEVERITY: MESSAGE [CODE NAME]", a form that editors read; then details and hint, indented."""
         first, *rest = self.message.splitlines() or [""]
         place = f"{printable(self.place)}: " if self.place else ""
         code = screen.paint(f"[{self.code} {self.name}]", "faint")
@@ -106,38 +105,41 @@ class Finding:
 
 
 @taking(severity=get_args(Severity), code=str)
-def finding_of(thing: object, severity: Severity = "error", code: str = NodeattrsError.entry.code) -> Finding:
-    """An error or a warning as a finding; the sentence without the place that it begins with.
+def finding_of(problem: object, severity: Severity = "error", code: str = NodeattrsError.entry.code) -> Finding:
+    """An error, a warning or a sentence as a Finding; a Finding is returned unchanged.
 
-    code: of a bare sentence
+    The place of an error is its file and line, else the first of its origins that has a file. The message of the
+    finding
+    does not repeat the place.
+    code: of a sentence; an error has its own
 
     >>> from nodeattrs.errors import DocumentError
-    >>> finding_of(DocumentError("is no text", file="a.json", line=3)).head()
-    'a.json:3: is no text'
+    >>> finding_of(DocumentError("must be text", file="a.json", line=3)).head()
+    'a.json:3: must be text'
     """
-    if isinstance(thing, Finding):
-        return thing
-    if not isinstance(thing, NodeattrsError):
-        first, *rest = str(thing).splitlines() or [""]
+    if isinstance(problem, Finding):
+        return problem
+    if not isinstance(problem, NodeattrsError):
+        first, *rest = str(problem).splitlines() or [""]
         return Finding(code, severity, first, details=tuple(line.strip() for line in rest))
-    at = next((one for one in thing.origins if isinstance(one, Origin) and one.file), Origin(""))
-    file, line, column = (getattr(thing, name, None) or getattr(at, name) for name in ("file", "line", "column"))
+    at = next((one for one in problem.origins if isinstance(one, Origin) and one.file), Origin(""))
+    file, line, column = (getattr(problem, name, None) or getattr(at, name) for name in ("file", "line", "column"))
     # What belongs to the place itself stands before the sentence.
-    details = tuple(one for one in thing.details if one not in (f"at {at}", f"written at {at}"))
-    found = Finding(thing.code, severity, "", file, line, column, details, thing.hint)
-    message = getattr(thing, "reason", thing.message).removeprefix(f"{found.place}: ")
+    details = tuple(one for one in problem.details if one not in (f"at {at}", f"written at {at}"))
+    found = Finding(problem.code, severity, "", file, line, column, details, problem.hint)
+    message = getattr(problem, "reason", problem.message).removeprefix(f"{found.place}: ")
     return replace(found, message=message)
 
 
 @taking(select=Listed, ignore=Listed, known=Mapping, root=str)
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which findings count.
+    """Which findings of a check are reported.
 
-    select: codes, beginnings of codes, or names; only these count. Empty: all
-    ignore: the same; these do not count, unless `select` names them more closely
-    known:  fingerprint -> how often it was found before
-    root:   the folder from which files are named
+    select: codes, beginnings of codes, or names of codes; only these are reported. Empty: all
+    ignore: codes in the same form; left out, unless an entry of `select` is longer
+    known:  fingerprint -> how many findings of it an earlier check had; as many are left out
+    root:   the folder that the files of findings are relative to
     """
 
     select: Sequence[str] = ()
@@ -145,8 +147,11 @@ class Selection:
     known: Mapping[str, int] = field(default_factory=dict)
     root: str = ""
 
-    def of(self, found: Iterable[Finding]) -> tuple[list[Finding], int]:
-        """Those that count, in the order of the places, and how many were ignored."""
+    def reported(self, found: Iterable[Finding]) -> tuple[list[Finding], int]:
+        """Returns the findings to report, sorted by place, and the number of those left out.
+
+        Comments in the files ("nodeattrs: ignore") leave out findings, too. Equal findings count once.
+        """
         located = dict.fromkeys(replace(one, file=_from_here(self.root, one.file)) for one in found)
         comments = cache(_comments)
         wanted = [one for one in located if self._counts(one) and not _is_commented_away(one, comments)]
@@ -213,11 +218,11 @@ _UNREAD = frozenset(one.entry.code for one in (LAYER_IS_UNKNOWN, NOT_LITERAL, NO
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a check found, and what it looked at.
+    """The result of a check: its findings, and counts of what was checked.
 
-    looked:  what -> how many: {"part": 2}
-    ignored: how many were passed over
-    worst:   how bad a finding may not be: with "note" any fails
+    looked:  what was checked -> its number: {"part": 2}
+    ignored: the number of findings that were left out
+    worst:   the lowest severity that makes the check fail; with "note" each finding does
     """
 
     found: Sequence[Finding]
@@ -227,7 +232,7 @@ class Findings:
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing was found that counts as failing."""
+        """Whether all findings are less severe than `worst`."""
         ranks = get_args(Severity)  # the worst first
         return all(ranks.index(one.severity) > ranks.index(self.worst) for one in self.found)
 
@@ -237,7 +242,7 @@ class Findings:
         return [one for one in self.found if one.code in _UNREAD]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as data."""
+        """The findings and counts as JSON-able data; `ok` is false where a finding counts or a source was not read."""
         return {
             "version": 1,
             "ok": self.is_clean and not self.unread,
@@ -248,7 +253,7 @@ class Findings:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One after the other, then the count."""
+        """The lines of each finding, then one line of counts: "2 parts, 1 error, 0 warnings, 3 ignored"."""
         for one in self.found:
             yield from one.lines(screen)
         counts = Counter(one.severity for one in self.found)
@@ -260,7 +265,10 @@ class Findings:
 
 @taking(found=Listed)
 def baseline_data(found: Iterable[Finding]) -> dict[str, Any]:
-    """What is found now, as a file to compare later checks with."""
+    """The findings as the data of a baseline file; later checks leave them out (`Selection.known`).
+
+    Equal findings are one row with a count; the rows are sorted.
+    """
     counted = Counter((one.fingerprint, one.code, one.file, one.message) for one in found)
     rows = [
         {"fingerprint": mark, "code": code, "file": file, "message": message, "count": count}

@@ -10,7 +10,7 @@ from nodeattrs.store import Revision
 
 
 def revision_dict(revision: Revision | None) -> dict[str, Any] | None:
-    """A revision as data."""
+    """A revision as JSON-able data: number, time, outcome, command, repository and report; None for None."""
     if revision is None:
         return None
     noted = revision.noted
@@ -26,10 +26,10 @@ def revision_dict(revision: Revision | None) -> dict[str, Any] | None:
     }
 
 
-def in_words(report: Any) -> str:
+def _catalog_counts(report: Any) -> str:
     """The report of a catalog, briefly; "" where nothing was to be done. Anybody may have written it.
 
-    >>> in_words({"counts": {"changed": 3, "failed": 1, "visited": 9}, "noop": False, "interrupted": True})
+    >>> _catalog_counts({"counts": {"changed": 3, "failed": 1, "visited": 9}, "noop": False, "interrupted": True})
     '3 changed, 1 failed, interrupted'
     """
     if not isinstance(report, dict):
@@ -45,39 +45,42 @@ def in_words(report: Any) -> str:
     return ", ".join(parts)
 
 
-def went(revision: Revision) -> str:
+def outcome_of(revision: Revision) -> str:
     """How a run went: ok or failed, with the kind of the error, or with what its catalog did."""
     noted = revision.noted
     how = "ok" if noted.ok else f"failed: {printable(noted.error)}" if noted.error else "failed"
-    parts = in_words(noted.report)
+    parts = _catalog_counts(noted.report)
     return f"{how} ({parts})" if parts else how
 
 
 class ChangedNode(NamedTuple):
-    """A node after somebody has changed what is stored of it; its latest revision is None where it was forgotten."""
+    """The result of a command that changes or deletes a saved node.
+
+    latest: the new revision; None where the node was deleted
+    """
 
     node: str
     latest: Revision | None
     store: str
 
     def to_dict(self) -> dict[str, Any]:
-        """The revision as data."""
+        """The node, its latest revision (null after a delete) and the store as JSON-able data."""
         return {"version": 1, "node": self.node, "latest": revision_dict(self.latest), "store": self.store}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One line."""
+        """One line: "web1 is at revision 3 in nodes.db", or "web1 is forgotten"."""
         how = "forgotten" if self.latest is None else f"at revision {self.latest.number} in {printable(self.store)}"
         yield f"{printable(self.node)} is {how}"
 
 
 class History(NamedTuple):
-    """Revisions, the latest first."""
+    """The saved revisions of one node, the latest first."""
 
     node: str
     revisions: Sequence[Revision]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of them as data."""
+        """The node, and all its revisions as JSON-able data."""
         return {
             "version": 1,
             "node": self.node,
@@ -85,12 +88,13 @@ class History(NamedTuple):
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One line each: number, time, how it went or who else made it, and the commit of the repository."""
+        """One line a revision: number, time, outcome of the run or the command that saved it, start of the repository's
+        commit."""
         rows = [
             [
                 str(one.number),
                 f"{one.at:%Y-%m-%d %H:%M:%S}",
-                went(one) if one.noted.is_run else printable(one.noted.by),
+                outcome_of(one) if one.noted.is_run else printable(one.noted.by),
                 printable(one.noted.repository[:12]),
             ]
             for one in self.revisions

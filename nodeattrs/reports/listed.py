@@ -12,15 +12,15 @@ from nodeattrs.reports.screen import Screen, printable
 
 @dataclass(frozen=True, slots=True)
 class Listed(Long):
-    """The names of everything of one kind, in order."""
+    """Names of one kind, such as nodes or roles, for `nodeattrs list`."""
 
     kind: str
     names: Iterable[str]
 
     def data(self) -> dict[str, Any]:
-        """The names as data."""
+        """The kind, and an iterator over the names."""
         return {"version": 1, "kind": self.kind, "names": iter(self.names)}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A name a line."""
+        """Each name on its own line."""
         yield from map(printable, self.names)

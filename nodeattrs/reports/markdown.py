@@ -16,7 +16,7 @@ _REFERS = re.compile(r"[@#!$%~&](?=\w)|:(?=//)|(?i:www)(?=\.)|\bGH(?=-\d)")
 
 
 def in_code(text: str) -> str:
-    """A text as code, which Markdown leaves as it is.
+    """A text as inline code of Markdown, on one line; a backquote and a bar become similar signs.
 
     >>> in_code("a@b")
     '`a@b`'
@@ -25,7 +25,7 @@ def in_code(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """A text in which Markdown, HTML and the forge find nothing of theirs.
+    """A text for Markdown without effect: HTML is escaped, and a mention or a link of the forge is broken up.
 
     >>> plain("@root <b>")
     '@&#8203;root &lt;b&gt;'

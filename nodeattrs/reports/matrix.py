@@ -1,6 +1,6 @@
-"""One question to many nodes: who has the same answer, and which lines gave it.
+"""The answers of many nodes to one question, grouped by value, with the lines that set each value.
 
-Any system's answers fit: a value or an error for each node, and the origins of the value.
+Any dialect can use it: a value or an error for each node, and the origins of the value.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from nodeattrs.reports.screen import Screen, printable
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The answer for one node.
+    """The answer of one node to the question of a Matrix.
 
-    value:   the value, or the error that the question ended with
-    origins: who set it, the strongest first
-    notes:   what else there is to say of it, a sentence each
-    unread:  what was not read and may change it
-    is_left: whether its value was left out, because there are many
+    value:   the value; an error where it could not be read
+    origins: the places that set the value, the strongest first
+    notes:   further remarks, a sentence each
+    unread:  sources that were not read and may change the value
+    is_skipped: whether the value was not computed because of a limit; then it is an error and no value
     """
 
     value: Any
     origins: tuple[Origin, ...] = ()
     notes: tuple[str, ...] = ()
     unread: tuple[Unread, ...] = ()
-    is_left: bool = False
+    is_skipped: bool = False
 
     @property
     def key(self) -> Any:
-        """What is equal for cells of one group."""
+        """A hashable key: equal for cells of the same value (with the same types), or the same error."""
         if isinstance(self.value, NodeattrsError):
             return type(self.value), self.value.message
         return ("secret", self.value) if hasattr(self.value, "unwrap") else strict_key(self.value)
@@ -45,13 +45,16 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """What was asked, and the cell of each node."""
+    """The answers of many nodes to one question.
+
+    cells: the node and its answer, for each node
+    """
 
     question: str
     cells: Sequence[tuple[str, Cell]]
 
     def groups(self) -> list[list[tuple[str, Cell]]]:
-        """The nodes with equal values, the largest group first."""
+        """The nodes and cells in groups of equal values or errors, the largest group first; [] without nodes."""
         found: dict[Any, list[tuple[str, Cell]]] = {}
         for node, cell in self.cells:
             found.setdefault(cell.key, []).append((node, cell))
@@ -59,15 +62,17 @@ class Matrix:
 
     @property
     def is_set(self) -> bool:
-        """Whether a node has a value, or one that cannot be had."""
+        """Whether a node has a value, or an error other than "not set"."""
         return not all(isinstance(cell.value, NoSuchAttribute) for _, cell in self.cells)
 
     @property
     def summary(self) -> str:
-        """How many values there are, and on how many nodes; what is not set or not known is no value."""
+        """Counts in words: "2 values on 3 nodes, not set on 1, no answer on 1". Errors are not counted as values."""
         values = [cell for _, cell in self.cells if not isinstance(cell.value, NodeattrsError)]
-        unset = sum(isinstance(cell.value, (NoSuchAttribute, NotFound)) and not cell.is_left for _, cell in self.cells)
-        left = sum(cell.is_left for _, cell in self.cells)
+        unset = sum(
+            isinstance(cell.value, (NoSuchAttribute, NotFound)) and not cell.is_skipped for _, cell in self.cells
+        )
+        left = sum(cell.is_skipped for _, cell in self.cells)
         if unset == len(self.cells):
             return f"set on none of {_count(unset, 'node')}"
         distinct = len({cell.key for cell in values})
@@ -78,12 +83,12 @@ class Matrix:
         return ", ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Each group with its value, its origins and its nodes."""
+        """The question, the summary, and each group with its value, origins and nodes, as JSON-able data."""
         groups = list(map(_group, self.groups()))
         return {"version": 1, "question": self.question, "summary": self.summary, "groups": groups}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A heading, then the value of each group over its lines and its nodes."""
+        """A heading, then for each group its value, the places that set it, its nodes, and its notes."""
         yield screen.paint(printable(f"{self.question}: {self.summary}"), "strong")
         for group in self.groups():
             value = group[0][1].value

@@ -1,7 +1,6 @@
-"""A screen to lay text out on: so many columns, with colours or without.
+"""The screen that text is formatted for: a width, with colours or without.
 
-It knows no report. What it is given to colour or to wrap is made printable first, so that no
-value can move the cursor or colour anything itself.
+Text is made printable before it is coloured or wrapped, so that no value can move the cursor or set colours.
 """
 
 from __future__ import annotations
@@ -26,19 +25,19 @@ _STYLES = {
 
 
 class Screen(NamedTuple):
-    """How wide the lines may be, and whether they may be coloured."""
+    """The width of output lines, and whether they are coloured."""
 
     width: int = 80
     colour: bool = False
 
     def paint(self, text: str, style: str) -> str:
-        """*text* in one of the styles, where there are colours."""
+        """*text* in the colour of a style; unchanged where `colour` is false."""
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.colour and text else text
 
     def wrapped(self, text: str, indent: str = "", first: str = "", most: int = 0) -> list[str]:
-        """*text* in lines that fit, the first one behind *first* and the others behind *indent*.
+        """*text* wrapped to lines of the screen's width: the first begins with *first*, the others with *indent*.
 
-        most: how many lines there may be; the last one says that there is more. 0 is any number
+        most: the largest number of lines; the last one ends with "…" where text is left out. 0: no limit
         """
         width, start = max(self.width, len(indent) + 20), first or indent
         words, room = text.split(" "), width - max(len(start), len(indent))
@@ -74,7 +73,7 @@ def _lines_of_anything(text: str, width: int, start: str, indent: str) -> list[s
 
 
 def printable(text: str) -> str:
-    """*text* on one line, with everything that is no plain character written out.
+    """*text* on one line: line breaks and control characters are written as escapes.
 
     >>> printable("a\\x1b[31m\\tb")
     'a\\\\x1b[31m\\\\tb'
@@ -85,7 +84,7 @@ def printable(text: str) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """The first *width* characters of *text*, the last one a mark where something is missing."""
+    """*text*, shortened to *width* characters with "…" at the end where it is longer."""
     return text if len(text) <= width else f"{text[: max(width - 1, 0)]}…"
 
 
@@ -94,7 +93,7 @@ _AT_ONCE = 1_000
 
 
 def first_of(names: Sequence[str], most: int) -> str:
-    """Some names, and how many more there are.
+    """The first *most* names, and the number of the others.
 
     >>> first_of(["a", "b", "c"], 2), first_of(["a", "b"], 2)
     ('a, b and 1 more', 'a, b')
@@ -103,10 +102,10 @@ def first_of(names: Sequence[str], most: int) -> str:
 
 
 def in_columns(rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> Iterator[list[str]]:
-    """The cells of *rows*, padded so that they stand below each other; the last cell of a row is left alone.
+    """Yield the cells of each row, padded to the width of their column; the last cell of a row is not padded.
 
-    right: the columns that end together and not begin together: numbers
-    cost:  memory for some rows; of more than a thousand a column may be wider from some row on
+    right: the indexes of columns that are aligned to the right, such as numbers
+    cost:  widths are known for some rows at a time; beyond a thousand rows a column may get wider
     """
     waiting, widths = iter(rows), [0] * 100
     while some := list(islice(waiting, _AT_ONCE)):

@@ -1,4 +1,4 @@
-"""Search saved nodes: a page of rows, each with the attributes that were asked for."""
+"""Search saved nodes: a page of rows, each with the values of the requested attributes."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import on_one_line, unread_at
 from nodeattrs.store import Store
 from nodeattrs.store.search import Query, read_tree
-from nodeattrs.store.search.doubts import asked_of, doubts, no_such_path
+from nodeattrs.store.search.doubts import doubts, no_such_path, paths_of
 
 _WIDEST = 60
 _LOOKED_AT = 100
 _ORDER = {bool: 0, int: 1, float: 1, str: 2}
 
 
-class Finding(NamedTuple):
-    """One node, and its value for each attribute that was asked for; ABSENT where it has none.
+class FoundNode(NamedTuple):
+    """One row of a search: a node, and its values for the requested attributes.
 
-    values: by the titles of the attributes; what the node has by itself, its name, stands beside them
+    values: the title of each attribute -> its value; ABSENT where the node has none
     """
 
     name: str
     values: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """As data: an attribute that the node does not have is null, as in Chef's partial search."""
+        """The row as JSON-able data: null for an attribute that the node does not have, as in Chef's partial search."""
         values = {title: None if value is ABSENT else value for title, value in self.values.items()}
         return {"name": self.name, "values": values} if values else {"name": self.name}
 
 
 class Page(NamedTuple):
-    """Which nodes of those found are reported, and their order.
+    """Which of the found nodes are reported, and in which order.
 
-    only:    the names of some nodes; None is all
-    sort:    the path of the attribute to sort by; None is by name
-    reverse: the last one first
-    offset:  how many nodes are left out at the beginning
-    limit:   how many are reported at most; None is all
+    only:    report these names only; None: all
+    sort:    the path of the attribute to sort by; None: sort by name
+    reverse: reverse the order
+    offset:  the number of nodes to skip at the beginning
+    limit:   the largest number of nodes to report; None: all
     """
 
     only: Collection[str] | None = None
@@ -66,14 +66,15 @@ def search(
     attributes: Mapping[str, Path] = NO_ENTRIES,
     page: Page = ALL,
     at: datetime | None = None,
-) -> Findings:
-    """The nodes that a query finds, each as a row with the values of some attributes.
+) -> FoundNodes:
+    """Search saved nodes; returns one page of rows with the values of some attributes.
 
-    attributes: the path of each column, by its title
-    at:         search the nodes as they were then; None is now
+    attributes: title of a column -> the path of its values
+    page:       order, offset and limit
+    at:         search the revisions of that time; None: the latest ones
     raises:     NotFound, where no node found has the attribute to sort by
-    cost:       reads each node on the page; with `page.sort` each node found, before it returns. Of the nodes with
-                layers that were not read it reads 100
+    cost:       reads each node of the page, when its row is read; with `page.sort` it reads each node found, at once.
+                Of the nodes with layers that were not read it reads 100
     """
     names = found = store.search(query, at)
     missing = doubts(store, query, bool(names), at)
@@ -87,14 +88,14 @@ def search(
     shown = names[page.offset : end]
     rows = (_row(store, name, attributes, at) for name in shown)
     unread = _unread(store, query, found, [*attributes.values()], at)
-    return Findings(query.text, len(names), page.offset, len(shown), list(attributes), rows, missing, unread)
+    return FoundNodes(query.text, len(names), page.offset, len(shown), list(attributes), rows, missing, unread)
 
 
 def _unread(
     store: Store, query: Query, found: Sequence[str], columns: Sequence[Path], at: datetime | None
 ) -> list[Unread]:
     """What was not read and may decide which nodes are found, or what a column has; nodes found come first."""
-    paths, by_fields = asked_of(query)
+    paths, by_fields = paths_of(query)
     if not (paths or by_fields or columns):
         return []
     names = store.names() if at else [name for name, latest in store.latest() if latest and latest.noted.unread]
@@ -117,14 +118,14 @@ def _unread(
     return [*unread]
 
 
-def _row(store: Store, name: str, attributes: Mapping[str, Path], at: datetime | None) -> Finding:
+def _row(store: Store, name: str, attributes: Mapping[str, Path], at: datetime | None) -> FoundNode:
     """One node. A node without a revision has its name alone."""
     if not attributes:
-        return Finding(name, {})
+        return FoundNode(name, {})
     saved = store.load(name, at)
     document: dict[str, Any] = {"name": name} if saved is None else saved.document
     tree = _fields(document) | read_tree(document)
-    return Finding(name, {title: dig(tree, path) for title, path in attributes.items()})
+    return FoundNode(name, {title: dig(tree, path) for title, path in attributes.items()})
 
 
 def _fields(document: dict[str, Any]) -> dict[str, Any]:
@@ -150,16 +151,17 @@ def _sorted(store: Store, names: list[str], path: Path, at: datetime | None) -> 
     return sorted(names, key=key)
 
 
-class Findings(Long):
-    """A page of what was found.
+class FoundNodes(Long):
+    """One page of a search result; its rows can be read once.
 
-    total:  how many nodes were found in all
-    offset: how many of them stand before this page
-    count:  how many are on it
-    titles: the attributes that were asked for
-    page:   the nodes; each is read when it is asked for
-    doubts: the fields and paths of the query that no node has
-    unread: what was not read, and may decide which nodes are found or what an attribute of theirs is
+    query:  the text of the query
+    total:  the number of nodes found
+    offset: the number of nodes before this page
+    count:  the number of nodes on this page
+    titles: the titles of the requested attributes
+    page:   the rows; each node is read when its row is
+    doubts: an error for each field or path of the query that no node has
+    unread: sources that were not read and may change the result
     """
 
     def __init__(
@@ -169,7 +171,7 @@ class Findings(Long):
         offset: int,
         count: int,
         titles: Sequence[str],
-        page: Iterable[Finding],
+        page: Iterable[FoundNode],
         doubts: Sequence[NotFound] = (),
         unread: Sequence[Unread] = (),
     ) -> None:
@@ -177,18 +179,22 @@ class Findings(Long):
         self.titles, self.doubts, self.unread, self.page = titles, doubts, unread, iter(page)
 
     def data(self) -> dict[str, Any]:
-        """The page as data."""
+        """The query, the counts and an iterator over the rows, as JSON-able data."""
         nodes = (one.to_dict() for one in self.page)
         head = {"version": 1, "query": self.query, "total": self.total, "offset": self.offset}
         return {**head, "nodes": nodes}
 
     def json_lines(self) -> Iterator[str]:
-        """One JSON document a node."""
+        """Each row as one line of JSON. Like `data` and `lines`, it uses up the rows."""
         for one in self.page:
             yield json.dumps(one.to_dict(), ensure_ascii=False).translate(ESCAPES) + "\n"
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One line a node."""
+        """The titles and one line a node; without titles the names alone. The last line counts, where the page is not
+        all.
+
+        An empty page is one sentence.
+        """
         if not self.count:
             yield "no node was found" if not self.total else f"there are {self.total} nodes, none on this page"
             return

@@ -1,4 +1,4 @@
-"""A tree as text that people can read and YAML can parse, with who set each leaf beside it."""
+"""A tree as text that people can read and YAML can parse, with the origin of each leaf as a comment."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _NOT_TEXT = {"true", "false", "yes", "no", "on", "off", "y", "n", "null", "none"
 
 
 class ShownNode(NamedTuple):
-    """What is read on a node at a path.
+    """The merged attributes of a node at a path.
 
-    value:   the merged tree, deferred values not computed yet
-    origins: gives who set the leaf at a path, or None to leave that out
+    value:   the tree; deferred values are computed when the report is written
+    origins: a function from a path to the origin of its leaf; None: no origins are shown
     """
 
     node: str
@@ -40,7 +40,7 @@ class ShownNode(NamedTuple):
     origins: OriginOf | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The value, and if asked for the origin of each leaf in it."""
+        """The value as JSON-able data, with secrets masked; with `origins` also the origin of each leaf."""
         return {
             **head(self.node, self.environment, self.path),
             "value": data_of(self.value, self.path),
@@ -48,14 +48,14 @@ class ShownNode(NamedTuple):
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The tree, and nothing else."""
+        """The value as YAML, each leaf with its origin as a comment, where `origins` is given."""
         yield from tree_lines(self.value, screen, self.origins, self.path)
 
 
 class ShownSlots(NamedTuple):
-    """What some of the fifteen slots say at a path, each for itself.
+    """The values of some of the fifteen slots at a path, before they are merged.
 
-    slots: those that were asked for; one that says nothing there is left out of the text
+    slots: the requested slots; `lines` leaves out a slot that sets nothing at the path
     """
 
     node: str
@@ -65,7 +65,7 @@ class ShownSlots(NamedTuple):
     with_origins: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Each slot with its value at the path; null with `found` false where it says nothing."""
+        """Each slot with its value at the path; `found` is false and the value null where the slot sets nothing."""
         return {**head(self.node, self.environment, self.path), "slots": [self._slot_dict(slot) for slot in self.slots]}
 
     def _slot_dict(self, slot: SlotTree) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class ShownSlots(NamedTuple):
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A heading for each slot that says something, and its tree."""
+        """For each slot that sets a value at the path a heading and its tree; one sentence where no slot does."""
         silent = True
         for slot in self.slots:
             value = dig(slot.to_dict(), self.path)
@@ -102,14 +102,18 @@ class ShownSlots(NamedTuple):
 
 
 class ShownDocument(NamedTuple):
-    """What a document has at a path: facts, a role, an environment."""
+    """The value at a path of a document: facts, a role, an environment.
+
+    origins: a function from a path to the origin of its leaf; None: no origins are shown
+    """
 
     path: Path
     value: Any
     origins: OriginOf | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """It as data."""
+        """The path and the value as JSON-able data, with secrets masked; with `origins` the origin of each leaf,
+        too."""
         return {
             "version": 1,
             "path": spell(self.path),
@@ -118,19 +122,19 @@ class ShownDocument(NamedTuple):
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """It as a tree."""
+        """The value as YAML, each leaf with its origin as a comment, where `origins` is given."""
         yield from tree_lines(self.value, screen, self.origins, self.path)
 
 
 def head(node: str, environment: str, path: Path) -> dict[str, Any]:
-    """With which the data of what is asked of a node begin."""
+    """The first keys of a report about a node: version, node, environment and path."""
     return {"version": 1, "node": node, "environment": environment, "path": spell(path)}
 
 
 def part_of(tree: Any, path: Path) -> Any:
-    """What *tree* has at *path*.
+    """The value of *tree* at *path*.
 
-    raises: NoSuchAttribute, with what may have been meant
+    raises: NoSuchAttribute, with a hint about similar paths
     """
     value = dig(tree, path)
     if value is ABSENT:
@@ -139,7 +143,7 @@ def part_of(tree: Any, path: Path) -> Any:
 
 
 def winner_of(node: Node) -> OriginOf:
-    """Gives who set what is read on a node: the strongest claim."""
+    """A function from a path to the origin of the claim that wins there on *node*; None for a path that is not set."""
 
     def origin(path: Path) -> Origin | None:
         winner = node.trace(path).winner
@@ -149,7 +153,10 @@ def winner_of(node: Node) -> OriginOf:
 
 
 def tree_lines(value: Any, screen: Screen, origins: OriginOf | None = None, path: Path = ()) -> Iterator[str]:
-    """*value* as lines that YAML reads back, secrets masked, each leaf with its origin as a remark.
+    """*value* as lines of YAML, with secrets masked.
+
+    origins: gives the origin of a leaf, which is appended as a comment; None: no comments
+    path:    the path of *value* on its node
 
     >>> print(*tree_lines({"ports": [80, {"tls": True}], "name": "no", 1: {}}, Screen()), sep="\\n")
     ports:
@@ -170,7 +177,7 @@ def tree_lines(value: Any, screen: Screen, origins: OriginOf | None = None, path
 
 
 def written_lines(value: Any, path: Path = ()) -> list[tuple[str, Path | None]]:
-    """The lines of a tree that YAML reads back, each with the path of the leaf on it; None where there is none."""
+    """*value* as lines of YAML, each with the path of the leaf on the line; None for a line without a leaf."""
     written: list[tuple[str, Path | None]] = []
     _write(value, path, "", 0, written)
     return written

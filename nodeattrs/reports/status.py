@@ -1,4 +1,4 @@
-"""How the nodes are: when each ran last, and how that went."""
+"""The last run of each saved node, and its outcome."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from nodeattrs.reports import Long
-from nodeattrs.reports.history import revision_dict, went
+from nodeattrs.reports.history import outcome_of, revision_dict
 from nodeattrs.reports.screen import Screen, in_columns, printable
 from nodeattrs.store import Revision
 
@@ -28,10 +28,10 @@ def age(span: timedelta) -> str:
 
 
 class NodeStatus(NamedTuple):
-    """What is known of one node. None where nothing is.
+    """The last run of a saved node, and its latest revision.
 
-    latest: its latest revision, whoever made it
-    run:    the latest one that a run made
+    latest: the latest revision; None where it cannot be read
+    run:    the latest revision that a run saved; None where none is kept
     """
 
     name: str
@@ -40,46 +40,47 @@ class NodeStatus(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether its last run failed."""
+        """Whether the last run failed; False without a run."""
         return self.run is not None and not self.run.noted.ok
 
     @property
     def changed(self) -> Revision | None:
-        """The latest revision, if somebody has changed what is stored since the run."""
+        """The latest revision, where a command changed the saved node after its last run; else None."""
         return None if self.latest == self.run else self.latest
 
     def to_dict(self) -> dict[str, Any]:
-        """As data."""
+        """The name, the last run and the later change (null where there is none) as JSON-able data."""
         return {"name": self.name, "last": revision_dict(self.run), "changed": revision_dict(self.changed)}
 
     def cells(self, now: datetime) -> list[str]:
-        """The columns of its line."""
+        """The four columns of the node's line: name, age of the last run, revision, outcome; without a run the age is
+        "?"."""
         name, latest, run = self
         if latest is None:
             return [name, "?", "", "unknown"]
         since = f"changed by {printable(latest.noted.by)}, revision {latest.number}"
         if run is None:
             return [name, "?", "", f"no run is kept; {since}"]
-        how = f"{went(run)}; since then {since}" if self.changed else went(run)
+        how = f"{outcome_of(run)}; since then {since}" if self.changed else outcome_of(run)
         return [name, age(now - run.at), f"revision {run.number}", how]
 
 
 @dataclass(frozen=True, slots=True)
 class Status(Long):
-    """How the nodes are.
+    """The last runs of all saved nodes; its rows can be read once.
 
-    now: what ages are counted from
+    now: the time that ages are computed from
     """
 
     nodes: Iterable[NodeStatus]
     now: datetime
 
     def data(self) -> dict[str, Any]:
-        """As data."""
+        """An iterator over the nodes as JSON-able data."""
         return {"version": 1, "nodes": (one.to_dict() for one in self.nodes)}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One line a node, then how many there are of each sort."""
+        """One line a node, failed ones coloured, then the number of nodes and of failed runs."""
         ahead: deque[NodeStatus] = deque()
 
         def cells() -> Iterator[list[str]]:

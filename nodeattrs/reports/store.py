@@ -1,4 +1,4 @@
-"""What came of caring for a store."""
+"""The results of commands that check, prune, copy, export or import a store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from nodeattrs.store.folders import Exported
 
 @dataclass(frozen=True, slots=True)
 class TendedStore:
-    """A store that was checked, pruned, copied or imported into: as data, and in the sentences that say the same."""
+    """The result of a command that changes or copies a store.
+
+    data:      the counts, as `to_dict` adds them
+    sentences: the same counts in words
+    """
 
     store: str
     data: Mapping[str, Any]
@@ -20,18 +24,18 @@ class TendedStore:
 
     @classmethod
     def pruned(cls, store: str, forgotten: int) -> TendedStore:
-        """After so many revisions were forgotten."""
+        """The result of pruning. forgotten: the number of revisions that were removed"""
         return cls(store, {"forgotten": forgotten}, [f"{_count(forgotten, 'revision')} forgotten in {store}"])
 
     @classmethod
     def imported(cls, store: str, names: Sequence[str], revisions: int) -> TendedStore:
-        """After these nodes were saved there, with so many revisions in all."""
+        """The result of an import. names: the saved nodes; revisions: their number in all"""
         counted = _counted(len(names), revisions)
         return cls(store, {"saved": list(names), "revisions": revisions}, [f"{counted} saved in {store}"])
 
     @classmethod
     def exported(cls, store: str, folder: str, done: Exported) -> TendedStore:
-        """After nodes of it were exported to a folder."""
+        """The result of an export to a folder: counts, and a sentence for each file that was kept."""
         counted = f"{_count(done.nodes, 'node')} of {store} exported to {folder}"
         files = f"{_count(done.written, 'file')} written, {done.removed} removed"
         kept = [
@@ -41,17 +45,17 @@ class TendedStore:
 
     @classmethod
     def copied(cls, store: str, target: str, nodes: int, revisions: int) -> TendedStore:
-        """After all its revisions were copied into the store *target*."""
+        """The result of copying all revisions into the store *target*."""
         counted = _counted(nodes, revisions)
         data = {"to": target, "nodes": nodes, "revisions": revisions}
         return cls(store, data, [f"{counted} of {store} copied to {target}"])
 
     def to_dict(self) -> dict[str, Any]:
-        """As data."""
+        """The store and the counts as JSON-able data."""
         return {"version": 1, "store": self.store, **self.data}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A line each."""
+        """Each sentence on its own line."""
         return map(printable, self.sentences)
 
 

@@ -21,20 +21,24 @@ from nodeattrs.reports.screen import printable
 
 
 def computed(value: Any, path: Path = ()) -> Any:
-    """*value*, or what it comes to where it is deferred. raises: DeferredCycle"""
+    """*value*; the computed value where it is deferred. raises: DeferredCycle"""
     return data_of(value, path) if type(value) is Deferred else value
 
 
 def data_of(value: Any, path: Path = ()) -> Any:
-    """*value* as JSON-able data; secrets become their marker.
+    """*value* as JSON-able data; deferred values are computed, and a secret becomes its marker.
 
+    path:   the path of *value* on its node, for messages
     raises: DeferredCycle
     """
     return json_ready(value, path)
 
 
 def claimed(value: Any, path: Path = ()) -> Any:
-    """The value of a claim as data: None for nothing. It may be one that nobody can read, such as a circle."""
+    """The value of a claim as JSON-able data; secrets are masked.
+
+    None where the claim has no value, or an unknown one. A deferred value that cannot be computed becomes text.
+    """
     if value is ABSENT or isinstance(value, Unknown):
         return None
     if isinstance(value, ValueText):
@@ -46,22 +50,25 @@ def claimed(value: Any, path: Path = ()) -> Any:
 
 
 def unread_at(node: Node, path: Path) -> list[Unread]:
-    """What was not read and may change what a node has at a path or below it. cost: nothing without unknown layers"""
+    """The sources that were not read and may change the node's value at a path or below it; [] where all were read.
+
+    cost: none where the node has no unknown layers
+    """
     return unread_below(node.trace, path) if any(slot.unknown for slot in node.slots.values()) else []
 
 
 def origin_data(origin: Origin) -> dict[str, Any]:
-    """Who set something, as data."""
+    """Kind, name, file, line and column of an origin as JSON-able data."""
     return {"kind": origin.kind, "name": origin.name, "file": origin.file, "line": origin.line, "column": origin.column}
 
 
 def is_leaf(value: Any) -> bool:
-    """Whether a walk through a tree ends at *value*: at a scalar, and at an empty map or list."""
+    """Whether *value* is a scalar, an empty map or an empty list."""
     return not (isinstance(value, (dict, list)) and value)
 
 
 def scalar_text(value: Any) -> str:
-    """A scalar, or an empty container, as JSON spells it; a secret as it prints."""
+    """A scalar or an empty container as JSON text; "(nothing)" for ABSENT, the marker for a secret."""
     if value is ABSENT:
         return "(nothing)"
     if value is None or isinstance(value, (bool, int, float, dict, list)):

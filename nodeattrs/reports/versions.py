@@ -1,6 +1,6 @@
-"""Which versions of what are at work here: for a report of a fault.
+"""The versions of Python and of installed packages, for a bug report.
 
-It asks what is installed and imports none of it.
+It reads the metadata of packages and imports none of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ _NAME = re.compile(r"^([A-Za-z0-9._-]+).*?(?:;.*\bextra\s*==\s*['\"]([\w-]+)['\"
 
 
 def versions() -> Iterator[str]:
-    """Python, the system, what is installed of ours, extra by extra, and SQLite."""
+    """Lines for a bug report: Python and system, the installed packages of each extra, and the databases.
+
+    A package that is not installed is listed with that remark.
+    """
     yield f"{platform.python_implementation()} {platform.python_version()} on {platform.platform()}"
     extras: dict[str, list[str]] = {}
     for need in metadata.requires("nodeattrs") or ():

@@ -1,4 +1,4 @@
-"""What outlives a run: what of a node is kept, under which name, and where."""
+"""Saved nodes: their documents and revisions, in a database."""
 
 from __future__ import annotations
 

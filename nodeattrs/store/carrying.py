@@ -1,9 +1,9 @@
-"""Nodes as JSON Lines, out of a store and into another one, with all their revisions or the latest alone.
+"""Nodes as JSON Lines: export from a store and import into another one, with all revisions or the latest alone.
 
     {"document": {…}, "snapshot": {…}, "noted": {…}, "revision": 3, "at": "2030-01-31T12:00:00+00:00"}
 
-A line with a number is a revision as it was kept: it keeps its number, its time and who made it. One
-without is what a node is now, and becomes a revision of the import's own.
+A line with a number is a saved revision: the import keeps its number, its time and its notes. A line without a number
+is the current state of a node, and becomes a new revision by "import".
 
 It knows stores and nodes, and no file.
 """
@@ -25,7 +25,7 @@ from nodeattrs.store.engines.store import Store
 from nodeattrs.store.engines.texts import written
 from nodeattrs.store.filters import saved_document
 from nodeattrs.store.nodes import node_of, withheld_in, withheld_of
-from nodeattrs.store.revisions import JsonMap, Noted, OnNode, Revision, Saved, taken
+from nodeattrs.store.revisions import JsonMap, Noted, OnNode, Revision, Saved, number_taken
 
 _MOST = 2**31
 
@@ -44,10 +44,12 @@ def exported(
     snapshots: bool = False,
     history: bool = False,
 ) -> Iterator[str]:
-    """The nodes as JSON Lines: Chef's node JSON, or with *snapshots* all that is kept of them.
+    """Yield each node as one line of JSON: Chef's node document, or with *snapshots* or *history* a record of
+    `record_of`.
 
-    history: every revision, the oldest first, and not the latest alone
-    raises:  NodeNotFound; DocumentError, where one of them cannot be read
+    at:      the revision to export, by number or time; a node that has none is left out. Without effect with *history*
+    history: export every revision, the oldest first, and not the latest alone
+    raises:  NodeNotFound, where a name is not saved and *at* is None; DocumentError, where a revision cannot be read
     """
     for name in names:
         is_there = False
@@ -60,7 +62,8 @@ def exported(
 
 
 def record_of(saved: Saved, with_revision: bool) -> JsonMap:
-    """All that is kept of a node, as JSON; with the number and the time of its revision if they are wanted."""
+    """Document, snapshot and notes of a saved node as JSON-able data; *with_revision* adds its number and time, if
+    known."""
     record: JsonMap = {"document": saved.document, "snapshot": saved.snapshot, "noted": saved.noted.to_dict()}
     if with_revision and saved.revision is not None:
         record |= {"revision": saved.revision.number, "at": saved.revision.at.isoformat()}
@@ -82,27 +85,30 @@ def _all_of(store: Store, name: str) -> Iterator[Saved]:
 
 
 def read_nodes(store: Store, lines: Iterable[str], file: str, sensitive: Iterable[Path] = ()) -> list[Saved]:
-    """The nodes of a file, for *store*: what `exported` gives, or one document as Chef writes it.
+    """Parse the lines of an export, or one Chef node document, into revisions that `save_nodes` can save; [] without
+    lines.
 
-    sensitive: paths whose values are not stored: a marker takes their place, and that of what the store, or
-               another part of the same node, has a marker for
+    store:     knows which paths of a node are secret
+    file:      the name of the file in messages
+    sensitive: paths whose values are replaced by a marker; so are values for which the store, or another part of the
+               same node, has a marker
     raises:    DocumentError with file and line
     """
     reader, nodes = Reader(store, tuple(sensitive)), []
     for number, line in _documents(list(lines)):
         with failing_in(file, number):
-            nodes.append(reader.take(json.loads(line)))
+            nodes.append(reader.revision_in(json.loads(line)))
     return nodes
 
 
 def save_nodes(store: Store, nodes: Iterable[Saved], on_saved: OnNode | None = None) -> list[str]:
-    """Keep what `read_nodes` gave; the names. on_saved is called with the name for each revision that is saved.
+    """Save the revisions that `read_nodes` returned; returns the names of their nodes, each once.
 
-    A revision that has a number is kept under it, with its time and its notes; one that is there already is passed
-    over, so that what was interrupted can be done again. Of one without a number what is noted comes along, but it
-    is the import's: nothing ran at that time.
-
-    raises: StoreError, where a node has other revisions there; as `Store.save`
+    A revision with a number keeps number, time and notes. It is skipped where the store has it, so an interrupted
+    import
+    can be repeated. A revision without a number is saved as a new one by "import".
+    on_saved: called with the name of the node for each revision that is saved
+    raises:   StoreError, where the node has another revision of that number; further errors as `Store.save`
     """
     names = []
     for name, group in groupby(nodes, key=lambda saved: saved.name):
@@ -119,11 +125,11 @@ def save_nodes(store: Store, nodes: Iterable[Saved], on_saved: OnNode | None = N
 
 
 def copy(source: Store, target: Store, on_node: OnNode | None = None) -> tuple[int, int]:
-    """Copy all revisions of *source* into *target*; the numbers of nodes and revisions.
+    """Copy all revisions of *source* into *target*; returns the number of nodes and of revisions.
 
-    Every revision keeps its number, time and notes. An interrupted copy goes on when it is run again.
-
-    raises: DocumentError, where a revision cannot be read; StoreError, where a node has other revisions there
+    Every revision keeps its number, time and notes. Repeat the call to complete an interrupted copy.
+    on_node: called with the name of each node that is copied
+    raises:  DocumentError, where a revision cannot be read; StoreError, where a node has other revisions in *target*
     """
     nodes = revisions = 0
     for name in source.names():
@@ -153,7 +159,7 @@ def _is_there(store: Store, saved: Saved, there: dict[int, Revision]) -> bool:
         return False
     found = store.load(saved.name, wanted.number)
     if found is None or (found.revision, found.document, found.snapshot) != (wanted, saved.document, saved.snapshot):
-        raise taken(saved.name, wanted.number, store.describe())
+        raise number_taken(saved.name, wanted.number, store.describe())
     return True
 
 
@@ -163,10 +169,10 @@ def _report(on_node: OnNode | None, name: str) -> None:
 
 
 class Reader:
-    """Turns what an export wrote into revisions, for one store.
+    """Turns records of an export into revisions for one store.
 
-    sensitive: paths whose values are not stored: a marker takes their place, and that of what the store, or
-               another part of the same node, has a marker for
+    sensitive: paths whose values are replaced by a marker; so are values for which the store, or another part of the
+               same node, has a marker
     """
 
     def __init__(self, store: Store, sensitive: tuple[Path, ...]) -> None:
@@ -174,10 +180,11 @@ class Reader:
         self._known: dict[str, frozenset[Path]] = {}
         self._last: dict[str, int] = {}
 
-    def take(self, record: Any) -> Saved:
-        """The revision that a record says; the records of one node come in the order of their numbers.
+    def revision_in(self, record: Any) -> Saved:
+        """The revision in a record, with markers for its secrets. Pass the records of one node in the order of their
+        numbers.
 
-        raises: see `failing_in`
+        raises: the errors that `failing_in` turns into a DocumentError
         """
         saved = _understood(record)
         _follow(saved, self._last)
@@ -188,7 +195,7 @@ class Reader:
 
 @contextlib.contextmanager
 def failing_in(file: str, line: int | None) -> Iterator[None]:
-    """Say in which file a record is that cannot be understood. raises: DocumentError; StoreError"""
+    """Turn errors about a bad record into a DocumentError with *file* and *line*; a StoreError passes unchanged."""
     try:
         yield
     except StoreError:

@@ -34,13 +34,13 @@ LEVELS = ("automatic", "default", "normal", "override")
 
 
 def allowed(tree: Tree, entries: Iterable[Entry]) -> Tree:
-    """A copy of *tree* that holds only what *entries* name.
+    """A copy of *tree* with the attributes that *entries* name, and no others.
 
-    Keys come in the order of the list. Parents of something absent stay, empty; an
+    Keys come in the order of the list. An entry whose key is missing leaves the empty maps above it; an
     empty list keeps nothing.
 
     cost:   one copy of what is kept
-    raises: TypeConflict, where an entry leads into something that is no map;
+    raises: TypeConflict, where an entry leads into a value that is not a map;
             BadArgument, where an entry is neither text nor keys
 
     >>> allowed({"cpu": {"total": 2, "mhz": 9}, "fqdn": "a"}, ["fqdn", "cpu/total", "cpu/cache/l2"])
@@ -50,11 +50,11 @@ def allowed(tree: Tree, entries: Iterable[Entry]) -> Tree:
 
 
 def blocked(tree: Tree, entries: Iterable[Entry]) -> Tree:
-    """A copy of *tree* without what *entries* name; parents stay, even empty.
+    """A copy of *tree* without the attributes that *entries* name; maps that get empty stay.
 
     cost:   one copy of the tree
-    raises: as `allowed`; but null and false on the way end an entry in peace, and so
-            does text that does not contain the next key (Chef's rule, kept as it is)
+    raises: as `allowed`; but an entry that leads into null, false, or a text without the next key removes
+            nothing and raises nothing (Chef's rule)
 
     >>> blocked({"cpu": {"total": 2}, "fqdn": "a"}, ["cpu/total", "kernel/name"])
     {'cpu': {}, 'fqdn': 'a'}
@@ -69,11 +69,11 @@ def saved_document(
     """The node document in Chef's form that a save keeps: first the allow lists, then the block lists.
 
     allow, block: level -> entries; a level without a list, or with None, is kept whole.
-                  The default and override levels are filtered as they are combined.
+                  The default and override levels are filtered after their sources are merged.
     shared:       as for `Node.to_chef`
     raises:       BadArgument for a level that has no lists; TypeConflict as `allowed`
     """
-    allow, block = lists_by_level(allow, "allow"), lists_by_level(block, "block")
+    allow, block = _lists_by_level(allow, "allow"), _lists_by_level(block, "block")
     document: dict[str, Any] = node.to_chef(shared=shared)
     for level in LEVELS:
         if level in allow:
@@ -83,8 +83,12 @@ def saved_document(
     return document
 
 
-def lists_by_level(lists: Lists | None, which: str) -> dict[str, Iterable[Entry]]:
-    """The lists that are set. raises: BadArgument for a level that has none, and for what is no map of levels"""
+def _lists_by_level(lists: Lists | None, which: str) -> dict[str, Iterable[Entry]]:
+    """The lists of a setting without those that are None; {} for None.
+
+    which:  "allow" or "block", for messages
+    raises: BadArgument, where *lists* is no map, or names a level that can have no list
+    """
     if not isinstance(lists, Mapping | None):
         raise BadArgument(
             f"the {which} lists are a map of levels, not {type(lists).__name__}",
@@ -152,7 +156,7 @@ class _Entry(NamedTuple):
 
 
 def entries_of(entries: Iterable[Entry], where: str) -> Iterator[tuple[_Entry, Path]]:
-    """The entries of the list *where*, each with its keys. raises: BadArgument"""
+    """Yield each entry of a list with its keys. where: the name of the list in messages. raises: BadArgument"""
     if isinstance(entries, str | bytes | Mapping) or not isinstance(entries, Iterable):
         raise BadArgument(f"the {where} is no list of entries: {entries!r}", hint=_SHAPE)
     for text in entries:
@@ -199,17 +203,16 @@ _UNKNOWN = 0
 def filtered_snapshot(
     snapshot: dict[str, Any], allow: Lists | None = None, block: Lists | None = None
 ) -> dict[str, Any]:
-    """*snapshot* as far as the lists let it be kept; parts are shared with it, none is changed.
+    """A copy of *snapshot* with what the lists keep; it shares unchanged parts, and *snapshot* itself is not changed.
 
-    Where an allow list leads into something that is no map, "withheld" takes its place: the
-    value is not kept, but still hides what weaker slots say. Marks that nothing refers to any
-    more are blank, and lines noted for keys that stand nowhere any more are dropped.
+    Where an allow list leads into something that is no map, the text "withheld" replaces the value, and still
+    overrides weaker slots. Origins that nothing refers to any more become blank; lines of removed keys are removed.
 
     allow, block: as for `saved_document`, which also finds the entries that lead nowhere
     cost:         one visit for each map and list
     raises:       BadArgument
     """
-    allow, block = lists_by_level(allow, "allow"), lists_by_level(block, "block")
+    allow, block = _lists_by_level(allow, "allow"), _lists_by_level(block, "block")
     if not allow and not block:
         return dict(snapshot)
     lists = _by_slot(allow, block)

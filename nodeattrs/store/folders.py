@@ -48,12 +48,12 @@ _POLICY = ("policy_name", "policy_group")
 
 @dataclass
 class Exported:
-    """What an export did.
+    """The result of an export.
 
-    nodes:   how many nodes were exported
-    written: how many files were new or changed
-    removed: how many files of nodes and revisions were removed that the store no longer has
-    kept:    files of nodes that the store does not have, which stay: they were edited, or another program wrote them
+    nodes:   the number of exported nodes
+    written: the number of new or changed files
+    removed: the number of removed files, of nodes and revisions that the store no longer has
+    kept:    files of unknown nodes that were not removed: edited, or written by another program
     """
 
     nodes: int = 0
@@ -63,7 +63,7 @@ class Exported:
 
 
 def file_stem(name: str) -> str:
-    """The name of a node as its files have it.
+    """The beginning of the names of a node's files: its name, with "%" and two digits for each other byte.
 
     >>> file_stem("web1.example.com"), file_stem("Web:1"), file_stem("web1.snapshot")
     ('web1.example.com', '%57eb%3a1', 'web1%2esnapshot')
@@ -87,13 +87,13 @@ def export_nodes(
 ) -> Exported:
     """Write the files of nodes to *folder*, which is made if it does not exist.
 
-    An export of all nodes also removes the files of nodes that the store no longer has, if an export wrote them and
-    nobody edited them. If it is interrupted, export again.
+    An export of all nodes also removes the files of nodes that the store no longer has, except files that were edited
+    or that another program wrote. If it is interrupted, export again.
 
-    names:   only these nodes; no file is removed then
+    names:   export only these nodes, and remove no files; None: all
     history: also write all revisions, below history/
     on_node: called with the name of each node that is exported
-    cost:    memory for one node; of a node whose files are as the store has it only the hashes are asked for
+    cost:    memory for one node; a node whose files are up to date is not read, only its hashes
     raises:  NodeNotFound; DocumentError, for a node that cannot be read; StoreError, where a file cannot be written
     """
     given = None if names is None else list(names)
@@ -259,11 +259,10 @@ def _exported_pair(folder: _Folder, file: str, files: set[str]) -> set[str]:
 
 @taking(store="names", folder=A_PATH, sensitive=Listed)
 def import_nodes(store: Store, folder: str | os.PathLike[str], sensitive: Iterable[Path] = ()) -> list[str]:
-    """Save the nodes of a folder that `export_nodes` wrote, or of Chef's node documents; the names.
+    """Save the nodes of a folder that `export_nodes` wrote, or of Chef's node documents; returns the names.
 
-    Revisions of history/ keep their number, their time and their notes, and one that the store has is passed over.
-    What a node is now becomes one more revision by "import", unless its last revision in history/ says the same.
-
+    Revisions of history/ keep their number, time and notes; one that the store has is skipped. The file of the node
+    itself becomes one more revision by "import", unless the last revision in history/ equals it.
     sensitive: paths whose values are not stored; a marker takes their place
     raises:    DocumentError with the file; StoreError, where a node has other revisions in the store
     """
@@ -273,7 +272,10 @@ def import_nodes(store: Store, folder: str | os.PathLike[str], sensitive: Iterab
 def read_folder(
     store: Store, folder: str | os.PathLike[str], sensitive: Iterable[Path] = ()
 ) -> tuple[list[Saved], list[str]]:
-    """The revisions that `import_nodes` saves, and what a reader should know of them, in words. raises: as it does"""
+    """The revisions that `import_nodes` would save, by node, the oldest first; and remarks for the user, in words.
+
+    raises: DocumentError with the file
+    """
     reader = Reader(store, tuple(sensitive))
     found: list[Saved] = []
     notes: list[str] = []
@@ -307,7 +309,7 @@ def _read_history(folder: _Folder, reader: Reader) -> Iterator[Saved]:
         records.append((file, record))
     for file, record in sorted(records, key=lambda one: one[1]["revision"]):
         with failing_in(f"{folder.shown}/{file}", None):
-            yield reader.take(record)
+            yield reader.revision_in(record)
 
 
 def _read_latest(folder: _Folder, reader: Reader, notes: list[str]) -> Iterator[tuple[str, Saved]]:
@@ -331,7 +333,7 @@ def _read_latest(folder: _Folder, reader: Reader, notes: list[str]) -> Iterator[
         elif seal is not None:
             notes.append(f"{shown} was changed after it was exported: the origins of its values are not known")
         with failing_in(shown, None):
-            yield file, _in_order(reader.take(record))
+            yield file, _in_order(reader.revision_in(record))
     for file in seals:
         raise DocumentError(
             "the document of this snapshot is not in the folder",

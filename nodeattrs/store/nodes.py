@@ -1,6 +1,6 @@
-"""A saved node as a node: where it holds markers, going back to a revision, changing a stored attribute.
+"""A saved node as a Node: its secrets, restoring a revision, changing a stored attribute.
 
-It knows stores and nodes, and no repository. `carrying` takes nodes out of stores and brings them in.
+It knows stores and nodes, and no repository. `carrying` exports and imports nodes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from nodeattrs.store.revisions import Noted, Revision, Saved
 
 
 def node_of(saved: Saved, sensitive: Iterable[Path] = (), versions: Versions | None = None) -> Node:
-    """The node as it was saved: from its snapshot, else from Chef's document.
+    """The Node in a saved revision: from its snapshot, else from Chef's document (without origins).
 
     sensitive: paths whose values are never shown or stored
     versions:  of the files of its repository, to find the causes of values
@@ -38,7 +38,7 @@ _WORD = "withheld"
 
 
 def withheld_in(saved: Saved) -> frozenset[Path]:
-    """Where a saved node, or what was saved beside it, holds a marker in the place of a secret.
+    """The paths of the markers that replace secrets in a saved node, in its document and its snapshot.
 
     raises: DocumentError
     """
@@ -57,7 +57,7 @@ def _markers(tree: Any, path: Path) -> Iterator[Path]:
 
 
 def withheld_of(store: Store, name: str) -> frozenset[Path]:
-    """Where a node held a secret when it was last saved, and when it was last run, for who knows of no list.
+    """The paths of a node's secrets, in its latest revision and its last run; empty where the node is not saved.
 
     raises: DocumentError, where one of the two cannot be read
     """
@@ -78,8 +78,9 @@ def _any_element(path: Path) -> Path:
 
 
 def restore(store: Store, name: str, at: int | datetime) -> Revision:
-    """Make an older revision the latest again, as a new one.
+    """Save an older revision of a node again, as its latest one; returns the new revision.
 
+    at:     the number of the old revision, or a time
     raises: NodeNotFound, where there is no such revision
     """
     old = store.load(name, at)
@@ -94,11 +95,12 @@ def restore(store: Store, name: str, at: int | datetime) -> Revision:
 
 
 def set_normal(store: Store, name: str, path: Path, value: Any, sensitive: Iterable[Path] = ()) -> Revision:
-    """Store a normal attribute of a node, as `knife node` does. Maps on the way are made.
+    """Set a normal attribute of a saved node, as `knife node` does, and make the maps above it; returns the new
+    revision.
 
-    sensitive: paths whose values are never stored; so are those at which the store holds a marker
-    raises:    NodeNotFound; TypeConflict, where something that is no map stands in the way;
-               BadArgument, where the value, or a part of it, is not to be stored
+    sensitive: paths whose values are never stored; the paths of markers in the store are added
+    raises:    NodeNotFound; TypeConflict, where a value above the path is not a map;
+               BadArgument, where the path is empty, or the value is secret at one of these paths
     """
     if not path:
         raise BadArgument("a normal attribute has a path", hint="nodeattrs node set NODE tier gold")
@@ -124,9 +126,9 @@ def _has_secret(value: Any) -> bool:
 
 
 def remove_normal(store: Store, name: str, path: Path, sensitive: Iterable[Path] = ()) -> Revision:
-    """Remove a stored normal attribute.
+    """Remove a normal attribute of a saved node; returns the new revision.
 
-    raises: NodeNotFound; BadArgument, where there is none at that path
+    raises: NodeNotFound; BadArgument, where the node has no normal attribute at the path
     """
 
     def change(node: Node) -> None:

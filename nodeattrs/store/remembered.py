@@ -29,14 +29,21 @@ _NAME = re.compile("[0-9a-f]{40}")
 
 
 class RepositoryVersions:
-    """See `nodeattrs.node.saved_code.Versions`. root: the folder of the repository"""
+    """Versions of a repository's files by digest: implements `nodeattrs.node.saved_code.Versions`.
+
+    root: the folder of the repository
+    """
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root = os.path.realpath(root)
         self._known: dict[tuple[str, str], bytes | None] = {}
 
     def content(self, file: str, digest: str) -> bytes | None:
-        """The version of a file with this digest. cost: Git runs if the file has changed"""
+        """The content of a file with this digest: from disk if it is unchanged, else from Git; None where neither has
+        it.
+
+        cost: Git runs if the file has changed; the answer is kept
+        """
         if (file, digest) not in self._known:
             here = self._on_disk(file)
             is_it = here is not None and digest in _names_of(here)
@@ -76,9 +83,9 @@ def _names_of(content: bytes) -> tuple[str, ...]:
 
 
 class Remembered:
-    """A node as the last run left it.
+    """A saved node, restored when `node` or `normal` is read.
 
-    saved:     as the store gave it
+    saved:     the revision from the store
     sensitive: paths whose values are never shown or stored
     where:     the store, for messages
     versions:  of the files of the repository, to find the causes of values
@@ -89,19 +96,19 @@ class Remembered:
 
     @property
     def note(self) -> str:
-        """What a reader should know: that its origins are not known; empty where all is well."""
+        """A remark for the user, such as that origins are not known; "" where there is none."""
         return self.saved.note
 
     @cached_property
     def node(self) -> Node:
-        """All of it. raises: DocumentError"""
+        """The whole node. raises: DocumentError"""
         return self._restored(self.saved)
 
     @cached_property
     def normal(self) -> Node:
-        """What the next run begins with, and nothing else: name, environment, run-list and normal attributes.
+        """The node with the name, environment, run-list and normal attributes alone: what the next run begins with.
 
-        cost:   the size of these; the rest of what was saved is not looked at
+        cost:   the size of these; the rest of the snapshot is not restored
         raises: DocumentError
         """
         saved = self.saved
@@ -132,12 +139,13 @@ def remembered(
     at: int | datetime | None = None,
     root: str | os.PathLike[str] | None = None,
 ) -> Remembered | None:
-    """The node as the last run left it: from its snapshot, else from Chef's document; None where there is none.
+    """A saved node, as it was after its last run or later change; None where it is not saved, or not at *at*.
 
-    at:     a revision by its number, or the latest one at a time
-    root:   the folder of its repository, where causes of values are looked for; unless given, the one that was noted,
-            else the current one
-    raises: BadName, DocumentError, StoreError
+    sensitive: paths whose values are never shown
+    at:        a revision by its number, or a time
+    root:      the folder of the repository in which causes are looked for; None: the folder that the revision names,
+               else the current one
+    raises:    BadName, DocumentError, StoreError
     """
     saved = store.load(name, at)
     if saved is None:
@@ -149,7 +157,7 @@ def remembered(
 
 
 def root_from(store: Store, root: str | os.PathLike[str]) -> str:
-    """The folder of a repository, seen from the folder of a store that is a file; "" for any other store."""
+    """The folder of a repository, relative to the folder of a store that is a file; "" for any other store."""
     place = store.describe()
     if "://" in place:
         return ""
@@ -168,14 +176,17 @@ def _noted_root(store: Store, saved: Saved) -> str | None:
     return folder if os.path.isdir(folder) and (held is None or held.has(folder)) else None
 
 
-def required(
+def remembered_or_raise(
     store: Store,
     name: str,
     sensitive: Iterable[Path] = (),
     at: int | datetime | None = None,
     root: str | os.PathLike[str] | None = None,
 ) -> Remembered:
-    """As `remembered`. raises: NodeNotFound, with near misses"""
+    """The saved node as `remembered` returns it, but with NodeNotFound instead of None.
+
+    raises: NodeNotFound, with similar names, or the range of saved revisions; BadName, DocumentError, StoreError
+    """
     found = remembered(store, name, sensitive, at, root)
     if found is None and at is not None and (kept := store.history(name)):
         oldest, latest = kept[-1], kept[0]

@@ -24,10 +24,10 @@ RUN = "run"
 
 
 class NewerRevision(StoreError):
-    """Somebody else has saved the node since it was loaded.
+    """Another process has saved the node since it was loaded.
 
     expected: the number of the revision that was loaded; 0 where there was none
-    found:    the revision that is there now, or None where the node is gone
+    found:    the revision that is there now; None where the node was deleted
     """
 
     entry = declared(
@@ -43,15 +43,15 @@ class NewerRevision(StoreError):
 
 
 class Noted(NamedTuple):
-    """What is noted of a revision beside the node itself.
+    """Notes of a revision: how its run went, and with which files.
 
-    ok:         whether it went well; a run that failed with an error left the node as it was
-    error:      the kind of what went wrong; never its message, which may quote a secret
-    repository: the revision of the repository, as its version control calls it
+    ok:         whether the run succeeded; a failed run leaves the attributes as they were before
+    error:      the class of its error; never the message, which may quote a secret
+    repository: the commit of the repository
     version:    of nodeattrs
-    report:     the catalog's, if it was applied, or looked at with --noop
-    by:         who made the revision: RUN, or a command such as "node set"
-    fleet:      which call of a fleet, where its work may be given to two workers; "" otherwise
+    report:     the report of the catalog, if it was applied or tried with --noop
+    by:         the source of the revision: RUN, or a command such as "node set"
+    fleet:      the identifier of a call of a fleet, where two workers may do the same work; "" otherwise
     root:       the folder of the repository, relative to the folder of the store; "" where the store is no file
     unread:     whether the snapshot names layers that were not read; a store writes it
     """
@@ -68,17 +68,17 @@ class Noted(NamedTuple):
 
     @property
     def is_run(self) -> bool:
-        """Whether a run made the revision, and not somebody who changed what is stored."""
+        """Whether a run saved the revision, and not a command that changes stored nodes."""
         return self.by == RUN
 
     def to_dict(self) -> JsonMap:
-        """What is not as usual."""
+        """The notes that differ from their defaults, as JSON-able data; {} where none does."""
         record = {name: getattr(self, name) for name in _KINDS}
         return {name: value for name, value in record.items() if value != getattr(_USUAL, name)}
 
     @classmethod
     def from_dict(cls, record: JsonMap) -> Noted:
-        """The reverse. raises: ValueError"""
+        """The notes in what `to_dict` returned. raises: ValueError, for an unknown name or a value of a wrong type"""
         if not isinstance(record, dict):
             raise ValueError(f"what is noted of it is {record!r}, and no map")
         for name, value in record.items():
@@ -114,15 +114,15 @@ class Revision(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """A node as it was saved; equal where name, document, snapshot and note are.
+    """A node for a store, or from it. Equal where name, document, snapshot and note are; other fields do not count.
 
-    name:     the node's; the document says the same
+    name:     of the node; the document has the same
     document: Chef's node document
-    snapshot: what the run left behind, or None where it is not known
-    note:     what a reader should know: why there is no snapshot, what is odd about
-              the document; empty where all is well. A store writes it, and never keeps it.
-    noted:    what is noted of the run
-    revision: which one this is; a store writes it, None where it is not known
+    snapshot: the fifteen slots with their origins; None where it is not known
+    note:     a remark for the user: why there is no snapshot, or what is odd in the document; "" without one.
+              `load` sets it, and it is never stored
+    noted:    the notes to store with the node
+    revision: number and time; `load` sets it, None for a node that is to be saved
     """
 
     name: str
@@ -140,12 +140,13 @@ class Saved(NamedTuple):
 
 
 def now() -> datetime:
-    """The time as revisions have it."""
+    """The current time in UTC."""
     return datetime.now(UTC)
 
 
-def stale(name: str, after: int, found: Revision | None, where: str) -> NewerRevision:
-    """The error for a save that was to follow revision *after* (0: none), and now would follow *found*."""
+def newer_revision(name: str, after: int, found: Revision | None, where: str) -> NewerRevision:
+    """The error for a save after revision *after* (0: none), where the latest one is *found*. where: the store, for
+    messages"""
     there = f"revision {found.number}, saved {found.at:%Y-%m-%d %H:%M:%S} UTC" if found else "no revision any more"
     ours = f"revision {after}" if after else "no revision at all"
     error = NewerRevision(
@@ -157,8 +158,8 @@ def stale(name: str, after: int, found: Revision | None, where: str) -> NewerRev
     return error
 
 
-def taken(name: str, number: int, where: str) -> StoreError:
-    """The error for a revision from elsewhere whose number the node has, or has had, in a store."""
+def number_taken(name: str, number: int, where: str) -> StoreError:
+    """The error for an imported revision whose number the node has in the store, or has had."""
     return StoreError(
         f"revision {number} of the node {name!r} cannot be kept in {where}: the node has another history there",
         hint="keep it in another store, or forget the node there first: nodeattrs node delete",

@@ -1,5 +1,5 @@
-"""Pages to look at: an explorer that serves them, and a report that is one of them in a file.
+"""Pages: an explorer that serves them, and a report with the same pages in one file.
 
-A page shows the data that `--format json` gives and decides nothing: what to ask comes in as a callable, the answers
-as plain data. It knows no command line and no store; it writes nothing and asks nobody else.
+A page shows the data of `--format json`. Questions come in as a callable, answers as plain data. It knows no command
+line and no store, and writes nothing.
 """

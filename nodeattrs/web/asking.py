@@ -1,4 +1,4 @@
-"""What pages ask: a table of questions, each with the words of the command that answers it.
+"""The questions of pages: a table with the command that answers each.
 
 What `/api/NAME` gives is what that command gives with `--format json`, and each page shows the same. A name from
 outside stands behind `--` or is the value of an option, so it is never another word; and it names no file but one of
@@ -15,12 +15,12 @@ from nodeattrs.web.rendering import Source
 
 
 class Answer(NamedTuple):
-    """What a command answers.
+    """The answer of a command.
 
-    data:     that of `--format json`; None where there is none
-    error:    a finding as data, where it failed; it may have data all the same
+    data:     the data of `--format json`; None where the command prints none
+    error:    the error as data of a Finding, where the command failed; it may have data all the same
     warnings: a sentence each
-    code:     its exit code
+    code:     the exit code
     """
 
     data: Any
@@ -30,7 +30,7 @@ class Answer(NamedTuple):
 
 
 class Ask(Protocol):
-    """Asks a command by its words."""
+    """A function that runs a command line, given as words, and returns its Answer."""
 
     def __call__(self, *words: str) -> Answer: ...
 
@@ -60,12 +60,12 @@ class Site(NamedTuple):
 
 
 class Question(NamedTuple):
-    """How a command is asked.
+    """The command that answers a question.
 
-    words:   with which it begins
-    places:  the parameters that stand in the command as they are, in order; one with "?" may be missing
-    options: the parameters that are options
-    needs:   what of the site it is about: its fields, and the options that take them; one with "?" may be missing
+    words:   the first words of the command
+    places:  parameters that become arguments, in order; one with "?" may be missing
+    options: parameters that become options
+    needs:   field of the Site -> the option that takes its value; one with "?" may be missing
     """
 
     words: str
@@ -106,9 +106,11 @@ MISSING = {
 
 
 def words_of(site: Site, name: str, given: Mapping[str, Sequence[str]]) -> list[str]:
-    """The words of the command that answers a question. raises: NotFound, BadArgument
+    """The words of the command that answers a question.
 
-    given: parameter -> its values
+    name:   of the question
+    given:  parameter -> its values
+    raises: NotFound, for an unknown question, and for places that the site does not have; BadArgument, for parameters
 
     >>> words_of(Site(None, Source(), ""), "explain", {"node": ["--web1"], "path": ["app.workers"], "at": ["3"]})
     ['explain', '--at=3', '--', '--web1', 'app.workers']
@@ -158,7 +160,10 @@ def _places(question: Question, given: Mapping[str, Sequence[str]]) -> Sequence[
 
 
 def answer(site: Site, name: str, /, **given: str | Sequence[str] | None) -> Answer:
-    """The answer to a question, whatever is wrong in it too."""
+    """The answer to a question; errors are in the Answer and are not raised.
+
+    given: parameter -> its value or values; empty ones and None are left out
+    """
     values = {one: [value] if isinstance(value, str) else value for one, value in given.items() if value}
     try:
         words = words_of(site, name, values)

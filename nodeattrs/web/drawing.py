@@ -17,9 +17,11 @@ Neighbours = Mapping[str, Sequence[str]]
 
 
 def drawn(graph: Mapping[str, Any]) -> dict[str, Any]:
-    """The boxes and lines of a graph, and how big it is.
+    """Lay out a catalog graph: {} with "boxes", "lines", "width", "height", "box" (their size) and "left_out" (a
+    count).
 
-    Each box has its resource, a place and whether it lies on a cycle; each line its edge and a curve of SVG.
+    A box has its resource, its place, and whether it is on a cycle; a line has its edge and a curve of SVG.
+    A large graph is cut off.
     """
     on_cycle = {pair for ring in graph["cycles"] for pair in pairwise(ring)}
     cyclic = {name for pair in on_cycle for name in pair}

@@ -1,4 +1,4 @@
-"""Each page: what it asks, and what of the answers its template is given. It knows questions, and no server."""
+"""Each page: the questions it asks, and the data for its template. It knows questions, and no server."""
 
 from __future__ import annotations
 
@@ -28,13 +28,15 @@ _ATTRIBUTES = ("platform", "roles", "chef_environment")
 
 
 class Page(NamedTuple):
-    """What a page is made of.
+    """A page to render.
 
-    template: its file; data: what it is given
-    title:    what it is called
-    api:      where its data are
-    commit:   of the repository, for links
-    moved:    the page that is meant instead
+    template: the file of its template
+    data:     the variables of the template
+    title:    the title of the page
+    api:      the URL of the same data as JSON; "" for none
+    error:    the error to show; None for none
+    commit:   the commit of the repository, for links; None: the current one
+    moved:    the URL to redirect to; "" shows the page itself
     """
 
     template: str
@@ -51,7 +53,7 @@ Given = Mapping[str, str]
 
 
 def failed(error: Mapping[str, Any], title: str = "") -> Page:
-    """A page that says what is wrong."""
+    """The page that shows an error."""
     return Page("error.html", {}, title or "Not found", error=error)
 
 
@@ -64,7 +66,8 @@ def _made(template: str, title: str, found: Answer, question: str, asked: Mappin
 
 
 def nodes(site: Site, given: Given) -> Page:
-    """The nodes: all, those that a query finds, those whose last run failed."""
+    """The page with saved nodes: all, those that the query `q` finds, or with `failed=1` those with a failed last
+    run."""
     query, offset = given.get("q", "").strip() or "*:*", _number(given.get("offset"))
     status = answer(site, "status")
     rows = {one["name"]: one for one in (status.data or {}).get("nodes", ())}
@@ -86,7 +89,7 @@ def _number(text: str | None) -> int:
 
 
 def node(site: Site, given: Given) -> Page:
-    """The attributes of a node."""
+    """The page with the attributes of a node, and marks where they differ from the revision before."""
     name, at = given["name"], given.get("at")
     found = answer(site, "show", node=name, at=at)
     revisions = _revisions(site, name)
@@ -118,7 +121,7 @@ def _changed(
 
 
 def why(site: Site, given: Given) -> Page:
-    """The fifteen slots of one value; as a part of a page, where that is asked for."""
+    """The page that explains one value by the fifteen slots; with `part` only the picture of the slots."""
     asked = {"node": given["name"], "path": given.get("path"), "at": given.get("at")}
     found = answer(site, "explain", **asked)
     template = "picture.html" if given.get("part") else "why.html"
@@ -127,13 +130,14 @@ def why(site: Site, given: Given) -> Page:
 
 
 def history(site: Site, given: Given) -> Page:
-    """The revisions of a node."""
+    """The page with the revisions of a node."""
     asked = {"node": given["name"]}
     return _made("history.html", f"History of {given['name']}", answer(site, "history", **asked), "history", asked)
 
 
 def catalog(site: Site, given: Given) -> Page:
-    """The resources of a node and what relates them."""
+    """The page with a drawing of a node's catalog; with `first` and `then` also why one resource comes before the
+    other."""
     name, first, then = given["name"], given.get("first"), given.get("then")
     asked = {"node": name}
     found = answer(site, "catalog-graph", **asked)
@@ -144,7 +148,7 @@ def catalog(site: Site, given: Given) -> Page:
 
 
 def diff(site: Site, given: Given) -> Page:
-    """Two nodes or revisions side by side."""
+    """The page that compares two nodes or revisions; a form, where `before` is not given."""
     asked = {"before": given.get("before"), "after": given.get("after"), "path": given.get("path")}
     if given.get("slots") == "1":
         asked["slots"] = "1"
@@ -162,7 +166,7 @@ def _some_names(site: Site) -> list[str]:
 
 
 def attribute(site: Site, given: Given) -> Page:
-    """One attribute over all nodes, by value."""
+    """The page with the values of one path on all nodes, in groups; a form, where `path` is not given."""
     path, query = given.get("path", "").strip(), given.get("q", "").strip()
     if not path:
         return Page("attribute.html", {"found": None, "given": {}, "path": "", "query": query}, "One attribute")
@@ -172,8 +176,8 @@ def attribute(site: Site, given: Given) -> Page:
     return _made("attribute.html", path, found, "matrix", asked, path=path, query=query)
 
 
-def things(kind: str) -> Callable[[Site, Given], Page]:
-    """The roles, or the environments, of the repository."""
+def _names_page(kind: str) -> Callable[[Site, Given], Page]:
+    """A function that makes the page with the names of all roles or environments. kind: "role" or "environment" """
 
     def made(site: Site, given: Given) -> Page:
         asked = {"kind": f"{kind}s"}
@@ -182,8 +186,8 @@ def things(kind: str) -> Callable[[Site, Given], Page]:
     return made
 
 
-def thing(kind: str) -> Callable[[Site, Given], Page]:
-    """A role, or an environment: what it sets, and where that is read."""
+def _named_page(kind: str) -> Callable[[Site, Given], Page]:
+    """A function that makes the page of one role or environment: its values, and the nodes that read them."""
 
     def made(site: Site, given: Given) -> Page:
         name = given["name"]
@@ -205,7 +209,8 @@ def thing(kind: str) -> Callable[[Site, Given], Page]:
 
 
 def values(site: Site, given: Given) -> Page:
-    """A key in every dialect that the repository has."""
+    """The page that explains a key in every dialect of the repository; where `key` is not given, a form and the
+    subjects."""
     key = given.get("key", "").strip()
     if not key:
         names = answer(site, "list", kind="subjects").data or {"names": ()}
@@ -231,7 +236,7 @@ def subject(site: Site, given: Given) -> Page:
 
 
 def impact(site: Site, given: Given) -> Page:
-    """What a range of commits changes."""
+    """The page with the changes of values in a range of commits; a form, where `range` is not given."""
     change = given.get("range", "").strip()
     if not change:
         return Page("impact.html", {"found": None, "given": {}, "range": "", "by": []}, "Impact")
@@ -242,7 +247,7 @@ def impact(site: Site, given: Given) -> Page:
 
 
 def start(site: Site, given: Given) -> Page:
-    """The first page is that of the nodes."""
+    """The first page: the page with all nodes."""
     return nodes(site, given)
 
 
@@ -256,10 +261,10 @@ PAGES: Mapping[str, Callable[[Site, Given], Page]] = {
     "/diff": diff,
     "/attribute": attribute,
     "/values": values,
-    "/roles": things("role"),
-    "/roles/{name}": thing("role"),
-    "/environments": things("environment"),
-    "/environments/{name}": thing("environment"),
+    "/roles": _names_page("role"),
+    "/roles/{name}": _named_page("role"),
+    "/environments": _names_page("environment"),
+    "/environments/{name}": _named_page("environment"),
     "/subjects": subjects,
     "/subjects/{dialect}": subject,
     "/impact": impact,

@@ -1,4 +1,4 @@
-"""Templates and what they need: values in words, links to sources, the picture of layers.
+"""Templates and their functions: values in words, links to sources, the picture of layers.
 
 It knows the data of the commands and no server, so that a report is made without one.
 """
@@ -30,20 +30,20 @@ _LINKS = (
 
 
 def group_of(rank: int) -> str:
-    """The group of a slot, which has a colour: default, normal, override or automatic; of no slot "other"."""
+    """The colour group of a slot number: default, normal, override or automatic; "other" for another number."""
     if not 1 <= rank <= len(SLOTS):
         return "other"
     return SLOTS[rank - 1].level.removeprefix("force_")
 
 
 def static(name: str) -> str:
-    """The text of a file that pages load."""
+    """The text of a file in static/, such as "style.css"."""
     return (files(_HERE) / "static" / name).read_text(encoding="utf-8")
 
 
 @cache
 def environment() -> Any:
-    """The templates; everything that they print is escaped. raises: MissingExtra"""
+    """The Jinja2 environment with our templates, filters and functions; it escapes all values. raises: MissingExtra"""
     try:
         import jinja2
     except ImportError as error:
@@ -61,13 +61,13 @@ def environment() -> Any:
 
 
 def page(template: str, source: Source, **data: Any) -> str:
-    """One page, or a part of one."""
+    """The HTML of a template with *data* as its variables; a whole page or a part. raises: MissingExtra"""
     text: str = environment().get_template(template).render({**data, "source": source})
     return text
 
 
 def url(*steps: object, **query: object) -> str:
-    """A path of ours, whatever the names in it hold.
+    """A URL path of the explorer, with quoted steps; query parameters that are None or "" are left out.
 
     >>> url("nodes", "a/b", path="x.y")
     '/nodes/a%2Fb?path=x.y'
@@ -77,7 +77,11 @@ def url(*steps: object, **query: object) -> str:
 
 
 class Source:
-    """Links to files: `[web] source_url` with {file}, {line}, {root} and {commit}; none, and places are plain texts.
+    """Makes links to lines of files from the setting `[web] source_url`; without a pattern places are plain text.
+
+    pattern: a URL with {file}, {line}, {root} and {commit}; "" for none
+    root:    the folder of the repository
+    commit:  "" means HEAD
 
     >>> Source("https://forge.example/shop/blob/{commit}/{file}#L{line}", commit="4f1c").link("roles/web.json", 38)
     'https://forge.example/shop/blob/4f1c/roles/web.json#L38'
@@ -88,15 +92,19 @@ class Source:
         self._known = {"root": root.rstrip("/"), "commit": commit or "HEAD"}
 
     def at(self, commit: str | None) -> Source:
-        """The same for another commit."""
+        """A copy that links to another commit; None means HEAD."""
         return Source(self._pattern, self._known["root"], commit or "")
 
     def shown(self, file: str) -> str:
-        """A file as seen from the repository, where it is in it."""
+        """The path of a file relative to the repository; unchanged for a file outside."""
         return file.removeprefix(f"{self._known['root']}/") if self._known["root"] else file
 
     def link(self, file: str | None, line: int | None) -> str:
-        """The address of a line; "" where there is none to give."""
+        """The URL of a line; without a line the URL of line 1.
+
+        "" without a file or a pattern, for a file outside of the repository, and for a URL that no browser or editor
+        opens.
+        """
         file = self.shown(file) if file else None
         if not (self._pattern and file) or file.startswith("/") or ".." in file.split("/"):
             return ""
@@ -105,7 +113,8 @@ class Source:
         return link if link.lower().startswith(_LINKS) else ""
 
     def place(self, who: Mapping[str, Any]) -> Any:
-        """File and line of who set something, as a link where there is one; else who it is."""
+        """HTML for the origin of a value: "file:line", as a link where `link` returns one; without a file its kind
+        and name."""
         if not who["file"]:
             text = " ".join(filter(None, (who.get("kind"), who.get("name"))))
             return _safe(f'<span class="at">{escape(bare(text))}</span>')
@@ -120,7 +129,7 @@ def _safe(text: str) -> Any:
 
 
 def kind_of(value: Any) -> str:
-    """What a value is, for its colour."""
+    """The CSS class of a value: secret, bool, number, text, null, or nested for maps and lists."""
     if isinstance(value, dict) and value.keys() == _WITHHELD:
         return "secret"
     names = {bool: "bool", int: "number", float: "number", str: "text", type(None): "null"}
@@ -128,7 +137,7 @@ def kind_of(value: Any) -> str:
 
 
 def value_text(value: Any) -> str:
-    """A value on one line, as JSON; a secret as what it is.
+    """A value as JSON on one line; "withheld" for the marker of a secret.
 
     >>> value_text({"$sensitive": "withheld"}), value_text([1, "a"])
     ('withheld', '[1, "a"]')
@@ -139,7 +148,7 @@ def value_text(value: Any) -> str:
 
 
 def bare(text: Any) -> str:
-    """A text without signs that move other signs: what it shows is what it holds."""
+    """*text* with control characters, also those that change the direction of text, written as escapes."""
     shown = str(text)
     if shown.isprintable():
         return shown
@@ -147,12 +156,12 @@ def bare(text: Any) -> str:
 
 
 def breaks(text: str) -> Any:
-    """A place, which may be broken after a slash and nowhere else."""
+    """A path as HTML that may be wrapped after each slash, and nowhere else."""
     return _safe(escape(bare(text)).replace("/", "/<wbr>"))
 
 
 def when(text: str | None) -> str:
-    """A time, for people: in UTC, to the minute."""
+    """An ISO time as "2030-01-31 12:00" in UTC; "" for None."""
     return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d %H:%M") if text else ""
 
 
@@ -162,9 +171,12 @@ def words(name: str) -> str:
 
 
 def layers(explanation: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The fifteen slots of an explanation, strongest first: those that set something one by one, the others in runs.
+    """The rows of the picture of slots, strongest first: one for each slot with claims, one for each run of other
+    slots.
 
-    Each row has its group and the first and last of its numbers; `claims` are those of one slot, none of a run.
+    A row has "group", the numbers "first" and "last", "count", and for a single slot "slot" and "claims"; for a run
+    "slot" is None and "claims" is empty.
+    explanation: the data of `explain`
     """
     claims: dict[int, list[Any]] = {}
     for claim in explanation["claims"]:
@@ -195,7 +207,8 @@ def _several_setters(explanation: Mapping[str, Any]) -> bool:
 
 
 def tree_rows(attributes: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The rows of a tree: a map that is entered, or an attribute (`leaf`), each with its depth and its last key."""
+    """Yield {"depth", "key", "leaf"} for each map on the way (leaf None) and each attribute of a sorted list of
+    attributes."""
     above: list[Any] = []
     for leaf in attributes:
         steps = leaf["steps"]
@@ -217,10 +230,13 @@ def tree_html(
     link: str = "",
     picture: Callable[[Mapping[str, Any]], str] | None = None,
 ) -> Any:
-    """The rows of a tree. Here and in no template: a node has thousands, and macros take ten times as long.
+    """The HTML of an attribute tree. Made in Python, since macros of Jinja2 take ten times as long for thousands of
+    rows.
 
-    link:    of the page about a path, which is put behind it; "" for none
-    picture: the picture of a row, where one is in the page; "" where a row says it all
+    attributes: the rows of `show --winners`
+    changed:    spelled paths that are marked as changed
+    link:       the URL of the explanation of a path, without the path; "" for no links
+    picture:    a function from a row to HTML that is shown when the row is opened; "" for nothing
     """
     rows, known = [], frozenset(changed)
     for row in tree_rows(attributes):

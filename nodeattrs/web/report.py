@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 from nodeattrs.web.rendering import Source, environment, page, static
 
 
-class Page(NamedTuple):
-    """What is known of one node, each as the data of a command.
+class NodeData(NamedTuple):
+    """The data of one node in a report.
 
-    shown:   of `show --winners`
-    history: of `history`
-    explain: gives that of `explain` for a row that has more to it than itself, else None
-    changed: the paths that differ from the revision before
+    shown:   the data of `show --winners`
+    history: the data of `history`
+    explain: a function from a row to the data of `explain`; None for a row that needs no explanation
+    changed: spelled paths that differ from the revision before
+    source:  makes links of files and lines
     """
 
     shown: Mapping[str, Any]
@@ -28,8 +29,8 @@ class Page(NamedTuple):
     source: Source
 
 
-def report(nodes: Sequence[Page]) -> str:
-    """The text of the file. raises: MissingExtra"""
+def report(nodes: Sequence[NodeData]) -> str:
+    """The HTML of a report on some nodes; it loads no other files. raises: MissingExtra"""
     safe = environment().filters["safe"]
     style, script = static("style.css"), static("app.js")
     sections = (
@@ -48,7 +49,7 @@ def report(nodes: Sequence[Page]) -> str:
     )
 
 
-def _picture(one: Page) -> Callable[[Mapping[str, Any]], str]:
+def _picture(one: NodeData) -> Callable[[Mapping[str, Any]], str]:
     def picture(row: Mapping[str, Any]) -> str:
         explanation = one.explain(row)
         return "" if explanation is None else page("layers.html", one.source, found=explanation)

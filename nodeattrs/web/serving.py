@@ -15,10 +15,12 @@ from nodeattrs.web.site import app, in_url
 
 
 def serve(site: Site, address: str, port: int, say: Callable[[str], object], has_token: bool = True) -> int:
-    """Serve until a signal comes; the exit code. raises: MissingExtra, NodeattrsError, BadArgument
+    """Serve the explorer until SIGINT or SIGTERM; returns the exit code.
 
-    say:       is given the URL to open, with the token, when the server can be reached
-    has_token: whether a browser needs a token; False only for an address of this machine alone
+    say:       called with the URL to open, token included, when the server accepts connections
+    has_token: whether a browser needs a token; False only for an address of this machine
+    raises:    MissingExtra; NodeattrsError, where the address or port cannot be used; BadArgument, for other machines
+               without a token
     """
     try:
         import uvicorn

@@ -1,6 +1,6 @@
-"""The server: pages and `/api/`, to be read and never written, for who may ask.
+"""The server: pages and `/api/`, read-only, for browsers that know the token.
 
-It knows requests and answers of HTTP. What a page asks stands in `pages`, what a command is asked in `asking`.
+It handles requests and responses of HTTP. The questions of a page are in `pages`, the commands in `asking`.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ _STATUS = {"NoSuchAttribute": 404, "MissingExtra": 501, "InternalError": 500}
 
 
 def app(site: Site, token: str, hosts: Collection[str] = ()) -> App:
-    """The application. raises: MissingExtra
+    """The ASGI application of the explorer, behind a Guard. raises: MissingExtra
 
-    token: what a browser has to know; "" lets in every request under an allowed name
-    hosts: names that a request may be addressed to, besides localhost and the address that it reaches
+    token: the secret that a browser needs; "" for none
+    hosts: allowed values of the Host header, besides localhost and the address of the connection
     """
     try:
         from starlette.applications import Starlette
@@ -66,7 +66,10 @@ def app(site: Site, token: str, hosts: Collection[str] = ()) -> App:
 
 
 class Guard:
-    """Answers requests under an allowed name that know the token; refuses all others before a page is looked for."""
+    """ASGI middleware: answers 421 unless the Host header is allowed, and 403 without the token.
+
+    A request with the token in its URL gets a cookie and a redirect. With "" as token all with an allowed Host pass.
+    """
 
     def __init__(self, inner: App, token: str, hosts: Collection[str]) -> None:
         self._inner, self._token, self._hosts = inner, token, {*_LOCAL, *hosts}
@@ -111,7 +114,7 @@ class Guard:
 
 
 def in_url(address: str) -> str:
-    """A name or an address in lower case, as a URL has it."""
+    """A host name or an address in lower case, with brackets around an IPv6 address."""
     return f"[{address}]".lower() if ":" in address else address.lower()
 
 

@@ -52,7 +52,7 @@ from nodeattrs.workers.shipping import Packed, hold
 
 
 def without_processes() -> str:
-    """Why worker processes cannot share a queue here; "" where they can.
+    """The reason why this system cannot have worker processes with a shared queue; "" where it can.
 
     The locks of a queue are files in /dev/shm, which some containers do not let a program write.
     """
@@ -66,7 +66,7 @@ def without_processes() -> str:
 
 
 class Processes(Executor):
-    """Worker processes. The end of a `with` block lets the nodes that are running finish, and waits for them.
+    """An executor with worker processes. The end of a `with` block waits for the names that are at work.
 
     A KeyboardInterrupt that leaves the block ends the workers at once.
     """
@@ -84,7 +84,7 @@ class Processes(Executor):
             return self._pool.submit(_carried_out, function, *arguments, **named)
 
     def stop(self) -> None:
-        """Ask the workers to begin no other node."""
+        """Ask the workers to begin no further name."""
         if not self._stop_writer.closed:
             self._stop_writer.send_bytes(b"stop")
             self._stop_writer.close()
@@ -122,8 +122,8 @@ _stop_reader: Connection | None = None
 """The pipe by which the parent stops this worker; None in a process that is no worker."""
 
 
-def is_stopped() -> bool:
-    """Whether the parent has asked this worker to begin no other node."""
+def _is_stopped() -> bool:
+    """Whether the parent has asked this worker process to begin no further name; False in other processes."""
     return _stop_reader is not None and _stop_reader.poll()
 
 
@@ -172,22 +172,22 @@ _START = "on the machines: dask scheduler; dask worker tcp://HOST:8786"
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """The number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
 class Workers:
-    """An executor, and what `concurrent.futures` does not say of it.
+    """An executor, with its properties that `concurrent.futures` does not have.
 
-    executor:  None stands for this process, or processes of its own where there are many nodes
-    jobs:      how many of these; None lets the count of nodes decide
-    share:     turns something that all chunks need into an argument that is sent to each worker once
-    width:     how many chunks can run at once, as far as that is known; 0 where no worker is left
-    stop:      asks the workers to begin no other node
-    elsewhere: the workers are, or may be, on other machines with files of their own
-    deaths:    errors that mean that workers have died
-    ends:      errors that mean that the executor itself is gone
+    executor:  None: this process, or for many names processes that are started and ended by `through`
+    jobs:      the number of processes then; None: chosen by the number of names
+    share:     a function that wraps data which all chunks need, so that the data is sent to each worker once
+    width:     a function that returns the number of chunks that can run at once; 0 while no worker is connected
+    stop:      a function that asks the workers to begin no further name
+    elsewhere: whether workers may be on other machines, with other files
+    deaths:    exceptions that mean that workers have died
+    ends:      exceptions that mean that the executor has ended
     """
 
     executor: Executor | None = None
@@ -202,9 +202,10 @@ class Workers:
 
 @contextmanager
 def opened(word: str, jobs: int | None = None) -> Iterator[Workers]:
-    """The workers that a word names: process, thread, dask:ADDRESS, or MODULE:CALLABLE, which makes an executor.
+    """A context with the Workers that a word names: process, thread, dask:ADDRESS, or MODULE:CALLABLE.
 
-    jobs:   how many processes or threads
+    CALLABLE returns an executor, which is shut down at the end.
+    jobs:   the number of processes or threads; None: chosen. For other words BadArgument
     raises: BadArgument, MissingExtra; FleetError, where a cluster does not answer
     """
     kind, _, rest = word.partition(":")
@@ -291,12 +292,13 @@ _Run = Callable[[Iterable[_A]], Iterator[_T]]
 
 
 def jobs_for(count: int) -> int:
-    """How many processes to use for *count* names: a few names are done before a second process has started."""
+    """The number of processes for *count* names: 1 for few names, which are done before a second process has
+    started."""
     return 1 if count < 2 * CHUNK else processors()
 
 
 def each(one: Callable[[_A], _T], names: Iterable[_A], **how: Any) -> Iterator[_T]:
-    """Give what *one* returns for each name. The keywords are those of `through`."""
+    """Yield `one(name)` for each name, from worker processes. The keywords are those of `through`."""
     return through(partial(map, one), names, **how)
 
 
@@ -310,17 +312,17 @@ def through(
     stopping: Callable[[], bool] = lambda: False,
     pack: Packed | None = None,
 ) -> Iterator[_T]:
-    """Give what *run* gives for the names, a chunk of them at a time.
+    """Yield the results of *run* for names that are handed to workers in chunks; nothing without names.
 
-    run:      takes names from an iterator, which ends early when the work is stopped, and gives one thing for each.
-              It can be sent to another process, and so can what it gives
-    executor: does the work, and stays open. Without one, *jobs* processes of this machine do it
-    jobs:     1 is this process alone; None lets `jobs_for` choose. Where `without_processes` gives a reason, this
+    run:      a function from an iterator of names to one result for each. The iterator ends early when the work is
+              stopped. Function and results are pickled for other processes
+    executor: does the work, and stays open. None: *jobs* processes of this machine do it
+    jobs:     1 means this process alone; None: `jobs_for` chooses. Where `without_processes` gives a reason, this
               process does the work
-    in_order: give the results in the order of *names*
-    stopping: asked again and again. Once it is true no other name is begun, and what has begun is given
-    pack:     sent to each worker once
-    raises:   FleetError, where a worker has died
+    in_order: yield the results in the order of *names*
+    stopping: called repeatedly; once it returns True no further name is started, and started ones are finished
+    pack:     a repository to send to each worker once
+    raises:   FleetError, where a worker has died; BadArgument, for *jobs* below 1
     """
     workers = executor if isinstance(executor, Workers) else Workers(executor, jobs)
     task = _Task(run, in_force(), border.in_force())
@@ -462,6 +464,6 @@ def _run_chunk(task: _Task, pack: Packed | None, names: list[Any]) -> _Done:
     if pack is not None:
         hold(pack)
     with limited(task.limits), border.held(task.border):
-        given = list(task.run(_until(is_stopped, names)))
+        given = list(task.run(_until(_is_stopped, names)))
     refused = tuple(task.border.refused) if task.border is not None else ()
     return _Done(given, host, time.time(), refused)

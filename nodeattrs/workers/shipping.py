@@ -30,10 +30,10 @@ _NO_CONTENT = frozenset({".git", ".hg", ".svn", ".nodeattrs", "__pycache__"})
 
 
 class Packed(NamedTuple):
-    """A repository, and facts of nodes, as they are sent.
+    """A repository with facts of nodes, packed for other machines.
 
     digest: the SHA-256 of the body
-    body:   a tar, compressed with xz: most nodes have most of their facts in common
+    body:   a tar, compressed with xz, which shrinks facts that nodes have in common
     """
 
     digest: str
@@ -41,11 +41,11 @@ class Packed(NamedTuple):
 
 
 def digest_of(root: str | os.PathLike[str], but: Collection[str] = ()) -> str:
-    """A digest of the content of a repository; two with the same one are the same repository.
+    """A SHA-256 of the paths and contents of a repository's files, in hexadecimal; equal for equal repositories.
 
-    but:    files and folders in it that do not count
+    but:    files and folders to leave out
     cost:   each file is read
-    raises: FleetError, where one cannot be read
+    raises: FleetError, where a file cannot be read
     """
     digest = hashlib.sha256()
     for name, file in _files(root, but):
@@ -58,12 +58,13 @@ def digest_of(root: str | os.PathLike[str], but: Collection[str] = ()) -> str:
 def packed(
     root: str | os.PathLike[str], commit: str = "", facts: Path | None = None, nodes: Collection[str] = ()
 ) -> Packed:
-    """Pack a repository, and the facts of some nodes.
+    """Pack a repository, and the facts of some nodes, to send them to workers.
 
-    commit: noted by each revision
-    facts:  a folder with NODE.json in it, for each of the *nodes*
+    commit: of the repository, for the notes of revisions
+    facts:  a folder with NODE.json for nodes; None for none
+    nodes:  the nodes whose facts are packed
     cost:   each file is read; the memory of the largest file and of the pack
-    raises: FleetError, where a file cannot be read, or a link leads out of its folder: what is there is not sent
+    raises: FleetError, where a file cannot be read, or a link leads out of its folder
     """
     wanted = {f"{name}.json" for name in nodes}
     body = io.BytesIO()
@@ -139,9 +140,10 @@ _MOST = 4
 
 
 def hold(pack: Packed) -> None:
-    """Unpack into a private folder of this process, unless that was done before: see `held`.
+    """Unpack into a temporary folder of this process, which `held` returns; does nothing for a pack that is unpacked.
 
-    raises: FleetError, where the body is not what the digest says, or has a member that is no plain file in the folder
+    Some packs are kept at a time; the oldest is dropped.
+    raises: FleetError, where the digest is wrong, or a member is not a plain file in the folder
     """
     with _HOLDING:
         if pack.digest not in _HELD:
@@ -151,7 +153,10 @@ def hold(pack: Packed) -> None:
 
 
 def held(digest: str) -> TemporaryDirectory[str]:
-    """The folder of a pack. It is removed when no caller refers to it any more. raises: FleetError"""
+    """The temporary folder of a pack; it is removed once the pack is dropped and no caller refers to the folder.
+
+    raises: FleetError, where the pack was not unpacked here
+    """
     with _HOLDING:
         if digest in _HELD:
             return _HELD[digest]

@@ -44,7 +44,7 @@ OURS = {"File": "files", "Directory": "files", "Link": "files", "Execute": "comm
 
 
 def type_named(name: str) -> Any:
-    """The type of that name: one of ours, or one of an installed package. raises: BadArgument, NodeattrsError"""
+    """The class of a resource type: one of ours, or of an installed package. raises: BadArgument, NodeattrsError"""
     if name in OURS:
         return getattr(import_module(f"{__name__}.{OURS[name]}"), name)
     others = _others()
@@ -67,12 +67,15 @@ def _loaded(point: Any) -> Any:
 
 
 def parameters_of(kind: Any) -> list[str]:
-    """The names of the parameters of a type, the title left out."""
+    """The names of a type's parameters, without the title."""
     return [one.name for one in fields(kind) if one.init][1:]
 
 
 def subject_of(name: str, title: str, parameters: Mapping[str, Any]) -> Any:
-    """A resource of a type. raises: BadArgument, naming near misses; NodeattrsError"""
+    """Make a resource of a type, which can be checked and applied.
+
+    raises: BadArgument, for an unknown type or parameter, with similar names; NodeattrsError
+    """
     kind = type_named(name)
     known = parameters_of(kind)
     for parameter in parameters:

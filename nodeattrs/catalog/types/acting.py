@@ -1,7 +1,4 @@
-"""What every type that acts stands on: the site it acts on, what it may leave out, and its secrets.
-
-It knows no type.
-"""
+"""The base of all resource types: the site they act on, defaults for optional methods, and secrets."""
 
 from __future__ import annotations
 
@@ -21,10 +18,10 @@ from nodeattrs.errors import BadName
 
 @dataclass(frozen=True)
 class Site:
-    """Where resources act.
+    """The file system on which resources act.
 
-    root:    the folder that stands for "/"; nothing outside of it is written
-    backups: a folder that keeps what a file was before it was replaced; None keeps nothing
+    root:    the folder that stands for "/"; no file outside of it is written
+    backups: the folder for copies of replaced files; None: no copies are kept
     """
 
     root: Path = Path("/")
@@ -32,7 +29,7 @@ class Site:
     _foreseen: _Foreseen = field(default_factory=lambda: _Foreseen(), init=False, repr=False, compare=False)
 
     def path(self, name: str) -> Path:
-        """Where *name* lies below the root, to be shown: `entry` is what reads and writes there. raises: BadName
+        """The path of *name* below the root, for messages; use `entry` to read or write there. raises: BadName
 
         >>> Site(Path("/srv/scratch")).path("/etc/motd").as_posix()
         '/srv/scratch/etc/motd'
@@ -41,9 +38,10 @@ class Site:
 
     @contextlib.contextmanager
     def entry(self, name: str, *, make: bool = False) -> Iterator[Entry]:
-        """What stands at *name*, in its folder, which stays the same whatever others do meanwhile.
+        """A context with the entry *name* of an open folder, which stays the same if the path is changed meanwhile.
 
-        make:   folders above it that are missing are made
+        The entry itself need not exist.
+        make:   make missing folders above it
         raises: BadName; ResourceFailed, where a link leads out of the root; FolderMissing
         """
         *above, last = _steps(name) or ["."]
@@ -52,7 +50,7 @@ class Site:
 
     @contextlib.contextmanager
     def folder(self, name: str) -> Iterator[int]:
-        """The descriptor of the folder *name*. raises: as `entry`"""
+        """A context with the file descriptor of the folder *name*. raises: BadName, ResourceFailed, FolderMissing"""
         with self._folder(name, _steps(name), make=False) as folder:
             yield folder
 
@@ -72,7 +70,7 @@ class Site:
             yield folder
 
     def tidy(self, name: str) -> None:
-        """Remove what runs that were killed have left beside *name*; once for a folder."""
+        """Remove temporary files of killed runs beside *name*; at most once for a folder."""
         folder = "/".join(_steps(name)[:-1])
         if folder not in self._foreseen.swept:
             self._foreseen.swept.add(folder)
@@ -82,16 +80,16 @@ class Site:
     # --- in no-op mode, what an earlier resource would have done
 
     def foresee_folder(self, name: str) -> None:
-        """A folder would be there, and those above it."""
+        """Note in no-op mode that a folder, and the folders above it, would exist."""
         steps = _steps(name)
         self._foreseen.folders |= {"/".join(steps[:count]) for count in range(1, len(steps) + 1)}
 
     def foresee_anything(self) -> None:
-        """Nobody knows what would be there: a command would have run."""
+        """Note in no-op mode that any file may exist, since a command would have run."""
         self._foreseen.anything = True
 
     def is_foreseen(self, name: str) -> bool:
-        """Whether the folder in which *name* stands would be there, as far as anybody knows."""
+        """Whether the folder of *name* was noted, or any file may exist."""
         return self._foreseen.anything or "/".join(_steps(name)[:-1]) in self._foreseen.folders
 
 
@@ -113,50 +111,50 @@ def _steps(name: str) -> list[str]:
 
 
 class ResourceType:
-    """What a type may leave out: no refresh, no automatic relations, no place of its own."""
+    """The base of resource types, with defaults for optional methods: no refresh and no automatic relations."""
 
     refreshable: bool = False
     HIDDEN: ClassVar[frozenset[str]] = frozenset()
     """Parameters that queries and reports do not see, since they may hold secrets or long texts."""
 
     def check(self, site: Site) -> Sequence[Change]:
-        """What differs."""
+        """The properties that differ from the declaration; [] for none."""
         raise NotImplementedError
 
     def apply(self, change: Change, site: Site) -> None:
-        """Make one change."""
+        """Make one of the changes that `check` returned."""
         raise NotImplementedError
 
     def refresh(self, site: Site) -> None:
-        """React to a change elsewhere."""
+        """React to a change of another resource; does nothing here."""
 
     def tidy(self, site: Site) -> None:
-        """Before it is asked what differs, unless in no-op mode: remove what a run that was killed has left."""
+        """Remove temporary files of killed runs; called before `check`, except in no-op mode."""
 
     def foresee(self, site: Site) -> None:
-        """In no-op mode, where something differs: say what would be there for those that come later."""
+        """Note what would exist after the change; called in no-op mode, where `check` found a difference."""
         site.foresee_anything()
 
     def automatic(self) -> Mapping[str, tuple[str | FirstOf, ...]]:
-        """Candidates of automatic relations, under require, subscribe, before and notify."""
+        """Candidates of automatic relations, by metaparameter: require, subscribe, before, notify; {} here."""
         return {}
 
     @property
     def manages(self) -> str | None:
-        """The place on the machine that nobody else may manage."""
+        """The place that no other resource may manage; None here."""
         return None
 
 
 class Acting(Protocol):
-    """A class of the entry point: called with the title and the parameters. See `ResourceType`."""
+    """The class of a resource type, as an entry point names it: called with the title and the parameters."""
 
     def __call__(self, title: str, /, **parameters: Any) -> ResourceType:
-        """The resource."""
+        """A resource with this title and these parameters."""
         ...
 
 
 def is_secret(value: Any) -> bool:
-    """Whether a value, or something in it, must not be shown."""
+    """Whether a value is a Sensitive, or a map or list with one in it."""
     if isinstance(value, Mapping):
         return any(map(is_secret, value.values()))
     if isinstance(value, (list, tuple)):
@@ -165,7 +163,7 @@ def is_secret(value: Any) -> bool:
 
 
 def revealed(value: Any) -> Any:
-    """A value with its secrets in clear, for the machine and for nobody else."""
+    """A copy of a value in which each Sensitive is replaced by its clear value; for files and commands alone."""
     if isinstance(value, Mapping):
         return {key: revealed(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):

@@ -32,17 +32,17 @@ Command = str | Sequence[str]
 
 @dataclass(repr=False)
 class Execute(ResourceType):
-    """A command.
+    """A command, run where its conditions are met, or when a refresh comes.
 
     command:      a text for the shell, or a list of words; the title unless given
-    creates:      it is not run where this path is there
-    unless:       it is not run where this command succeeds
-    only_if:      it is run only where this command succeeds
-    refresh_only: it is run by refreshes alone
+    creates:      do not run where this path exists
+    unless:       do not run where this command succeeds
+    only_if:      run only where this command succeeds
+    refresh_only: run only when a refresh comes
     timeout:      seconds
     returns:      the exit codes that are no failure
-    cwd:          where it runs; below the root of the run
-    sensitive:    neither command nor output are shown; assumed where a secret is in them
+    cwd:          the folder to run in, below the root of the run
+    sensitive:    show neither command nor output; always so with a secret in command, environment or conditions
 
     The command finds the root of the run in NODEATTRS_ROOT.
     """
@@ -70,23 +70,23 @@ class Execute(ResourceType):
         self.sensitive = self.sensitive or any(map(is_secret, asked))
 
     def automatic(self) -> Mapping[str, tuple[str | FirstOf, ...]]:
-        """The directory it runs in."""
+        """The command requires the folder `cwd`; {} without `cwd`."""
         if self.cwd is None:
             return {}
         return {"require": (FirstOf((f"Directory[{self.cwd}]", f"Link[{self.cwd}]", *nearest_first(self.cwd))),)}
 
     def check(self, site: Site) -> Sequence[Change]:
-        """Whether it has to run; conditions are asked in no-op mode too."""
+        """One change, "run", where the conditions are met, else []. Conditions are evaluated in no-op mode, too."""
         if self.refresh_only or not self._is_asked_for(site):
             return []
         return [Change("run", "ran" if self.sensitive else f"ran {_shown(self.command)}")]
 
     def apply(self, change: Change, site: Site) -> None:
-        """Run it. raises: ResourceFailed"""
+        """Run the command. raises: ResourceFailed"""
         self._run(site)
 
     def refresh(self, site: Site) -> None:
-        """Run it, where its conditions allow it."""
+        """Run the command, where the conditions are met. raises: ResourceFailed"""
         if self._is_asked_for(site):
             self._run(site)
 
@@ -196,18 +196,18 @@ def _shown(command: Command) -> str:
 
 @dataclass(repr=False)
 class Log(ResourceType):
-    """A message; saying it counts as a change, so it can notify.
+    """A message in the report. It always counts as a change, so it can notify other resources.
 
-    message: what is reported; the title unless given
+    message: the text; the title unless given
     """
 
     title: str
     message: Any = None
 
     def check(self, site: Site) -> Sequence[Change]:
-        """It always has something to say."""
+        """One change with the message; a secret message is withheld."""
         message = self.title if self.message is None else self.message
         return [Change("message", "(withheld)" if is_secret(message) else str(message))]
 
     def apply(self, change: Change, site: Site) -> None:
-        """Shown by being reported."""
+        """Does nothing: the report shows the change itself."""

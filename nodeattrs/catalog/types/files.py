@@ -105,13 +105,13 @@ class _Placed(ResourceType):
 
 @dataclass(repr=False)
 class File(_Placed):
-    """A file.
+    """A file. Give at most one of content, source and template; with none of them only mode and owners are set.
 
-    content:   its text or bytes, or
-    source:    a file to copy, or
-    template:  a Jinja2 template, with `variables`; it runs in Jinja2's sandbox, and reaches nothing else
-    sensitive: what it holds is never shown; assumed where a secret is in content or variables
-    backup:    the content that is replaced is kept, where the run keeps backups
+    content:   its text or bytes
+    source:    the path of a file to copy
+    template:  the path of a Jinja2 template, rendered in Jinja2's sandbox with `variables`
+    sensitive: show no content; always so with a secret in content or variables
+    backup:    keep replaced content, where the run has a folder for backups
     """
 
     content: Any = None
@@ -135,7 +135,10 @@ class File(_Placed):
         self.sensitive = self.sensitive or is_secret(self.content) or is_secret(self.variables)
 
     def check(self, site: Site) -> Sequence[Change]:
-        """Whether it is there, its content, mode and owners."""
+        """The differing properties: ensure, or content, mode and owners; [] for none.
+
+        raises: ResourceFailed, for a directory at the path; FolderMissing
+        """
         with _found(site, self.path) as (entry, found):
             if found is not None and stat.S_ISDIR(found.st_mode):
                 raise ResourceFailed(
@@ -164,7 +167,8 @@ class File(_Placed):
         return [Change("content", f"content{digests}", self._diff(now, wanted)), *self._held(found)]
 
     def apply(self, change: Change, site: Site) -> None:
-        """Remove it, write all of it, or set its mode and owners."""
+        """Remove the file, write it whole, or set its mode or owners. Removed or replaced content may be kept as a
+        backup."""
         with site.entry(self.path) as entry:
             found = entry.status()
             if change.what == "ensure" and self.ensure == "absent":
@@ -236,10 +240,13 @@ class File(_Placed):
 
 @dataclass
 class Directory(_Placed):
-    """A directory; those above it are made too. Absent: it is removed if it is empty."""
+    """A directory, made with the directories above it. With `ensure="absent"` it is removed if it is empty."""
 
     def check(self, site: Site) -> Sequence[Change]:
-        """Whether it is there, its mode and owners."""
+        """The differing properties: ensure, or mode and owners; [] for none.
+
+        raises: ResourceFailed, where something else has its path
+        """
         with _found(site, self.path) as (_, found):
             if self.ensure == "absent":
                 return [] if found is None else [Change("ensure", "removed")]
@@ -250,12 +257,12 @@ class Directory(_Placed):
             return self._held(found)
 
     def foresee(self, site: Site) -> None:
-        """It would be there."""
+        """Note in no-op mode that the directory would exist."""
         if self.ensure != "absent":
             site.foresee_folder(self.path)
 
     def apply(self, change: Change, site: Site) -> None:
-        """Make or remove it, or set its mode and owners."""
+        """Make or remove the directory, or set its mode or owners."""
         is_made = change.what == "ensure" and self.ensure != "absent"
         with site.entry(self.path, make=is_made) as entry:
             if is_made:
@@ -278,7 +285,7 @@ class Directory(_Placed):
 class Link(ResourceType):
     """A symbolic link.
 
-    to: where it leads, as it is written into the link
+    to: the target, as it is written into the link
     """
 
     path: str
@@ -292,17 +299,20 @@ class Link(ResourceType):
 
     @property
     def manages(self) -> str:
-        """Its path."""
+        """The path of the link: "path:/etc/motd"."""
         return f"path:{self.path.rstrip('/')}"
 
     def automatic(self) -> Mapping[str, tuple[str | FirstOf, ...]]:
-        """The directory it is in, and what it leads to."""
+        """The link requires the nearest directory above it, and its target."""
         target = os.path.normpath(os.path.join(os.path.dirname(self.path), self.to)) if self.to else ""
         candidates = FirstOf(f"{kind}[{target}]" for kind in ("File", "Directory", "Link"))
         return {"require": (nearest_first(self.path), candidates)}
 
     def check(self, site: Site) -> Sequence[Change]:
-        """Whether it is there and leads where it should."""
+        """The differing properties: ensure or the target; [] for none.
+
+        raises: ResourceFailed, where something else has its path; FolderMissing
+        """
         with _found(site, self.path) as (entry, found):
             if found is not None and not stat.S_ISLNK(found.st_mode):
                 raise ResourceFailed(f"{self.path} is there, and it is no link", hint="take it away first")
@@ -315,16 +325,16 @@ class Link(ResourceType):
             return [] if now == self.to else [Change("to", f"to {now} -> {self.to}")]
 
     def tidy(self, site: Site) -> None:
-        """Remove what a killed run has left beside it."""
+        """Remove temporary files of killed runs beside the link."""
         site.tidy(self.path)
 
     def foresee(self, site: Site) -> None:
-        """Something may stand where it leads."""
+        """Note in no-op mode that the link may lead to an existing folder."""
         if self.ensure != "absent":
             site.foresee_folder(self.path)
 
     def apply(self, change: Change, site: Site) -> None:
-        """Make, replace or remove it."""
+        """Make, replace or remove the link."""
         with site.entry(self.path) as entry:
             if self.ensure == "absent":
                 entry.remove()

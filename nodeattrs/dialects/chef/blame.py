@@ -22,7 +22,8 @@ from nodeattrs.reports.explain import Change
 
 
 def of_trace(repository: Repository) -> Callable[[Trace], tuple[Change, ...]]:
-    """What asks `blame` for everyone in a trace, and for the lines that their values come from."""
+    """A function from a trace to the last changes of the lines in it: of its sources, and of the lines behind their
+    values."""
     return lambda trace: blame(repository.root, _places(trace))
 
 
@@ -35,11 +36,12 @@ def _places(trace: Trace) -> Iterator[tuple[str, int]]:
 
 
 def blame(root: pathlib.Path, places: Iterable[tuple[str, int]]) -> tuple[Change, ...]:
-    """The last change of each line, in the order in which they are asked for.
+    """The last change of each line, in the order of *places*, each place once.
 
-    root:   the folder to which the files are relative; somewhere in a Git repository
+    root:   the folder that the files are relative to; it must be in a Git repository
+    places: (file, line), counted from 1
     cost:   one `git blame` for each file
-    raises: NotFound, where Git is not installed, or the folder lies in no Git repository; NoRevision
+    raises: NotFound, where Git is not installed, or the folder is in no Git repository; NoRevision
     """
     asked = dict.fromkeys(places)
     lines: dict[str, list[int]] = defaultdict(list)

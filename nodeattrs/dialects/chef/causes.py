@@ -31,9 +31,10 @@ from nodeattrs.store.remembered import remembered
 
 
 def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[Cause]:
-    """The lines because of which those who set something were asked, each once, from the setting outwards.
+    """The lines that decided that the sources in *origins* ran: run-list items, includes, dependencies, conditions.
 
-    cost: the chain of inclusions of each
+    Each is listed once, the nearest to the source first; [] where nothing decided.
+    cost: the chain of inclusions of each source
     """
     found: dict[Cause, None] = {}
     for origin in origins:
@@ -43,7 +44,7 @@ def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[
 
 
 def of_trace(repository: Repository, run: Run) -> Callable[[Trace], list[Cause]]:
-    """What asks `causes` for everyone in a trace, the winner first."""
+    """A function from a trace to the `causes` of all sources in it, the winner first."""
     return lambda trace: causes(repository, run, (stated.origin for stated in trace.claims))
 
 
@@ -142,8 +143,9 @@ _MOST_NODES, _MOST = 200, 6
 
 
 def setters_on(store: Store, node: Node, path: Path, sensitive: Iterable[Path] = ()) -> list[Elsewhere]:
-    """Who sets a path on other saved nodes.
+    """The sources that set a path on other saved nodes, each with the reason why it does not count on *node*.
 
+    Nodes that cannot be read are skipped.
     cost: reads up to 200 nodes
     """
     found: dict[Origin, list[str]] = {}
@@ -159,7 +161,10 @@ def setters_on(store: Store, node: Node, path: Path, sensitive: Iterable[Path] =
 
 
 def setters_in(repository: Repository, node: Node, path: Path) -> list[Elsewhere]:
-    """Who sets a path in a repository: roles, environments, nodes' files, and lines of cookbooks whose text says so."""
+    """The sources in a repository that set a path: roles, environments, files of nodes, and lines of cookbooks.
+
+    Each has the reason why it does not count on *node*. Lines count as far as their keys are constant.
+    """
     found = [Elsewhere(origin, _lacks(node, origin)) for origin in _described(repository, path)]
     return [*found, *_lines_that_write(repository, node, path)][:_MOST]
 

@@ -14,7 +14,7 @@ class Chef(Dialect):
     needs_facts = True
 
     def open(self, side: Side, request: Request) -> Opened:
-        """One version of the repository."""
+        """The nodes of one version of the repository."""
         from nodeattrs.dialects.chef.opened import Nodes
 
         return Nodes(side, request)

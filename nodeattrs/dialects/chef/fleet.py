@@ -58,23 +58,23 @@ Apply = Callable[[str, "Catalog"], "Report"]
 
 @dataclass(frozen=True)
 class Fleet:
-    """What each worker has to know. It can be sent to another process, or another machine.
+    """The task of each worker. It can be pickled for another process or machine.
 
-    repository:  its directory
-    store:       a place, as for `open_store`
-    facts:       a directory with NODE.json in it, or one file for all, or the facts of all
-    environment: of all nodes from now on; None leaves each its own
-    save:        False runs the nodes and keeps nothing
-    force:       save even over what another run has saved meanwhile
-    new:         whether a node that neither nodes/, the store nor facts know by name is made
-    run_list:    of all nodes from now on; None leaves each its own
-    override_run_list: what the nodes run instead of it, this once
-    json_attributes: of all nodes: a file, or what was read from it
-    asked:       what the command line asks of the repository
-    last_facts:  whether a node without a file in *facts* has the facts of its last run; with facts None every node has
-    content:     the digest of a repository that each worker has at the same place; "" compares nothing
-    pack:        the digest of the pack with repository and facts that the workers are sent; "" sends none
-    facts_shown: what messages call the directory of facts in the pack
+    repository:  its folder
+    store:       the place of the store, as for `open_store`
+    facts:       a folder with NODE.json, a file for all nodes, or the facts of all nodes
+    environment: the new environment of all nodes; None: each keeps its own
+    save:        whether the nodes are saved
+    force:       save even where another run has saved the node meanwhile
+    run_list:    the new run-list of all nodes; None: each keeps its own
+    json_attributes: for all nodes: a file, or its parsed document
+    last_facts:  whether a node without a file in *facts* has the facts of its last run; with facts None each node has
+    new:         whether a node is made that neither nodes/, the store nor facts have
+    override_run_list: the run-list for this run alone
+    asked:       further options of the command line for the repository
+    content:     the digest of a repository that each worker has at the same place; "": not compared
+    pack:        the digest of the pack that is sent to the workers; "": none is sent
+    facts_shown: the name of the folder of facts in messages, where it is in the pack
     """
 
     repository: str
@@ -96,12 +96,12 @@ class Fleet:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one node.
+    """The result of one node.
 
-    error:     what went wrong, in words; "" where nothing did
-    code:      of that error
-    revision:  its number in the store, or None where nothing was saved
-    collected: what `Collect` made of it, or None
+    error:     the error message; "" without an error
+    code:      the code of the error
+    revision:  the number of the saved revision; None where nothing was saved
+    collected: the result of `Collect`; None without one
     """
 
     name: str
@@ -113,7 +113,7 @@ class Outcome:
 
 
 def compared(fleet: Fleet) -> Fleet:
-    """A fleet for workers on other machines that have the same repository at the same place.
+    """A copy of a fleet for workers on other machines that have the same repository at the same place.
 
     cost:   reads each file of the repository
     raises: BadArgument, where the store is a file of this machine; FleetError, where a file cannot be read
@@ -125,9 +125,9 @@ def compared(fleet: Fleet) -> Fleet:
 
 
 def shipped(fleet: Fleet, names: Collection[str]) -> tuple[Fleet, Packed]:
-    """A fleet for workers on other machines, and the pack that they are sent: the repository, and facts of the nodes.
+    """Returns a copy of a fleet for workers on other machines, and the pack to send: repository and facts of the nodes.
 
-    raises: as `compared`, `load_facts` and `shipping.packed`
+    raises: BadArgument, where the store is a file of this machine; FleetError, DocumentError
     """
     _require_shared_store(fleet)
     repository = Repository(fleet.repository)
@@ -152,7 +152,7 @@ def _no_content(fleet: Fleet) -> list[str]:
 
 
 def still_to_do(store: Store, names: Iterable[str], since: datetime) -> list[str]:
-    """The nodes whose last run was before *since*, or failed."""
+    """The names of nodes without a successful run at or after *since*, in the given order."""
     done = {name for name, _, run in last_runs(store) if run is not None and run.noted.ok and run.at >= since}
     return [name for name in names if name not in done]
 
@@ -170,13 +170,14 @@ def resolve(
     pack: Packed | None = None,
     opened: Repository | None = None,
 ) -> Iterator[Outcome]:
-    """Run nodes, and give what came of each as soon as it is known and saved.
+    """Run nodes and save them; yields the result of each as soon as it is saved. A failed node does not stop the
+    others.
 
-    executor, jobs, in_order, stopping, pack: as `batches.through` has them
-    collect:  makes `Outcome.collected`
-    apply:    as `session.run` has it
-    opened:   the repository as the caller has opened it, for nodes that run in this process with jobs=1
-    raises:   FleetError, where a worker has died, or something is gone that all nodes need
+    executor, jobs, in_order, stopping, pack: as in `batches.through`
+    collect:  a function from a session to `Outcome.collected`
+    apply:    as in `session.run`
+    opened:   the caller's repository, for nodes that run in this process with jobs=1
+    raises:   FleetError, where a worker has died, or the store fails for several nodes in a row
     """
     workers = executor if isinstance(executor, Workers) else Workers(executor, jobs)
     is_here = workers.executor is None and workers.jobs == 1
@@ -219,7 +220,7 @@ class _Work:
 
 
 class AlreadyRun(NodeattrsError):
-    """This call of a fleet has run the node before. found: what it left"""
+    """Another worker of this call has run the node. found: the revision that it saved"""
 
     entry = ALREADY_RUN
 

@@ -47,7 +47,7 @@ def _unread(layer: Layer) -> Unread:
 
 
 class Nodes(WithFacts):
-    """Nodes of a repository: each is run, and nothing is saved."""
+    """The nodes of one version of a repository. `answer` runs a node and saves nothing."""
 
     @cached_property
     def repository(self) -> Repository:
@@ -58,16 +58,17 @@ class Nodes(WithFacts):
 
     @property
     def is_there(self) -> bool:
-        """A repository that describes nodes."""
+        """Whether the folder has nodes/, roles/, cookbooks/, site-cookbooks/ or policies/."""
         return self.has("nodes", "roles", "cookbooks", "policies", "site-cookbooks")
 
     def subjects(self) -> Iterable[str]:
-        """Of nodes/, the store, the facts and the classifier; where there are none, a node for each role."""
+        """The names of the nodes in nodes/, the store, the facts and the classifier; without any, "role[NAME]" for
+        each role."""
         named = {*self.repository.nodes(), *self.known()}
         return named or {f"role[{name}]" for name in self.repository.roles()}
 
     def covers(self, file: str) -> bool:
-        """Descriptions of nodes and roles, and the parts of a cookbook that can set attributes."""
+        """Whether a change of *file* may change an answer: files of nodes and roles, and of any cookbook."""
         steps = self.side.named(file).split("/")
         if _OF_COOKBOOKS.intersection(steps[:-1]) or steps[-1].startswith("metadata."):
             return True  # cookbooks may lie in any folder
@@ -79,7 +80,7 @@ class Nodes(WithFacts):
         return file.endswith(RUBY) and bool(_CALLED.intersection(self.side.named(file).split("/")[:-1]))
 
     def answer(self, name: str) -> Answered:
-        """Its attributes, and the resources of its catalog."""
+        """Run a node; returns its attributes ("attribute") and the resources of its catalog ("resource")."""
         run = self._run(name)
         unknown = [layer for slot in run.node.slots.values() for layer in slot.unknown]
         self.unread = [_unread(layer) for layer in unknown if layer.value.lines != {}]

@@ -133,7 +133,7 @@ def _warnings(merged: Merged, with_lints: bool, ignored: Sequence[str]) -> list[
         found = list(faults_of(merged))
         lints = merged.warnings if numbers else ()
         found += [finding_about(one, merged.place_of(one)) for one in lints if one.number in numbers]
-    left, _ = Selection(ignore=ignored).of(found)
+    left, _ = Selection(ignore=ignored).reported(found)
     return left
 
 

@@ -72,12 +72,12 @@ AT_ONCE = 1_000
 
 
 class Transaction:
-    """A transaction in SQLite. PostgreSQL has a subclass, for what differs there."""
+    """A transaction in SQLite, with the SQL that stores share. PostgreSQL has a subclass with other SQL."""
 
     types: ClassVar = {"BIGKEY": "INTEGER PRIMARY KEY", "NUMBER": "INTEGER", "BYKEY": "WITHOUT ROWID"}
     """The words of SCHEMA in this database. INTEGER makes the number the row number, which needs no index."""
     numbers = "json_each(?)"
-    """SQL for a table with the column `value`, from one value that `listed` makes."""
+    """SQL for a table with the column `value`, from one value that `as_value` makes."""
     holds = "instr({}, {}) > 0"
     """SQL for "the first text contains the second one", with two holes."""
 
@@ -85,7 +85,7 @@ class Transaction:
         self._connection = connection
 
     def make_tables(self, packing: str) -> None:
-        """Make the tables of an empty store."""
+        """Make the tables of an empty store, with a random key. packing: how the store compresses texts"""
         for statement in SCHEMA:
             for word, spelled in self.types.items():
                 statement = statement.replace(word, spelled)
@@ -94,57 +94,57 @@ class Transaction:
 
     @cached_property
     def secret(self) -> bytes:
-        """The key of the store's numbers. raises: StoreError"""
-        return bytes(self.only("value", "secret"))
+        """The random key of the store; row numbers are hashes under it. raises: StoreError"""
+        return bytes(self.single_value("value", "secret"))
 
     @cached_property
     def packing(self) -> str:
         """How the store compresses texts. raises: StoreError"""
-        return str(self.only("packing", "secret"))
+        return str(self.single_value("packing", "secret"))
 
     def lock(self, alone: bool) -> None:
-        """Keep writers out until the transaction ends: all of them, or those that want to be alone.
+        """Block other writers until the transaction ends.
 
-        In SQLite each writer is alone.
+        alone: True blocks all writers; False only those that lock with True. In SQLite writers always take turns
         """
 
     def lock_node(self, name: str) -> None:
-        """Keep those out who save the node."""
+        """Block other transactions that lock the same node, until this one ends."""
 
     def all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """The rows of a query; none for a statement that gives none."""
+        """Execute a statement; returns its rows, [] for a statement without rows."""
         rows: list[tuple[Any, ...]] = self._connection.execute(sql, values).fetchall()
         return rows
 
     def rows(self, sql: str, *values: Any) -> Iterator[tuple[Any, ...]]:
-        """The rows of a query, one after the other. cost: memory for AT_ONCE of them"""
+        """Execute a query; yields its rows. cost: memory for AT_ONCE rows"""
         yield from self._connection.execute(sql, values)
 
-    def each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Carry a statement out for each of some rows."""
+    def execute_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Execute a statement once for each row of values."""
         self._connection.executemany(sql, rows)
 
-    def add(self, table: str, rows: Collection[Sequence[Any]]) -> None:
-        """Add rows to a table, but for those whose key exists. table: as in "path (id, steps)" """
+    def insert_new(self, table: str, rows: Collection[Sequence[Any]]) -> None:
+        """Insert rows into a table, and skip those whose key exists. table: with its columns, "path (id, steps)" """
         holes = ", ".join("?" * (table.count(",") + 1))
-        self.each(f"INSERT INTO {table} VALUES ({holes}) ON CONFLICT DO NOTHING", rows)
+        self.execute_many(f"INSERT INTO {table} VALUES ({holes}) ON CONFLICT DO NOTHING", rows)
 
-    def listed(self, numbers: Collection[int]) -> Any:
-        """Numbers as one value."""
+    def as_value(self, numbers: Collection[int]) -> Any:
+        """Numbers as one SQL value, which `numbers` turns into a table."""
         return json.dumps([*numbers])
 
-    def among(self, column: str, numbers: Collection[int]) -> tuple[str, Any]:
-        """A condition that a column is one of these numbers, and its value."""
-        return f"{column} IN (SELECT value FROM {self.numbers})", self.listed(numbers)
+    def condition_in(self, column: str, numbers: Collection[int]) -> tuple[str, Any]:
+        """Returns (SQL condition, value): the column is one of these numbers."""
+        return f"{column} IN (SELECT value FROM {self.numbers})", self.as_value(numbers)
 
     def unused(self, table: str, column: str, numbers: Collection[int]) -> set[int]:
-        """The numbers that no row has in a column. cost: one row is looked up for each"""
+        """Returns the numbers that no row of the table has in the column. cost: one look-up for each"""
         missing = f"NOT EXISTS (SELECT 1 FROM {table} WHERE {column} = j.value)"
-        rows = self.all(f"SELECT j.value FROM {self.numbers} AS j WHERE {missing}", self.listed(numbers))
+        rows = self.all(f"SELECT j.value FROM {self.numbers} AS j WHERE {missing}", self.as_value(numbers))
         return {number for (number,) in rows}
 
-    def only(self, column: str, table: str) -> Any:
-        """The value of a table that has one row. raises: StoreError, where it has another number of rows"""
+    def single_value(self, column: str, table: str) -> Any:
+        """The value of a column in a table with one row. raises: StoreError, where the table has none or several"""
         rows = self.all(f"SELECT {column} FROM {table}")
         if len(rows) != 1:
             raise StoreError(
@@ -155,13 +155,13 @@ class Transaction:
         return rows[0][0]
 
     def nodes(self) -> Iterator[tuple[str, int]]:
-        """The nodes that have a revision, by name, each with its number in this store."""
+        """Yield (name, number) of each node with a revision, sorted by name."""
         saved = "EXISTS (SELECT 1 FROM revision r WHERE r.node = n.id)"
         yield from self.rows(f"SELECT n.name, n.id FROM node n WHERE {saved} ORDER BY n.name")
 
 
-def some_of(items: Iterable[Any], count: int = 0) -> Iterator[list[Any]]:
-    """Items in lists of *count*, or of AT_ONCE."""
+def _lists_of(items: Iterable[Any], count: int = 0) -> Iterator[list[Any]]:
+    """Yield the items in lists of *count*; 0 means AT_ONCE."""
     waiting = iter(items)
     while some := list(islice(waiting, count or AT_ONCE)):
         yield some
@@ -181,7 +181,7 @@ _A_MAP = '{"'
 
 
 class Index:
-    """The index of a store, in a transaction."""
+    """The search index of a store, read and written in one transaction."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
@@ -211,24 +211,31 @@ class Index:
     # --- what is written ------------------------------------------------------------
 
     def numbered(self, parts: Iterable[IndexPart]) -> dict[int, IndexPart]:
-        """The parts of a document, by number."""
+        """The index parts of a document, by their number in this store."""
         return {self._number(b"part", part.key): part for part in parts}
 
     def new_parts(self, parts: Mapping[int, IndexPart]) -> dict[int, Mapping[Entry, int]]:
-        """The entries of those parts that the store lacks, by number of the part; nothing is written."""
-        condition, wanted = self._transaction.among("id", parts)
+        """Part number -> its entries, for each part that the store lacks; {} where it has all. Writes nothing.
+
+        The value of an entry says which of the two trees has it (`fields.IndexPart.entries`).
+        """
+        condition, wanted = self._transaction.condition_in("id", parts)
         known = {number for (number,) in self._transaction.all(f"SELECT id FROM part WHERE {condition}", wanted)}
         return {number: parts[number].entries() for number in sorted(parts.keys() - known)}
 
-    def put(self, node: int, parts: Collection[int], new: Mapping[int, Mapping[Entry, int]]) -> None:
-        """Let search find a node by its parts. new: what `new_parts` gave"""
+    def set_parts(self, node: int, parts: Collection[int], new: Mapping[int, Mapping[Entry, int]]) -> None:
+        """Make the node found by exactly these parts. Parts that it had before become former ones.
+
+        parts: the numbers of all its parts
+        new:   what `new_parts` returned for them
+        """
         if new:
             self._put_parts(new)
         kept = {part for (part,) in self._transaction.all("SELECT part FROM node_part WHERE node = ?", node)}
         gone = [(part, node) for part in sorted(kept.difference(parts))]
-        self._transaction.each("DELETE FROM node_part WHERE part = ? AND node = ?", gone)
-        self._transaction.add("former (part, node)", gone)
-        self._transaction.add("node_part (part, node)", [(part, node) for part in sorted(set(parts) - kept)])
+        self._transaction.execute_many("DELETE FROM node_part WHERE part = ? AND node = ?", gone)
+        self._transaction.insert_new("former (part, node)", gone)
+        self._transaction.insert_new("node_part (part, node)", [(part, node) for part in sorted(set(parts) - kept)])
 
     def _put_parts(self, new: Mapping[int, Mapping[Entry, int]]) -> None:
         paths: dict[Steps, tuple[int, str]] = {}
@@ -242,7 +249,7 @@ class Index:
                 number = self._entry_number(spelled, kind, text)
                 views.append((number, part, view))
                 entries[number] = path, kind, text
-        condition, wanted = self._transaction.among("id", entries)
+        condition, wanted = self._transaction.condition_in("id", entries)
         for (known,) in self._transaction.all(f"SELECT id FROM entry WHERE {condition}", wanted):
             del entries[known]
         rows = []
@@ -252,23 +259,23 @@ class Index:
             words += self._words(path, number, folded)
         fields = self._fields((path, steps) for steps, (path, _) in paths.items())
         # All who write do so in one order, so that no two of them wait for each other.
-        self._transaction.add("path (id, steps)", sorted(paths.values()))
-        self._transaction.add("field (id, name, path, depth)", sorted(fields))
-        self._transaction.add("entry (id, path, kind, text, folded)", rows)
-        self._transaction.add("word (word, path, entry)", sorted(words))
-        self._transaction.add("part (id)", [(part,) for part in new])
-        self._transaction.add("part_entry (entry, part, view)", sorted(views))
+        self._transaction.insert_new("path (id, steps)", sorted(paths.values()))
+        self._transaction.insert_new("field (id, name, path, depth)", sorted(fields))
+        self._transaction.insert_new("entry (id, path, kind, text, folded)", rows)
+        self._transaction.insert_new("word (word, path, entry)", sorted(words))
+        self._transaction.insert_new("part (id)", [(part,) for part in new])
+        self._transaction.insert_new("part_entry (entry, part, view)", sorted(views))
 
     # --- what is removed ------------------------------------------------------------
 
     def forget(self, node: int) -> None:
-        """Remove a node. cost: grows with what the node had"""
+        """Remove a node from the index, with parts that no other node has. cost: grows with what the node had"""
         parts = {part for (part,) in self._transaction.all("SELECT part FROM node_part WHERE node = ?", node)}
         self._transaction.all("DELETE FROM node_part WHERE node = ?", node)
         self._forget_parts(parts | self._former("WHERE node = ?", node))
 
     def forget_former(self) -> None:
-        """Remove the parts that nodes had once, and none has now."""
+        """Remove the parts that no node has any more."""
         self._forget_parts(self._former())
 
     def _former(self, condition: str = "", *values: int) -> set[int]:
@@ -280,33 +287,33 @@ class Index:
         """Remove those of the parts that no node has, and what could be found in nothing else."""
         transaction = self._transaction
         parts = transaction.unused("node_part", "part", parts)
-        condition, wanted = transaction.among("part", parts)
+        condition, wanted = transaction.condition_in("part", parts)
         entries = {entry for (entry,) in transaction.all(f"SELECT entry FROM part_entry WHERE {condition}", wanted)}
-        transaction.each("DELETE FROM part_entry WHERE part = ?", [(part,) for part in parts])
-        transaction.each("DELETE FROM part WHERE id = ?", [(part,) for part in parts])
-        condition, wanted = transaction.among("id", transaction.unused("part_entry", "entry", entries))
+        transaction.execute_many("DELETE FROM part_entry WHERE part = ?", [(part,) for part in parts])
+        transaction.execute_many("DELETE FROM part WHERE id = ?", [(part,) for part in parts])
+        condition, wanted = transaction.condition_in("id", transaction.unused("part_entry", "entry", entries))
         lost = transaction.all(f"SELECT id, path, coalesce(folded, text) FROM entry WHERE {condition}", wanted)
         # In a file that was damaged a text may be none.
         texts = [row for row in lost if isinstance(row[2], str)]
         words = [row for entry, path, folded in texts for row in self._words(path, entry, folded)]
-        transaction.each("DELETE FROM word WHERE word = ? AND path = ? AND entry = ?", words)
-        transaction.each("DELETE FROM entry WHERE id = ?", [(entry,) for entry, *_ in lost])
+        transaction.execute_many("DELETE FROM word WHERE word = ? AND path = ? AND entry = ?", words)
+        transaction.execute_many("DELETE FROM entry WHERE id = ?", [(entry,) for entry, *_ in lost])
         paths = transaction.unused("entry", "path", {path for _, path, _ in lost})
-        condition, wanted = transaction.among("id", paths)
+        condition, wanted = transaction.condition_in("id", paths)
         gone = transaction.all(f"SELECT id, steps FROM path WHERE {condition}", wanted)
         fields = self._fields((path, tuple(json.loads(steps))) for path, steps in gone)
-        transaction.each("DELETE FROM field WHERE id = ? AND name = ? AND path = ? AND depth = ?", fields)
-        transaction.each("DELETE FROM path WHERE id = ?", [(path,) for path in paths])
+        transaction.execute_many("DELETE FROM field WHERE id = ? AND name = ? AND path = ? AND depth = ?", fields)
+        transaction.execute_many("DELETE FROM path WHERE id = ?", [(path,) for path in paths])
 
     # --- what is checked ------------------------------------------------------------
 
-    def knows(self, node: int, document: JsonMap) -> bool:
-        """Whether the parts of a node are those of its document."""
+    def has_parts_of(self, node: int, document: JsonMap) -> bool:
+        """Whether the node's parts in the index are exactly the parts of *document*."""
         rows = self._transaction.all("SELECT part FROM node_part WHERE node = ?", node)
         return self.numbered(index_parts(document)).keys() == {part for (part,) in rows}
 
     def has_all_words(self) -> bool:
-        """Whether as many words are known as there should be."""
+        """Whether the table of words has as many rows as the indexed texts have words; False for a damaged table."""
         ((count,),) = self._transaction.all("SELECT count(*) FROM word")
         for (text,) in self._transaction.rows("SELECT coalesce(folded, text) FROM entry"):
             if not isinstance(text, str):  # in a file of SQLite that was damaged
@@ -317,12 +324,12 @@ class Index:
     # --- what is asked --------------------------------------------------------------
 
     def answer(self, query: Query) -> list[str]:
-        """The names of the nodes that a query asks for, sorted."""
+        """The names of the nodes that a query finds, sorted; [] where it finds none."""
         if isinstance(query.asked, All):
             return [name for name, _ in self._transaction.nodes()]
         found: list[str] = []
-        for some in some_of(sorted(self._nodes_for(query.asked))):
-            condition, numbers = self._transaction.among("id", some)
+        for some in _lists_of(sorted(self._nodes_for(query.asked))):
+            condition, numbers = self._transaction.condition_in("id", some)
             found += [name for (name,) in self._transaction.all(f"SELECT name FROM node WHERE {condition}", numbers)]
         return sorted(found)
 
@@ -347,14 +354,14 @@ class Index:
     def _nodes_with(self, entries: Iterable[int], view: int) -> set[int]:
         """The nodes whose tree, Chef's or our own, has any of these entries."""
         found: set[int] = set()
-        for some in some_of(entries):
+        for some in _lists_of(entries):
             # Two questions: of one, a planner that is wrong about how many parts there are goes by the nodes first.
-            condition, wanted = self._transaction.among("entry", some)
+            condition, wanted = self._transaction.condition_in("entry", some)
             parts = self._transaction.rows(
                 f"SELECT DISTINCT part FROM part_entry WHERE {condition} AND (view & ?) <> 0", wanted, view
             )
-            for more in some_of(part for (part,) in parts):
-                condition, wanted = self._transaction.among("part", more)
+            for more in _lists_of(part for (part,) in parts):
+                condition, wanted = self._transaction.condition_in("part", more)
                 rows = self._transaction.rows(f"SELECT DISTINCT node FROM node_part WHERE {condition}", wanted)
                 found.update(node for (node,) in rows)
         return found
@@ -363,7 +370,7 @@ class Index:
         spelled = json.dumps(asked.path)
         if asked.exact:
             numbers = [self._entry_number(spelled, kind, text) for kind in _KINDS for text in asked.exact]
-            condition, wanted = self._transaction.among("id", numbers)
+            condition, wanted = self._transaction.condition_in("id", numbers)
         else:
             condition, wanted = "path = ?", self._path_number(spelled)
         for number, _, kind, text in self._entries(condition, wanted):
@@ -385,7 +392,9 @@ class Index:
 
     def _shown_by(self, names: Iterable[str]) -> Shown:
         """The paths that fields show."""
-        condition, wanted = self._transaction.among("f.id", [self._number(b"field", name.encode()) for name in names])
+        condition, wanted = self._transaction.condition_in(
+            "f.id", [self._number(b"field", name.encode()) for name in names]
+        )
         shown: dict[int, tuple[Steps, set[int]]] = {}
         for path, steps, depth in self._transaction.all(
             f"SELECT f.path, p.steps, f.depth FROM field f JOIN path p ON p.id = f.path WHERE {condition}", wanted
@@ -398,9 +407,9 @@ class Index:
     def _in_range(self, value: Range, shown: Shown) -> Iterator[int]:
         if value.holds(_A_MAP):
             maps = [path for path, (steps, depths) in shown.items() if min(depths) < len(steps)]
-            yield from (number for number, *_ in self._entries(*self._transaction.among("path", maps)))
+            yield from (number for number, *_ in self._entries(*self._transaction.condition_in("path", maps)))
         leaves = [path for path, (steps, depths) in shown.items() if max(depths) >= len(steps)]
-        condition, wanted = self._transaction.among("path", leaves)
+        condition, wanted = self._transaction.condition_in("path", leaves)
         conditions, values = [condition], [wanted]
         for end, sign, with_it in ((value.low, ">", value.with_low), (value.high, "<", value.with_high)):
             if end is not None:
@@ -423,7 +432,7 @@ class Index:
 
     def _candidates(self, value: Pattern, paths: Collection[int], is_keyed: bool) -> Iterator[Found]:
         """Entries at paths that may match. is_keyed: whether the keys below a field may match too"""
-        condition, wanted = self._transaction.among("path", paths)
+        condition, wanted = self._transaction.condition_in("path", paths)
         if is_keyed or not value.longest:
             return self._entries(condition, wanted)
         if not value.word:
@@ -447,10 +456,14 @@ _IN_MEMORY = 100
 
 
 def names_found(documents: Iterable[tuple[str, JsonMap]], query: Query) -> list[str]:
-    """The names of the documents that a query asks for, sorted. cost: memory for `_IN_MEMORY` of them"""
+    """The names of the documents that a query finds, sorted, by an index in memory.
+
+    documents: (name, document) of each node
+    cost:      memory for the documents of some nodes at a time
+    """
     found: list[str] = []
     # Whether a node is meant depends on no other node, so some of them can be asked at a time.
-    for some in some_of(documents, _IN_MEMORY):
+    for some in _lists_of(documents, _IN_MEMORY):
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
             transaction = Transaction(connection)
             transaction.make_tables("")
@@ -459,6 +472,6 @@ def names_found(documents: Iterable[tuple[str, JsonMap]], query: Query) -> list[
                 transaction.all("INSERT INTO node (id, name, last) VALUES (?, ?, 1)", number, name)
                 transaction.all("INSERT INTO revision VALUES (?, 1, '', '', '', NULL, NULL)", number)
                 parts = index.numbered(index_parts(document))
-                index.put(number, parts, index.new_parts(parts))
+                index.set_parts(number, parts, index.new_parts(parts))
             found += index.answer(query)
     return sorted(found)

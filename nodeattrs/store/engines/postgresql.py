@@ -34,7 +34,7 @@ _CONNECT_SECONDS = 10
 
 
 class PostgresqlStore(Store):
-    """The store in the database of a `postgresql://` URL. Made by the first save.
+    """The store in the database of a `postgresql://` URL. The first save makes its tables.
 
     raises: StoreError, where the URL cannot be read; MissingExtra
     """
@@ -104,7 +104,7 @@ class PostgresqlStore(Store):
         ):
             return None
         # With the schema's name: a user who may not use the schema is shown that.
-        return int(transaction.only("number", f"{_SCHEMA}.version"))
+        return int(transaction.single_value("number", f"{_SCHEMA}.version"))
 
     def _make(self, transaction: Transaction) -> None:
         transaction.all(f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}")
@@ -113,7 +113,7 @@ class PostgresqlStore(Store):
 
 
 class PostgresqlTransaction(Transaction):
-    """A transaction in PostgreSQL."""
+    """A transaction in PostgreSQL: its types, its locks, and inserts of many rows at once."""
 
     # Texts compare by their code points, as they do everywhere else.
     types: ClassVar = {
@@ -145,11 +145,11 @@ class PostgresqlTransaction(Transaction):
             cursor.itersize = AT_ONCE
             yield from cursor.execute(sql.replace("?", "%s"), values)
 
-    def each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+    def execute_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         with self._connection.cursor() as cursor:
             cursor.executemany(sql.replace("?", "%s"), rows)
 
-    def add(self, table: str, rows: Collection[Sequence[Any]]) -> None:
+    def insert_new(self, table: str, rows: Collection[Sequence[Any]]) -> None:
         # A column is one array: one statement for each row would make the first run of a fleet take twice as long.
         columns = [[*column] for column in zip(*rows, strict=True)]
         kinds = [next((_KINDS[type(value)] for value in column if value is not None), "text") for column in columns]
@@ -157,8 +157,8 @@ class PostgresqlTransaction(Transaction):
         if columns:
             self.all(f"INSERT INTO {table} SELECT * FROM unnest({arrays}) ON CONFLICT DO NOTHING", *columns)
 
-    def listed(self, numbers: Collection[int]) -> Any:
+    def as_value(self, numbers: Collection[int]) -> Any:
         return [*numbers]
 
-    def among(self, column: str, numbers: Collection[int]) -> tuple[str, Any]:
-        return f"{column} = ANY(?::bigint[])", self.listed(numbers)
+    def condition_in(self, column: str, numbers: Collection[int]) -> tuple[str, Any]:
+        return f"{column} = ANY(?::bigint[])", self.as_value(numbers)

@@ -49,9 +49,9 @@ os.register_at_fork(before=_OPENING.acquire, after_in_parent=_OPENING.release, a
 
 
 class SqliteStore(Store):
-    """The store in *file*, which is made by the first save, readable by its owner only.
+    """The store in a SQLite file. The first save makes the file, readable for its owner only.
 
-    raises: StoreError, where *file* cannot be the path of a file
+    raises: StoreError, where *file* is no path, or a directory
     """
 
     writes_together = True

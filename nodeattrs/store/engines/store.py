@@ -44,7 +44,17 @@ from nodeattrs.store.engines.texts import (
     text_in,
     texts_of,
 )
-from nodeattrs.store.revisions import JsonMap, NewerRevision, Noted, OnNode, Revision, Saved, now, stale, taken
+from nodeattrs.store.revisions import (
+    JsonMap,
+    NewerRevision,
+    Noted,
+    OnNode,
+    Revision,
+    Saved,
+    newer_revision,
+    now,
+    number_taken,
+)
 from nodeattrs.store.search.fields import IndexPart, index_parts
 from nodeattrs.store.search.query import Query
 
@@ -74,10 +84,10 @@ _PARENTS: list[object] = []
 
 
 class Store(ABC):
-    """A store of nodes and their revisions.
+    """A store of nodes and their revisions, in a database.
 
-    Each method may raise StoreError, where the place itself fails, and BadName, for a name that no node can have.
-    What one database does differently is abstract here. Each thread of each process has a connection of its own;
+    Each method may raise StoreError, where the database fails, and BadName, for a name that no node can have.
+    Methods that differ between databases are abstract. Each thread of each process has its own connection;
     nothing is shared across a fork.
     """
 
@@ -182,20 +192,21 @@ class Store(ABC):
         return version is not None
 
     def describe(self) -> str:
-        """Where this is, for people; never with a password in it."""
+        """The place of the store for messages; without a password."""
         return self._shown
 
     def close(self) -> None:
-        """Close what is open. The next call opens it again."""
+        """Close the connections of all threads. The next call opens a new one."""
         with self._lock:
             _close(self._open)
 
     @taking(compression=str)
     def make(self, compression: str = ZLIB) -> None:
-        """Make an empty store, unless one exists. A first save makes one that compresses with zlib.
+        """Make an empty store; does nothing where one exists with the same compression. `save` makes one with zlib.
 
-        compression: how the store compresses its texts: zlib or zstd
-        raises:      StoreError, where a store exists that compresses otherwise; BadArgument; MissingExtra
+        compression: zlib or zstd
+        raises:      StoreError, where a store exists with another compression; BadArgument for another word;
+                     MissingExtra
         """
         if compression not in PACKINGS:
             raise BadArgument(f"nothing is packed with {compression}", hint=f"there is {' and '.join(PACKINGS)}")
@@ -211,21 +222,22 @@ class Store(ABC):
     # --- reading --------------------------------------------------------------------
 
     def is_there(self) -> bool:
-        """Whether anything was ever saved here; False for a place that is no store yet."""
+        """Whether the store has been made; False for a place without a store."""
         with self._reading("look") as transaction:
             return transaction is not None
 
     def names(self) -> list[str]:
-        """The saved nodes, sorted."""
+        """The names of the saved nodes, sorted; [] where there is no store."""
         with self._reading("list the nodes") as transaction:
             return [] if transaction is None else [name for name, _ in transaction.nodes()]
 
     @taking(at=int | datetime | None)
     def load(self, name: str, at: int | datetime | None = None) -> Saved | None:
-        """The node as it was last saved, or None where it never was. Document and snapshot share the facts.
+        """A revision of a node, the latest one unless *at* is given; None where there is none.
 
-        at:     a revision by its number, or the latest one at a time; None where there is none
-        raises: DocumentError, where what was saved cannot be read any more
+        Document and snapshot share the facts, so do not change either.
+        at:     a revision by its number; or a time, for the latest revision then
+        raises: DocumentError, where the revision cannot be read
         """
         with self._reading(f"read the node {checked_name(name, 'node')!r}") as transaction:
             return None if transaction is None else self._load(transaction, name, at)
@@ -270,7 +282,7 @@ class Store(ABC):
         )
 
     def texts(self, name: str) -> list[str]:
-        """The hashes of the texts of a node's latest revision; none where it was never saved."""
+        """The hashes of the texts of a node's latest revision, in hexadecimal; [] where the node is not saved."""
         checked_name(name, "node")
         with self._reading(f"read the node {name!r}") as transaction:
             sql = f"{_REVISION} WHERE n.name = ? ORDER BY r.number DESC LIMIT 1"
@@ -278,7 +290,8 @@ class Store(ABC):
         return [text.hex() for row in rows for text in _hashes_in(row) if text is not None]
 
     def history(self, name: str) -> list[Revision]:
-        """The revisions that are kept, the latest first. raises: DocumentError, where a note cannot be read"""
+        """The revisions of a node, the latest first; [] where the node is not saved. raises: DocumentError, for a bad
+        note"""
         checked_name(name, "node")
         with self._reading(f"read the history of {name!r}") as transaction:
             if transaction is None:
@@ -287,7 +300,7 @@ class Store(ABC):
         return [_revision_in(name, row) for row in rows]
 
     def latest(self) -> Iterator[tuple[str, Revision | None]]:
-        """Each node's latest revision, by name; None where nothing is known of it, or what is there cannot be read."""
+        """Yield (name, latest revision) of each node, sorted by name; None for a revision whose note cannot be read."""
         last = "SELECT max(o.number) FROM revision o WHERE o.node = n.id"
         sql = (
             "SELECT n.name, r.number, r.at, r.noted FROM node n JOIN revision r ON r.node = n.id "
@@ -306,7 +319,11 @@ class Store(ABC):
 
     @taking(query="nodeattrs.store.search.query:Query")
     def search(self, query: Query, at: datetime | None = None) -> list[str]:
-        """The nodes whose latest revision (or the latest one at a time) a query asks for, sorted."""
+        """The names of the nodes that a query finds, sorted. at: search their revisions at that time; None: the latest
+        ones
+
+        cost: with *at* all documents are read
+        """
         with self._reading("search") as transaction:
             if transaction is None:
                 return []
@@ -319,15 +336,14 @@ class Store(ABC):
     # --- writing --------------------------------------------------------------------
 
     def save(self, saved: Saved, after: int | None = None) -> Revision:
-        """Keep *saved* as the node's latest revision: all of it, or none.
+        """Save *saved* as the node's latest revision, whole or not at all; returns the new revision.
 
-        Neither of the two parts may change between the call and its return. Where both are as the latest revision has
-        them, the new one is a row that names the same texts.
-
-        after:  the number of the revision that this one follows, 0 for none. With None, of two
-                who save at once the last wins, whole.
-        raises: NewerRevision, where another one is the latest;
-                BadValue, where `load` could not give back what is saved
+        Do not change document or snapshot before the call returns. A text that the store has is not stored again.
+        after:  the number of the revision that was loaded, 0 for a new node. None: save in any case, so that of two
+                saves
+                at once the later one wins
+        raises: NewerRevision, where the latest revision is not *after*;
+                BadValue, where `load` could not return what is saved
         """
         (came,) = self.save_all([(saved, after)])
         if isinstance(came, NodeattrsError):
@@ -336,35 +352,36 @@ class Store(ABC):
 
     @taking(saves=Listed)
     def save_all(self, saves: Sequence[tuple[Saved, int | None]]) -> list[Revision | NodeattrsError]:
-        """Save several nodes: the revision of each, or the error that refused it. Those that are not refused are kept.
+        """Save several nodes; returns for each its revision, or the error that refused it. The other nodes are saved.
 
-        Where writers take turns anyway it is one transaction, and quicker. It is over when this returns. Where the
-        transaction fails nothing of it is saved, and each of its nodes is given the StoreError.
-
-        saves: each with its *after*; of one node only one
+        In SQLite all are saved in one transaction; where that fails, each node has the StoreError and none is saved.
+        saves: each node with *after* as in `save`; each node once
         """
         groups = [saves] if self.writes_together else [[one] for one in saves]
         return [came for group in groups for came in self._save_group(group)]
 
     def _save_group(self, saves: Sequence[tuple[Saved, int | None]]) -> list[Revision | NodeattrsError]:
         task = f"save the node {saves[0][0].name!r}" if len(saves) == 1 else f"save {len(saves)} nodes"
-        came: list[_Save | Revision | NodeattrsError] = [tried(_Save, *one) for one in saves]
+        came: list[_Save | Revision | NodeattrsError] = [result_or_error(_Save, *one) for one in saves]
         try:
             if any(isinstance(one, _Save) for one in came):
                 with self._reading(task) as reading:
-                    came = [tried(one.prepare, reading) if isinstance(one, _Save) else one for one in came]
+                    came = [result_or_error(one.prepare, reading) if isinstance(one, _Save) else one for one in came]
             if any(isinstance(one, _Save) for one in came):
                 with self._writing(task) as writing:
-                    came = [tried(one.write, writing, self._shown) if isinstance(one, _Save) else one for one in came]
+                    came = [
+                        result_or_error(one.write, writing, self._shown) if isinstance(one, _Save) else one
+                        for one in came
+                    ]
         except StoreError as error:
             return [error] * len(saves)
         return [one for one in came if not isinstance(one, _Save)]
 
     @taking(revisions=Listed)
     def add_history(self, name: str, revisions: Sequence[Saved]) -> None:
-        """Keep revisions of one node as another store had them, all of them or none: number, time and notes are theirs.
+        """Save revisions of one node from another store, all or none; each keeps its number, time and notes.
 
-        revisions: in the order of their numbers; each has its `revision`
+        revisions: in the order of their numbers; each with its `revision`
         raises:    StoreError, where the node has one of these numbers here, or a later one; BadValue as `save`
         """
         checked_name(name, "node")
@@ -378,7 +395,7 @@ class Store(ABC):
                 save.add(transaction, self._shown, is_older=save is not saves[-1])
 
     def delete(self, name: str) -> bool:
-        """Forget a node with all its revisions; whether there was one. cost: grows with what the node had"""
+        """Delete a node with all its revisions; False where it is not saved. cost: grows with what the node had"""
         checked_name(name, "node")
         task = f"delete the node {name!r}"
         with self._reading(task) as reading:
@@ -394,7 +411,10 @@ class Store(ABC):
 
     @taking(keep=int)
     def prune(self, keep: int) -> int:
-        """Forget all but the latest *keep* revisions of each node; how many were forgotten."""
+        """Delete all but the latest *keep* revisions of each node; returns the number of deleted ones.
+
+        raises: BadArgument, where *keep* is less than 1
+        """
         if keep < 1:
             raise BadArgument(f"{keep} revisions cannot be kept", hint="the latest one always is: --keep 1")
         with self._reading("prune") as reading:
@@ -412,9 +432,9 @@ class Store(ABC):
     # --- checking -------------------------------------------------------------------
 
     def check(self, on_node: OnNode | None = None) -> list[str]:
-        """What is wrong with what is kept, in words; nothing where all is well.
+        """Check all saved nodes; returns a sentence for each fault, [] where there is none.
 
-        on_node: called with the name of each node that was looked at
+        on_node: called with the name of each node that was checked
         """
         with self._reading("check") as transaction:
             return [] if transaction is None else list(self._faults(transaction, on_node))
@@ -452,7 +472,7 @@ class Store(ABC):
         if not latest or any(sound[text] for text in latest if text is not None):
             return
         document, _ = self._node(transaction, name, latest)
-        if not Index(transaction).knows(node, document):
+        if not Index(transaction).has_parts_of(node, document):
             yield f"search does not know {name} as it is; {_AGAIN}"
 
 
@@ -498,7 +518,7 @@ class _Save:
         last, latest = self._latest(transaction)
         if self._after is not None and self._after != (latest[0] if latest else 0):
             found = _revision_in(self._name, latest) if latest else None
-            raise stale(self._name, self._after, found, where)
+            raise newer_revision(self._name, self._after, found, where)
         revision = Revision(last + 1, now(), self._saved.noted)
         is_found = self._document_in(_hashes_in(latest)) == self._document_in(self._hashes)
         self._put(transaction, revision, revision.number, is_found)
@@ -510,7 +530,7 @@ class _Save:
         revision = self._saved.revision
         assert revision is not None
         if latest and revision.number <= latest[0]:
-            raise taken(self._name, revision.number, where)
+            raise number_taken(self._name, revision.number, where)
         self._put(transaction, revision, max(last, revision.number), is_older)
 
     def _document_in(self, hashes: Hashes) -> set[bytes]:
@@ -549,16 +569,16 @@ class _Save:
         transaction.all(kept, self._name, last)
         ((node,),) = transaction.all("SELECT id FROM node WHERE name = ?", self._name)
         if parts:
-            index.put(node, parts.keys(), new)
+            index.set_parts(node, parts.keys(), new)
         known = _bodies(transaction, self._hashes, "hash")
         bodies = [(text.hash, text.pack(transaction.packing)) for text in self._texts if text.hash not in known]
-        transaction.add("text (hash, body)", sorted(bodies))
+        transaction.insert_new("text (hash, body)", sorted(bodies))
         row = node, revision.number, _spelled(revision.at), self._noted, *self._hashes
         transaction.all("INSERT INTO revision VALUES (?, ?, ?, ?, ?, ?, ?)", *row)
 
 
-def tried(do: Callable[..., _Made], *words: Any) -> _Made | NodeattrsError:
-    """What came of one of several nodes, or what is wrong."""
+def result_or_error(do: Callable[..., _Made], *words: Any) -> _Made | NodeattrsError:
+    """The result of `do(*words)`; an error that concerns one node is returned, not raised."""
     try:
         return do(*words)
     except (StoreError, BadName, BadValue, DocumentError) as error:
@@ -573,10 +593,12 @@ _LONGEST_PAUSE_SECONDS = 0.2
 
 @taking(store="history", change=Callable)
 def retried(store: Store, name: str, change: Callable[[Saved], Saved], times: int = 1_000) -> Revision:
-    """Load a node, change it and save it; again after a short pause where somebody else was faster.
+    """Load a node, change it and save it; returns its new revision.
 
-    change: is given the node as it is saved, and gives what to save; asked again each time
-    raises: NewerRevision, after so many *times*; NodeNotFound
+    Where another process saves the node meanwhile, all is repeated after a short pause.
+    change: a function from the saved node to what is to be saved; called for each try
+    times:  the largest number of tries
+    raises: NewerRevision, where the last try fails; NodeNotFound
     """
     checked_name(name, "node")
     longest = 0.02
@@ -596,9 +618,10 @@ def retried(store: Store, name: str, change: Callable[[Saved], Saved], times: in
 
 
 def last_runs(store: Store) -> Iterator[tuple[str, Revision | None, Revision | None]]:
-    """Each node by name: its latest revision, and the latest one that a run made.
+    """Yield (name, latest revision, latest revision of a run) of each node, sorted by name.
 
-    The two are one unless somebody has changed what is stored since. None stands for what is not known.
+    Both revisions are the same, unless a command has changed the node since. None where there is none, or it cannot be
+    read.
     """
     for name, latest in store.latest():
         run = latest
@@ -680,7 +703,7 @@ def _forget_revisions(transaction: Transaction, node: int, last: int = 2**31 - 1
     transaction.all(f"DELETE FROM revision {which}", node, last)
     hashes = {_as_bytes(text) for row in rows for text in row if text is not None}
     unused = " AND ".join(f"NOT EXISTS (SELECT 1 FROM revision WHERE {kind} = text.hash)" for kind in KINDS)
-    transaction.each(f"DELETE FROM text WHERE hash = ? AND {unused}", [(text,) for text in sorted(hashes)])
+    transaction.execute_many(f"DELETE FROM text WHERE hash = ? AND {unused}", [(text,) for text in sorted(hashes)])
     return len(rows)
 
 

@@ -28,7 +28,7 @@ _DEEPEST = 1_999
 
 
 def written(value: Any, what: str) -> str:
-    """*value* as JSON. raises: BadValue, also for what holds itself"""
+    """*value* as JSON text. raises: BadValue, where it is no JSON or contains itself. what: its name in the message"""
     with _refusing(what):
         return encoded(value).decode()
 
@@ -44,7 +44,8 @@ def _refusing(what: str) -> Iterator[None]:
 
 
 def is_same_form(one: Any, other: Any) -> bool:
-    """Whether two values are one: types, order and all."""
+    """Whether two values are equal with the same types and the same order of keys; False where that cannot be
+    computed."""
     form = _marshalled(one)
     return form is not None and form == _marshalled(other)
 
@@ -77,7 +78,7 @@ def _inside(value: Any) -> Iterator[Any]:
 
 
 def hashed(content: bytes) -> bytes:
-    """The name of a text."""
+    """The SHA-256 of a text, under which it is stored."""
     return sha256(content).digest()
 
 
@@ -88,7 +89,7 @@ _ZSTD_BEGINS = b"\x28\xb5\x2f\xfd"
 
 
 def packed(content: bytes, packing: str = ZLIB) -> bytes:
-    """A text as it is written. raises: MissingExtra"""
+    """A text, compressed with zlib or zstd. raises: MissingExtra, for zstd"""
     return bytes(_zstandard().compress(content, 3)) if packing == ZSTD else zlib.compress(content, 6)
 
 
@@ -97,13 +98,13 @@ _LARGEST_TEXT = 10
 
 
 def text_budget(file: str = "a text of the store") -> Budget:
-    """What one text of a store may take. file: what messages call it"""
+    """The limits for one text of the store. file: its name in messages"""
     limits = in_force()
     return Budget(file, limits.replaced(bytes=_LARGEST_TEXT * limits.bytes))
 
 
 def unpacked(body: bytes) -> bytes:
-    """A text as it was. raises: zlib.error; TooMuch; MissingExtra"""
+    """The text in a compressed body of either kind. raises: zlib.error, where it is damaged; TooMuch; MissingExtra"""
     budget = text_budget()
     if body.startswith(_ZSTD_BEGINS):
         return _unpacked_zstd(body, budget)
@@ -148,7 +149,13 @@ _HOLE = {"j": None}
 
 
 class Text:
-    """A value as JSON, and its hash. raises: BadValue, where the value is no JSON at all"""
+    """A value as JSON, with its hash. raises: BadValue, where the value is no JSON
+
+    value:   a document, a snapshot, facts or notes
+    what:    its name in messages
+    content: the JSON as bytes
+    hash:    the SHA-256 of the content
+    """
 
     def __init__(self, value: JsonMap, what: str) -> None:
         self._value, self._what = value, what
@@ -158,7 +165,7 @@ class Text:
         self._body = b""
 
     def check(self) -> None:
-        """raises: BadValue, where the value could not be read back"""
+        """Do nothing where reading the JSON gives the value back. raises: BadValue, where it does not"""
         with _refusing(self._what):
             back = decoded(self.content)
             if is_same_form(back, self._value):
@@ -170,20 +177,23 @@ class Text:
         raise BadValue(f"{self._what} is not JSON: reading it back gives something else")
 
     def pack(self, packing: str) -> bytes:
-        """The text as it is written; it is compressed once. raises: MissingExtra"""
+        """The compressed content; compressed at the first call, and kept. raises: MissingExtra"""
         self._body = self._body or packed(self.content, packing)
         return self._body
 
 
 def noted_text(name: str, noted: Noted) -> str:
-    """What is noted of a revision, as JSON. raises: BadValue"""
+    """The notes of a revision as JSON text. raises: BadValue"""
     text = Text(noted.to_dict(), f"what is noted of the node {name!r}")
     text.check()
     return text.content.decode()
 
 
 def texts_of(name: str, saved: Saved) -> list[Text | None]:
-    """The texts of a node, one for each of KINDS. raises: BadValue"""
+    """The texts of a node for each of KINDS: document, snapshot, facts; None for one that it does not have.
+
+    raises: BadValue, also where the document has another name
+    """
     if not isinstance(saved.document, dict) or saved.document.get("name") != name:
         raise BadValue(f"the document of the node {name!r} does not name it")
     document, snapshot, facts = _divided(saved.document, saved.snapshot)
@@ -225,9 +235,9 @@ def _is_fact(pair: list[Any], facts: JsonMap) -> bool:
 
 
 def joined(document: JsonMap, snapshot: JsonMap | None, facts: JsonMap) -> None:
-    """Put the facts back into document and snapshot, which share them.
+    """Put the facts back into document and snapshot, in place: the reverse of the division in `texts_of`.
 
-    raises: LookupError, where the snapshot wants a fact that is not there
+    raises: LookupError, where the snapshot needs a fact that is not in *facts*
     """
     document[_FACTS] = facts
     for pair in _facts_in(snapshot):
@@ -239,7 +249,10 @@ def joined(document: JsonMap, snapshot: JsonMap | None, facts: JsonMap) -> None:
 
 
 def text_in(bodies: Mapping[bytes, bytes], name: bytes) -> bytes:
-    """A text, from bodies by hash. raises: LookupError, zlib.error, ValueError, where it is damaged; TooMuch"""
+    """The text with the hash *name*, from compressed bodies by hash.
+
+    raises: LookupError, where it is missing; zlib.error, ValueError, where it is damaged; TooMuch
+    """
     if name not in bodies:
         raise LookupError("its text is gone")
     text = unpacked(bodies[name])
@@ -249,7 +262,8 @@ def text_in(bodies: Mapping[bytes, bytes], name: bytes) -> bytes:
 
 
 def map_in(bodies: Mapping[bytes, bytes], name: bytes) -> JsonMap:
-    """What a text says. raises: as `text_in`; RecursionError"""
+    """The map in the text with the hash *name*. raises: ValueError, where it is another value; as `text_in`;
+    RecursionError"""
     tree = decoded(text_in(bodies, name))
     if not isinstance(tree, dict):
         raise ValueError("it is no map")

@@ -27,9 +27,9 @@ _LOOKED_AT, _SOME = 50, 12
 
 
 def doubts(store: Store, query: Query, found: bool, at: datetime | None = None) -> list[NotFound]:
-    """The fields and paths of a query that no node has, each as the error it might be.
+    """The errors for fields and paths of a query that no node has, with similar names; [] where there are none.
 
-    found: whether the query has found a node; then only what may be wrong all the same is looked at
+    found: whether the query found a node; then only queries with NOT or OR are looked at
     cost:  one search for each term
     """
     terms = list(_terms(query.asked))
@@ -44,21 +44,21 @@ def doubts(store: Store, query: Query, found: bool, at: datetime | None = None) 
 
 
 def no_such_path(path: Path, documents: Iterable[dict[str, Any]]) -> NotFound:
-    """The error for a path that none of some nodes has."""
+    """The error for a path that none of the documents has, with similar paths."""
     fields, paths = _known(documents)
     return _no_path(path, paths, fields)
 
 
 def known_paths(store: Store) -> set[str]:
-    """The paths that some of the nodes have a value at, spelled; places in lists are no steps."""
+    """The paths that a sample of the saved nodes has values at, spelled; without indexes of lists."""
     names = store.names()
     documents = (saved.document for saved in map(store.load, names[:: max(1, len(names) // _SOME)]) if saved)
     parts = {part.key: part for document in documents for part in index_parts(document)}
     return {spell(entry.steps) for part in parts.values() for entry, trees in part.entries().items() if trees & OWN}
 
 
-def asked_of(query: Query) -> tuple[list[Path], bool]:
-    """The paths that decide a query; and whether other attributes decide it, too."""
+def paths_of(query: Query) -> tuple[list[Path], bool]:
+    """Returns the paths in the terms of a query, and whether it also looks at fields in all attributes."""
     terms = [one for one in _inside(query.asked) if isinstance(one, Own | Term)]
     paths: list[Path] = [one.path for one in terms if isinstance(one, Own)]
     return paths, any(isinstance(one, Term) and one.field.plain not in _OF_DOCUMENTS for one in terms)
@@ -109,18 +109,19 @@ WHOLE = "w"
 _SECRET = "$sensitive"
 
 
-class Alike:
-    """Asks a store about one path. Places in lists are not known to an index, so a path has none."""
+class EqualNodes:
+    """Asks the index of a store which nodes read a given value at one path. The path has no index of a list."""
 
     def __init__(self, store: Store, path: Path) -> None:
         self._store, self._steps = store, tuple(map(str, path))
         prefixes = (self._steps[:length] for length in range(1, len(path)))
         self._inside_lists = {name for steps in prefixes for name in self._having(steps, WHOLE)}
 
-    def to(self, value: Any) -> set[str] | None:
-        """The nodes that read *value* there; None where an index cannot say it: of a map, and of odd values.
+    def with_value(self, value: Any) -> set[str] | None:
+        """The names of the nodes that read *value* at the path; None where the index cannot answer.
 
-        value: as JSON, ABSENT for those that read nothing
+        That is so for a map, and for a list with a map or a list in it.
+        value: JSON-able data; ABSENT for the nodes that read nothing there
         """
         if value is ABSENT:  # of a node that has the last key elsewhere an index cannot say it
             anywhere = Query("", Term(Pattern((self._steps[-1],)), Pattern((Pattern.ANY,))))

@@ -64,8 +64,8 @@ NO_NUL = "\ufffd"
 class Entry(NamedTuple):
     """One value that can be found.
 
-    steps: the keys that lead there; the place in a list is no step
-    kind:  s text, n number, b true or false, z null, w a whole: a list, or a map that is empty
+    steps: the keys that lead to the value, without indexes of lists
+    kind:  s text, n number, b true or false, z null, w a list or an empty map as a whole
     text:  the value as text
     """
 
@@ -75,11 +75,13 @@ class Entry(NamedTuple):
 
 
 class IndexPart(NamedTuple):
-    """A part of what can be found, the same for all nodes that say the same there.
+    """A map of the searched trees, without its big inner maps; nodes with equal content share the part.
 
     key:   the hash of its content
-    steps: where it stands: at a map of each of the two trees
-    names: the keys of the maps that it has
+    steps: the keys that lead to the map
+    chef:  the map in the tree that Chef searches
+    own:   the map in the tree that the node reads
+    names: those keys of the two maps that belong to this part
     """
 
     key: bytes
@@ -89,7 +91,7 @@ class IndexPart(NamedTuple):
     names: Sequence[str]
 
     def entries(self) -> dict[Entry, int]:
-        """Each entry, and which of the two trees says it."""
+        """Each entry of the part -> CHEF, OWN or both as bits: the trees that have it."""
         found: dict[Entry, int] = {}
         for tree, view in ((self.chef, CHEF), (self.own, OWN)):
             for name in self.names:
@@ -119,15 +121,16 @@ def _merged(document: JsonMap, policy: Policy) -> JsonMap:
 
 
 def read_tree(document: JsonMap) -> JsonMap:
-    """The tree that the node of a document reads; parts are shared with the document."""
+    """The merged tree that the node of a document reads; it shares parts with the document."""
     return _merged(document, ACROSS)
 
 
 def indexed(document: JsonMap) -> JsonMap:
-    """The tree that Chef searches: the levels, the run-list as `recipe` and `role`, and the document's own fields.
+    """The tree that Chef searches: the merged levels, the run-list as `recipe` and `role`, and the document's own
+    fields.
 
-    `recipe` and `role` are always there, and always lists. What a document leaves out is filled
-    in as Chef does.
+    `recipe` and `role` are always lists. Missing fields of the document have Chef's defaults.
+    raises: BadValue, where the run-list is no list
 
     >>> indexed({"name": "a", "run_list": ["role[web]"], "default": {"l": [1]}, "override": {"l": [2]}})["l"]
     [1, 2]
@@ -155,7 +158,7 @@ def _explicit(item: Any) -> str:
 
 
 def index_parts(document: JsonMap) -> Iterator[IndexPart]:
-    """What can be found of a node, in parts by content; a big map is several."""
+    """Yield the index parts of a document; a big map inside of another is a part of its own."""
     chef, own = indexed(document), read_tree(document)
     chef["X_CHEF_id_CHEF_X"] = document.get("name")
     yield from _parts((), chef, own)
@@ -202,7 +205,7 @@ def _places(steps: Steps, text: bytes) -> list[tuple[bytes, Steps, Sequence[str]
 
 
 def entries_of(value: Any, steps: Steps) -> list[Entry]:
-    """The entries of a value at some steps; one may come twice."""
+    """The entries of a value at *steps*: one for each scalar in it, each list and each empty map. May hold doubles."""
     if isinstance(value, dict) and value:
         return [entry for key, inner in value.items() for entry in entries_of(inner, (*steps, str(key)))]
     if not isinstance(value, dict | list):
@@ -223,7 +226,7 @@ def _elements(value: JsonMap | list[Any]) -> Iterator[Any]:
 
 
 def scalar_text(value: Any) -> tuple[str, str]:
-    """The kind of a value, and its text."""
+    """Returns (kind, text) of a scalar; see `Entry.kind`."""
     if value is None:
         return "z", ""
     if isinstance(value, bool):
@@ -236,7 +239,7 @@ def scalar_text(value: Any) -> tuple[str, str]:
 
 
 def whole(value: Any) -> str:
-    """A map or list as one text, so that words of neighbours can be found together."""
+    """A value as one text in Ruby's form, so that a phrase can be found across neighbouring values."""
     if isinstance(value, dict):
         return "{" + ", ".join(f'"{key}"=>{whole(inner)}' for key, inner in value.items()) + "}"
     if isinstance(value, list):
@@ -246,7 +249,7 @@ def whole(value: Any) -> str:
 
 
 def within(keys: Steps, kind: str, text: str) -> str:
-    """A value as it stands in the text of a whole map, behind the keys that lead to it.
+    """A scalar as it stands in the text of a whole map, behind the keys that lead to it.
 
     >>> within(("ssl", "port"), "n", "443"), within((), "s", "a b")
     ('{"ssl"=>{"port"=>443}}', '"a b"')
@@ -255,11 +258,10 @@ def within(keys: Steps, kind: str, text: str) -> str:
 
 
 def names_of(steps: Steps) -> list[tuple[str, int]]:
-    """The fields that a value at *steps* can be found under, each with how deep it stands in the steps.
+    """The fields under which search finds a value at *steps*, each with its depth in the steps.
 
-    A key is a field of its own: of a map or list the whole can be found there, keys and values. A
-    value is also found under all its keys joined by "_"; that field stands deeper than the steps,
-    for it has no whole.
+    Each key is a field; the map or list at a key is found there as a whole. All keys joined by "_" are one more field,
+    which finds the value alone; its depth is one more than the number of steps.
 
     >>> names_of(("nginx", "port"))
     [('nginx', 1), ('port', 2), ('nginx_port', 3)]
@@ -272,7 +274,7 @@ def names_of(steps: Steps) -> list[tuple[str, int]]:
 
 
 def fields_of(document: JsonMap) -> dict[str, list[str]]:
-    """The flattened document: each field and its scalar values.
+    """The document as Chef flattens it for search: each field -> the texts of its scalar values, without doubles.
 
     The members of a list are values of the field with all keys only.
 

@@ -37,11 +37,14 @@ _WHOLE_WORDS = re.compile(f"{_WORD_SIGN}+")
 
 
 class Pattern:
-    """Text with wildcards: a run of whole words to look for, or the name of a field.
+    """Text of a query, with wildcards: words to find in a value, or the name of a field.
 
-    parts:  plain text, or "*" and "?" as themselves in `Pattern.ANY` and `Pattern.ONE`; between
-            the words of a phrase stands `Pattern.GAP`
-    phrase: it stood in quotation marks, so it is no name as it is
+    parts:   plain texts, with `Pattern.ANY` for "*" and `Pattern.ONE` for "?"; `Pattern.GAP` separates
+             the words of a phrase
+    phrase:  whether it was in quotation marks; then it is not the exact name of a field
+    plain:   the text as it is written; None for a phrase, and with wildcards
+    longest: the longest casefolded text in the pattern, which an index can look for first; "" for none
+    word:    the same, where it is a whole word of every match; else ""
     """
 
     ANY, ONE, GAP = object(), object(), object()
@@ -77,21 +80,24 @@ class Pattern:
         return first + "".join(f"(?>{_WORD_SIGN}*?{run})" for run in between) + f"{_WORD_SIGN}*{last}"
 
     def in_text(self, folded: str) -> bool:
-        """Whether the casefolded text is this, or has it as a run of whole words."""
+        """Whether the casefolded text is equal to the pattern, or contains it as whole words."""
         return self.longest in folded and self._run.search(folded) is not None
 
     def is_name(self, name: str) -> bool:
-        """Whether a field is meant: case and all, or as a value is where there is a wildcard."""
+        """Whether a field has this name: equal with case; with a wildcard or a phrase, as `in_text`."""
         return name == self.plain if self.plain is not None else self.in_text(name.casefold())
 
     @property
     def is_anything(self) -> bool:
-        """A star and nothing else."""
+        """Whether the pattern is "*" alone."""
         return self.parts == (Pattern.ANY,)
 
 
 class Range(NamedTuple):
-    """Texts between two ends, compared as texts; None is an open end."""
+    """The texts between two ends, in the order of texts; None is an open end.
+
+    with_low, with_high: whether the end itself belongs to the range
+    """
 
     low: str | None
     high: str | None
@@ -100,29 +106,29 @@ class Range(NamedTuple):
 
     @property
     def exact(self) -> str | None:
-        """The only text that lies between, where there is just one."""
+        """The end, where both ends are the same and belong to the range; else None."""
         return self.low if self.low == self.high and self.with_low and self.with_high else None
 
     def holds(self, text: str) -> bool:
-        """Whether *text* lies between."""
+        """Whether *text* is in the range."""
         if self.low is not None and (text < self.low or (text == self.low and not self.with_low)):
             return False
         return self.high is None or text < self.high or (text == self.high and self.with_high)
 
 
 class Term(NamedTuple):
-    """A field has a value: Chef's `field:value`."""
+    """Chef's `field:value`: finds nodes with such a field."""
 
     field: Pattern
     value: Pattern | Range
 
 
 class Own(NamedTuple):
-    """A path has a value: our `path=80`. Texts are texts here and numbers numbers.
+    """The term `path=80` or the like: finds nodes by the value that they read at a path. Texts and numbers differ.
 
-    path:  the steps as text; places in lists are no steps
-    holds: judges a value, given its kind (see `fields.Entry`) and its text
-    exact: the texts that a value may have, where they can be listed
+    path:  the steps as text, without indexes of lists
+    holds: a function from the kind (see `fields.Entry`) and the text of a value to whether it fits
+    exact: the texts of all values that fit, where they can be listed; else ()
     """
 
     path: tuple[str, ...]
@@ -131,23 +137,23 @@ class Own(NamedTuple):
 
 
 class All:
-    """`*:*`: every node."""
+    """The query `*:*`, which finds every node."""
 
 
 class Not(NamedTuple):
-    """Every node but these."""
+    """Finds every node that *inner* does not find."""
 
     inner: Asked
 
 
 class And(NamedTuple):
-    """The nodes that all of these give."""
+    """Finds the nodes that all parts of *inner* find."""
 
     inner: tuple[Asked, ...]
 
 
 class Or(NamedTuple):
-    """The nodes that any of these gives."""
+    """Finds the nodes that a part of *inner* finds."""
 
     inner: tuple[Asked, ...]
 
@@ -186,7 +192,11 @@ class QueryNotSupported(BadArgument):
 
 
 class Query(NamedTuple):
-    """What a query asks for."""
+    """A parsed query.
+
+    text:  as it was written
+    asked: the tree of its terms
+    """
 
     text: str
     asked: Asked
@@ -217,9 +227,9 @@ _OPERAND, _VALUE, _SPACE, _BOOST, _END, _TO, _CLOSING, _AND, _OR, _CIRCUMFLEX, _
 
 
 def parse_query(text: str) -> Query:
-    """What *text* asks for.
+    """The parsed query.
 
-    raises: QueryNotUnderstood, QueryNotSupported
+    raises: QueryNotUnderstood, also for an empty query, and for one that is too long or too deep; QueryNotSupported
     source: docs/search.md
 
     >>> parse_query("role:db AND NOT chef_environment:prod").text

@@ -12,7 +12,7 @@ from nodeattrs.store.search import parse_query, read_tree
 
 
 def search_word(store: Store, before: Callable[[], None] | None = None) -> Callable[..., list[dict[str, Any]]]:
-    """The word `search` of recipes: kept nodes, by name, in Chef's query language or our own terms.
+    """The function `search` for recipes: searches saved nodes with Chef's query language or our own terms.
 
     before: called before each search
     """

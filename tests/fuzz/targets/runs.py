@@ -11,7 +11,7 @@ from typing import Any
 
 from nodeattrs import Node
 from nodeattrs.chef import Repository, Role, expand_run_list
-from nodeattrs.cli.options import moment
+from nodeattrs.cli.options import revision_or_time
 from nodeattrs.core.rules import WORDS
 from nodeattrs.dialects.chef.checks.checking import checked
 from nodeattrs.dialects.chef.facts import Facts, load_facts
@@ -294,5 +294,5 @@ TARGETS = (
         Constraint.parse,
         lambda asked: (asked.allows(Version(1, 2, 3)), Constraint.parse(str(asked))),
     ),
-    Target("moment", from_grammar(_MOMENTS), moment, str),
+    Target("moment", from_grammar(_MOMENTS), revision_or_time, str),
 )  # fmt: skip

@@ -23,7 +23,7 @@ from nodeattrs.dialects.chef.checks.overrides import overrides, type_changes
 from nodeattrs.dialects.chef.checks.rules import against_rules
 from nodeattrs.dialects.chef.checks.schema import against_schema
 from nodeattrs.dialects.chef.checks.spelling import Words, data_files, layers_in, misspelt, misspelt_facts, shadowing
-from nodeattrs.dialects.chef.checks.stacks import known_nodes, possible
+from nodeattrs.dialects.chef.checks.stacks import known_nodes, role_stacks
 from nodeattrs.dialects.chef.checks.usage import unused
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
 from nodeattrs.dialects.chef.repository.cookbooks import NOT_RUN, RUBY, Cookbook, check_versions
@@ -70,11 +70,11 @@ _PAGES = ("README.md", "README", "Rakefile", "Vagrantfile", "Makefile")
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a look at a repository found.
+    """The result of a check of a repository.
 
-    faults:   what cannot be right
-    warnings: what is probably not meant; kinds in `NOTES`, in both, are only worth knowing
-    looked:   what -> how many
+    faults:   errors
+    warnings: doubtful places; kinds in `NOTES`, in both lists, become notes
+    looked:   what was checked -> its number
     """
 
     faults: list[NodeattrsError]
@@ -83,15 +83,15 @@ class Checked:
 
     @property
     def settings_are_sound(self) -> bool:
-        """Whether nodeattrs.toml can be read, where there is one."""
+        """Whether no fault is in nodeattrs.toml."""
         return all(getattr(fault, "file", None) != FILE for fault in self.faults)
 
 
 @taking(repository=Repository, run_code=bool)
 def checked(repository: Repository, run_code: bool = False) -> Checked:
-    """Read everything, the Hiera tree too.
+    """Read all of a repository, with its Hiera tree, and return faults and warnings.
 
-    run_code: also roles and environments that are Python
+    run_code: also run roles and environments in Python
     """
     faults, noticed = _read_all(repository, run_code)
     warnings: list[NodeattrsError] = [*repository.warnings, *noticed]
@@ -153,7 +153,7 @@ def _doubtful(repository: Repository, run_code: bool) -> Iterator[NodeattrsError
     """What nodes, roles and environments set and probably do not mean."""
     unrun = set() if run_code else repository.scripted("roles")
     known = known_nodes(repository, unrun)
-    stacks = known.stacks or list(possible(repository, unrun))
+    stacks = known.stacks or list(role_stacks(repository, unrun))
     layers = {(layer.kind, layer.name): layer for stack in stacks for layer in stack.layers}.values()
     if not repository.config.merge:  # what a rule for a path makes of layers is not known here
         yield from overrides(known.stacks)
@@ -172,12 +172,11 @@ def _doubtful(repository: Repository, run_code: bool) -> Iterator[NodeattrsError
 
 @taking(repository=Repository, run_code=bool)
 def faults_of(repository: Repository, run_code: bool = True) -> list[NodeattrsError]:
-    """Read everything that a repository describes, and give every fault there is.
+    """Read all that a repository describes; returns every fault, [] for none.
 
-    run_code: also roles and environments that are Python
+    Also finds missing roles, recipes and cookbooks, versions that do not fit, and rings of cookbook dependencies.
 
-    Beyond what reading finds: roles, recipes and cookbooks that are asked for and are not
-    there, versions that do not fit, and cookbooks that depend on each other in a ring.
+    run_code: also run roles and environments in Python
     """
     return _read_all(repository, run_code)[0]
 

@@ -26,9 +26,10 @@ _SYNTAX: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml", 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A file and what it should say.
+    """A corrected file.
 
-    mended: the findings that go with it
+    before, after: its text
+    mended:        the findings that the correction removes
     """
 
     file: str
@@ -37,13 +38,16 @@ class Fix:
     mended: tuple[NodeattrsError, ...]
 
     def diff(self) -> Iterator[str]:
-        """The lines of a unified diff."""
+        """The lines of a unified diff from the old to the new text."""
         old, new = self.before.splitlines(), self.after.splitlines()
         yield from difflib.unified_diff(old, new, f"a/{self.file}", f"b/{self.file}", lineterm="", n=2)
 
 
 def fixes(root: pathlib.Path, found: Iterable[NodeattrsError]) -> list[Fix]:
-    """The files that can be mended, by name. cost: reads each three times for each finding in it"""
+    """The files that can be corrected without changing a value, sorted by name; [] for none.
+
+    cost: reads each file three times for each finding in it
+    """
     of_files: dict[str, list[DocumentError]] = {}
     for one in found:
         if isinstance(one, DocumentError) and one.kind in SAFE and one.file and one.path:
@@ -70,7 +74,7 @@ def _fix(root: pathlib.Path, file: str, found: list[DocumentError]) -> Fix | Non
 
 
 def apply(root: pathlib.Path, made: Iterable[Fix]) -> None:
-    """Write them, each whole. raises: OSError"""
+    """Write the new texts of corrected files, each file whole. raises: OSError"""
     for one in made:
         *folders, name = one.file.split("/")
         with folder_below(root, folders) as folder:

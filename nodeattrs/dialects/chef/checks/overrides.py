@@ -25,7 +25,7 @@ class _Left(NamedTuple):
 
 
 def overrides(stacks: Sequence[Stack]) -> Iterator[DocumentError]:
-    """What is always overridden, and what is equal to what it overrides, on every one of these nodes.
+    """Yield a warning for each value that is overridden on all nodes with its layer, or equals the value below on all.
 
     cost: for each node a look at each leaf that all nodes before it left possible, in each layer
     """
@@ -63,7 +63,7 @@ def _finding(kind: Kind, layer: Layer, path: Path, message: str, others: Iterabl
 
 
 def located(kind: Kind, layer: Layer, path: Path, message: str, **facts: Any) -> DocumentError:
-    """A warning at the place where a layer sets a path; its own path is that in the document."""
+    """A warning at the line where a layer sets a path. facts: further arguments of the DocumentError"""
     at = layer.origin(path)
     inside = layer.locator.under if hasattr(layer.locator, "under") else ()
     return DocumentError(
@@ -110,7 +110,7 @@ def _same_below(layer: Layer, path: Path, stack: Stack, index: int) -> Layer | N
 
 
 def type_changes(stacks: Iterable[Stack]) -> Iterator[DocumentError]:
-    """Maps below or above what is none: one hides the other whole.
+    """Yield a warning where one layer has a map and another one has a different kind of value at the same path.
 
     cost: for each stack a look at each key of each pair of layers, each pair once
     """
@@ -141,6 +141,6 @@ def _changes(upper: Layer, lower: Layer) -> Iterator[DocumentError]:
 
 
 def shape(value: Any) -> str:
-    """What a value is, in words: "a map", "a list", "text"."""
+    """The kind of a value in words: "a map", "a list", "text", "true or false", else "a number"."""
     kinds = {dict: "a map", list: "a list", str: "text", bool: "true or false"}
     return kinds.get(type(value), "a map" if isinstance(value, Mapping) else "a number")

@@ -18,7 +18,10 @@ Written = tuple[str, str, Any, Locator]
 
 
 def against_rules(repository: Repository, unrun: Iterable[str] = ()) -> Iterator[DocumentError]:
-    """What is set where a rule does not want it. unrun: roles that are code"""
+    """Yield a warning for each value that is set where a rule of `[[check.rules]]` does not allow it.
+
+    unrun: names of roles in Python that did not run
+    """
     rules = repository.config.check_rules
     for place, level, tree, locator in _written(repository, frozenset(unrun)) if rules else ():
         for path in leaves_of(tree):

@@ -30,14 +30,17 @@ _OF_WHAT_IS_MISSING = ("required", "minProperties", "dependentRequired", "minIte
 
 
 def schema_of(repository: Repository) -> Document | None:
-    """The schema of a repository; None where it has none. raises: DocumentError"""
+    """The JSON Schema for attributes of a repository; None where it has none. raises: DocumentError"""
     named = repository.config.schema
     paths = [named] if named else [one for one in _USUAL if (repository.root / one).is_file()]
     return repository.document(pathlib.Path(repository.root / paths[0])) if paths else None
 
 
 def against_schema(repository: Repository, stacks: list[Stack]) -> Iterator[NodeattrsError]:
-    """What the attributes of these nodes have that the schema does not allow, each place once."""
+    """Yield an error for each attribute of these nodes that the schema does not allow, each place once.
+
+    Yields nothing without a schema, and one error for a schema that cannot be used.
+    """
     schema = schema_of(repository)
     if schema is None:
         return

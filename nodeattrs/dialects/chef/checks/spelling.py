@@ -34,7 +34,7 @@ _OF_POLICY = ("policy_name", "policy_group", "policy_revision")
 
 
 def data_files(repository: Repository) -> list[AttributeData]:
-    """All of them that can be read."""
+    """The attribute files in YAML, JSON and TOML of all cookbooks; files that cannot be read are skipped."""
     found = []
     for name in repository.cookbooks():
         with suppress(NodeattrsError):
@@ -46,7 +46,7 @@ def data_files(repository: Repository) -> list[AttributeData]:
 
 
 def layers_in(files: Iterable[AttributeData]) -> Iterator[Layer]:
-    """What each says at each level."""
+    """Yield a layer for each level that each of these attribute files sets."""
     for data in files:
         for block in data.blocks:
             for one in block.levels:
@@ -54,9 +54,9 @@ def layers_in(files: Iterable[AttributeData]) -> Iterator[Layer]:
 
 
 def misspelt_facts(repository: Repository, files: Iterable[AttributeData]) -> Iterator[DocumentError]:
-    """Conditions on facts that nothing has and that are spelled nearly like one that is there.
+    """Yield a warning for each condition on an unknown fact whose name is similar to a known one.
 
-    cost: nothing where there is no condition, else some documents of facts are read
+    cost: none without conditions, else some documents of facts are read
     """
     asked = [(data, *one) for data in files for block in data.blocks for when in block.when for one in when.asks]
     known = list(_facts(repository)) if asked else []
@@ -102,7 +102,7 @@ _CODE = (".rb", ".py", ".erb", ".j2")
 
 
 class Place(NamedTuple):
-    """Where code names a path. sets: whether the line sets it"""
+    """A line of code that names a path. sets: whether the line sets it"""
 
     file: str
     line: int
@@ -110,12 +110,13 @@ class Place(NamedTuple):
 
 
 class Words:
-    """What the code of all cookbooks of a repository names.
+    """The words and paths in the code of all cookbooks of a repository.
 
-    words:  every word in it
-    chains: path -> where it stands first; every beginning of it among them
-    below:  path -> the keys that chains have there
-    whole:  paths that code reads and takes no step from, or a computed one
+    words:     every word in the code
+    chains:    path, and each beginning of it -> the first line that names it
+    below:     path -> the keys that code names below it
+    whole:     paths that code reads without a further key, or with a computed one
+    cookbooks: the names of the cookbooks, spelled for comparison
     """
 
     def __init__(self, repository: Repository) -> None:
@@ -133,7 +134,7 @@ class Words:
                 self._take(file, text)
 
     def learn(self, layers: Iterable[Layer]) -> None:
-        """Take what attribute files set that are data as if code named it."""
+        """Add the paths that attribute files in data formats set, as if code named them."""
         for layer in layers:
             for path in layer.leaves:
                 at = layer.origin(path)
@@ -161,7 +162,7 @@ class Words:
 
 
 def misspelt(layers: Iterable[Layer], words: Words) -> Iterator[DocumentError]:
-    """Keys of documents that are probably meant to be others."""
+    """Yield a warning for each key of a document that no code names: unused, or similar to a key that code names."""
     seen: set[tuple[int, Path]] = set()
     for layer in layers:
         for leaf in layer.leaves:
@@ -194,7 +195,7 @@ def _judged(layer: Layer, path: Path, words: Words) -> Iterator[DocumentError]:
 
 
 def shadowing(layers: Iterable[Layer], words: Words) -> Iterator[DocumentError]:
-    """Values that are no maps where attribute files set keys below them."""
+    """Yield a warning for each value that is not a map, where attribute files set keys below it."""
     for layer in layers:
         for path, value in layer.leaves.items():
             below = (words.chains[(*path, key)] for key in sorted(words.below.get(path, ())))

@@ -47,10 +47,13 @@ _ALL = frozenset((*_UNKNOWN, "rm"))
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """What one document sets at one level.
+    """The attributes that one document sets at one level.
 
-    kind:   "role default", ...: who, and at which level
-    leaves: path -> value of everything that is no map
+    kind:    source and level: "role default"
+    name:    of the role, environment or node
+    tree:    the attributes
+    locator: gives the line of each path
+    leaves:  path -> value, for each value that is not a map
     """
 
     kind: str
@@ -61,12 +64,12 @@ class Layer:
 
     @property
     def rank(self) -> int:
-        """The number of its slot."""
+        """The number of the layer's slot."""
         return _RANKS[self.kind]
 
     @property
     def joins(self) -> str:
-        """The level whose lists unite."""
+        """The level of the layer, whose lists are merged: "default", "override" or "normal"."""
         return self.kind.partition(" ")[2]
 
     def origin(self, path: Path) -> Origin:
@@ -74,7 +77,7 @@ class Layer:
         return self.locator.at(path)
 
     def meets(self, path: Path) -> Any:
-        """What stands in the way of a path here: the value, that of a parent which is no map, or ABSENT."""
+        """The value at a path, or the value above it that is not a map; ABSENT where the layer has neither."""
         found: Any = self.tree
         for step in path:
             if not isinstance(found, Mapping):
@@ -89,8 +92,8 @@ class Layer:
 class Stack:
     """The layers of a node, the strongest first.
 
-    unknown:   levels that cookbooks may set, or remove from ("rm")
-    cookbooks: whether it has any
+    unknown:   levels that cookbooks may set, and "rm" where they may remove attributes
+    cookbooks: whether the node has cookbooks
     """
 
     node: str
@@ -103,22 +106,22 @@ class Stack:
         return {rank for level in self.unknown for rank in _UNKNOWN.get(level, ())}
 
     def is_certain(self, upper: Layer, lower: Layer) -> bool:
-        """Whether no cookbook may set something between two layers, nor at the level of the upper one, nor remove."""
+        """Whether no cookbook can set or remove a value between the two layers, or at the level of *upper*."""
         between = {rank for rank in self._ranks if lower.rank < rank < upper.rank or upper.rank == rank == 7}
         return not between and "rm" not in self.unknown
 
     def is_unknown_above(self, rank: int) -> bool:
-        """Whether a cookbook may set something above a slot."""
+        """Whether a cookbook may set a value in the slot *rank* or a stronger one."""
         return any(one >= rank for one in self._ranks)
 
 
 @dataclass(slots=True)
-class Known:
-    """What is known of the nodes of a repository.
+class KnownNodes:
+    """The nodes of a repository that can be computed without running cookbooks.
 
-    stacks:   of each node that could be worked out
-    complete: whether that is all of them, as far as one can see
-    roles, cookbooks: the names that their run-lists come to
+    stacks:   one for each such node
+    complete: whether these are all nodes of the repository, as far as can be seen
+    roles, cookbooks: the names in their expanded run-lists
     """
 
     stacks: list[Stack] = field(default_factory=list)
@@ -127,13 +130,13 @@ class Known:
     cookbooks: set[str] = field(default_factory=set)
 
 
-def known_nodes(repository: Repository, unrun: Iterable[str] = ()) -> Known:
-    """The nodes that nodes/ describes.
+def known_nodes(repository: Repository, unrun: Iterable[str] = ()) -> KnownNodes:
+    """The nodes that nodes/ describes; a node that cannot be computed is left out, and `complete` is False then.
 
-    unrun: roles that are code and did not run; an environment that is code makes a node unknown, too
+    unrun: names of roles in Python that did not run
     cost:  an expansion for each node, and a look at the text of each cookbook that is used
     """
-    known, layers_of = Known(), _Layers(repository, frozenset(unrun))
+    known, layers_of = KnownNodes(), _Layers(repository, frozenset(unrun))
     for name in repository.nodes():
         try:
             file = repository.node_document(name)
@@ -156,8 +159,8 @@ def known_nodes(repository: Repository, unrun: Iterable[str] = ()) -> Known:
     return known
 
 
-def possible(repository: Repository, unrun: Iterable[str] = ()) -> Iterator[Stack]:
-    """What each role makes of a node in each environment: for repositories that describe no nodes."""
+def role_stacks(repository: Repository, unrun: Iterable[str] = ()) -> Iterator[Stack]:
+    """Yield a stack for each role in each environment, for a repository that describes no nodes."""
     layers_of = _Layers(repository, frozenset(unrun))
     for role in repository.roles():
         for environment in (DEFAULT_ENVIRONMENT, *repository.environments()):
@@ -253,7 +256,7 @@ def _levels_in_data(cookbook: Cookbook) -> set[str]:
 
 
 def texts_of(cookbook: Cookbook, suffixes: tuple[str, ...] = (".rb", ".py")) -> dict[str, str]:
-    """File -> text of a cookbook's code; one that cannot be read may do anything."""
+    """file -> text of a cookbook's code, without tests; {} for a cookbook that is not on disk."""
     files = (file for file in cookbook.files if file.endswith(suffixes) and not file.startswith(("spec/", "test/")))
     root = cookbook.root
     return {cookbook.shown(file): _text(root / file) for file in files} if root else {}
@@ -267,7 +270,7 @@ def _text(path: pathlib.Path) -> str:
 
 
 def leaves_of(tree: Any) -> dict[Path, Any]:
-    """Path -> value of everything that is no map and not null."""
+    """path -> value, for each value in a tree that is neither a map nor null."""
     found: dict[Path, Any] = {}
     left: list[tuple[Path, Any]] = [((), tree)]
     while left:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import cached_property
 
 from nodeattrs.core.tree import spell
-from nodeattrs.dialects.chef.checks.stacks import Known
+from nodeattrs.dialects.chef.checks.stacks import KnownNodes
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.kinds import UNREAD_ATTRIBUTES, UNUSED_ROLE
@@ -24,8 +24,8 @@ _MOST_BYTES = 200_000
 _MOST_FILES = 2_000
 
 
-class Named:
-    """The roles and recipes that texts outside of roles, nodes and cookbooks name."""
+class MentionedItems:
+    """The roles and recipes that other texts of a repository name, such as scripts and pages."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
@@ -47,11 +47,14 @@ class Named:
                         yield stream.read(_MOST_BYTES)
 
 
-def unused(repository: Repository, known: Known, unrun: Iterable[str] = ()) -> Iterator[DocumentError]:
-    """Roles in no run-list, and cookbooks that none of the run-lists reaches."""
+def unused(repository: Repository, known: KnownNodes, unrun: Iterable[str] = ()) -> Iterator[DocumentError]:
+    """Yield a warning for each role and cookbook that no run-list reaches and no other text names.
+
+    Yields nothing where not all nodes are known. unrun: roles in Python that did not run; they are not judged
+    """
     if not known.complete:
         return
-    items = Named(repository).items
+    items = MentionedItems(repository).items
     for name in repository.roles():
         if name not in known.roles and name not in unrun and ("role", name) not in items:
             yield from _role(repository, name)

@@ -55,13 +55,12 @@ _WRITTEN = "write them with: ohai > facts.json"
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a machine.
+    """The facts of a machine.
 
-    tree:     the facts, by Ohai's names; belongs to the caller
-    locator:  knows who set each of them
-    warnings: which functions failed, and how; what they would have set is absent
-    settled:  the tree is JSON data that nobody changes any more, not even whoever has it: a run
-              keeps it as it is and copies nothing
+    tree:     the facts, by Ohai's names; owned by the caller
+    locator:  gives the origin of each fact
+    warnings: one for each function that failed; its facts are missing
+    settled:  whether the tree is JSON data that will not be changed; then a run uses it without a copy
     """
 
     tree: dict[str, Any]
@@ -71,7 +70,7 @@ class Facts:
 
     @property
     def place(self) -> str:
-        """The file that they come from, "platform debian-12" for one that is shipped, or "this machine"."""
+        """The file of the facts, "platform debian-12" for a file of this package, or "this machine"."""
         origin = self.locator.at(())
         folder, name = os.path.split(origin.file or "")
         return f"platform {os.path.splitext(name)[0]}" if folder == _SHIPPED else origin.file or origin.name
@@ -98,13 +97,11 @@ class _Gathered:
 def gather(functions: Mapping[str, FactFunction] | None = None, now: float | None = None) -> Facts:
     """The facts of this machine.
 
-    A function that fails costs its own facts only, and a warning says which one it was.
-    What this system cannot know is absent.
+    A function that fails adds a warning, and only its own facts are missing. Unknown facts are missing, too.
 
-    functions: name -> function, called in this order; those of the installed packages,
-               by name, unless given
-    now:       the `ohai_time`, in seconds since 1970; the clock's unless given
-    cost:      one copy of the facts for each function; mounts and names are asked for and may be slow
+    functions: name -> function, called in this order; None: the functions of installed packages, by name
+    now:       the `ohai_time`, in seconds since 1970; None: the current time
+    cost:      one copy of the facts for each function; mounts and host names may be slow
     raises:    MissingExtra, where psutil or distro is not installed
     """
     try:
@@ -159,7 +156,7 @@ def _failed(message: str, cause: Exception) -> NodeattrsError:
 
 
 def laid_over(facts: Facts, more: Mapping[str, Any], origin: Origin) -> Facts:
-    """Facts, and more of them from one origin: maps meet key by key, anything else replaces."""
+    """Facts merged with stronger ones from one origin: maps are merged, other values are replaced."""
     folded = fold([Layer(facts.tree, facts.locator), Layer(more, origin)], ACROSS)
     return Facts(folded.to_dict(), _First(folded), facts.warnings)
 
@@ -183,20 +180,20 @@ def load_facts(
 ) -> Facts:
     """The facts in a file that `ohai` or `facter --json` wrote.
 
-    Facter's facts are set again by Ohai's names; see `facts.facter`.
+    Facter's facts are repeated under Ohai's names; see `facts.facter`.
 
-    file:    its name in messages; *path* itself unless given
-    settled: nobody is going to change them; see `Facts`
-    by_caller: as of `documents.read`
-    raises:  DocumentError, also for a document that is no map, and for a role, an environment or a node
+    file:      its name in messages; *path* itself unless given
+    settled:   see `Facts`
+    by_caller: whether the caller named the file; as in `documents.read`
+    raises:    DocumentError, also for a document that is not a map, and for a role, an environment or a node
     """
     return _facts_in(documents.read(path, file, by_caller=by_caller), path.name, settled)
 
 
-def is_facter(tree: dict[Any, Any]) -> bool:
-    """Whether *tree* is Facter's work: it has one of Facter's own structures, and no `platform`, which Ohai always has.
+def _is_facter(tree: dict[Any, Any]) -> bool:
+    """Whether *tree* is from Facter: it has a structure of Facter's, and no `platform`, which Ohai always has.
 
-    >>> is_facter({"os": {"family": "Debian"}}), is_facter({"os": "linux", "platform": "debian"})
+    >>> _is_facter({"os": {"family": "Debian"}}), _is_facter({"os": "linux", "platform": "debian"})
     (True, False)
     """
     own = (("os", "family"), ("networking", "interfaces"), ("networking", "hostname"), ("processors", "count"))
@@ -210,7 +207,7 @@ def _facts_in(document: documents.Document, name: str, settled: bool) -> Facts:
         raise document.error(f"these are no facts but a document of Chef: it has {of_chef}", hint=_WRITTEN)
     locator = document.locator("facts", name)
 
-    if not is_facter(document.tree):
+    if not _is_facter(document.tree):
         return Facts(document.tree, locator, document.warnings, settled and document.levels <= ROOM)
     renamed = facter.translated(document)
     tree = copied(renamed.tree) if settled else renamed.tree  # of which parts may be those of other machines

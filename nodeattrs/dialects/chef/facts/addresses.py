@@ -17,10 +17,10 @@ _SCOPES = ("global", "site", "link", "host", "node")
 _ROUTE_UP, _ROUTE_REJECTS = 0x1, 0x200
 
 
-def named(name: str) -> dict[str, str]:
-    """What the name of an interface says.
+def interface_parts(name: str) -> dict[str, str]:
+    """The type and number in the name of an interface; {} for a name without a number.
 
-    >>> named("enp0s3"), named("lo")
+    >>> interface_parts("enp0s3"), interface_parts("lo")
     ({'type': 'enp', 'number': '0s3'}, {})
     """
     found = re.match(r"(\w+?)(\d.*)", name)
@@ -30,9 +30,10 @@ def named(name: str) -> dict[str, str]:
 def address_entry(
     ip: ipaddress.IPv4Address | ipaddress.IPv6Address, netmask: str | None, scope: str | None = None
 ) -> dict[str, Any]:
-    """What is noted of an address; where nobody says the *scope*, it follows from the address.
+    """The entry of an address in Ohai's form.
 
-    raises: ValueError, for a netmask that is none
+    scope:  None: computed from the address
+    raises: ValueError, for a bad netmask
 
     >>> address_entry(ipaddress.ip_address("10.0.0.2"), "255.255.255.0")
     {'family': 'inet', 'prefixlen': '24', 'netmask': '255.255.255.0', 'scope': 'Global'}
@@ -53,14 +54,16 @@ def address_entry(
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A default route: the interface it leaves by, and the gateway; 0.0.0.0 or :: where there is none."""
+    """A default route: its interface, and its gateway; 0.0.0.0 or :: for a route without a gateway."""
 
     interface: str
     gateway: str
 
 
 def default_route4(lines: Iterable[str], known: Container[str]) -> Route | None:
-    """The default route of least metric among those by *known* interfaces, from /proc/net/route.
+    """The default route with the lowest metric by one of the *known* interfaces; None for none.
+
+    lines: of /proc/net/route
 
     >>> head = "Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT"
     >>> default_route4([head, "eth0 00000000 00000000 0001 0 0 7 00000000 0 0 0"], ["eth0"])
@@ -79,7 +82,9 @@ def default_route4(lines: Iterable[str], known: Container[str]) -> Route | None:
 
 
 def default_route6(lines: Iterable[str], known: Container[str]) -> Route | None:
-    """The same from /proc/net/ipv6_route.
+    """The default route of IPv6 with the lowest metric by one of the *known* interfaces; None for none.
+
+    lines: of /proc/net/ipv6_route
 
     >>> default_route6([f"{0:032x} 00 {0:032x} 00 {0xfe80 << 112 | 1:032x} 00000400 1 0 00000003 eth0"], ["eth0"])
     Route(interface='eth0', gateway='fe80::1')
@@ -102,13 +107,14 @@ def _usable(flags: str) -> bool:
 def chosen(
     interfaces: Mapping[str, Any], family: str, route: Route | None, source: str | None = None
 ) -> tuple[str, str] | None:
-    """The interface and the address that stand for the node, or nothing.
+    """The interface and the address that Ohai would choose for the node; None where no address is left.
 
-    With a default route, only addresses of its interface count. Among those that count,
-    the one that packets leave from; else the first whose network holds the gateway; else
-    the first. First is the wider scope, then the longer prefix, then the lower number.
+    With a default route, only addresses of its interface count. Of these the first choice is the source address of
+    packets, then the first address whose network contains the gateway, then the first address. They are sorted by wider
+    scope, longer prefix, lower number.
 
-    source: where packets leave from, if known
+    family: "inet" or "inet6"
+    source: the source address of packets, if known
 
     >>> addresses = {"10.0.0.2": address_entry(ipaddress.ip_address("10.0.0.2"), "255.255.255.0")}
     >>> chosen({"eth0": {"addresses": addresses}}, "inet", Route("eth0", "10.0.0.1"))

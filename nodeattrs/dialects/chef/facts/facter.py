@@ -20,7 +20,7 @@ from typing import Any
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, spell
 from nodeattrs.dialects.chef.facts import platforms
-from nodeattrs.dialects.chef.facts.addresses import address_entry, named
+from nodeattrs.dialects.chef.facts.addresses import address_entry, interface_parts
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import Document
 
@@ -37,9 +37,10 @@ _PLATFORMS = {
 
 @dataclass(frozen=True, slots=True)
 class Translator:
-    """Someone who says by Ohai's names what *facter* set by its own.
+    """A locator for facts under Ohai's names.
 
-    sources: a path by Ohai's names -> the path of the fact it repeats
+    facter:  the locator of Facter's document
+    sources: path by Ohai's names -> path of Facter's fact
     """
 
     facter: Locator
@@ -53,8 +54,12 @@ class Translator:
 
 
 @dataclass
-class Translation:
-    """A tree of facts that grows by Ohai's names out of a document of Facter's."""
+class _Translation:
+    """The facts of a Facter document while Ohai's names are added.
+
+    tree:    the facts so far
+    sources: path by Ohai's names -> path of Facter's fact
+    """
 
     document: Document
     tree: dict[Any, Any]
@@ -65,9 +70,9 @@ class Translation:
         return None if value is ABSENT else value
 
     def put(self, target: Path, source: Path, spelled: Callable[[Any], Any] = lambda value: value) -> None:
-        """Repeat the fact at *source*, if there is one, at *target*, as *spelled* makes it.
+        """Copy the fact at *source* to *target*, converted by *spelled*; does nothing where the fact is missing.
 
-        raises: DocumentError, where the fact is not what Facter writes there
+        raises: DocumentError, where the fact has a form that Facter does not write
         """
         value = self.found(source)
         if value is None:
@@ -86,9 +91,9 @@ class Translation:
         self.sources[target] = source
 
     def text(self, source: Path) -> str | None:
-        """The fact at *source*, which is to be text.
+        """The text at *source*; None where it is missing.
 
-        raises: DocumentError
+        raises: DocumentError, where it is another value
         """
         value = self.found(source)
         if value is None or isinstance(value, str):
@@ -103,24 +108,24 @@ class Translation:
         )
 
     def entries(self, source: Path) -> list[Any]:
-        """The keys of the map at *source*, or the indexes of the list there."""
+        """The keys of the map, or the indexes of the list, at *source*; [] for another value."""
         value = self.found(source)
         if isinstance(value, dict):
             return list(value)
         return list(range(len(value))) if isinstance(value, list) else []
 
 
-def translated(document: Document) -> Translation:
-    """The facts of a document that Facter wrote, with Ohai's names added.
+def translated(document: Document) -> _Translation:
+    """The facts of a Facter document with Ohai's names added.
 
-    cost:   one visit for each fact that Ohai has a name for; the rest is taken as it is
+    cost:   one visit for each fact that has a name of Ohai's; other facts are not copied
     raises: DocumentError
     """
     tree = {**document.tree}
     for shared in ("cpu", "filesystem", "memory", "network"):
         if isinstance(tree.get(shared), dict):
             tree[shared] = copied(tree[shared])
-    to = Translation(document, tree)
+    to = _Translation(document, tree)
     _platform(to)
     _kernel(to)
     _processors(to)
@@ -131,7 +136,7 @@ def translated(document: Document) -> Translation:
     return to
 
 
-def _platform(to: Translation) -> None:
+def _platform(to: _Translation) -> None:
     to.put(("platform",), ("os", "name"), _named)
     to.put(("platform_version",), ("os", "release", "full"), str)
     to.put(("platform_version",), ("os", "macosx", "version", "full"), str)
@@ -145,7 +150,7 @@ def _named(name: str) -> str:
     return platforms.ohai_name(_PLATFORMS.get(name.lower(), name.lower()))
 
 
-def _kernel(to: Translation) -> None:
+def _kernel(to: _Translation) -> None:
     if to.text(("kernel",)) is None:
         return
     to.put(("kernel", "name"), ("kernel",))
@@ -154,7 +159,7 @@ def _kernel(to: Translation) -> None:
     to.put(("kernel", "machine"), ("os", "hardware"))
 
 
-def _processors(to: Translation) -> None:
+def _processors(to: _Translation) -> None:
     here = ("processors",)
     to.sources["cpu",] = here
     to.put(("cpu", "total"), (*here, "count"), int)
@@ -165,7 +170,7 @@ def _processors(to: Translation) -> None:
         to.put(("cpu", str(index), "model_name"), (*here, "models", index))
 
 
-def _memory(to: Translation) -> None:
+def _memory(to: _Translation) -> None:
     for target, source in (((), "system"), (("swap",), "swap")):
         to.put(("memory", *target, "total"), ("memory", source, "total_bytes"), _kilobytes)
         to.put(
@@ -191,7 +196,7 @@ _OF_A_MOUNT: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
 )
 
 
-def _mountpoints(to: Translation) -> None:
+def _mountpoints(to: _Translation) -> None:
     for mount in to.entries(("mountpoints",)):
         source = ("mountpoints", mount)
         device = to.text((*source, "device"))
@@ -211,7 +216,7 @@ def _mountpoints(to: Translation) -> None:
                 to.put((*view, target), (*source, name), spelled)
 
 
-def _networking(to: Translation) -> None:
+def _networking(to: _Translation) -> None:
     here = ("networking",)
     for target, name in (("hostname", "hostname"), ("fqdn", "fqdn"), ("domain", "domain"), ("ipaddress", "ip")):
         to.put((target,), (*here, name))
@@ -223,8 +228,8 @@ def _networking(to: Translation) -> None:
         _interface(to, ("network", "interfaces", name), (*here, "interfaces", name))
 
 
-def _interface(to: Translation, target: Path, source: Path) -> None:
-    to.put(target, source, _always(named(str(source[-1]))))
+def _interface(to: _Translation, target: Path, source: Path) -> None:
+    to.put(target, source, _always(interface_parts(str(source[-1]))))
     to.put((*target, "mtu"), (*source, "mtu"), str)
     to.put((*target, "state"), (*source, "operational_state"), str)
     if mac := to.text((*source, "mac")):
@@ -237,7 +242,7 @@ def _interface(to: Translation, target: Path, source: Path) -> None:
             _address(to, target, (*source, ip), (*source, netmask), (*source, "scope6"))
 
 
-def _address(to: Translation, interface: Path, address: Path, netmask: Path, scope: Path) -> None:
+def _address(to: _Translation, interface: Path, address: Path, netmask: Path, scope: Path) -> None:
     text = to.text(address)
     if text is None:
         return

@@ -46,7 +46,7 @@ def kernel(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def modules_of(lines: Iterable[str]) -> dict[str, dict[str, str]]:
-    """The kernel's modules, from the lines of /proc/modules.
+    """The kernel modules in the lines of /proc/modules: name -> size and refcount.
 
     >>> modules_of(["tls 155648 4 - Live 0x0000000000000000"])
     {'tls': {'size': '155648', 'refcount': '4'}}
@@ -67,7 +67,7 @@ def platform(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def platform_of(linux: distro.LinuxDistribution, kernel_release: str) -> dict[str, Any]:
-    """Which Linux this is, and which version, in Ohai's words.
+    """The facts `platform`, `platform_version` and `platform_family` of a Linux, by Ohai's rules.
 
     kernel_release: the version of a distribution that has none
     """
@@ -132,9 +132,8 @@ def cpu(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def cpu_of(lines: Iterable[str]) -> dict[str, Any]:
-    """The processors, from the lines of Linux' /proc/cpuinfo; the counts that those lines give.
-
-    total: logical processors;  cores: what they share;  real: the sockets those sit in
+    """The processors in the lines of Linux' /proc/cpuinfo, with Ohai's counts: total logical processors, cores and real
+    sockets, as far as the lines have them.
 
     >>> cpu_of(["processor : 0", "physical id : 0", "cpu cores : 1", "flags : fpu vme"])
     {'0': {'physical_id': '0', 'cores': '1', 'flags': ['fpu', 'vme']}, 'total': 1, 'real': 1, 'cores': 1}

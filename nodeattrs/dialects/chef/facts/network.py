@@ -19,7 +19,7 @@ from nodeattrs.dialects.chef.facts.addresses import (
     chosen,
     default_route4,
     default_route6,
-    named,
+    interface_parts,
     of_family,
 )
 
@@ -73,7 +73,7 @@ def _interfaces() -> dict[str, Any]:
 
 
 def _interface(name: str, addresses: Iterable[Any], stats: Any) -> dict[str, Any]:
-    tree: dict[str, Any] = named(name)
+    tree: dict[str, Any] = interface_parts(name)
     carried = _sys(name, "carrier") == "1"
     if stats is not None:
         flags = [flag.upper() for flag in getattr(stats, "flags", "").split(",") if flag]

@@ -40,7 +40,7 @@ _FAMILIES: dict[str, tuple[str, ...]] = {
 
 
 def ohai_name(os_release_id: str) -> str:
-    """The platform that Ohai calls what os-release calls *os_release_id*.
+    """Ohai's name for the platform with an ID of os-release; the ID itself where Ohai has no other name.
 
     >>> ohai_name("rhel"), ohai_name("debian")
     ('redhat', 'debian')
@@ -49,9 +49,9 @@ def ohai_name(os_release_id: str) -> str:
 
 
 def family_of(platform: str, like: Iterable[str] = ()) -> str | None:
-    """The family of a platform; of one that Ohai has no family for, that of what it is *like*.
+    """Ohai's family of a platform; for an unknown platform the family of a similar one; None where there is none.
 
-    like: ids from os-release, nearest first
+    like: IDs of similar platforms from os-release, nearest first
 
     >>> family_of("rocky"), family_of("devuan", ["debian"]), family_of("plan9")
     ('rhel', 'debian', None)

@@ -22,14 +22,14 @@ _SIGNS = {"failed": "!", "skipped": "-", "restarted": "↻", "changed": "~", "no
 
 
 def findings_of(plan: Plan) -> Iterator[Finding]:
-    """Everything for which a plan cannot be applied, then what is probably not meant."""
+    """Yield the faults of a plan as errors, then its warnings."""
     yield from map(finding_of, plan.faults())
     for warning in plan.warnings():
         yield finding_of(warning, "note" if isinstance(warning, MoreRelations) else "warning")
 
 
 def looked_at(plan: Plan) -> dict[str, int]:
-    """What there is in a plan."""
+    """The number of resources, containers and relationships in a plan."""
     inner = sum(plan.graph.is_container)
     return {"resource": len(plan.graph.is_container) - inner, "container": inner, "relationship": len(plan.graph.edges)}
 
@@ -42,9 +42,10 @@ def _origin_dict(origin: Origin | None) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class CatalogOrder:
-    """The resources in the order of visiting, or in another valid one.
+    """The resources of a catalog in the order of visiting.
 
-    shuffle: the seed that drew it
+    name:    of the catalog
+    shuffle: the seed of another valid order; None: Puppet's order
     """
 
     plan: Plan
@@ -52,7 +53,7 @@ class CatalogOrder:
     shuffle: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """References with where they were declared, and what their lines read."""
+        """The references in order, each with its line and the attributes that the line read."""
         rows = []
         for ref in self.plan.order(self.shuffle):
             resource = self.plan.resources[ref]
@@ -60,7 +61,7 @@ class CatalogOrder:
         return {"version": 1, "catalog": self.name, "order": rows}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One numbered line a resource."""
+        """A numbered line for each resource with its place, and below it what its line read."""
         order = self.plan.order(self.shuffle)
         width = len(str(len(order)))
         for number, ref in enumerate(order, 1):
@@ -73,16 +74,16 @@ class CatalogOrder:
 
 @dataclass(frozen=True, slots=True)
 class CatalogGraph:
-    """The relationships of a catalog: its resources in the order of visiting, what is in what, and each edge with why.
-
-    Where a plan has faults there is no such order: then it is that of the catalog.
-    """
+    """The relationships of a catalog, with its resources in the order of visiting; with faults in catalog order."""
 
     plan: Plan
     name: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Resources, edges and cycles as data; without the main class and stage, which contain all."""
+        """Resources with their containers, edges with reasons, cycles and faults as JSON-able data.
+
+        `Class[Main]` and `Stage[main]` are left out.
+        """
         plan, graph = self.plan, self.plan.graph
         faults = [error.message for error in plan.faults()]
         order = list(plan.resources) if faults else [*plan.order()]
@@ -120,20 +121,20 @@ class CatalogGraph:
                 }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The drawing of Graphviz."""
+        """The graph as text for Graphviz."""
         yield from dot(self.plan).splitlines()
 
 
 @dataclass(frozen=True, slots=True)
 class WhyReport:
-    """Why one resource comes before another: the edges between them, or their positions alone."""
+    """The edges that lead from one resource to another; without edges the order of declaration decides."""
 
     first: Ref
     then: Ref
     steps: Sequence[Step]
 
     def to_dict(self) -> dict[str, Any]:
-        """The way as data; no edges: only the positions in the catalog decide."""
+        """Both references and the edges with reasons, as JSON-able data; "edges" is [] where none lead there."""
         return {
             "version": 1,
             "before": str(self.first),
@@ -151,7 +152,7 @@ class WhyReport:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One line an edge."""
+        """Two lines for each edge, with reason and place; a sentence where there are no edges."""
         if not self.steps:
             yield f"nothing relates {printable(self.first)} and {printable(self.then)}: their positions alone decide"
             yield f"  {printable(self.first)} comes first, since it was declared first"
@@ -166,12 +167,12 @@ class WhyReport:
 
 @dataclass(frozen=True, slots=True)
 class ImpactReport:
-    """What a change of one resource comes to."""
+    """The effects of a change of one resource, as a report."""
 
     impact: Impact
 
     def to_dict(self) -> dict[str, Any]:
-        """Two lists of references, in the order of visiting."""
+        """The resource, and the references that refresh and that wait, in the order of visiting."""
         impact = self.impact
         return {
             "version": 1,
@@ -181,7 +182,7 @@ class ImpactReport:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """What would refresh, and what waits."""
+        """The resource, the resources that refresh if it changes, and those skipped if it fails."""
         yield screen.paint(printable(self.impact.ref), "strong")
         for title, refs in (("if it changes, these refresh", self.impact.refreshed),
                             ("if it fails, these are skipped", self.impact.after)):  # fmt: skip
@@ -191,9 +192,9 @@ class ImpactReport:
 
 @dataclass(frozen=True, slots=True)
 class ResourceExplained:
-    """A resource: where it was declared, what relates it to others, and who set what its line read.
+    """A resource with its line, its relationships, and the values that its line read.
 
-    readings: what the line read, each with its trace
+    readings: the values, each with its trace
     """
 
     plan: Plan
@@ -201,7 +202,7 @@ class ResourceExplained:
     readings: Sequence[Reading] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Relations with reasons, and readings with traces."""
+        """The resource, its relationships with reasons, and the values with traces, as JSON-able data."""
         return {
             "version": 1,
             "resource": str(self.ref),
@@ -227,7 +228,7 @@ class ResourceExplained:
                 yield graph.spelled(edge.source), graph.spelled(edge.target), *graph.reason(edge)
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The relations, then one explanation after the other."""
+        """The relationships, then the explanation of each value that was read."""
         origin = self.plan.resources[self.ref].origin
         place = f"  {origin.place}" if origin and origin.place else ""
         yield f"{screen.paint(printable(self.ref), 'strong')}{printable(place)}"
@@ -246,10 +247,11 @@ class ResourceExplained:
 
 @dataclass(frozen=True, slots=True)
 class AppliedCatalog:
-    """What applying a catalog did.
+    """The result of applying a catalog.
 
-    diffs: whether the differences of files are shown
-    kept:  where the report is kept, or None
+    name:  of the node or file
+    kept:  the file of the report; None where none is kept
+    diffs: whether differences of files are shown
     """
 
     plan: Plan
@@ -259,7 +261,7 @@ class AppliedCatalog:
     diffs: bool = True
 
     def to_dict(self) -> dict[str, Any]:
-        """Every resource with its status, and the messages."""
+        """Counts, every resource with its status, and the messages, as JSON-able data."""
         report = self.report
         return {
             "version": 1,
@@ -286,11 +288,14 @@ class AppliedCatalog:
         }
 
     def counts(self) -> dict[str, int]:
-        """How many were changed, refreshed, failed, skipped, and would be changed."""
+        """The numbers of resources changed, refreshed, failed, skipped, visited, and that would be changed."""
         return counted(self.report)
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """What was not as it should be, with reasons; then one line of numbers."""
+        """The resources that were changed, failed or were skipped, with reasons, then one line of counts.
+
+        Two more lines name an interruption, and the file of the report.
+        """
         for outcome in self.report.outcomes.values():
             yield from self._described(outcome, screen)
         counts = self.counts()
@@ -334,13 +339,13 @@ class AppliedCatalog:
 
 @dataclass(frozen=True, slots=True)
 class AppliedRuns:
-    """The sessions of one command, and what applying their catalogs did."""
+    """The runs of one command, with the results of applying their catalogs."""
 
     runs: RunReports
     applied: Sequence[AppliedCatalog]
 
     def to_dict(self) -> dict[str, Any]:
-        """The runs as data, each with its catalog."""
+        """The runs as JSON-able data, each with its catalog under "catalog"; null where none was applied."""
         data = self.runs.to_dict()
         found = {one.name: one.to_dict() for one in self.applied}
         for run in (*data["runs"], *data["failed"]):
@@ -348,7 +353,7 @@ class AppliedRuns:
         return data
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The runs, then the catalogs."""
+        """The lines of all runs, then of all catalogs."""
         yield from self.runs.lines(screen)
         for one in self.applied:
             yield ""

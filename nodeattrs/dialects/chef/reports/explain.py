@@ -23,12 +23,12 @@ def explained(
     changes_of: Callable[[Trace], Iterable[Change]] | None = None,
     search: Callable[..., Any] | None = None,
 ) -> Explanation:
-    """Explain a path of a node that was run now.
+    """The explanation of a path of a node that was run now, with the values that the winning line read.
 
-    repository: whose cookbooks set values: what the line that set the value read is explained, too
-    causes_of:  finds the lines that decided who was asked
-    changes_of: finds who changed the lines last
-    search:     the word `search` of the run, which queries of bindings ask
+    repository: of the node's cookbooks
+    causes_of:  a function from the trace to the lines that decided; None: they are not computed
+    changes_of: a function from the trace to the last changes of lines; None: Git is not asked
+    search:     the function `search` of the run, for queries of bindings
     """
     found = explain.explained(node, path)
     trace, claim = found.trace, None if found.trace.winner is None else found.trace.winner.claim

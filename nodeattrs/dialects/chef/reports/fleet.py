@@ -12,12 +12,13 @@ from nodeattrs.reports.screen import Screen, printable
 
 @dataclass(frozen=True, slots=True)
 class FleetReport:
-    """The outcomes, by name; for text those that failed are enough.
+    """The results of a fleet.
 
-    done:    how many there were
-    seconds: how long all of it took
-    skipped: how many nodes had been done before
-    left:    how many were not begun, since somebody interrupted
+    outcomes: by name; for `lines` the failed ones are enough
+    done:     the number of nodes that ran
+    seconds:  the duration of all
+    skipped:  the number of nodes that an earlier call had done
+    left:     the number of nodes that were not started because of an interruption
     """
 
     outcomes: Sequence[Outcome]
@@ -28,11 +29,11 @@ class FleetReport:
 
     @property
     def failed(self) -> list[Outcome]:
-        """Those that failed."""
+        """The results with an error."""
         return [one for one in self.outcomes if one.error]
 
     def to_dict(self) -> dict[str, Any]:
-        """As data."""
+        """Each node with its error and revision, and the counts, as JSON-able data."""
         nodes = [
             {
                 "name": one.name,
@@ -46,7 +47,7 @@ class FleetReport:
         return {"version": 1, "nodes": nodes, "failed": len(self.failed), "skipped": self.skipped, "left": self.left}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """What failed and why, then how many there were."""
+        """The failed nodes with their errors, then one line of counts."""
         for one in self.failed:
             first, *rest = [printable(line) for line in one.error.splitlines()]
             yield f"{screen.paint(f'{printable(one.name)}:', 'error')} {first} {screen.paint(f'[{one.code}]', 'faint')}"

@@ -23,7 +23,7 @@ _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
 
 @dataclass(frozen=True)
 class RunReport:
-    """A session with a node, as data. Plain data: it can be made where the node ran, and shown elsewhere.
+    """The report of one run. Plain data, so that it can be made in a worker and shown elsewhere.
 
     roles, expanded_run_list: what the run-list expands to
     warnings: each once; also where the facts are of another machine
@@ -51,7 +51,8 @@ class RunReport:
 
     @classmethod
     def of(cls, session: Session) -> RunReport:
-        """What is shown of a session. cost: a walk through all slots, and through what was kept before and is now"""
+        """The report of a session. cost: a walk through all slots, and through the attributes of the last run and
+        this one"""
         run = session.run
         return cls(
             run.node.name,
@@ -71,7 +72,7 @@ class RunReport:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as data."""
+        """All fields as JSON-able data."""
         return {
             "node": self.node,
             "environment": self.environment,
@@ -93,7 +94,7 @@ class RunReport:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """What ran, how much each slot says, what changed, what was logged, where it is kept."""
+        """Run-list, roles, files, counts by slot, changed attributes, log and place, each under its heading."""
         yield f"{screen.paint(self.node, 'strong')} in {printable(self.environment)}"
         yield from _listed("facts", [self.facts] if self.facts else [], screen)
         yield from _listed("run list", self.run_list, screen)
@@ -110,7 +111,7 @@ class RunReport:
         yield from _listed("saved", [self.saved or "nothing"], screen)
 
     def brief(self) -> str:
-        """One line: what ran, how much is set, and what changed."""
+        """One line with the run-list, the number of recipes and values, and the number of changes."""
         ran = f"{', '.join(self.run_list) or 'no run-list'}, {_number(len(self.recipes), 'recipe')}"
         values = f"{sum(self.leaves.values()):,} values set"
         changed = "first run" if self.changes is None else f"{len(self.changes)} changed"
@@ -139,18 +140,21 @@ class RunReport:
 
 @dataclass(frozen=True)
 class RunReports:
-    """The sessions of one command, in order; and by node why others failed, with its code: for data, not for lines."""
+    """The runs of one command, in order.
+
+    failed: node -> error message and code; for `to_dict` only
+    """
 
     reports: Sequence[RunReport]
     failed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """The runs as data, and the nodes whose runs failed."""
+        """The runs, and the failed nodes with their errors, as JSON-able data."""
         failed = [{"node": name, "error": error, "code": code} for name, (error, code) in self.failed.items()]
         return {"version": 1, "runs": [report.to_dict() for report in self.reports], "failed": failed}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One report after the other."""
+        """The lines of each run, with an empty line between."""
         for number, report in enumerate(self.reports):
             if number:
                 yield ""

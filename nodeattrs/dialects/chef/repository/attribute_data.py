@@ -34,10 +34,10 @@ _CONSTRAINT = re.compile(rf"(<=|>=|~>|<|>|=)?\s*({_VERSION})")
 
 @dataclass(frozen=True)
 class When:
-    """A condition.
+    """A condition of an attribute file.
 
-    met:  whether facts meet it
-    asks: the facts that it asks, and where in the document each stands
+    met:  a function from facts to whether they meet the condition
+    asks: (path of the fact, path in the document) for each fact in the condition
     """
 
     met: Callable[[Facts], bool]
@@ -47,8 +47,8 @@ class When:
 ALWAYS = When(lambda facts: True)
 
 
-def read_when(fields: Fields, at: Path) -> When:
-    """The condition that stands at a path of a document; what is wrong in it is noted there."""
+def _read_when(fields: Fields, at: Path) -> When:
+    """The condition at a path of a document; faults are noted in *fields*."""
     reader = _ConditionReader(fields)
     met = reader.map(dig(fields.tree, at), at)
     return When(met, tuple(reader.asks))
@@ -175,10 +175,10 @@ _WHEN, _BLOCKS = "when", "blocks"
 
 
 class Level(NamedTuple):
-    """What a part of a file says at one level.
+    """The attributes of one block at one level.
 
-    unless: only where the level has no value
-    under:  where in the document that stands
+    unless: whether they only count where the level has no value
+    under:  their path in the document
     """
 
     level: str
@@ -190,24 +190,24 @@ class Level(NamedTuple):
 
 @dataclass(frozen=True)
 class Block:
-    """A part of a file: what it says, and when. at: where in the document it stands"""
+    """A part of an attribute file. It counts where all its conditions are met. at: its path in the document"""
 
     when: tuple[When, ...]
     levels: tuple[Level, ...]
     at: Path
 
     def counts(self, facts: Facts) -> bool:
-        """Whether facts meet its condition, and that of the file."""
+        """Whether facts meet all conditions of the block, and of the file."""
         return all(when.met(facts) for when in self.when)
 
 
 @dataclass(frozen=True)
 class AttributeData:
-    """An attribute file that is data.
+    """An attribute file in YAML, JSON or TOML.
 
-    name:     that it goes by: "apache2::default"
-    blocks:   its parts in order; what stands at its top is the first
-    document: knows the lines
+    name:     "apache2::default"
+    blocks:   its parts in order; the first one has the attributes at the top of the document
+    document: gives the lines
     """
 
     name: str
@@ -216,13 +216,14 @@ class AttributeData:
     warnings: tuple[DocumentError, ...] = ()
 
     def levels(self, facts: Facts) -> Iterator[Level]:
-        """What counts, in order."""
+        """Yield the attributes of the blocks whose conditions *facts* meet, in order."""
         for block in self.blocks:
             if block.counts(facts):
                 yield from block.levels
 
     def causes(self, line: int, column: int) -> Iterator[Cause]:
-        """The conditions that let what stands at a place count."""
+        """Yield a cause for each fact in the conditions of the block that contains a line and column; none without
+        conditions."""
         starts = ((self.document.place(block.at), block) for block in self.blocks)
         here = max((one for one in starts if one[0] <= (line, column)), key=lambda one: one[0], default=None)
         for when in here[1].when if here else ():
@@ -232,11 +233,11 @@ class AttributeData:
 
 
 def read_data(path: pathlib.Path, file: str, name: str) -> AttributeData:
-    """Read one.
+    """Read an attribute file in a data format. A file without a level has no blocks, and a warning.
 
-    file: its name in messages
-    name: that it goes by
-    raises: DocumentError, with everything that is wrong with it
+    file:   its name in messages
+    name:   the name of the attribute file, "apache2::default"
+    raises: DocumentError, with all faults
     """
     document = documents.read(path, file)
     locator = document.locator("attribute file", name)
@@ -246,7 +247,7 @@ def read_data(path: pathlib.Path, file: str, name: str) -> AttributeData:
         passed.kind = NO_LEVEL
         return AttributeData(name, (), document, (*document.warnings, passed))
     fields = Fields({} if document.tree is None else document.tree, locator, f"attribute file {name}")
-    above = (read_when(fields, (_WHEN,)),) if fields.tree.get(_WHEN) is not None else ()
+    above = (_read_when(fields, (_WHEN,)),) if fields.tree.get(_WHEN) is not None else ()
     make = partial(_block, fields, partial(document.locator, "attribute file", name))
     inside = [make(above, (_BLOCKS, index)) for index in range(len(fields.items(_BLOCKS)))]
     blocks = (make(above, ()), *inside)
@@ -265,7 +266,7 @@ def _block(fields: Fields, locator: Callable[[Path], Locator], above: tuple[When
     found = fields.map(*at) if at else fields.tree
     when = above
     if at and found.get(_WHEN) is not None:
-        when = (*above, read_when(fields, (*at, _WHEN)))
+        when = (*above, _read_when(fields, (*at, _WHEN)))
     for key in found:
         if key not in (*WORDS, _WHEN) and (at or key != _BLOCKS):
             fields.wrong((*at, key), f"{fields.what} sets no level called {key}", _hint(key, nested=bool(at)))
@@ -293,7 +294,7 @@ def _level(fields: Fields, locator: Callable[..., Locator], under: Path) -> Leve
 
 
 def set_data(node: Node, data: AttributeData, facts: Facts) -> None:
-    """Set on a node what an attribute file says there. facts: of the node, as the run begins"""
+    """Set on a node the attributes of the blocks that count. facts: of the node at the start of the run"""
     for one in data.levels(facts):
         with setting_as(node, "attribute file", data.name, one.locator):
             set_leaves(node, one.level, one.tree, one.unless)

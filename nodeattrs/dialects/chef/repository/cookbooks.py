@@ -51,10 +51,10 @@ _FIELD = re.compile(r"""^[^\S\n]*(name|version)\b\s*[:(]?\s*(["'])([^"'\n]+)\2""
 
 
 class Lock(NamedTuple):
-    """Which of several cookbooks of one name is meant.
+    """The locked version of a cookbook.
 
-    identifier: what its folder's name may end in, instead of the version
-    source:     where it lies if nowhere else, as seen from the repository
+    identifier: the end of its folder's name, in place of the version; "" for none
+    source:     its folder, relative to the repository, where it is in no other; "" for none
     """
 
     version: str
@@ -85,8 +85,8 @@ class _Declared(NamedTuple):
 class CookbookPaths:
     """The folders with cookbooks of a repository.
 
-    root:    of the repository
-    folders: relative to it, absolute, or from the home (`~`); none: the usual ones
+    root:    the folder of the repository
+    folders: relative to it, absolute, or below the home (`~`); (): Chef's usual ones
     """
 
     def __init__(self, root: pathlib.Path, folders: Sequence[str] = ()) -> None:
@@ -95,14 +95,15 @@ class CookbookPaths:
         self._is_usual = not folders
 
     def names(self) -> list[str]:
-        """The names of all cookbooks; a folder `ntp-3.5.0` of the cookbook ntp is one of ntp."""
+        """The names of all cookbooks, sorted; the folder `ntp-3.5.0` of the cookbook ntp counts as ntp."""
         named = {one.name if one.path.name.startswith(f"{one.name}-") else one.path.name for one in self._lying}
         return sorted(named | {one.name for one in self._own})
 
     def find(self, name: str, lock: Lock | None = None) -> pathlib.Path | None:
-        """The folder of a cookbook: the repository, the first of that name; else by its metadata, the newest version.
+        """The folder of a cookbook; None where it is not found.
 
-        lock: only such a one
+        First comes the repository itself, then the first folder of that name, then the newest version by metadata.
+        lock: accept only a folder that fits this lock
         """
         named = next((one.path for one in self._own if one.name == name), self._folders_named.get(name))
         if named is not None and (lock is None or _declared(named).fits(lock)):
@@ -112,7 +113,7 @@ class CookbookPaths:
         return max(found, key=lambda one: one.age).path if found else None
 
     def hint(self, name: str) -> str:
-        """What to do about a cookbook that is not there: where it lies, what was meant, or which are."""
+        """The hint for a missing cookbook: the folder that has it, similar names, or all names."""
         folder = self._unnamed.get(name)
         if folder is None:
             return known_or_near(name, self.names())
@@ -176,7 +177,7 @@ def _fields(path: pathlib.Path) -> dict[str, str]:
 
 
 def entries(folder: pathlib.Path) -> list[pathlib.Path]:
-    """What a folder holds, by name; nothing where there is none. raises: DocumentError"""
+    """The paths in a folder, sorted; [] where it does not exist. raises: DocumentError"""
     try:
         return sorted(folder.iterdir())
     except FileNotFoundError:
@@ -186,7 +187,7 @@ def entries(folder: pathlib.Path) -> list[pathlib.Path]:
 
 
 def files_below(root: pathlib.Path) -> tuple[str, ...]:
-    """Every file below a folder, seen from there, with forward slashes. raises: DocumentError"""
+    """All files below a folder, relative to it, with forward slashes, sorted. raises: DocumentError"""
     return tuple(sorted(_walked(root)))
 
 
@@ -220,14 +221,14 @@ _FIELDS = (
 @taking(name=str)
 @dataclass(frozen=True)
 class Cookbook:
-    """A cookbook: what it is called, what it needs, and which files it has.
+    """A cookbook: its name, version, dependencies and files.
 
     depends: cookbook -> version constraint, as text
-    files:   paths inside the cookbook, with forward slashes
-    root:    where it lies on disk, or None
-    folder:  what messages call that place, relative to the repository
-    locator: knows the places of the metadata
-    unread:  why its metadata, or all of it, is not known, in words; "" where it is
+    files:   paths in the cookbook, with forward slashes
+    root:    its folder; None for a cookbook that is not on disk
+    folder:  the name of that folder in messages, relative to the repository
+    locator: gives the lines of the metadata
+    unread:  the reason why its metadata, or all of it, is unknown; "" where it is known
     """
 
     name: str
@@ -243,7 +244,7 @@ class Cookbook:
 
     @property
     def is_missing(self) -> bool:
-        """Whether it only stands for a cookbook that is not there."""
+        """Whether this is a stand-in for a cookbook that was not found."""
         return bool(self.unread) and self.root is None
 
     @cached_property
@@ -251,7 +252,7 @@ class Cookbook:
         return {}
 
     def program(self, file: str) -> Program:
-        """One of the files as a program, the same each time. raises: RecipeNotFound, DocumentError"""
+        """One of the Python files, compiled once. raises: RecipeNotFound, DocumentError"""
         program = self._programs.get(file)
         if program is None:
             if self.root is None:
@@ -264,22 +265,22 @@ class Cookbook:
         return {}
 
     def data(self, file: str) -> AttributeData:
-        """One of the attribute files that are data, read once. raises: DocumentError"""
+        """One of the attribute files in a data format, read once. raises: DocumentError"""
         if file not in self._read:
             path = pathlib.Path(self.root or "", file)
             self._read[file] = read_data(path, self.shown(file), self.attribute_name(file))
         return self._read[file]
 
     def attribute_name(self, file: str) -> str:
-        """What an attribute file goes by: "apache2::default"."""
+        """The name of an attribute file: "apache2::default"."""
         part = _stem(file.removeprefix("attributes/"))
         return f"{self.name}::{'default' if part == 'attributes' else part}"
 
     @cached_property
     def attribute_files(self) -> dict[str, tuple[str, ...]]:
-        """Name -> paths of the attribute files, in the order in which they load: of one name data, then the program.
+        """name -> paths of attribute files, in loading order; of one name the data file comes before the program.
 
-        raises: DocumentError, for a clash
+        raises: DocumentError, for two files of one name
         """
         self._refuse_twins("attributes/", "attributes.")
         data = [path for path in self.files if path.startswith("attributes/") and path.endswith(DATA)]
@@ -290,9 +291,9 @@ class Cookbook:
 
     @cached_property
     def recipes(self) -> dict[str, str]:
-        """Name -> path of the recipes. A file `recipe.py` beside the metadata stands for the default one.
+        """name -> path of recipes. A file `recipe.py` beside the metadata is the default recipe.
 
-        raises: DocumentError, for a clash
+        raises: DocumentError, for two files of one name
         """
         self._refuse_twins("recipes/", "recipe.")
         inside = {path.removeprefix("recipes/"): path for path in self.files if path.startswith("recipes/")}
@@ -313,7 +314,7 @@ class Cookbook:
     def recipe_file(self, recipe: str) -> str:
         """The path of a recipe of this cookbook, named `cookbook` or `cookbook::part`.
 
-        raises: RecipeNotFound
+        raises: RecipeNotFound, with similar names
         """
         part = qualified(recipe).rpartition("::")[2]
         if part not in self.recipes:
@@ -323,16 +324,16 @@ class Cookbook:
         return self.recipes[part]
 
     def shown(self, file: str) -> str:
-        """What messages and origins call one of its files: "cookbooks/apache2/recipes/ssl.py"."""
+        """The name of one of its files in messages and origins: "cookbooks/apache2/recipes/ssl.py"."""
         return file if self.folder == "." else f"{self.folder or self.name}/{file}"
 
     def pins(self) -> Iterator[tuple[str, str, Origin]]:
-        """Cookbook, constraint and who asks, for every dependency."""
+        """Yield (cookbook, constraint, line) for each dependency."""
         for name, constraint in self.depends.items():
             yield name, constraint, self.named_at(name)
 
     def named_at(self, dependency: str) -> Origin:
-        """Where this cookbook says that it depends on another."""
+        """The line of the metadata with a dependency."""
         return self.locator.at((self.depends_field, dependency))
 
 
@@ -341,9 +342,10 @@ Cookbooks = Mapping[str, Cookbook] | Callable[[str], Cookbook | None]
 
 
 def read_metadata(name: str, fields: Fields, files: Iterable[str], root: pathlib.Path, folder: str) -> Cookbook:
-    """The cookbook that a metadata document describes.
+    """The cookbook in the fields of a metadata document.
 
-    raises: DocumentError, with everything that is wrong with it
+    name:   the name of its folder
+    raises: DocumentError, with all faults
     """
     fields.only((*_FIELDS, "json_class", "chef_type"))
     if (inside := fields.text("name") or name) != name:
@@ -371,12 +373,11 @@ def read_metadata(name: str, fields: Fields, files: Iterable[str], root: pathlib
 
 @taking(recipes=Listed, cookbooks=NAMED)
 def cookbook_order(recipes: Iterable[str], cookbooks: Cookbooks) -> list[str]:
-    """The cookbooks of *recipes* in the order in which their attribute files load.
+    """The cookbooks of *recipes* in the order in which their attribute files load, each once.
 
-    Recipe by recipe; what a cookbook depends on comes before it, dependencies by name and
-    not as written, each cookbook once. A cycle ends by itself: the one met first loads last.
-
-    raises: CookbookNotFound, saying who asked for it
+    Each follows its dependencies, which are taken by name and not as written. In a cycle the first one met loads last.
+    cookbooks: a map or a function from a name to its cookbook
+    raises:    CookbookNotFound, with the line that needs it
 
     >>> cookbook_order(["app::web"], {"app": Cookbook("app", depends={"zlib": "", "base": ""}),
     ...     "zlib": Cookbook("zlib"), "base": Cookbook("base")})
@@ -413,15 +414,14 @@ def _found(cookbooks: Cookbooks, name: str) -> Cookbook:
 
 
 def attribute_files(files: Iterable[str], suffix: str | tuple[str, ...] = ".py") -> dict[str, str]:
-    """Name -> path of a cookbook's attribute files, in the order in which they load.
+    """The attribute files among the files of a cookbook, in loading order: their names -> their paths.
 
-    The default file first, then the others by path; sorting is by code point, which is also
-    the order of the UTF-8 bytes, and as if all were Ruby. A name is a file's own name without directory and
-    suffix, and each name loads once: of two files the one directly under attributes/ counts, else
-    the first by path. `attributes.py` beside the metadata stands for the default file.
+    The default file is first, then the others by path, in the order of code points, as if all were Ruby. A name is
+    the file's own name without folder and suffix. Of two files with one name the file directly under attributes/
+    counts, else the first by path. `attributes.py` beside the metadata is the default file.
 
-    files:  paths inside the cookbook
-    suffix: what attribute files end in; a cookbook's are Python, and Ruby
+    files:  paths in the cookbook
+    suffix: the endings of attribute files
 
     >>> attribute_files(["attributes/b.py", "attributes/default.py", "attributes/a/b.py", "README.md"])
     {'default': 'attributes/default.py', 'b': 'attributes/b.py'}
@@ -446,12 +446,11 @@ def _stem(path: str) -> str:
 
 
 class AttributeFileOrder:
-    """Loads attribute files, each name once.
+    """Loads attribute files in Chef's order, each name once.
 
-    loaded: "cookbook/path" of every file that began to load, in order
-
-    run:    called with a cookbook and a path in it; it may call `include` in turn
-    suffix: see `attribute_files`; all that a cookbook has unless given
+    loaded: "cookbook/path" of each file that was loaded, in order
+    run:    called with a cookbook and a path in it; it may call `include`
+    suffix: as in `attribute_files`; None: all endings of a cookbook
     """
 
     def __init__(
@@ -465,9 +464,9 @@ class AttributeFileOrder:
         self._seen: set[tuple[str, str]] = set()
 
     def load(self, order: Iterable[str]) -> None:
-        """Load every attribute file of the cookbooks named, in their order.
+        """Load all attribute files of the named cookbooks, in this order.
 
-        raises: what `include` raises, and what running a file raises
+        raises: CookbookNotFound, AttributeFileNotFound, and the errors of *run*
         """
         for name in order:
             cookbook = _found(self._cookbooks, name)
@@ -475,11 +474,11 @@ class AttributeFileOrder:
                 self._load(cookbook, file)
 
     def include(self, name: str, *, here: str = "", by: Callable[[], Origin] | None = None) -> None:
-        """Load one file now, unless it has been: `cookbook` (its default file) or `cookbook::file`.
+        """Load one file now, unless it is loaded: `cookbook` (its default file) or `cookbook::file`.
 
-        here: the cookbook that includes; `::file` means a file of that one
-        by:   asked where the include stands, for messages
-        raises: CookbookNotFound, AttributeFileNotFound, and what running the file raises
+        here: the cookbook of the caller; `::file` means a file of that one
+        by:   a function that returns the line of the include, for messages
+        raises: CookbookNotFound, AttributeFileNotFound, and the errors of *run*
         """
         cookbook_name, _, file = qualified(name).rpartition("::")
         try:
@@ -513,11 +512,11 @@ class AttributeFileOrder:
 
 
 def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tuple[str, str, Origin]] = ()) -> None:
-    """Refuse cookbooks whose version is not what somebody asks for.
+    """Do nothing where the versions of all used cookbooks meet all constraints on them.
 
-    order: the cookbooks in use; what is asked of others, or of one that is not known, does not matter
-    pins:  what environments and run lists ask for, besides the cookbooks themselves
-    raises: CookbookVersionConflict, which says all that is wrong
+    order: the names of the used cookbooks; constraints on others are ignored, and so are unread cookbooks
+    pins:  (cookbook, constraint, line) of environments and run-lists; dependencies of the cookbooks are added
+    raises: CookbookVersionConflict, with all conflicts
     """
     used = [one for one in (_found(cookbooks, name) for name in order) if not one.unread]
     asked = [*pins, *(pin for cookbook in used for pin in cookbook.pins())]
@@ -536,5 +535,5 @@ def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tu
 
 
 def not_run(file: str, hint: str | None = None) -> DocumentError:
-    """The warning for a file in Ruby."""
+    """The warning for a file in Ruby that was not run."""
     return DocumentError(NOT_RUN, file=file, hint=hint, kind=RUBY_NOT_RUN)

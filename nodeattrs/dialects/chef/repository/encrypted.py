@@ -29,7 +29,7 @@ _VERSIONS = {
 
 
 def is_encrypted(item: Mapping[Any, Any]) -> bool:
-    """Whether all of an item but its id is encrypted, by the names of the fields, as Chef decides it."""
+    """Whether all values of an item but its ID have the fields of an encrypted value, which is Chef's rule."""
     values = [value for key, value in item.items() if key != _ID]
     return bool(values) and all(_version(value) for value in values)
 
@@ -41,7 +41,7 @@ def _version(value: Any) -> int:
 
 
 def decrypted(item: Mapping[Any, Any], secret: bytes, what: str) -> dict[Any, Any]:
-    """An item in clear, each value but the id a secret.
+    """A decrypted copy of an item, each value but the ID as a Sensitive.
 
     what:   the item in messages
     raises: CannotDecrypt, MissingExtra

@@ -33,14 +33,13 @@ from nodeattrs.node.values import taken_in
 
 
 class Program:
-    """A Python file, read and compiled once however often it runs.
+    """A Python file of a repository, compiled once.
 
-    path:     where it lies, as tracebacks name it
-    code:     what runs
-    warnings: what is probably not meant
-
-    file:   its name in messages, relative to the repository
-    raises: DocumentError
+    path:     the file, as tracebacks name it
+    file:     its name in messages, relative to the repository
+    code:     the compiled code
+    warnings: about Ruby that was left in texts
+    raises:   DocumentError
     """
 
     __slots__ = ("_lines", "code", "path", "warnings")
@@ -49,11 +48,12 @@ class Program:
         source = source_of(path, file)
         self.path = str(path)
         self.code: CodeType = compiled(source, self.path, file)
-        self.warnings = ruby_left(source, file)
+        self.warnings = _ruby_left(source, file)
         self._lines = (len(source), None, source.splitlines(keepends=True), self.path)
 
     def run(self, namespace: dict[str, Any]) -> None:
-        """Run it. raises: whatever it raises"""
+        """Execute the code with *namespace* as its globals. raises: the errors of the code; UnknownLayer, where no
+        code may run"""
         if not may_run():
             require_may_run(self.path)
         # Tracebacks and explanations read the text that really ran, not what the file says later.
@@ -72,7 +72,7 @@ def source_of(path: pathlib.Path, file: str) -> str:
 
 
 def compiled(source: str, path: str, file: str) -> Any:
-    """The code of a Python source, its tracebacks pointing into *path*.
+    """The compiled code of a Python source. path: the file in tracebacks; file: its name in messages
 
     raises: DocumentError with line and column
     """
@@ -102,8 +102,9 @@ def _with_caret(error: SyntaxError) -> list[str]:
 _RUBY = re.compile(r"#\{[^{}]*\b(?:node|cookbook_name|recipe_name|new_resource)\b[^{}]*\}")
 
 
-def ruby_left(source: str, file: str) -> list[DocumentError]:
-    """A warning for each text of a Python source in which Ruby's `#{node[...]}` was left: it is stored as it stands."""
+def _ruby_left(source: str, file: str) -> list[DocumentError]:
+    """A warning for each text of a Python source that contains Ruby's `#{node[...]}`, which stays as it is; [] for
+    none."""
     if "#{" not in source:
         return []
     nodes = list(ast.walk(ast.parse(source)))
@@ -124,8 +125,8 @@ def ruby_left(source: str, file: str) -> list[DocumentError]:
     ]
 
 
-def line_in(traceback: TracebackType | None, path: str) -> int | None:
-    """The innermost line of *path* that a traceback went through."""
+def _line_in(traceback: TracebackType | None, path: str) -> int | None:
+    """The innermost line of the file *path* in a traceback; None where the file is not in it."""
     line = None
     while traceback is not None:
         if traceback.tb_frame.f_code.co_filename == path:
@@ -139,16 +140,14 @@ _WORDS = {"role": (*_SHARED_WORDS, "env_run_lists"), "environment": (*_SHARED_WO
 
 
 class Script:
-    """A role or an environment that was written in Python, and has run.
+    """A role or an environment in Python; it runs when the object is made.
 
-    tree: the fields it gave; a repeated call replaces what the first one gave
-
-    path: the file, absolute, so that tracebacks show its lines
-    file: its name in messages, relative to the repository
-    kind: "role" or "environment"
-    name: the name it is filed under
-
-    raises: DocumentError with the line; whatever the script raised is its cause
+    tree:   the fields that it set; a repeated call replaces the first one
+    path:   the file, absolute
+    file:   its name in messages, relative to the repository
+    kind:   "role" or "environment"
+    name:   the name of the role or environment
+    raises: DocumentError with the line; its cause is the error of the script
     """
 
     def __init__(self, path: pathlib.Path, file: str, kind: str, name: str) -> None:
@@ -161,29 +160,30 @@ class Script:
         source = source_of(path, file)
         self._text = PythonText(file, source)
         self._run(source)
-        self.warnings = ruby_left(source, file)
+        self.warnings = _ruby_left(source, file)
 
     def at(self, path: Path) -> Origin:
-        """Where *path* was set: the line inside the call, as far as it is written out there."""
+        """The line that sets *path*: in the argument as far as it is constant, else the call; line 1 for a path that
+        is not set."""
         line, rest = self._set_at(path)
         return self.placed(self.file, *((1, None) if line is None else self._text.place(line, rest)))
 
     def placed(self, file: str, line: int, column: int | None = None) -> Origin:
-        """A line of the script."""
+        """An origin at a line of the script."""
         return Origin(self.kind, self.name, file, line, column)
 
     def causes(self, path: Path, value: Any, asked: Any) -> tuple[Cause, ...]:
-        """Where a value that is set at *path* comes from."""
+        """The sources of a value that is set at *path*; () where the path is not set."""
         line, rest = self._set_at(path)
         return () if line is None else causes_of_line(self, self._text, line, rest, value, asked)
 
     def line_of(self, path: Path) -> int | None:
-        """The line of the call that set *path* or what holds it."""
+        """The line of the call that set *path*, or a map above it; None where none did."""
         return self._set_at(path)[0]
 
     @property
     def text(self) -> PythonText:
-        """The source."""
+        """The parsed source of the script."""
         return self._text
 
     def _set_at(self, path: Path) -> tuple[int | None, Path]:
@@ -201,7 +201,7 @@ class Script:
         except DocumentError:
             raise
         except (Exception, SystemExit) as error:
-            line = line_in(error.__traceback__, self._path)
+            line = _line_in(error.__traceback__, self._path)
             raise DocumentError(f"{type(error).__name__}: {error}", file=self.file, line=line) from error
 
     def _words(self) -> dict[str, Callable[..., None]]:
@@ -258,7 +258,7 @@ _MOST, _MOST_NODES = 200, 10_000
 
 
 def reads_of(text: str, line: int) -> tuple[str, ...]:
-    """What the statement that covers *line* reads: paths as they are spelled, and lookups such as `lookup(key)`.
+    """The attributes and lookups that the statement at *line* reads: spelled paths, and `lookup(key)`; () for none.
 
     >>> reads_of("web = node['apache2']\\nfile('/x', content=web['dir'] + lookup('motd'))\\n", 2)
     ('apache2.dir', 'lookup(motd)')
@@ -296,7 +296,7 @@ class _Reader:
 
     def _meant(self, node: ast.Name) -> list[tuple[ast.AST, bool]]:
         """What a name was bound to, and whether it is that as a whole: of what a loop runs over it is an element."""
-        scope = self._scopes.of(node).holding(node.id)
+        scope = self._scopes.of(node).scope_of_name(node.id)
         bound = scope.names[node.id] if scope is not None else ()
         return [(value, not steps) for value, steps in bound if steps[:1] in ((), (EACH,))]
 

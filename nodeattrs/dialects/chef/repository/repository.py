@@ -82,15 +82,14 @@ _Thing = TypeVar("_Thing")
 
 
 class Repository(Folder):
-    """A directory that describes nodes.
+    """A repository on disk. Files are read when they are needed, each once.
 
-    root:     the directory
-    settings: of the repository; unless given, they are read when something needs them
-    warnings: what was read so far and is probably not meant
-    asked:    what a call asks besides
-    also_sensitive: paths that are sensitive beside those of the settings
-
-    raises: NotFound, where there is no such directory
+    root:     the folder
+    settings: None: read from the folder when they are needed
+    asked:    further options of the call
+    warnings: about the files that were read so far
+    also_sensitive: sensitive paths in addition to the settings
+    raises:   NotFound, where there is no such folder
     """
 
     @taking(root=A_PATH)
@@ -108,18 +107,18 @@ class Repository(Folder):
 
     @cached_property
     def commit(self) -> str:
-        """The commit that the repository is at, when somebody first asks; "" where it is not kept in git."""
+        """The commit of the repository when it is first read; "" without Git."""
         with border.held(None):  # what it reads is a commit, or nothing
             return _commit_of(self.root)
 
     @property
     def platforms(self) -> pathlib.Path | None:
-        """The folder of platforms that the settings name; None where they name none."""
+        """The folder of platforms in the settings; None where they name none."""
         named = self.config.fauxhai
         return None if named is None else self.root / named
 
     def role(self, name: str) -> Role:
-        """The role of that name.
+        """The role *name*.
 
         raises: BadName, RoleNotFound, DocumentError
         """
@@ -130,7 +129,7 @@ class Repository(Folder):
         return self._names("roles", _SCRIPTED)
 
     def environment(self, name: str) -> Environment:
-        """The environment of that name; `_default` is always there, and empty.
+        """The environment *name*; "_default" always exists, and is empty.
 
         raises: BadName, EnvironmentNotFound, DocumentError
         """
@@ -143,7 +142,7 @@ class Repository(Folder):
         return self._names("environments", _SCRIPTED)
 
     def node_document(self, name: str) -> NodeFile | None:
-        """What nodes/ says of that node, or None.
+        """The node that a file in nodes/ describes; None where there is no such file.
 
         raises: BadName, DocumentError
         """
@@ -155,15 +154,15 @@ class Repository(Folder):
         return self._once(("node", checked_name(name, "node")), make)
 
     def nodes(self) -> list[str]:
-        """The names of all nodes that nodes/ describes."""
+        """The names of the nodes in nodes/, sorted."""
         return self._names("nodes", _DATA)
 
     def describes(self, name: str) -> bool:
-        """Whether the node is one of these. cost: the same, however many there are"""
+        """Whether nodes/ has a file for a node. cost: does not grow with the number of nodes"""
         return bool(self._files("nodes", name, _DATA))
 
     def data_bag(self, bag: str) -> list[str]:
-        """The names of a data bag's items.
+        """The names of the items of a data bag.
 
         raises: BadName, DataBagItemNotFound
         """
@@ -182,15 +181,15 @@ class Repository(Folder):
         return [path.name for path in paths if os.path.isdir(path) and not path.name.startswith(".")]
 
     def data_bag_item(self, bag: str, item: str, secret: str | None = None) -> dict[str, Any]:
-        """One item of a data bag, as a copy that belongs to the caller; the values of an encrypted one are secrets.
+        """An item of a data bag, as a copy that the caller may change. The values of an encrypted item are secrets.
 
-        secret: that it was encrypted with; else that of the file that call or settings name
+        secret: the secret of an encrypted item; None: the content of the file that call or settings name
         raises: BadName, DataBagItemNotFound, DocumentError, CannotDecrypt, MissingExtra
         """
         return cast("dict[str, Any]", copied(self.bag_item(bag, item, secret)[0], LEAVES))
 
     def bag_item(self, bag: str, item: str, secret: str | None = None) -> tuple[dict[str, Any], Locator]:
-        """The same, not to be changed, and what knows its lines."""
+        """Returns a decrypted item, which must not be changed, and its locator; errors as `data_bag_item`."""
         tree, locator = found = self.written_item(bag, item)
         if not is_encrypted(tree):
             return found
@@ -212,7 +211,10 @@ class Repository(Folder):
         return documents.content_of(path, self.shown(path)).strip(b"\0\t\n\v\f\r ")
 
     def written_item(self, bag: str, item: str) -> tuple[dict[str, Any], Locator]:
-        """The same as it is written, encrypted or not."""
+        """Returns an item as it is written, encrypted or not, and its locator.
+
+        raises: BadName, DataBagItemNotFound, DocumentError
+        """
 
         def content(fields: Fields) -> tuple[dict[str, Any], Locator]:
             # knife writes the item wrapped, people write it bare.
@@ -233,15 +235,15 @@ class Repository(Folder):
         return self._once(("data bag item", bag, item), make)
 
     def policy(self, name: str, group: str = "") -> Policy:
-        """A policy by its name, or by the file in the repository that locks it.
+        """A policy by its name, or by the path of its lock file in the repository.
 
-        group: as `policy_groups/GROUP.json` has it, where `chef export` wrote one
+        group: a policy group; then its file `policy_groups/GROUP.json` counts, where `chef export` wrote one
         raises: BadName, PolicyNotFound, DocumentError
         """
         return self._once(("policy", name, group), lambda: replace(self._locked(name, group), group=group))
 
     def policies(self) -> list[str]:
-        """The names of all policies that are locked where `policy` looks. raises: DocumentError"""
+        """The names of all policies with a lock file, sorted. raises: DocumentError"""
         folders = {folder: entries(self.root / folder) for folder in ("", "policies", "policyfiles")}
         files = [
             path
@@ -276,7 +278,7 @@ class Repository(Folder):
         yield "Policyfile.lock.json"
 
     def document(self, path: pathlib.Path) -> documents.Document:
-        """A data file in the repository, read once. raises: DocumentError"""
+        """A data file of the repository, parsed once. raises: DocumentError"""
 
         def make() -> documents.Document:
             return documents.read(path, os.path.relpath(path, os.path.realpath(self.root)).replace(os.sep, "/"))
@@ -284,9 +286,9 @@ class Repository(Folder):
         return self._once(("document", str(path)), make)
 
     def cookbook(self, name: str, lock: Lock | None = None) -> Cookbook:
-        """The cookbook of that name. Without metadata it has version 0.0.0 and needs nothing.
+        """The cookbook *name*. Without metadata it has version 0.0.0 and no dependencies.
 
-        lock:   only such a one; else the newest where there are several
+        lock:   accept only a cookbook that fits; None: the newest of several
         raises: BadName, DocumentError; CookbookNotFound, unless the settings or `--roles-only` make it a warning
         """
 
@@ -299,7 +301,7 @@ class Repository(Folder):
 
     @cached_property
     def cookbook_paths(self) -> CookbookPaths:
-        """Where the cookbooks lie."""
+        """The folders with cookbooks, which find one by its name."""
         return CookbookPaths(self.root, self._chef.cookbook_paths)
 
     @cached_property
@@ -324,12 +326,12 @@ class Repository(Folder):
         return Cookbook(name, locator=Origin("cookbook", name), unread=unread)
 
     def scripted(self, folder: str) -> set[str]:
-        """The names that Python describes in `roles` or `environments`."""
+        """The names of the roles or environments that are Python files. folder: "roles" or "environments" """
         return {name for name in self._names(folder, _SCRIPTED) if self._files(folder, name, (".py",))}
 
     @property
     def misses_cookbooks(self) -> bool:
-        """Whether a cookbook that is not there is an error."""
+        """Whether a missing cookbook is an error, by the settings."""
         return self._chef.missing_cookbooks == "error"
 
     def _described(

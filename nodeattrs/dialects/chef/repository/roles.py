@@ -54,11 +54,11 @@ class Role(_SaysAttributes):
     """A role.
 
     run_list:            items as text
-    env_run_lists:       environment -> items for it; an empty list, or None, means none
-    default_attributes:  below a node's normal attributes
-    override_attributes: above them
-    locator:             knows where all this is set, its paths counted from the document's root
-    unread:              why nothing else of it is known, in words; "" where it is
+    default_attributes:  weaker than a node's normal attributes
+    override_attributes: stronger than a node's normal attributes
+    env_run_lists:       environment -> its run-list; None or an empty list means no items
+    locator:             gives the line of each path of the document
+    unread:              the reason why the role is not known; "" where it is
     """
 
     name: str
@@ -76,7 +76,7 @@ class Role(_SaysAttributes):
             object.__setattr__(self, "locator", Origin("role", self.name))
 
     def run_list_for(self, environment: str) -> tuple[Path, Sequence[str]]:
-        """The items for *environment*, and where in the document they stand.
+        """Returns the path in the document of the run-list for *environment*, and its items.
 
         >>> Role("web", ["recipe[a]"], env_run_lists={"prod": None}).run_list_for("prod")
         (('env_run_lists', 'prod'), ())
@@ -92,11 +92,11 @@ class Role(_SaysAttributes):
 class Environment(_SaysAttributes):
     """An environment.
 
-    default_attributes:  below those of roles
-    override_attributes: above those of roles
-    cookbook_versions:   cookbook -> the constraint its version has to meet
-    locator:             knows where all this is set, its paths counted from the document's root
-    unread:              why nothing else of it is known, in words; "" where it is
+    default_attributes:  weaker than the default attributes of roles
+    override_attributes: stronger than the override attributes of roles
+    cookbook_versions:   cookbook -> version constraint
+    locator:             gives the line of each path of the document
+    unread:              the reason why the environment is not known; "" where it is
     """
 
     name: str
@@ -112,15 +112,15 @@ class Environment(_SaysAttributes):
             object.__setattr__(self, "locator", Origin("environment", self.name))
 
     def pins(self) -> Iterator[tuple[str, str, Origin]]:
-        """Cookbook, constraint and who asks, for every cookbook version."""
+        """Yield (cookbook, constraint, line) for each cookbook version."""
         for cookbook, constraint in self.cookbook_versions.items():
             yield cookbook, constraint, self.locator.at(("cookbook_versions", cookbook))
 
 
 def read_role(name: str, fields: Fields) -> Role:
-    """The role that a document describes.
+    """The role in the fields of a document.
 
-    raises: DocumentError, with everything that is wrong with it
+    raises: DocumentError, with all faults
     """
     # Older Chef called the run-list "recipes".
     listed = "recipes" if "recipes" in fields.tree and "run_list" not in fields.tree else "run_list"
@@ -143,9 +143,9 @@ def read_role(name: str, fields: Fields) -> Role:
 
 
 def read_environment(name: str, fields: Fields) -> Environment:
-    """The environment that a document describes.
+    """The environment in the fields of a document.
 
-    raises: DocumentError, with everything that is wrong with it
+    raises: DocumentError, with all faults
     """
     if name == DEFAULT_ENVIRONMENT:
         fields.wrong((), "the environment _default cannot be changed", "give the environment another name")
@@ -189,12 +189,12 @@ _NODE_FIELDS = (
 
 @dataclass(frozen=True)
 class NodeFile:
-    """A node as its document describes it.
+    """A node as a file in nodes/ describes it.
 
-    environment: its name, or None where the document does not say
+    environment: its name; None where the file has none
     run_list:    items as text
     automatic, default, normal, override: attributes
-    policy_name, policy_group: the policy that it follows, or ""
+    policy_name, policy_group: of its policy; "" for none
     """
 
     name: str
@@ -214,9 +214,9 @@ class NodeFile:
 
 
 def read_node(name: str, fields: Fields) -> NodeFile:
-    """The node that a document describes.
+    """The node in the fields of a document.
 
-    raises: DocumentError, with everything that is wrong with it
+    raises: DocumentError, with all faults
     """
     top = [str(key) for key in fields.tree if key not in _NODE_FIELDS]
     if top and not {*LEVELS, "json_class", "chef_type"} & {*fields.tree}:  # as knife-solo keeps nodes
@@ -248,15 +248,15 @@ _POLICY_FIELDS = (
 
 
 class Asked(NamedTuple):
-    """What a call asks of a repository besides the node.
+    """Options of a call that concern the repository and not the node.
 
-    roles_only:     no cookbook is read: each is an unknown layer
-    policy:         the name of a policy, or a file; "" leaves it to the node
+    roles_only:     read no cookbook; each becomes an unknown layer
+    policy:         the name of a policy, or its lock file; "": as the node says
     policy_group:   of the policy
-    named_run_list: one of the policy's other run-lists
-    ruby:           attribute files in Ruby are run, by the ruby of this machine
-    secret_file:    with the secret of encrypted data bags
-    without:        items that no run-list has, a node's or a role's, whatever they say
+    named_run_list: another run-list of the policy
+    ruby:           run attribute files in Ruby, with the Ruby of this machine
+    secret_file:    the file with the secret of encrypted data bags
+    without:        items to remove from all run-lists, of nodes and roles
     """
 
     roles_only: bool = False
@@ -268,7 +268,7 @@ class Asked(NamedTuple):
     without: tuple[str, ...] = ()
 
     def left(self, items: Iterable[str]) -> list[str]:
-        """Those of some items that are not to be left out."""
+        """The items of a run-list without the items in `without`."""
         gone = {_bare(one) for one in self.without}
         return [one for one in items if _bare(one) not in gone]
 
@@ -283,12 +283,12 @@ NOTHING_ASKED = Asked()
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy, locked.
+    """A policy from its lock file.
 
     revision:   its identifier
     run_list, named_run_lists: recipes
-    locks:      cookbook -> which one is meant
-    group:      whose attributes are hoisted: what `default_attributes` says below its name counts at the top
+    locks:      cookbook -> its locked version
+    group:      the policy group; attributes below a key of that name are moved to the top
     """
 
     name: str
@@ -302,7 +302,10 @@ class Policy:
     group: str = ""
 
     def items(self, named: str = "") -> tuple[Path, Sequence[str]]:
-        """A run-list, and where it stands. raises: NotFound, for a name that it does not have"""
+        """Returns the path in the document of a run-list, and its items. named: the name of another run-list
+
+        raises: NotFound, with similar names
+        """
         if not named:
             return ("run_list",), self.run_list
         if named not in self.named_run_lists:
@@ -311,26 +314,26 @@ class Policy:
         return ("named_run_lists", named), self.named_run_lists[named]
 
     def require_recipes(self, run_list: Iterable[object]) -> None:
-        """Refuse what a policy's run-list cannot name. raises: InvalidRunListItem"""
+        """Do nothing where a run-list names recipes only. raises: InvalidRunListItem, for a role"""
         for item in normalised(run_list):
             if item.type == "role":
                 hint = "write what the role says into the Policyfile"
                 raise InvalidRunListItem(f"{item}: the run-list of policy {self.name} names recipes only", hint=hint)
 
     def lock(self, cookbook: str) -> Lock:
-        """Which cookbook of that name is meant. raises: CookbookNotFound"""
+        """The locked version of a cookbook. raises: CookbookNotFound"""
         if cookbook not in self.locks:
             hint = known_or_near(cookbook, self.locks)
             raise CookbookNotFound(f"policy {self.name} locks no cookbook {cookbook}", hint=hint)
         return self.locks[cookbook]
 
     def layer(self) -> Role:
-        """Its attributes as a layer where those of roles stand."""
+        """The attributes of the policy as a Role, since they have the precedence of roles."""
         default, override = (_hoisted(getattr(self, level), self.group) for level in _POLICY_LEVELS)
         return Role(self.name, (), default, override, locator=_Hoisted(self))
 
     def noted(self, recipes: list[str]) -> dict[str, Any]:
-        """What a run notes among the automatic attributes."""
+        """The automatic attributes of a run with this policy: its name, group and revision, and the recipes."""
         named = {"policy_name": self.name, "policy_group": self.group, "policy_revision": self.revision}
         return {**named, "recipes": recipes}
 
@@ -367,7 +370,7 @@ def _lock(fields: Fields, cookbook: str) -> Lock:
 
 
 def read_policy(name: str, fields: Fields) -> Policy:
-    """The policy that a lock describes. raises: DocumentError, with everything that is wrong with it"""
+    """The policy in the fields of a lock file. raises: DocumentError, with all faults"""
     fields.only(_POLICY_FIELDS)
     policy = Policy(
         fields.text("name") or name,

@@ -43,15 +43,14 @@ _PIECE = 1 << 16
 
 
 class Helper:
-    """One Ruby process, in a group of its own, with a repository as its folder. It lives as long as this does.
+    """A Ruby process that runs attribute files, with the repository as its folder. It ends with this object.
 
-    works_for: for whom it has a process of its own at the moment
-    lock:      held by whoever asks, until the answer is there
-
-    root:    the folder
-    seconds: how long it may work on one thing
-    command: what is started, unless it is the ruby of this machine with our script
-    raises:  NotFound, where there is no Ruby; UnknownLayer, where code is held back
+    root:      the folder
+    seconds:   the time limit for one task
+    command:   the command to start; (): the Ruby of this machine with our script
+    works_for: the session that uses the process now; None for none
+    lock:      hold it from a request to its answer
+    raises:    NotFound, where there is no Ruby; UnknownLayer, where no code may run
     """
 
     def __init__(self, root: pathlib.Path, seconds: float = SECONDS, command: Sequence[str] = ()) -> None:
@@ -82,11 +81,11 @@ class Helper:
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked."""
+        """Whether the process has not been ended."""
         return self.close.alive
 
     def send(self, *message: Any, until: float) -> None:
-        """Say something. until: a moment of `time.monotonic`. raises: RecipeFailed"""
+        """Send a message. until: the time limit, by `time.monotonic`. raises: RecipeFailed"""
         if not self.alive:
             self.refuse("its process has ended")
         left = memoryview(json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
@@ -104,7 +103,7 @@ class Helper:
                 return  # whoever reads what came before finds its end
 
     def receive(self, budget: Budget, until: float) -> Message:
-        """The next thing that it says. raises: RecipeFailed; TooMuch"""
+        """Wait for the next message. raises: RecipeFailed, for a bad message or a timeout; TooMuch"""
         line = self._line(budget, until)
         budget.steps()
         budget.bytes(len(line))
@@ -119,7 +118,7 @@ class Helper:
         return message
 
     def refuse(self, reason: str) -> NoReturn:
-        """End it, and say why. raises: RecipeFailed"""
+        """End the process. raises: RecipeFailed, with *reason*"""
         self.close()
         raise RecipeFailed(f"attribute files in Ruby cannot go on: {reason}")
 

@@ -15,11 +15,11 @@ __all__ = ["RubyPlace", "Statement", "statements"]
 
 
 class Statement(NamedTuple):
-    """A statement that sets something.
+    """A Ruby statement that sets attributes.
 
     first, last: its lines
-    column:      where it begins
-    entries:     path in the literal that it sets -> line and column
+    column:      its first column
+    entries:     path in its literal -> line and column
     """
 
     first: int
@@ -29,7 +29,7 @@ class Statement(NamedTuple):
 
 
 def statements(given: Any) -> tuple[Statement, ...]:
-    """The statements of a file, as the helper sent them. raises: ValueError, TypeError, where they are not that"""
+    """The statements of a file, from a message of the helper. raises: ValueError, TypeError, for a bad message"""
     return tuple(
         Statement(_number(first), _number(last), _number(column), {_path(path): _place(at) for path, *at in entries})
         for first, last, column, entries in given
@@ -52,9 +52,9 @@ def _path(steps: Any) -> Path:
 
 
 class RubyPlace:
-    """A line of an attribute file in Ruby that set something.
+    """A locator for the attributes that one line of a Ruby attribute file sets.
 
-    origin: with the line that Ruby names
+    origin: the file, and the line that Ruby names
     known:  the statements of the file
     """
 
@@ -66,11 +66,12 @@ class RubyPlace:
 
     @property
     def name(self) -> str:
-        """Of the attribute file that runs, or ran."""
+        """The name of the attribute file."""
         return self._origin.name
 
     def at(self, path: Path) -> Origin:
-        """Where the statement says *path*: the deepest entry of its literal that is on the way, else its beginning."""
+        """The place of *path* in the literal of the statement: its deepest known entry, else the start of the
+        statement."""
         line = self._origin.line or 0
         covering = [one for one in self._known if one.first <= line <= one.last]
         if not covering:

@@ -37,12 +37,12 @@ _LIST_WORK = ("push", "concat", "unshift", "insert", "delete", "delete_at", "cle
 
 @dataclass(frozen=True)
 class Asked:
-    """What attribute files ask of others than their node.
+    """The services of a run for attribute files in Ruby.
 
-    include: loads an attribute file; called with its name, the cookbook that includes it, and who knows the place
-    words:   `data_bag`, `data_bag_item` and `search`
-    log:     called with a message, its level and its place
-    odd:     called with what is probably not meant, and its place
+    include: loads an attribute file: (name, including cookbook, function that returns the line)
+    words:   the functions `data_bag`, `data_bag_item` and `search`
+    log:     called with a message, its level and its line
+    odd:     called with a warning and its line
     """
 
     include: Callable[[str, str, Callable[[], Origin]], None]
@@ -64,9 +64,9 @@ _Placed = tuple[RubyPlace, AbstractContextManager[Any]]
 
 
 class RubySession:
-    """What one node has of a helper: a process of its own, from the first file that runs to the next node.
+    """Runs attribute files in Ruby for one node, in a process that no other node uses meanwhile.
 
-    root: the repository
+    root: the folder of the repository
     """
 
     def __init__(self, node: Node, helper: Helper, asked: Asked, root: str | os.PathLike[str]) -> None:
@@ -88,7 +88,7 @@ class RubySession:
     # What is run
 
     def run(self, path: str, name: str, shown: str, cookbook: str) -> None:
-        """Run an attribute file. raises: RecipeFailed, TooMuch"""
+        """Run an attribute file. shown: its name in messages. raises: RecipeFailed, TooMuch"""
         self._running.append(_Running(name, shown, cookbook))
         self._shown[path] = shown
         try:
@@ -98,7 +98,10 @@ class RubySession:
             self._running.pop()
 
     def library(self, path: str, shown: str) -> RecipeFailed | None:
-        """Load a library of a cookbook; what went wrong, or None. raises: RecipeFailed, where nothing goes on"""
+        """Load a library of a cookbook; returns the error where it cannot be loaded, else None.
+
+        raises: RecipeFailed, where the Ruby process has ended
+        """
         self._running.append(_Running(shown, shown, ""))
         self._shown[path] = shown
         try:
@@ -112,7 +115,7 @@ class RubySession:
         return None
 
     def forget(self) -> None:
-        """Somebody else has written to the node."""
+        """Note that the node was changed outside of Ruby, so that Ruby reads it anew."""
         self._stale = True
 
     def _begin(self, until: float) -> None:

@@ -95,13 +95,13 @@ _WORD = re.compile(r"\w+[?!=]?")
 
 @dataclass
 class UnrunCode:
-    """What one text in Ruby may do to the attributes of the node. It does not change once it is read.
+    """The attributes that a Ruby text may set, as read without running it.
 
-    lines:      level -> path -> the first line that may set it; a path ends at the first key that is not written out
-    hidden:     the first line that may set anything, and its code; None where no line may
-    recipes, attribute_files: the names of those that it includes, each with its line
-    words:      names that it uses
-    names:      names that other code uses to reach it
+    lines:      level -> path -> the first line that may set it; a path ends before its first computed key
+    hidden:     the first line that may set any attribute, and its code; None for none
+    recipes, attribute_files: included name -> line
+    words:      the names that the text uses
+    names:      names under which other code can call it
     is_reached: whether Chef may call it without any of these names
     """
 
@@ -115,13 +115,13 @@ class UnrunCode:
 
 
 def unrun_code(path: pathlib.Path, file: str, part: str, names: tuple[str, ...] = ()) -> UnrunCode:
-    """What a file may do; one that cannot be parsed may do anything.
+    """The attributes that a Ruby file may set; a file that cannot be parsed may set any.
 
     file:   its name in messages
-    part:   the folder of the cookbook: "attributes", "recipes", "libraries", ...
-    names:  names that its place gives it, such as the name of a resource
+    part:   the folder in the cookbook: "attributes", "recipes", "libraries", ...
+    names:  further names under which it can be called, such as the name of a resource
     raises: DocumentError, where it cannot be opened; MissingExtra, without tree-sitter
-    cost:   a walk over the parsed text; one for each content in a process
+    cost:   a walk over the parsed text, once for each content in a process
     """
     content = content_of(path, file)
     key = ("unrun", file, part, names, in_force(), sha256(content).digest())

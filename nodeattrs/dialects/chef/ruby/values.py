@@ -25,13 +25,13 @@ _SHORT = 4
 
 
 class Secrets:
-    """The texts of all secrets that Ruby was given: a text that has one in it comes back as a secret."""
+    """The secrets that were sent to Ruby: a text from Ruby that contains one becomes a secret."""
 
     def __init__(self) -> None:
         self._texts: set[str] = set()
 
     def note(self, value: Any) -> None:
-        """Remember what of a secret is text."""
+        """Remember the texts in a secret value."""
         if isinstance(value, dict):
             value = list(value.values())
         if isinstance(value, list):
@@ -41,17 +41,17 @@ class Secrets:
             self._texts.add(value)
 
     def kept(self, text: str) -> str | Sensitive:
-        """A text that Ruby sent, as a node may have it."""
+        """A text from Ruby: as a Sensitive where it equals a secret or contains a longer one, else unchanged."""
         is_secret = any(one == text or (len(one) >= _SHORT and one in text) for one in self._texts)
         return Sensitive(text) if is_secret else text
 
 
 def packed(value: Any, number: Callable[[Deferred], int | None], secrets: Secrets, path: Path = ()) -> Any:
-    """Plain data of a node as it travels.
+    """A value of a node as JSON-able data for Ruby, with marked maps for symbols, deferred values and odd keys.
 
-    number:  of a deferred value that Ruby computes; None of any other
-    secrets: notes those that travel
-    path:    where it stands in the merged tree
+    number:  a function from a deferred value to its number in Ruby; None for one that is computed here
+    secrets: remembers the secrets in the value
+    path:    of the value in the merged tree
     raises:  ValueWithheld
     """
     if isinstance(value, (MapView, ListView)):
@@ -78,9 +78,10 @@ def packed(value: Any, number: Callable[[Deferred], int | None], secrets: Secret
 
 
 def unpacked(value: Any, lazy: Callable[[Any], Deferred], secrets: Secrets, room: int = MAX_DEPTH) -> Any:
-    """What Ruby sent, as a node takes it; what holds a secret is one.
+    """Data from Ruby as a value for a node; a text with a known secret becomes a Sensitive.
 
-    lazy:   makes a deferred value of its number
+    lazy:   a function from a number to a deferred value
+    room:   the number of levels that may follow
     raises: BadValue, TooDeep
     """
     if isinstance(value, str):

@@ -32,7 +32,7 @@ DEFAULT_REPORTS = os.path.join(".nodeattrs", "reports")
 
 
 def report_place(name: str) -> Path:
-    """The file of a node's last report. raises: BadName"""
+    """The default file for the report of a node. raises: BadName"""
     return Path(DEFAULT_REPORTS) / f"{checked_name(name, 'node')}.jsonl"
 
 
@@ -45,11 +45,12 @@ def apply_catalog(
     journal: Path | None = None,
     on_outcome: Callable[[Outcome], None] | None = None,
 ) -> tuple[Plan, Report]:
-    """Apply a catalog, or with `catalog.noop` say what would be changed.
+    """Apply a catalog, or with `catalog.noop` only report the changes; returns plan and report.
 
     documented: by the letter of the language page, where Puppet differs from it
-    journal:    where the report is kept
-    raises:     ReferenceNotFound, DependencyCycle: nothing was visited; StoreError
+    journal:    the file of the report, written line by line; None for none
+    on_outcome: called with the result of each resource
+    raises:     ReferenceNotFound, DependencyCycle, before any visit; StoreError
     """
     plan = catalog.plan(documented=documented)
     plan.visit_order()
@@ -68,7 +69,7 @@ def apply_catalog(
 
 
 def outcome_data(outcome: Outcome) -> dict[str, Any]:
-    """An outcome as plain data."""
+    """The result of a resource as JSON-able data."""
     return {
         "resource": str(outcome.ref),
         "status": sorted(outcome.status),
@@ -81,18 +82,17 @@ def outcome_data(outcome: Outcome) -> dict[str, Any]:
 
 
 def counted(report: Report) -> dict[str, int]:
-    """How many resources were changed, refreshed, failed, skipped, would be changed, and were visited."""
+    """The numbers of resources changed, refreshed, failed, skipped, visited, and that would be changed."""
     names = {"changed": "changed", "refreshed": "restarted", "failed": "failed", "skipped": "skipped"}
     counts = {name: len(report.those(status)) for name, status in names.items()}
     return {**counts, "would_change": len(report.those("noop")), "visited": len(report.outcomes)}
 
 
 def noted_report(report: Report, *, noop: bool = False) -> dict[str, Any]:
-    """What is kept of a report beside the node: no text that could quote a secret, and little where little happened.
+    """A short report for the notes of a revision, with no text that may quote a secret.
 
-    Half of a sign, as in names of files that are no text, is written out. Counts that are 0 are left out, and so are
-    the resources that were as they should be. Of a resource there are its name, its status and the names of its
-    properties that differed; of no value, message or command.
+    Only resources with a status are listed: reference, status, and names of changed properties; no values, messages or
+    commands. Counts of 0 are left out. A surrogate in a file name is written as an escape.
     """
     noted: dict[str, Any] = {
         "counts": {name: count for name, count in counted(report).items() if count},
@@ -115,7 +115,7 @@ def noted_report(report: Report, *, noop: bool = False) -> dict[str, Any]:
 
 
 class Journal:
-    """A report that is being written. raises: StoreError, where it cannot be"""
+    """The file of a report while resources are applied. raises: StoreError, where it cannot be written"""
 
     def __init__(self, file: Path, node: str, noop: bool) -> None:
         head = _line({"version": VERSION, "node": node, "noop": noop, "began": _now()})
@@ -137,11 +137,11 @@ class Journal:
         self._file.close()
 
     def note(self, outcome: Outcome) -> None:
-        """One resource is done."""
+        """Append the result of a resource."""
         self._write(outcome_data(outcome))
 
     def end(self, report: Report) -> None:
-        """All of it is done, or somebody stopped it."""
+        """Append the last line, after all resources or an interruption."""
         self._write(
             {
                 "ended": _now(),

@@ -43,17 +43,17 @@ TOP_LEVEL = "top level"
 
 @dataclass
 class Expansion:
-    """What a run list comes to.
+    """The expansion of a run-list.
 
-    run_list:     the items it began with, normalised
-    environment:  whose run lists the roles gave
-    recipes:      their names in order, each once
-    versions:     recipe -> the version asked for, as last written
-    roles:        the names met, in order of first meeting, missing ones included
-    role_layers:  the roles in the order their attributes apply, the weakest first
-    missing_roles: pairs of a role that is not there and who included it first
-    trace:        per includer ("top level", "role[x]") the items as they were met
-    tree:         the items as nested maps, each with what became of it
+    run_list:     its items, normalised
+    environment:  selects the run-lists of roles
+    recipes:      the names in order, each once
+    versions:     recipe -> the requested version; the last one counts
+    roles:        the names in order of first appearance, missing ones included
+    role_layers:  the roles in the order of their attributes, the weakest first
+    missing_roles: (missing role, its first includer)
+    trace:        includer ("top level", "role[x]") -> its items
+    tree:         the items as nested maps, with the outcome of each
     """
 
     run_list: list[str]
@@ -72,9 +72,10 @@ class Expansion:
     """By type and name: who named a recipe or role first, and where."""
 
     def named_by(self, kind: str, name: str) -> tuple[str | None, Locator, Path] | None:
-        """Who first named a recipe or role: the role that did (None: the node's own run list), its locator, the path.
+        """Returns the role that first named an item (None: the node's run-list), its locator, and the path; None for no
+        such item.
 
-        kind: "recipe", named as `qualified` writes it, or "role"
+        kind: "recipe", with a name as `qualified` writes it, or "role"
         """
         found = self._named.get((kind, name))
         if found is None:
@@ -84,17 +85,17 @@ class Expansion:
 
     @property
     def recipes_with_versions(self) -> list[str]:
-        """The recipes, `@version` behind those that were asked for at one."""
+        """The recipes, with "@version" where one was requested."""
         return [recipe + self._at(recipe) for recipe in self.recipes]
 
     @property
     def qualified(self) -> list[str]:
-        """The same with `::default` written out; two spellings of one recipe both stand."""
+        """The recipes with "::default" written out, and "@version" where one was requested; may hold doubles."""
         return [qualified(recipe) + self._at(recipe) for recipe in self.recipes]
 
     @property
     def with_duplicates(self) -> list[str]:
-        """Every default recipe in both its spellings, other recipes in their one."""
+        """The recipes; each default recipe in both spellings, "a" and "a::default"."""
         both: list[str] = []
         for recipe in self.recipes:
             cookbook, _, part = qualified(recipe).rpartition("::")
@@ -103,28 +104,28 @@ class Expansion:
 
     @cached_property
     def noted(self) -> dict[str, Any]:
-        """What a run notes of it among the automatic attributes; not to be changed."""
+        """The automatic attributes of the expansion: recipes, expanded_run_list and roles. Not to be changed."""
         return {"recipes": self.with_duplicates, "expanded_run_list": self.qualified, "roles": self.roles}
 
     @cached_property
     def default_attributes(self) -> dict[Any, Any]:
         """The default attributes of all roles, merged."""
-        return merged_roles([role.default_attributes for role in self.role_layers])
+        return _merged_roles([role.default_attributes for role in self.role_layers])
 
     @cached_property
     def override_attributes(self) -> dict[Any, Any]:
         """The override attributes of all roles, merged."""
-        return merged_roles([role.override_attributes for role in self.role_layers])
+        return _merged_roles([role.override_attributes for role in self.role_layers])
 
     def pins(self) -> Iterator[tuple[str, str, Origin]]:
-        """Cookbook, version and who asked, for every recipe that names a version."""
+        """Yield (cookbook, version, line) for each recipe with a version."""
         for recipe, version in self.versions.items():
             yield cookbook_of(recipe), version, self._origin(f"{recipe}@{version}")
 
     def require_roles(self) -> None:
-        """Refuse an expansion in which roles are missing.
+        """Do nothing where no role is missing.
 
-        raises: RoleNotFound, which names each with who included it
+        raises: RoleNotFound, with each missing role and its includer
         """
         if not self.missing_roles:
             return
@@ -169,13 +170,12 @@ def expand_run_list(
     roles: Mapping[str, Role] | Callable[[str], Role | None],
     environment: str = "_default",
 ) -> Expansion:
-    """Expand roles, left to right and depth first, each the first time it is met.
+    """Expand the roles of a run-list, left to right and depth first, each at its first appearance.
 
-    A role's attributes apply after those of the roles inside it; so the outer wins over
-    the inner and the later over the earlier. Missing roles are listed, not refused: see
-    `Expansion.require_roles`.
+    A role's attributes are stronger than those of roles inside it, and a later role is stronger than an earlier one.
+    Missing roles are listed and raise nothing; see `Expansion.require_roles`.
 
-    roles:  a map, or a callable that answers None or raises RoleNotFound
+    roles:  a map, or a function that returns None or raises RoleNotFound for a missing role
     raises: InvalidRunListItem, CookbookVersionConflict
     """
     role_named = roles.get if isinstance(roles, Mapping) else roles
@@ -265,12 +265,12 @@ def _pin(expansion: Expansion, recipe: str, version: str, locator: Locator, path
         )
 
 
-def merged_roles(trees: Iterable[Mapping[Any, Any]]) -> dict[Any, Any]:
-    """Attributes of several roles as one tree, the weakest first; the inputs stay as they are.
+def _merged_roles(trees: Iterable[Mapping[Any, Any]]) -> dict[Any, Any]:
+    """The attributes of several roles merged into a new tree, the weakest first. Lists are united.
 
     source: docs/merging.md, "inside a group"
 
-    >>> merged_roles([{"ports": [80], "dir": "/srv"}, {"ports": [443, 80], "dir": None}])
+    >>> _merged_roles([{"ports": [80], "dir": "/srv"}, {"ports": [443, 80], "dir": None}])
     {'ports': [80, 443], 'dir': None}
     """
     merged: dict[Any, Any] = fold([{}, *trees], INSIDE).value
@@ -289,10 +289,10 @@ def expand_node(
     run_list: Iterable[object] | None = None,
     environment: str | None = None,
 ) -> Expansion:
-    """Expand a node's run-list and apply it to the node.
+    """Expand a node's run-list, and set the attributes of its roles and environment on the node; returns the expansion.
 
-    roles, environments:   by name: maps, or callables that answer None (or raise) for what is not there
-    run_list, environment: become the node's first, where given
+    roles, environments:   maps by name, or functions that return None (or raise) for a missing one
+    run_list, environment: set on the node first, where given
     raises: RoleNotFound, EnvironmentNotFound, InvalidRunListItem, CookbookVersionConflict
     source: Chef's `Node#expand!`
     """
@@ -302,14 +302,14 @@ def expand_node(
         node.environment = environment
     expansion = expand_run_list(node.run_list, roles, node.environment)
     expansion.require_roles()
-    note_expansion(node, expansion)
+    _note_expansion(node, expansion)
     take_layers(node, expansion, environment_named(node.environment, environments))
     Intake(node).set_automatic({"chef_environment": node.environment})
     return expansion
 
 
 def take_layers(node: Node, expansion: Expansion, environment: Environment) -> None:
-    """Replace what environment and roles say on a node."""
+    """Replace a node's attributes of environment and roles; an unread one becomes an unknown layer."""
     layers, intake = expansion.role_layers, Intake(node)
     intake.set_environment(environment)
     intake.set_roles(
@@ -321,15 +321,15 @@ def take_layers(node: Node, expansion: Expansion, environment: Environment) -> N
             node.unknown(f"{kind}_{level}", one.name, one.locator, one.unread)
 
 
-def note_expansion(node: Node, expansion: Expansion) -> None:
-    """Note among the automatic attributes what the run-list expands to."""
+def _note_expansion(node: Node, expansion: Expansion) -> None:
+    """Set the automatic attributes recipes, expanded_run_list and roles of a node."""
     intake = Intake(node)
     intake.ensure_tags()
     intake.set_automatic(expansion.noted)
 
 
 def environment_named(name: str, environments: Environments) -> Environment:
-    """The environment of that name; `_default` is always there. raises: EnvironmentNotFound"""
+    """The environment *name*; "_default" always exists. raises: EnvironmentNotFound"""
     if name == DEFAULT_ENVIRONMENT:
         return Environment(DEFAULT_ENVIRONMENT)
     found = environments.get(name) if isinstance(environments, Mapping) else environments(name)
@@ -351,9 +351,9 @@ def apply_expansion(
     role_override: Mapping[Any, Any],
     environment: EnvironmentLike | None = None,
 ) -> None:
-    """Replace what environment and roles say on a node by the given trees.
+    """Replace a node's attributes of roles and environment by the given trees.
 
-    environment: becomes the node's; None or "_default" says nothing
+    environment: becomes the node's environment; None or "_default" sets no attributes
     raises:      BadKey, BadValue, TooDeep
     source:      Chef's `Node#apply_expansion_attributes`
     """
@@ -374,12 +374,12 @@ def consume_external(
     facts_locator: Locator = FACTS,
     json_locator: Locator = JSON,
 ) -> None:
-    """Take in JSON attributes and facts.
+    """Set JSON attributes and facts on a node.
 
-    json_attributes: deep merged over normal with lists united; `run_list` (or `recipes`) and
-                     `chef_environment` are taken out of it
-    facts:           become the whole of automatic
-    raises:          AmbiguousRunList, BadArgument where the facts have no platform
+    json_attributes: deep merged over normal, lists united; `run_list` (or `recipes`) and
+                     `chef_environment` are set on the node instead
+    facts:           replace all automatic attributes
+    raises:          AmbiguousRunList; BadArgument, where the facts have no platform
     source:          Chef's `Node#consume_external_attrs`
     """
     of_node = split_node_fields(json_attributes or {}, json_locator)
@@ -394,7 +394,7 @@ def consume_external(
 
 @taking(node=Node, facts=Mapping)
 def consume_facts(node: Node, facts: Mapping[Any, Any], *, guid: str | None = None, locator: Locator = FACTS) -> None:
-    """Deep merge facts over automatic, lists united, and note name and environment there.
+    """Deep merge facts over a node's automatic attributes, lists united, and set name and environment there.
 
     raises: BadArgument, where the facts have no platform
     source: Chef's `Node#consume_ohai_data`

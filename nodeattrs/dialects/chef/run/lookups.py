@@ -28,7 +28,7 @@ from nodeattrs.reports.explain import LookedUp, Reading
 
 
 def scope_of(repository: Repository, node: Node) -> Scope:
-    """The node as Hiera sees it: its automatic attributes are the facts.
+    """The Hiera scope of a node, with its automatic attributes as facts.
 
     raises: NotFound, where the repository has no Hiera tree
     """
@@ -42,7 +42,7 @@ def scope_of(repository: Repository, node: Node) -> Scope:
 
 
 def lookup_word(repository: Repository, node: Node) -> Callable[..., Any]:
-    """The word `lookup` of recipes: a key of Hiera for the node that runs, with the options of `Scope.lookup`."""
+    """The function `lookup` for the recipes of a node: looks up a Hiera key, with the options of `Scope.lookup`."""
     scopes: list[Scope] = []
 
     def lookup(name: str | list[str], **options: Any) -> Any:
@@ -60,12 +60,11 @@ def readings(
     then: Callable[[Path], Trace] | None = None,
     search: Callable[..., Any] | None = None,
 ) -> Iterator[Reading]:
-    """What the line of a cookbook file that set a value read, each with its own trace, as far as it is written out.
+    """Yield the values that the line at *origin* read, each with its explanation, as far as its keys are constant.
 
-    What a value of Hiera needed follows it: keys that its expressions looked up, as lookups of their own.
-
-    then: explains an attribute as it was when the line read it; without, as it is now
-    search: the word `search` of the run, which queries of bindings ask
+    A Hiera value is followed by the lookups of keys that its expressions used. Nothing for a line that is not Python.
+    then:   explains an attribute as it was when the line read it; None: as it is now
+    search: the function `search` of the run, for queries of bindings
     """
     if origin.file is None or origin.line is None or not origin.file.endswith(".py"):
         return
@@ -110,9 +109,9 @@ READERS = {"read_json": (".json",), "read_yaml": (".yaml", ".yml"), "read_toml":
 
 
 def reader_words(repository: Repository, node: Node) -> dict[str, Callable[..., Any]]:
-    """`read_json`, `read_yaml`, `read_toml` and `data_bag_item` for the node that runs.
+    """The functions `read_json`, `read_yaml`, `read_toml` and `data_bag_item` for the recipes of a node.
 
-    Each gives plain data that belongs to the caller.
+    Each returns plain data that the caller may change.
     """
 
     def data_bag_item(bag: str, item: str, secret: str | None = None) -> dict[str, Any]:

@@ -125,7 +125,7 @@ QUESTIONS: Mapping[str, Ask] = {
 
 
 class Question(partial[bool]):
-    """A question about the machine: true, or called, it is the answer."""
+    """A question about the machine; `bool(question)` and `question()` give the answer."""
 
     __slots__ = ()
 
@@ -137,7 +137,7 @@ class Question(partial[bool]):
 
 
 def questions(node: Node) -> dict[str, Question]:
-    """The questions, put to the node that runs."""
+    """The names of questions, such as "debian" -> the questions about the machine of a node."""
     return dict(zip(QUESTIONS, map(Question, QUESTIONS.values(), repeat(partial(_read, node))), strict=False))
 
 
@@ -146,7 +146,7 @@ def _read(node: Node, attribute: str) -> Any:
 
 
 def platform_words(node: Node) -> dict[str, Any]:
-    """The other words about the machine for the node that runs."""
+    """The functions `platform`, `platform_family`, `value_for_platform` and `value_for_platform_family` for a node."""
     read = partial(_read, node)
 
     def is_one(attribute: str, *names: str) -> bool:

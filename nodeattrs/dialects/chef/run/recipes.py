@@ -51,7 +51,7 @@ words_now = _words.get
 
 @dataclass(frozen=True)
 class LogLine:
-    """What a cookbook file wrote with `log`: the message, a level, and where it stands."""
+    """A message that a cookbook file wrote with `log`, its level and its line."""
 
     message: str
     level: str
@@ -109,14 +109,14 @@ _GONE = {
 class RecipeRunner:
     """Runs the attribute files and recipes of one node.
 
-    node:      takes them in
-    cookbook:  gives a cookbook by its name, or raises CookbookNotFound
-    words:     more names for recipes, such as `include_recipe`; those in `BOTH` are of attribute files, too
-    on_log:    called with each line a file logs
+    node:      the node that they set attributes on
+    cookbook:  a function from a name to its cookbook; raises CookbookNotFound
+    words:     further names for recipes, such as `include_recipe`; names in `BOTH` are for attribute files, too
+    on_log:    called with each logged line
     on_recipe: called with the full name of each recipe before it runs
-    shared:    more names for recipes and attribute files, such as `read_json`
-    ruby:      runs attribute files in Ruby; without it they are passed over
-    facts:     what conditions of attribute files ask
+    shared:    further names for recipes and attribute files, such as `read_json`
+    ruby:      runs attribute files in Ruby; None: they become unknown layers
+    facts:     the facts for conditions of attribute files
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class RecipeRunner:
         self._unrun = Unrun(())
         self._facts = facts or {}
         if ruby is not None:
-            ruby.belong_to(lambda name, here, by: self._order.include(name, here=here, by=by), self._note)
+            ruby.set_callbacks(lambda name, here, by: self._order.include(name, here=here, by=by), self._note)
 
     @cached_property
     def _words(self) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
@@ -166,24 +166,24 @@ class RecipeRunner:
 
     @property
     def attribute_files(self) -> list[str]:
-        """ "cookbook/path" of those that ran, in order."""
+        """ "cookbook/path" of the attribute files that ran, in order."""
         return [file for file in self._order.loaded if self._ruby is not None or not file.endswith(RUBY)]
 
     def load_attribute_files(self, order: list[str]) -> None:
-        """Run the attribute files of the cookbooks named. raises: RecipeFailed, NotFound"""
+        """Run all attribute files of the named cookbooks, in this order. raises: RecipeFailed, NotFound"""
         self._unrun = Unrun(map(self._cookbook, order))
         for name in order:
             if (cookbook := self._cookbook(name)).unread:
                 self._note_anything(Origin(ATTRIBUTE_FILE, name, cookbook.locator.at(()).file), cookbook.unread)
         if self._ruby is not None:
-            self._ruby.come_after(map(self._cookbook, order))
+            self._ruby.load_libraries_of(map(self._cookbook, order))
         self._order.load(order)
 
     def run_recipe(self, name: str, here: str = "", by: Callable[[], Origin] | None = None) -> bool:
-        """Run a recipe, unless it has been; whether it ran.
+        """Run a recipe; returns False where it has run before.
 
         name: `cookbook` or `cookbook::recipe`; `::recipe` is one of the cookbook *here*
-        by:   asked who includes it, for messages; nobody for one of the run-list
+        by:   a function that returns the line of the include, for messages; None for an item of the run-list
         raises: CookbookNotFound, RecipeNotFound, RecipeFailed
         """
         full = qualified(name)

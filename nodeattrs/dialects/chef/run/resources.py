@@ -42,13 +42,13 @@ RESOURCE_WORDS = (
 
 
 class Resources:
-    """The catalog of one run, and what recipes may say to it.
+    """Builds the catalog of one run from the declarations of recipes.
 
-    node:    knows who sets values
-    root:    the folder to which its origins are relative
-    include: runs a recipe: (name, here, by); set by whoever runs them
-    bound:   parameters that nobody gave: (type, title, name -> default, or None for those of any name)
-    find:    where a file of a cookbook lies: (cookbook, "templates" or "files", name) -> path
+    node:    gives the line of a declaration
+    root:    the folder that origins are relative to
+    include: a function that runs a recipe: (name, here, by); set it before recipes run
+    bound:   a function that returns parameters from bindings: (type, title, name -> default; None for all names)
+    find:    a function that returns the path of a cookbook file: (cookbook, "templates" or "files", name)
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Resources:
     # Words
 
     def words(self) -> dict[str, Any]:
-        """The names that recipes see."""
+        """The names for recipes: types, `resource`, `reference`, `chain`, `define`, `require_recipe` and others."""
         makers = {name: RefMaker(name, self._on_link) for name in OURS}
         recipe = RefMaker("Recipe", self._on_link, qualified)
         return {
@@ -90,13 +90,13 @@ class Resources:
         }
 
     def enter(self, recipe: str) -> None:
-        """A recipe begins: its container is declared here, so its place in the catalog is where it was included."""
+        """Declare the container of a recipe at the current place in the catalog, unless it is declared."""
         ref = Ref(f"Recipe[{qualified(recipe)}]")
         if ref not in self.catalog:
             self.catalog.add(Resource(ref, "class", origin=Origin("recipe", qualified(recipe))))
 
     def declare(self, kind: str, titles: str | Iterable[str], **parameters: Any) -> Any:
-        """Declare a resource, or one for each title; the reference, or the references side by side.
+        """Declare a resource, or one for each title; returns its reference, or all references as Refs.
 
         raises: BadArgument, DuplicateResource
         """
@@ -124,34 +124,34 @@ class Resources:
         )
 
     def reference(self, kind: str) -> RefMaker:
-        """References to resources of a type, whether it is known here or not: `reference("Service")["apache2"]`."""
+        """A maker of references to resources of any type: `reference("Service")["apache2"]`."""
         return RefMaker(kind, self._on_link)
 
     def chain(self, text: str) -> None:
-        """Relate resources by a text of Puppet's language. raises: DocumentError"""
+        """Relate resources by a chain in Puppet's language. raises: DocumentError"""
         self.catalog.relate(text, origin_here(self._node))
 
     def define(self, body: Callable[..., Any]) -> Defined:
-        """Make a defined type of a function: `@define` above `def vhost(title, port=80): ...`.
+        """Make a defined type from a function: `@define` above `def vhost(title, port=80): ...`.
 
-        A parameter that nobody gives is looked up by its name: in the bindings, in Hiera; then it is its default.
+        A missing parameter is looked up in the bindings, then in Hiera; else its default counts.
         """
         return Defined(body, self)
 
     def require_recipe(self, *names: str) -> None:
-        """Include recipes, and put them before everything in this one."""
+        """Include recipes, and order them before all resources of the current one."""
         for ref, here, origin in self._included(names):
             self.catalog.depend(here, ref, origin)
 
     def contain_recipe(self, *names: str) -> None:
-        """Include recipes as parts of this one: what comes before or after it comes before or after them."""
+        """Include recipes as contents of the current one, so that its relationships apply to them, too."""
         for ref, here, _ in self._included(names):
             self.catalog.contain(here, ref)
 
     def finish(self) -> Catalog:
-        """Run the bodies of defined types, round by round until none is left; the catalog.
+        """Run the waiting bodies of defined types in rounds, until none is left; returns the catalog.
 
-        raises: RecipeFailed, DuplicateResource
+        raises: RecipeFailed, DuplicateResource; BadArgument, where they declare each other without end
         """
         for _ in range(_MOST_ROUNDS):
             if not self._waiting:
@@ -190,7 +190,8 @@ class Resources:
     def instance(
         self, kind: str, title: str, body: Callable[[], None], parameters: dict[str, Any], filled: Iterable[str] = ()
     ) -> Ref:
-        """Declare an instance of a defined type; its body runs later. filled: the parameters that nobody gave"""
+        """Declare an instance of a defined type; `finish` runs its body. filled: names of parameters that were
+        looked up"""
         origin = origin_here(self._node)
         own, common = self._sorted_out(parameters, origin)
         ref = self._linked(f"{kind}[{title}]")
@@ -313,9 +314,9 @@ class Resources:
 
 
 class Defined:
-    """A defined type: called with a title, or several, it declares an instance of it.
+    """A defined type: call it with a title, or several, to declare instances.
 
-    It is called `Vhost[...]` where its function is `vhost`; `vhost['a']` is a reference to one.
+    The type of a function `vhost` is `Vhost`; `vhost['a']` is a reference to `Vhost[a]`.
     """
 
     def __init__(self, body: Callable[..., Any], resources: Resources) -> None:
@@ -328,7 +329,7 @@ class Defined:
         update_wrapper(self, body)
 
     def __call__(self, titles: str | Iterable[str], **parameters: Any) -> Any:
-        """Declare an instance, or one for each title."""
+        """Declare an instance, or one for each title; returns its reference, or all references as Refs."""
         if not isinstance(titles, str):
             return Refs([self(title, **parameters) for title in titles])
         body, known = self._body, (*_RELATIONS, *_CHEFS, *_COMMON)
@@ -347,9 +348,10 @@ class Defined:
 
 
 def finder(cookbook: Callable[[str], Cookbook]) -> Callable[[str, str, str], str]:
-    """Finds templates and files in cookbooks on disk: below `templates/` or `files/`, there also in `default/`.
+    """A function that returns the path of a cookbook's template or file: below `templates/` or `files/`, or `default/`
+    there.
 
-    raises: CookbookNotFound; BadName; BadArgument, where there is none
+    The function raises CookbookNotFound; BadName; BadArgument, where there is no such file.
     """
 
     def find(name: str, folder: str, file: str) -> str:

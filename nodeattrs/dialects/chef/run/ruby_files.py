@@ -44,13 +44,13 @@ Reached = tuple[Cookbook, Origin, "UnrunCode"]
 
 
 def note_anything(node: Attributes, origin: Origin, reason: str) -> None:
-    """Note that a source may set anything."""
+    """Note on a node that a source may set any attribute. reason: why that is not known"""
     for level in LEVELS:
         node.unknown(level, origin.name, origin, reason)
 
 
 def note_code(node: Attributes, origin: Origin, code: UnrunCode) -> None:
-    """Note what some code may set: the paths that it writes out, or anything."""
+    """Note on a node the attributes that unrun code may set: its constant paths, or any."""
     for level, lines in code.lines.items():
         node.unknown(level, origin.name, origin, NOT_RUN, lines)
     if code.hidden is not None:
@@ -59,9 +59,9 @@ def note_code(node: Attributes, origin: Origin, code: UnrunCode) -> None:
 
 
 class Unrun:
-    """The code in Ruby that one node may reach.
+    """The Ruby code that the files of one node may call.
 
-    cookbooks: those whose libraries, resources and definitions Chef loads
+    cookbooks: the cookbooks with the libraries, resources and definitions that Chef loads
     """
 
     def __init__(self, cookbooks: Iterable[Cookbook]) -> None:
@@ -69,8 +69,9 @@ class Unrun:
         self._seen: dict[str, set[int]] = {}
 
     def reached(self, cookbook: Cookbook, file: str, origin: Origin) -> Iterator[Reached]:
-        """The code of a recipe or attribute file, then all code that it reaches by name, and none before it did.
+        """Yield the code of a file, then all code that it may call by name, each at its first call.
 
+        origin: of the file
         raises: MissingExtra, without tree-sitter
         cost:   a lookup for each name that the code uses, after the files were parsed once
         """
@@ -130,7 +131,10 @@ def may_set(cookbook: Cookbook, file: str) -> bool:
 
 
 def lines_that_set(cookbook: Cookbook, file: str, path: Path) -> Iterator[int]:
-    """The lines of a file that may set a path, or something above or below it, as far as its keys are written out."""
+    """Yield the lines of a Ruby file that may set a path, or one above or below it, as far as keys are constant.
+
+    Nothing for a file that cannot be read.
+    """
     try:
         code = _code(cookbook, file)
     except (DocumentError, MissingExtra):
@@ -143,9 +147,9 @@ __all__ = ["KEPT", "RubyFiles"]
 
 
 class RubyFiles:
-    """What runs them for one node.
+    """Runs the attribute files in Ruby of one node.
 
-    words: `data_bag`, `data_bag_item` and `search`
+    words: the functions `data_bag`, `data_bag_item` and `search`
     """
 
     def __init__(self, repository: Repository, node: Node, words: Mapping[str, Callable[..., Any]]) -> None:
@@ -160,27 +164,27 @@ class RubyFiles:
 
     @classmethod
     def of_run(cls, repository: Repository, node: Node, words: Mapping[str, Callable[..., Any]]) -> RubyFiles | None:
-        """The same where somebody asked for it, and code may run; None where Ruby is not run. raises: DocumentError"""
+        """A RubyFiles where options or settings ask for Ruby and code may run; else None. raises: DocumentError"""
         asked = repository.asked.ruby or repository.config.chef.ruby
         return cls(repository, node, words) if asked and may_run() else None
 
-    def belong_to(self, include: Callable[..., None], log: Callable[[str, str, Origin], None]) -> None:
-        """Who loads the files that are included, and takes what is logged."""
+    def set_callbacks(self, include: Callable[..., None], log: Callable[[str, str, Origin], None]) -> None:
+        """Set the functions that load an included attribute file, and that take a logged message."""
         self._include, self._log = include, log
 
-    def come_after(self, cookbooks: Iterable[Cookbook]) -> None:
-        """Name the cookbooks whose libraries are loaded before the first file runs, in order."""
+    def load_libraries_of(self, cookbooks: Iterable[Cookbook]) -> None:
+        """Set the cookbooks whose libraries are loaded before the first file runs, in order."""
         self._cookbooks = list(cookbooks)
 
     def run(self, cookbook: Cookbook, file: str, name: str) -> None:
-        """Run one of them. raises: RecipeFailed, TooMuch, NotFound where there is no Ruby"""
+        """Run an attribute file. raises: RecipeFailed, TooMuch; NotFound, where there is no Ruby"""
         if self._others:
             self._forget()
         self._session.run(_path(cookbook, file), name, cookbook.shown(file), cookbook.name)
 
     @contextlib.contextmanager
     def beside(self) -> Iterator[None]:
-        """While it lasts somebody else writes to the node."""
+        """A context in which other code changes the node; afterwards Ruby reads the node anew."""
         self._others += 1
         try:
             yield

@@ -38,19 +38,19 @@ from nodeattrs.node.run_list import normalised
 
 @dataclass
 class Run:
-    """What a run did.
+    """The result of a run.
 
     node:            as it is after the last recipe
-    expansion:       what the run-list expands to
+    expansion:       of the run-list
     attribute_files: "cookbook/path" in the order in which they ran
-    recipes:         "cookbook::recipe" in the order in which they began
-    log:             what cookbook files logged
-    warnings:        what is probably not meant, once each
-    included:        recipe -> who included it, asked when somebody wants to know
-    policy:          the one that the node follows, or None
-    search:          the word `search` that it had, or None
-    facts:           the file that its facts come from, or "this machine"
-    catalog:         the resources that recipes declared; nothing has been applied
+    recipes:         "cookbook::recipe" in the order in which they started
+    log:             the messages of cookbook files
+    warnings:        each once
+    catalog:         the declared resources; not applied
+    included:        recipe -> a function that returns the line that included it
+    policy:          of the node; None for none
+    search:          the function `search` of the run; None for none
+    facts:           the file of the facts, or "this machine"
     """
 
     node: Node
@@ -79,19 +79,18 @@ def run_node(
     log: Callable[[LogLine], None] | None = None,
     words: Mapping[str, Any] | None = None,
 ) -> Run:
-    """Run one node of a repository.
+    """Run one node of a repository; saves nothing.
 
-    Normal attributes come from the last run, then what nodes/NAME says is deep merged over them, then
-    the JSON attributes, lists united each time. Run-list and environment: the arguments, else the JSON
-    attributes, else the node file, else the last run, else (the environment only) the configuration.
-
-    facts:           become the whole of automatic
-    override_run_list: what is run instead of the node's run-list, which it keeps
+    Normal attributes start as the last run left them; the file of the node and then the JSON attributes are deep merged
+    over them, lists united. Run-list and environment come from the arguments, else the JSON attributes, else the node's
+    file, else the last run, else (the environment only) the settings.
+    facts:           become all automatic attributes
+    override_run_list: run instead of the node's run-list, which the node keeps
     json_attributes: as `chef-client -j`
     saved:           the node of the last run, not changed
-    log:             called with each line that a cookbook file logs
-    words:           more names for recipes, such as `search` over a store
-    raises:          RecipeFailed, NotFound, RunListError, DocumentError, ...: nothing is kept then
+    log:             called with each message of a cookbook file
+    words:           further names for recipes, such as `search` over a store
+    raises:          RecipeFailed, NotFound, RunListError, DocumentError, ...
     source:          semantics of Chef's policy builder; docs/merging.md, "A run"
     """
     config = repository.config

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a run is asked for, beside its node; each as `run_node` has it."""
+    """The arguments of `run_node` for one node."""
 
     facts: Facts
     run_list: Iterable[str] | None = None
@@ -47,13 +47,13 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Session:
-    """A run with what came before it and what it left.
+    """A run, with the saved node before it and what is to be saved after it.
 
-    run:      what the run did
-    last:     the node as the last run had left it, or None where there was none
-    saved:    document and snapshot, as far as the settings let them be kept
-    place:    where that is kept now; None where nothing was saved
-    revision: what it is there
+    run:      the result of the run
+    last:     the saved node before the run; None where there was none
+    saved:    document and snapshot to save, filtered by the settings
+    place:    the store that has them; None before they are saved
+    revision: the saved revision; None before they are saved
     """
 
     run: Run
@@ -64,25 +64,25 @@ class Session:
 
     @property
     def note(self) -> str:
-        """What is odd about where the node began; empty where all is well."""
+        """A remark about the saved node before the run; "" for none."""
         return self.last.note if self.last else ""
 
     @property
     def snapshot(self) -> dict[str, Any]:
-        """What the run left behind, as far as it is kept; it shares settled facts with the node."""
+        """The filtered snapshot to save; it shares settled facts with the node."""
         assert self.saved.snapshot is not None
         return self.saved.snapshot
 
     @property
     def follows(self) -> int | None:
-        """The number of the revision that this one follows: 0 for none, None where the last one has no number."""
+        """The number of the revision before this one: 0 for none, None where it has no number."""
         if self.last is None:
             return 0
         return self.last.saved.revision.number if self.last.saved.revision else None
 
     @cached_property
     def before(self) -> dict[Any, Any] | None:
-        """The merged tree that the last run had left; None where none went well."""
+        """The merged attributes before the run; None where no run has succeeded."""
         if self.last is None:
             return None
         tree = self.last.node.to_dict(evaluate=False)
@@ -90,12 +90,12 @@ class Session:
 
     @cached_property
     def after(self) -> dict[Any, Any]:
-        """The merged tree as far as it is kept, to compare with it."""
+        """The merged attributes of the snapshot to save, for a comparison with `before`."""
         return Node.restore(self.snapshot).to_dict(evaluate=False)
 
     @cached_property
     def is_as_before(self) -> bool:
-        """Whether a run that went well had left the very same: to know that nothing changed neither tree is made."""
+        """Whether the last run succeeded and saved an equal snapshot; found without merging either."""
         if self.last is None or not self.last.saved.noted.ok:
             return False
         return is_same_form(self.snapshot, self.last.saved.snapshot)
@@ -113,10 +113,10 @@ def facts_of_another(run: Run) -> Iterator[str]:
         yield f"these are the facts of {host} ({run.facts}), and not of the node {name}: --facts names others"
 
 
-def name_in(facts: Facts) -> str:
+def machine_name(facts: Facts) -> str:
     """What a machine calls itself: its fqdn, else its host name.
 
-    raises: BadArgument, where the facts name neither
+    raises: BadArgument, where the facts have neither
     source: Chef's client
     """
     for key in _NAMES:
@@ -127,12 +127,13 @@ def name_in(facts: Facts) -> str:
 
 
 def last_of(repository: Repository, store: Store, name: str) -> Remembered | None:
-    """The node as the last run left it. raises: BadName, DocumentError, StoreError"""
+    """The saved node of a repository; None where it is not saved. raises: BadName, DocumentError, StoreError"""
     return remembered(store, name, repository.config.sensitive, root=repository.root)
 
 
 def require_known(repository: Repository, store: Store, name: str, facts: Facts) -> None:
-    """raises: NodeNotFound, where neither the repository nor these facts have a node of that name"""
+    """Do nothing where the repository or the facts know a node of that name. raises: NodeNotFound, where neither
+    does"""
     file = pathlib.PurePath(facts.locator.at(()).name).stem  # that describes the machine
     if repository.describes(name) or name in (file, *(facts.tree.get(key) for key in _NAMES)):
         return
@@ -156,14 +157,16 @@ def run(
     before_search: Callable[[], None] | None = None,
     fleet: str = "",
 ) -> Session:
-    """Run a node, starting from what the last run saved. Nothing is saved.
+    """Run a node with the attributes that the last run saved; returns the session. Saves nothing.
 
-    store:  what recipes search in
-    apply:  brings the resources of the recipes into their state; its report becomes part of the revision, and a
-            revision whose resources failed is noted as failed
+    store:  for searches of recipes
+    last:   the saved node; None for a new one
+    apply:  a function that applies the catalog; its report becomes a part of the revision, which counts as failed where
+            resources failed
+    log:    called with each message of a cookbook file
     before_search: called before a recipe searches the store
-    fleet:  noted with the revision, where a call may give a node to two workers
-    raises: as `run_node` and *apply*; BadValue, DeferredCycle, where the node cannot be kept
+    fleet:  the identifier of the call, for the notes of the revision
+    raises: the errors of `run_node` and *apply*; BadValue, DeferredCycle, where the node cannot be saved
     """
     ran = run_node(
         repository,
@@ -199,10 +202,9 @@ def save_failed(
     error: NodeattrsError,
     fleet: str = "",
 ) -> None:
-    """Save that a run failed: the node as it was, and what sort of error it was, and where.
+    """Save a revision with the class of the error of a failed run, and the attributes from before. Raises nothing.
 
-    Of a first run the node is saved where nodes/ describes it or a run-list was given; then nothing is known of it but
-    its environment and its run-list. An error of the store does not hide the run's.
+    A new node is saved only where nodes/ describes it or a run-list was given, without attributes.
     """
     with contextlib.suppress(NodeattrsError):
         was = last.saved if last else _unrun(repository, name, wanted)

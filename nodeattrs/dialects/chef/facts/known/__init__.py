@@ -22,9 +22,9 @@ _INSIDE = pathlib.PurePath("lib", "fauxhai", "platforms")
 
 
 def platforms(folder: pathlib.Path | None = None) -> dict[str, pathlib.Path]:
-    """Every platform with facts, "NAME-VERSION" -> file: those shipped, and those of a folder in fauxhai's shape.
+    """ "NAME-VERSION" -> file with the facts of that platform, of this package and of a folder in fauxhai's form.
 
-    raises: NotFound, where the folder is none
+    raises: NotFound, where *folder* does not exist
     """
     found = dict(_files(pathlib.Path(__file__).parent, "*.json"))
     if folder is not None:
@@ -47,11 +47,11 @@ def _in_order(name: str) -> list[tuple[int, str]]:
 
 
 def platform_file(name: str, folder: pathlib.Path | None = None) -> pathlib.Path:
-    """The file with the facts of a platform; of several versions that begin as *name* says, that of the newest.
+    """The file with the facts of a platform; where *name* begins several versions, the file of the newest.
 
     name:   "ubuntu-22.04", "ubuntu-22" or "ubuntu"
-    folder: of platforms in fauxhai's shape
-    raises: NotFound, with what is near
+    folder: of platforms in fauxhai's form
+    raises: NotFound, with similar names
     """
     known = platforms(folder)
     fitting = [one for one in known if one == name or one.startswith((f"{name}-", f"{name}."))]
