@@ -88,7 +88,7 @@ _WHO = (
 
 
 def asking(without: Container[str] = ()) -> Iterator[Argument]:
-    """Who is asked, and what is known of them."""
+    """The arguments that choose subjects and their facts. without: names of options to leave out"""
     return (one for one in _WHO if one.names[0] not in without)
 
 
