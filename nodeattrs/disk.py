@@ -174,7 +174,7 @@ class Entry:
             return None
 
     def content(self) -> bytes:
-        """Of a file."""
+        """The content of a file."""
         with open(open_unfollowed(self.name, os.O_RDONLY | os.O_NONBLOCK, self.folder), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise OSError(errno.EINVAL, "it is no file")
@@ -209,7 +209,7 @@ class Entry:
             raise OSError(errno.EINVAL, "a link to a device is neither written to nor replaced", self.name)
 
     def target(self) -> str:
-        """Where a link leads."""
+        """The path that a link leads to."""
         return os.readlink(self.name, dir_fd=self.folder)
 
     def replace(self, content: bytes, mode: int, uid: int = -1, gid: int = -1) -> None:
@@ -253,11 +253,11 @@ class Entry:
             os.unlink(self.name, dir_fd=self.folder)
 
     def make_folder(self) -> None:
-        """A folder."""
+        """Make an empty folder. raises: OSError"""
         os.mkdir(self.name, dir_fd=self.folder)
 
     def remove_folder(self) -> None:
-        """An empty one."""
+        """Remove an empty folder."""
         os.rmdir(self.name, dir_fd=self.folder)
 
     def chmod(self, mode: int) -> None:

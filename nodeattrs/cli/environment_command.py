@@ -22,5 +22,5 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Show it."""
+    """Print one environment with its attributes and versions; returns the exit code."""
     return perform_on(options, terminal, ("cookbook_versions",))

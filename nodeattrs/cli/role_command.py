@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Show it."""
+    """Print one role with its attributes and run-lists; returns the exit code."""
     return perform_on(options, terminal, ("run_list", "env_run_lists"))
 
 

@@ -24,6 +24,6 @@ class Argument(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its name in `Question.arguments`: the first long name, with _ for -, unless `keywords` have a "dest"."""
+        """The name in `Question.arguments`: the first long name, with _ for -, unless `keywords` have a "dest"."""
         first = next((one for one in self.names if one.startswith("--")), self.names[0])
         return str(self.keywords.get("dest") or first.lstrip("-").replace("-", "_"))

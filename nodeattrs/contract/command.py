@@ -106,11 +106,11 @@ class PlainReport:
     data: Mapping[str, Any]
 
     def lines(self, screen: Screen) -> Iterable[str]:
-        """The lines for people."""
+        """The lines of the report, for a screen."""
         return self.text
 
     def to_dict(self) -> dict[str, Any]:
-        """The data."""
+        """The report as plain data."""
         return dict(self.data)
 
 

@@ -127,7 +127,7 @@ class Job(NamedTuple):
     settings: tuple[ChangedSetting, ...] = ()
 
     def opened(self, side: Side) -> Opened:
-        """A side, opened anew."""
+        """One side of the comparison, opened anew for a dialect."""
         request = self.request if side is self.after else self.request._replace(what_if=AS_IT_IS)
         return named(self.dialect).open(side, request)
 

@@ -70,7 +70,7 @@ def _lines(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Hunks:
-    """Where two sides differ."""
+    """The lines in which the files of two sides differ."""
 
     before: Side
     after: Side

@@ -214,7 +214,7 @@ class Impact:
 
     @property
     def left(self) -> int:
-        """How many nobody asked."""
+        """The number of subjects that were not asked."""
         return sum(one.left for one in self.asked)
 
 

@@ -36,7 +36,7 @@ class Shared(Fold):
 
     @cached_property
     def part(self) -> Part:
-        """What comes of it."""
+        """The merged value of the levels."""
         return laid(Fold(self.children, self.policy)).result
 
 

@@ -47,7 +47,7 @@ class Ansible(Dialect):
         return looked(folder, count)
 
     def commands(self) -> Mapping[str, Command]:
-        """Its own commands."""
+        """The commands of the dialect beside the verbs, by name."""
         from nodeattrs.dialects.ansible.commands import COMMANDS
 
         return COMMANDS

@@ -59,7 +59,7 @@ class PlacedIn:
 
     @property
     def where(self) -> str:
-        """Its plays in words: "site.yml plays 2 to 4 and upgrade.yml play 1"."""
+        """The plays in words: "site.yml plays 2 to 4 and upgrade.yml play 1"."""
         found = [f"{name} play{'s' * (len(its) > 1)} {', '.join(_ranges(its))}" for name, its in self.plays.items()]
         return " and ".join(found) + (" (for which hosts is not known)" if self.is_open else "")
 

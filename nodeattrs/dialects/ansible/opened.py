@@ -137,7 +137,7 @@ class AnsibleHosts(InRepository):
         return [one.origin for inventory in self.inventories.values() for one in places_in_plays(inventory, path)]
 
     def answer(self, name: str) -> Answered:
-        """Its variables: of a command that names a task those in the task."""
+        """The variables of a host; for a command that names a task, the variables in the task."""
         inventory, host = self._found(name)
         found = inventory.host(host) if self._asked is None else answer_of(self._asked, inventory, host)
         self.unread = unread(inventory.unread(()))

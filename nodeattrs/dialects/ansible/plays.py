@@ -74,7 +74,7 @@ class Play:
 
     @property
     def name(self) -> str:
-        """Its name, or whom it is for."""
+        """The name of the play, else its hosts."""
         return str(self.body.get("name") or ",".join(self.patterns or [str(self.body.get("hosts"))]))
 
     def error(self, kind: Any, message: str, *at: Any) -> AnsibleError:

@@ -197,7 +197,7 @@ class Settings:
         return {"version": 1, "settings": rows}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A line a setting."""
+        """One line for each setting."""
         if self.config.passed_over is not None:
             yield "ansible.cfg does not count: every user may write into its folder"
         elif self.config.file is None:

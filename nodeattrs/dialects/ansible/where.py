@@ -174,6 +174,6 @@ class Task:
 
     @property
     def place(self) -> str:
-        """Its file and line."""
+        """The file and line of the task."""
         document = self.where.document
         return f"{document.file}:{document.place(self.at)[0]}"

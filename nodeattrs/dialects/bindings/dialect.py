@@ -47,7 +47,7 @@ class Bindings(Dialect):
         return looked(folder)
 
     def commands(self) -> Mapping[str, Command]:
-        """Its own commands."""
+        """The commands of the dialect beside the verbs, by name."""
         from nodeattrs.dialects.bindings.commands import COMMANDS
 
         return COMMANDS

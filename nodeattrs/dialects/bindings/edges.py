@@ -31,7 +31,7 @@ class Graph:
     edges: tuple[Edge, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """It as data."""
+        """The edge as plain data."""
         return {
             "version": 1,
             "nodes": list(self.nodes),
@@ -39,7 +39,7 @@ class Graph:
         }
 
     def to_dot(self) -> str:
-        """It in the language of Graphviz."""
+        """The graph in the language of Graphviz."""
         lines = ["digraph bindings {", "  rankdir=LR;", "  node [shape=box];"]
         lines += [f"  {_quoted(node)};" for node in self.nodes]
         lines += [

@@ -54,7 +54,7 @@ class BindingKeys(WithFacts):
         )
 
     def answer(self, name: str) -> Answered:
-        """Its keys."""
+        """Each key of data -> its value for the node, or the error that it ends with."""
         injector = self.site(name).injector(lenient=bool(self.request.what_if.levels))
         self.unread = [*injector.resolution.may_count()]
         values: dict[str, Any] = {error.key[1]: error for error in injector.faults if error.key is not None}

@@ -77,7 +77,7 @@ class InjectedValue:
     value: Any
 
     def to_dict(self) -> dict[str, Any]:
-        """Key and value."""
+        """The key and its value as plain data."""
         return {"version": 1, "key": self.key, "value": _plain(self.value)}
 
     def lines(self, screen: Screen) -> Iterator[str]:
@@ -189,7 +189,7 @@ class ListedBindings:
         return {"version": 1, "classes": self.injector.classes(), "keys": list(self._rows())}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A row a key."""
+        """One row for each key."""
         rows = [
             [
                 printable(f"{row['kind']}, {row['name']}" if row["name"] else row["kind"]),
@@ -214,9 +214,9 @@ class BindingGraph:
     graph: Graph
 
     def to_dict(self) -> dict[str, Any]:
-        """Nodes and edges."""
+        """The nodes and edges as plain data."""
         return self.graph.to_dict()
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """DOT, line by line."""
+        """The graph in the language of Graphviz, line by line."""
         yield from map(printable, self.graph.to_dot().splitlines())

@@ -17,7 +17,7 @@ class Catalogs(InRepository):
 
     @property
     def place(self) -> Path:
-        """Their folder."""
+        """The folder of compiled catalogs."""
         return self.request.named(self.side, "catalogs", "catalogs") or self.side.root
 
     @property
@@ -30,7 +30,7 @@ class Catalogs(InRepository):
         return sorted(path.stem for path in self.place.glob("*.json"))
 
     def answer(self, name: str) -> Answered:
-        """Its resources."""
+        """The resources of one catalog, each with its parameters."""
 
         file = self.place / f"{name}.json"
         shown = self.repository.shown(file)

@@ -43,7 +43,7 @@ class CloudInit(Dialect):
         return looked(folder, count)
 
     def commands(self) -> Mapping[str, Command]:
-        """Its own commands."""
+        """The commands of the dialect beside the verbs, by name."""
         from nodeattrs.dialects.cloudinit.commands import COMMANDS
 
         return COMMANDS

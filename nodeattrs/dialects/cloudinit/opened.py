@@ -41,15 +41,15 @@ class UserData(InRepository):
 
     @property
     def is_there(self) -> bool:
-        """Any set at all."""
+        """Whether the settings name a set of user-data."""
         return bool(self._sets)
 
     def subjects(self) -> Iterable[str]:
-        """The sets."""
+        """The names of the sets of user-data."""
         return self._sets
 
     def answer(self, name: str) -> Answered:
-        """The merged config."""
+        """The merged config of a set. raises: CloudConfigError"""
         if name not in self._sets:
             raise BadArgument(
                 f"there is no set {name}", hint=f"[cloud-init.{name}] with files = [...] in nodeattrs.toml"

@@ -42,7 +42,7 @@ class Provenance:
 
     @property
     def value(self) -> dict[Any, Any]:
-        """The merged config."""
+        """The merged config as a tree."""
         raise NotImplementedError
 
     def changes(self) -> Iterator[PartChanges]:

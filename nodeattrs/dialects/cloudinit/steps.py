@@ -82,7 +82,7 @@ class PartReport(NamedTuple):
         return self.status == "ignored" and self.part.type not in HANDLED_ELSEWHERE
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """The step as plain data for JSON."""
         return {
             "number": self.number,
             "filename": self.filename,
@@ -200,7 +200,7 @@ class Change(NamedTuple):
     new: Any
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The steps as plain data for JSON."""
         shown: dict[str, Any] = {"path": spell(self.path), "steps": list(self.path), "action": self.action}
         return shown | {name: value for name, value in (("old", self.old), ("new", self.new)) if value is not ABSENT}
 

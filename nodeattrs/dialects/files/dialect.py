@@ -11,7 +11,7 @@ from nodeattrs.contract.sides import Side
 
 
 class Files(Dialect):
-    """The folds of [fold.NAME]."""
+    """Plain files that fold into one tree, as [fold.NAME] of nodeattrs.toml names them."""
 
     name = "folds"
     noun = "fold"
@@ -30,7 +30,7 @@ class Files(Dialect):
         return Folds(side, request)
 
     def commands(self) -> Mapping[str, Command]:
-        """Its only command."""
+        """The one command of the dialect, under the name ""."""
         from nodeattrs.dialects.files.commands import COMMANDS
 
         return COMMANDS

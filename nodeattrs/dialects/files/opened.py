@@ -14,13 +14,13 @@ class Folds(InRepository):
 
     @property
     def is_there(self) -> bool:
-        """Any fold at all."""
+        """Whether the settings name a fold."""
         return bool(self.repository.config.folds)
 
     def subjects(self) -> Iterable[str]:
-        """The folds."""
+        """The names of the folds in the settings."""
         return self.repository.config.folds
 
     def answer(self, name: str) -> Answered:
-        """The merged tree."""
+        """The merged tree of a fold. raises: DocumentError"""
         return {"value": part_of(self.with_set(named_fold(self.repository, name)))}

@@ -78,7 +78,7 @@ class Traced:
     explanations: Sequence[Explanation]
 
     def to_dict(self) -> dict[str, Any]:
-        """Each trace."""
+        """The trace of each path as plain data."""
         return {"version": 1, "traces": [data(one.to_dict()) for one in self.explanations]}
 
     def lines(self, screen: Screen) -> Iterator[str]:
@@ -154,7 +154,7 @@ class ShownPolicies:
     policies: Sequence[NamedPolicy]
 
     def to_dict(self) -> dict[str, Any]:
-        """Each with its lines."""
+        """Each policy with its lines as plain data."""
         return {"version": 1, "policies": [one.to_dict() for one in self.policies]}
 
     def lines(self, screen: Screen) -> Iterator[str]:

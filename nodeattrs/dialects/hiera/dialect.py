@@ -56,7 +56,7 @@ class Hiera(Dialect):
                 return
 
     def commands(self) -> Mapping[str, Command]:
-        """Its own commands."""
+        """The commands of the dialect beside the verbs, by name."""
         from nodeattrs.dialects.hiera.commands import COMMANDS
 
         return COMMANDS

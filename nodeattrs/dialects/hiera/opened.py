@@ -102,7 +102,7 @@ class HieraKeys(WithFacts):
 
     @property
     def warnings(self) -> Sequence[object]:
-        """Those of the tree, and levels that are left out and not there."""
+        """The warnings of the tree, and of --without levels that the tree does not have."""
         return () if self._asked is None else warnings_of(self.hiera)
 
     def subjects(self) -> Iterable[str]:
@@ -165,7 +165,7 @@ class HieraKeys(WithFacts):
         return self.hiera.environment_layer(self.request.environment or USUAL_ENVIRONMENT)
 
     def answer(self, name: str) -> Answered:
-        """Its keys."""
+        """Each key of the tree -> its value for the node, or its error; a key is looked up when it is read."""
         asked = self._asked
         if asked is not None:
             names = self._names if name in self._names else names_of(asked, [name])

@@ -28,10 +28,10 @@ _VARIABLE = re.compile(
 
 @dataclass(frozen=True)
 class Node:
-    """An expression."""
+    """An expression of the language of bindings."""
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
-        """Its value. raises: BindingError"""
+        """The value of the expression in a scope. raises: BindingError"""
         raise NotImplementedError
 
     def to_data(self) -> Any:
@@ -41,7 +41,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Literal(Node):
-    """A value."""
+    """A value that is written out."""
 
     value: Any
 
@@ -98,7 +98,7 @@ class Variable(Node):
 
 @dataclass(frozen=True)
 class ListOf(Node):
-    """A list of expressions."""
+    """A list whose elements are expressions."""
 
     items: tuple[Node, ...]
 
@@ -114,7 +114,7 @@ class ListOf(Node):
 
 @dataclass(frozen=True)
 class HashOf(Node):
-    """A hash of expressions."""
+    """A hash whose keys and values are expressions."""
 
     pairs: tuple[tuple[Node, Node], ...]
 
@@ -214,7 +214,7 @@ _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
 
 @dataclass(frozen=True)
 class Not(_Written):
-    """The opposite."""
+    """The opposite of a condition: `!`."""
 
     of: Node
 

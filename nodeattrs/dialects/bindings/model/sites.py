@@ -60,7 +60,7 @@ class Site:
         return None if self.parts is None else self.parts.get(part)
 
     def to_dict(self) -> dict[str, Any]:
-        """Its data form, nothing evaluated."""
+        """The data form of the site, with nothing evaluated."""
         site = {} if self.parts is None else {"site": as_data(self.parts)}
         assigned = {one.name: one.value.to_data() for one in self.statements if isinstance(one, Assign)}
         return {**site, **({"assign": assigned} if assigned else {})}
@@ -128,7 +128,7 @@ class Environment:
     bindingsdir: str
 
     def to_dict(self) -> dict[str, Any]:
-        """It as data."""
+        """The environment as plain data."""
         return {
             "name": self.name,
             **{name: getattr(self, name) for name in _ATTRIBUTES},

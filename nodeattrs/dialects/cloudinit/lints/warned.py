@@ -113,7 +113,7 @@ class Warned:
         return f"{self.title}{': ' if self.title else ''}{self.message} [{self.name}]{hint}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """The warning as plain data for JSON."""
         return {
             "name": self.name,
             "severity": self.severity,
