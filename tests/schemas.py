@@ -93,7 +93,7 @@ _WHERE = {
             ],
         }
     ],
-    "unused": [{"file": "str", "line": "int", "path": "str"}],
+    "unused": [{"file": "str", "line": "int", "path": "str", "note": "str|null"}],
     "not_known": [{"subject": "str", "message": "str"}],
 }
 _IN_PLAYS = [{**_WHO, "value": "any", "level": "int", "plays": {"*": ["int"]}}]

@@ -53,7 +53,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         ("explain web1 b", '"from y", set by roles/y/vars/main/one.yml:1, in upgrade.yml play 3'),
         ("explain db1 p", "1, set by site.yml:4, in upgrade.yml play 2"),
         ("explain db1 f", "1, set by v.yml:1, in upgrade.yml play 3"),
-        ("who-has b", "    level 15; in upgrade.yml plays 2 to 3"),
+        ("who-has b", "roles/y/vars/main/one.yml:1  b: in upgrade.yml plays 2 to 3"),
     ],
 )
 def test_a_variable_that_only_plays_set_names_them(run: Callable[..., Any], words: str, expected: str):
@@ -68,10 +68,10 @@ def test_a_play_for_other_hosts_is_not_named(run: Callable[..., Any]):
 
 
 def test_a_matrix_of_what_only_plays_set_names_them(run: Callable[..., Any]):
-    code, out, _ = run("matrix b -i hosts")
+    code, _, err = run("matrix b -i hosts")
 
     assert code == 1
-    assert '"from y", set by roles/y/vars/main/one.yml:1, in upgrade.yml plays 2 to 3' in out
+    assert "roles/y/vars/main/one.yml:1 sets b in upgrade.yml plays 2 to 3" in err
 
 
 def test_outside_of_plays_the_inventory_counts(run: Callable[..., Any]):

@@ -209,7 +209,7 @@ class TestConditions:
 
     def test_the_table_of_the_page_has_all_words(self):
         """And no other."""
-        page = (schemas.FILE.parents[1] / "docs" / "attribute-data.md").read_text("utf-8")
+        page = (schemas.FOLDER.parents[1] / "docs" / "attribute-data.md").read_text("utf-8")
 
         assert set(TESTS) == {"not", "has", "version"}
         assert all(f"`{word}`" in page or f"{{{word}: " in page for word in (*TESTS, *WORDS))

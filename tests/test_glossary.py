@@ -6,7 +6,6 @@ import argparse
 import ast
 import importlib
 import inspect
-import pkgutil
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -16,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from nodeattrs import adapters
 from nodeattrs.cli.program import parser
 
 ROOT = Path(__file__).parent.parent
@@ -25,8 +23,7 @@ USERS = DOCS / "glossary.md"
 PAGES = [ROOT / "README.md", *DOCS.rglob("*.md")]
 PUBLIC = re.search(r"\| names to import \|(.*)\|", (DOCS / "stability.md").read_text(encoding="utf-8"))
 assert PUBLIC is not None
-ADAPTERS = [one.name for one in pkgutil.iter_modules(adapters.__path__, f"{adapters.__name__}.") if one.ispkg]
-MODULES = [name for name in re.findall(r"`(nodeattrs[\w.]*)`", PUBLIC[1]) if name != adapters.__name__] + ADAPTERS
+MODULES = re.findall(r"`(nodeattrs[\w.]*)`", PUBLIC[1])
 
 _REPLACED = (
     r"\b(voices?|hear|hears|heard|hearing|tells?|told|fates?|sinks?|sunk|adopts?|unfolds?|unfolding|desks?"

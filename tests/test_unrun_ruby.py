@@ -407,21 +407,24 @@ class TestSavedNodes:
 
         def run(*words: str) -> tuple[int, dict[str, object], str]:
             capsys.readouterr()
-            repo = ["--repo", str(tmp_path / "r")] if words[1] == "wins" else []
-            code = main([*words, *repo, *common, "--format", "json"])
+            place = (
+                ["--repo", str(tmp_path / "r"), *facts, "--on", "n1", "--run-code"] if words[0] == "where" else common
+            )
+            code = main([*words, *place, "--format", "json"])
             out, err = capsys.readouterr()
             return code, json.loads(out), err
 
         return run
 
-    @pytest.mark.parametrize(("kind", "name"), [("role", "web"), ("environment", "prod")])
-    def test_wins_names_the_places_that_may_override_a_value(self, ask, kind, name):
-        """The exit code is 5; a value that the recipe cannot set has none."""
-        code, found, _ = ask(kind, "wins", name)
-        places = {one["path"]: [(row["place"], row["nodes"]) for row in one["unread"]] for one in found["attributes"]}
+    @pytest.mark.parametrize("file", ["roles/web.json", "environments/prod.json"])
+    def test_where_names_the_place_that_may_override_a_value(self, ask, file):
+        """The exit code is 5; the recipe is named for the one value that it may set."""
+        code, found, _ = ask("where", file)
 
-        assert (5, [(f"{RECIPE}:1", ["n1"])]) == (code, places.pop("app.port"))
-        assert [[]] == list(places.values())
+        assert (5, [(f"{RECIPE}:1", ["app.port"])]) == (
+            code,
+            [(row["place"], [".".join(map(str, path)) for path in row["paths"]]) for row in found["unread"]],
+        )
 
     @pytest.mark.parametrize(
         ("query", "total", "code"),

@@ -136,7 +136,7 @@ runcmd: ['curl https://u:{s}@h/']
     )
     yield "vendor.yaml", f"#cloud-config\npassword: {s}-vendor\nlocale: {s[-1]}\n"
     yield "fold/s.yaml", f"fold: {{pw: {s}}}\nsops: 'ENC[AES256_GCM,data:{s},type:str]'\neyaml: 'ENC[PKCS7,{s}]'\n"
-    yield "ansible.cfg", "[defaults]\ninventory = hosts\nvault_password_file = password\n"
+    yield "ansible.cfg", "[defaults]\ninventory = hosts\nvault_password_file = ../password\n"
     yield "password", "second\n"
     yield "hosts", f"[web]\nw1 x={s[-1]}\n[closed]\nw2\n"
     vault = "!vault |\n" + "".join(f"  {line}\n" for line in INLINE.splitlines())

@@ -102,9 +102,9 @@ class CheckResult(NamedTuple):
 
 
 def check_repository(repository: Repository, run_code: bool, count: Callable[[str], object] = str) -> CheckResult:
-    """Run every check on a repository: Chef's, and then the checks of other dialects.
+    """Run every check on a repository: those of nodes, and then the checks of other dialects.
 
-    Without readable settings only Chef's run. A check whose extra is not installed becomes a note.
+    Without readable settings only the checks of nodes run. A check whose extra is not installed becomes a note.
     run_code: whether code of the repository may run
     count:    called with the name of each checked file, for a progress bar
     """

@@ -48,10 +48,10 @@ def final_code(code: int, options: argparse.Namespace, terminal: Terminal, borde
 
     terminal.note_unread(Unread(path, REASON) for path in (border.refused if border is not None else ()))
     whole = getattr(options, "unread", False)
-    untold = [one for one in terminal.unread if not one.is_told]
-    inside = [one for one in untold if REASON not in one.reason and not one.is_encrypted]
-    encrypted = [one for one in untold if one.is_encrypted]
-    outside = [one for one in untold if REASON in one.reason]
+    unnamed = [one for one in terminal.unread if not one.is_warned]
+    inside = [one for one in unnamed if REASON not in one.reason and not one.is_encrypted]
+    encrypted = [one for one in unnamed if one.is_encrypted]
+    outside = [one for one in unnamed if REASON in one.reason]
     terminal.warn(sentences(inside, whole), LAYER_IS_UNKNOWN.entry)
     terminal.warn(sentences(encrypted, whole), ENCRYPTED.entry)
     terminal.warn(DocumentError(text, hint=HINT, kind=OUTSIDE) for text in sentences(outside, whole))

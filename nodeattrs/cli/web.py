@@ -59,7 +59,7 @@ def _open(terminal: Terminal, has_token: bool, address: str) -> None:
 
 
 def site(options: argparse.Namespace, private: str) -> Site:
-    """The Site to serve: the store and repository of the options, with the places of facts, Hiera and other dialects.
+    """The Site to serve: the store and repository of the options, with the places of facts and of dialects.
 
     private: a file for the answers of an impact
     """

@@ -62,7 +62,11 @@ def lines_of(trace: Trace) -> Iterator[Origin]:
 
 
 class Setting(NamedTuple):
-    """A path that a file sets, and the line; lines count from 1. A list is one value."""
+    """A path that a file sets, and the line; lines count from 1. A list is one value.
+
+    note: where the line counts, if no subject has its value: "in site.yml play 2"
+    """
 
     path: Path
     line: int
+    note: str = ""

@@ -93,8 +93,11 @@ class Opened(ABC):
             if path:
                 yield Setting(path, document.place(path)[0])
 
-    def lines_of(self, path: TreePath) -> Iterable[Origin]:
-        """The lines that set a path in files that perhaps no subject reads. raises: NodeattrsError"""
+    def lines_of(self, path: TreePath) -> Iterable[tuple[Origin, str]]:
+        """The lines that set a path in files that perhaps no subject reads, each with a note or "".
+
+        The note says where the line counts. raises: NodeattrsError
+        """
         return ()
 
     def may_run(self, file: str) -> bool:

@@ -32,7 +32,7 @@ class Unread(NamedTuple):
     paths:  the paths that it may set; (): any path
     kind:   a noun: "recipe"; "" where no word is known
     name:   the dialect's name for it: "app::default"
-    is_told: whether a warning of its own has named it
+    is_warned: whether a warning of its own has named it
     """
 
     place: str
@@ -40,7 +40,7 @@ class Unread(NamedTuple):
     paths: tuple[Path, ...] = ()
     kind: str = ""
     name: str = ""
-    is_told: bool = False
+    is_warned: bool = False
 
     def may_set(self, path: Path) -> bool:
         """Whether it may change the value at *path*: the path itself, one above it or one below it."""

@@ -141,7 +141,7 @@ class Subjects:
         return Reply(dialect, name, parts, tuple(opened.unread), facts=self._facts(opened, dialect, name))
 
     def _facts(self, opened: Opened, dialect: Dialect, name: str) -> str:
-        """Whose facts were used, as people are told."""
+        """The place of the facts that were used; "none", or "of its last run"."""
         if not dialect.needs_facts:
             return ""
         file = opened.facts_file(name)

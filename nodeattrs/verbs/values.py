@@ -19,6 +19,7 @@ from nodeattrs.reports.show import tree_lines
 from nodeattrs.reports.values import data_of, on_one_line, origin_data
 from nodeattrs.verbs.asking import Reply, Subjects, failed_data
 from nodeattrs.verbs.comparing import Difference, Value, differences, plain, value_of
+from nodeattrs.verbs.where import lines_of
 from nodeattrs.verbs.why import key_of, trace_at
 
 _SIGNS = {(True, True): "~", (True, False): "-", (False, True): "+"}
@@ -105,8 +106,13 @@ def matrix(question: Question) -> Output:
     found = Matrix(spell(path), [cell for reply in replies for cell in _cells(reply, path)])
     unread = [*(one for reply in replies for one in reply.doubts(path)), *asked.unread]
     errors = [cell.value for _, cell in found.cells if isinstance(cell.value, NodeattrsError)]
-    has_failed = any(not isinstance(error, NoSuchAttribute) for error in errors)
-    return Output(found, int(has_failed or not (found.is_set or unread)), asked.warnings, unread=unread)
+    has_failed = any(
+        not (isinstance(error, NoSuchAttribute) or getattr(error, "may_be_there", False)) for error in errors
+    )
+    others = () if found.is_set else [(f"{file}:{one.line}", one.note) for file, one in lines_of(question, path)]
+    notes = [f"{place} sets {spell(path)} {note}" for place, note in others if note]
+    code = int(has_failed or not (found.is_set or unread))
+    return Output(found, code, [*asked.warnings, *notes], unread=unread)
 
 
 def _cells(reply: Reply, path: Path) -> Iterator[tuple[str, Cell]]:

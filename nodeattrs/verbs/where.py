@@ -46,7 +46,10 @@ class WhereReport:
         return {
             "version": 1,
             "lines": [_effect_data(one) for one in self.effects],
-            "unused": [{"file": file, "line": one.line, "path": spell(one.path)} for file, one in self.unused],
+            "unused": [
+                {"file": file, "line": one.line, "path": spell(one.path), "note": one.note or None}
+                for file, one in self.unused
+            ],
             "not_known": [{"subject": name, "message": why} for name, why in self.failed.items()],
         }
 
@@ -62,7 +65,8 @@ class WhereReport:
         if self.path and not (self.effects or self.unused):
             yield printable(f"{spell(self.path)}: no line that was read sets it")
         for file, setting in self.unused:
-            yield printable(f"{file}:{setting.line}  {spell(setting.path)}: sets no value of any subject")
+            note = setting.note or "sets no value of any subject"
+            yield printable(f"{file}:{setting.line}  {spell(setting.path)}: {note}")
 
 
 def _effect_data(effect: Effect) -> dict[str, Any]:
@@ -103,7 +107,7 @@ def _of_key(question: Question, path: Path) -> Output:
     lines = _looked(question, path)
     effects = lines.all()
     used = {(effect.place.file, effect.place.line) for effect in effects}
-    unused = [one for one in _lines_of(question, path) if (one[0], one[1].line) not in used]
+    unused = [one for one in lines_of(question, path) if (one[0], one[1].line) not in used]
     unread = _doubts(lines, effects, [] if effects else [path])
     return _output(lines, effects, unused, unread, path)
 
@@ -171,14 +175,14 @@ def _settings(question: Question, file: str) -> Iterator[Setting]:
             yield from opened.settings(shown)
 
 
-def _lines_of(question: Question, path: Path) -> Iterator[tuple[str, Setting]]:
-    """The lines that set a path, read or not."""
+def lines_of(question: Question, path: Path) -> Iterator[tuple[str, Setting]]:
+    """The lines that set a path, of files that perhaps no subject reads: each file, and the line."""
     side = question.side
     for opened in _opened(question):
-        for origin in opened.lines_of(path):
+        for origin, note in opened.lines_of(path):
             shown = side.shown(origin.file) if origin.file else None
             if origin.file and origin.line is not None:
-                yield origin.file if shown is None else side.named(shown), Setting(path, origin.line)
+                yield origin.file if shown is None else side.named(shown), Setting(path, origin.line, note)
 
 
 def _opened(question: Question) -> Iterator[Opened]:

@@ -165,11 +165,6 @@ def _findings(data: dict[str, Any], case: Case) -> Any:
     return sorted(rows)
 
 
-def _places(data: dict[str, Any], case: Case) -> Any:
-    """The lines of the files that are the same in all trees."""
-    return sorted((one["file"], one["line"]) for one in data["places"] if _is_shared(one["file"], case))
-
-
 def _lookups(data: dict[str, Any], case: Case) -> Any:
     """The value of each node; None where nobody has any."""
     found = {name: one.get("value") for name, one in data["nodes"].items()}
@@ -208,7 +203,7 @@ _TAKERS: Mapping[str, Callable[[dict[str, Any], Case], Any]] = {
     "hiera explain": _lookups,
     "hiera list": _lookups,
     "hiera matrix": _groups,
-    "hiera who-has": _places,
+    "hiera who-has": _lines,
     "explain": _value,
     "matrix": _groups,
     "show": _value,

@@ -132,9 +132,10 @@ class AnsibleHosts(InRepository):
                     found.update(_NAME.findall(text_of(self.side.top / file, file)))
         return found
 
-    def lines_of(self, path: TreePath) -> Iterable[Origin]:
-        """The lines of roles and plays that set a variable, or a path in its value."""
-        return [one.origin for inventory in self.inventories.values() for one in places_in_plays(inventory, path)]
+    def lines_of(self, path: TreePath) -> Iterable[tuple[Origin, str]]:
+        """The lines of roles and plays that set a variable, or a path in its value, each with the plays."""
+        found = [one for inventory in self.inventories.values() for one in places_in_plays(inventory, path)]
+        return [(one.origin, f"in {one.where}") for one in found]
 
     def answer(self, name: str) -> Answered:
         """The variables of a host; for a command that names a task, the variables in the task."""

@@ -79,7 +79,7 @@ class ExplainedVariable:
         for title, rows in (
             ("why", reasons(self.inventory, explanation.trace)),
             ("mentions", [_mentioned(one) for one in self._mentions(explanation)]),
-            ("in plays", [_said(one) for one in self.in_plays]),
+            ("in plays", [_sentence(one) for one in self.in_plays]),
             ("rendered", [] if self.rendered is None else [shown(as_json(self.rendered.value))]),
             ("not evaluated", [] if self.rendered is None else list(_left(self.rendered))),
         ):
@@ -216,7 +216,7 @@ def _placed(one: PlacedIn) -> dict[str, Any]:
     }
 
 
-def _said(one: PlacedIn) -> str:
+def _sentence(one: PlacedIn) -> str:
     return f"{shown(_data(one.value))}, set by {one.origin.place or one.origin.who}, in {one.where}"
 
 
@@ -237,7 +237,7 @@ def not_evaluated(answer: Variables, rendered: Rendered) -> Iterator[tuple[Ansib
         file, line = (origin.file, origin.line) if origin else (None, None)
         place = spell(path) if origin is None else origin.place or origin.who
         warning = warned(NOT_EVALUATED, f"{spell(path)} is not evaluated: {reason}", file, line)
-        yield warning, Unread(place, f"is not evaluated: {reason}", (path,), "value", spell(path), is_told=True)
+        yield warning, Unread(place, f"is not evaluated: {reason}", (path,), "value", spell(path), is_warned=True)
 
 
 def _mentioned(one: Mention) -> str:

@@ -164,7 +164,9 @@ class Static:
         gone = sorted(one for role, one in found.sought if not (role or found.is_sought_there(one)))
         if gone and not found.encrypted:
             origin = found.sought_at.get(("", gone[0]), Origin("file", ""))
-            yield _at(NOT_JUDGED, f"{gone[0]} is not there, and may set any name: none is said to be undefined", origin)
+            yield _at(
+                NOT_JUDGED, f"{gone[0]} is not there, and may set any name, so no name is reported as undefined", origin
+            )
 
     def _unused(self) -> Iterator[Definition]:
         found = self._references

@@ -95,7 +95,7 @@ def _unread(question: Question, scopes: Mapping[str, Scope], answers: Collection
     unset = {name: keys for one in answers for name, keys in one.unset.items()}
     has_no_facts = is_bare(asked)
     reason = "is not set, and no facts are given (--facts)" if has_no_facts else "is not set"
-    found += unset_variables(unset, reason, is_told=not has_no_facts)
+    found += unset_variables(unset, reason, is_warned=not has_no_facts)
     names = asked["keys"] if "keys" in asked else [asked["key"]] if "key" in asked else None
     wanted = None if names is None else {str(split_key(key)[0]) for key in names}
     for name, scope in scopes.items():

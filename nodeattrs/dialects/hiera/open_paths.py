@@ -79,16 +79,16 @@ def _reason(one: Needed) -> str:
 
 
 def unset_variables(
-    unset: Mapping[str, Iterable[str]], reason: str = "is not set", *, is_told: bool = False
+    unset: Mapping[str, Iterable[str]], reason: str = "is not set", *, is_warned: bool = False
 ) -> Iterator[Unread]:
     """The variables that values name and that are not set, as unread places.
 
     unset:   variable -> the keys whose values need it
-    is_told: whether the caller is warned of them in other words
+    is_warned: whether the caller is warned of them in other words
     """
     for name, keys in unset.items():
         paths = tuple((key,) for key in keys if key != NAME)
-        yield Unread(name, reason, paths, "variable", is_told=is_told)
+        yield Unread(name, reason, paths, "variable", is_warned=is_warned)
 
 
 def _as_pattern(template: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.common import WithFacts, part_of_keys
 from nodeattrs.dialects.hiera.arguments import check, how_of, is_bare, tree_of, warnings_of
-from nodeattrs.dialects.hiera.census import as_asked
+from nodeattrs.dialects.hiera.census import as_asked, undecided
 from nodeattrs.dialects.hiera.config import Config
 from nodeattrs.dialects.hiera.explain import Explanation
 from nodeattrs.dialects.hiera.open_paths import open_paths, unset_variables
@@ -46,14 +46,16 @@ def _found(folder: Path, template: str, named: Collection[str]) -> Iterator[tupl
 class Keys(Mapping[str, Any]):
     """The keys of a node with their values, each looked up at its first use. An error is a value, too.
 
-    how:    further arguments of each lookup
-    raises: NodeattrsError, where a data file cannot be read
+    how:       further arguments of each lookup
+    when_read: called once all keys are looked up
+    raises:    NodeattrsError, where a data file cannot be read
     """
 
-    def __init__(self, scope: Scope, how: Mapping[str, Any]) -> None:
+    def __init__(self, scope: Scope, how: Mapping[str, Any], when_read: Callable[[], None]) -> None:
         self._scope, self._how = scope, how
         self._known = scope.known_keys()
         self._found: dict[str, Any] = {}
+        self._when_read = when_read
 
     def __getitem__(self, key: str) -> Any:
         key = str(key)  # a path may have a number as its first step
@@ -71,7 +73,11 @@ class Keys(Mapping[str, Any]):
         return (key for key in self._known if key in self)
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        is_new = len(self._found) < len(self._known)
+        count = sum(1 for _ in self)
+        if is_new:
+            self._when_read()
+        return count
 
 
 class HieraKeys(WithFacts):
@@ -176,7 +182,7 @@ class HieraKeys(WithFacts):
             variables = given if isinstance(given, dict) else {}
             scope = scope_of(self.hiera, name, self._facts(name), self.environment_of(name), variables)
             paths = open_paths(scope, self.repository.shown)
-        self.unread = [*paths]
+        self.unread = files = [*paths]
         how = {} if asked is None else how_of(asked)
 
         @lru_cache(maxsize=1)
@@ -192,12 +198,17 @@ class HieraKeys(WithFacts):
             unset = {variable: [key] for variable, keys in scope.missing.items() if key in keys}
             return [*found, *unset_variables(unset, reason)]
 
-        return {"key": part_of_keys(Keys(scope, how), explain, self)._replace(unread=unread)}
+        def when_read() -> None:
+            merges = [level.unread for levels in undecided(scope).values() for level in levels if level.is_merge]
+            self.unread = [*files, *unset_variables(scope.missing, reason), *merges]
 
-    def lines_of(self, path: TreePath) -> Iterable[Origin]:
+        return {"key": part_of_keys(Keys(scope, how, when_read), explain, self)._replace(unread=unread)}
+
+    def lines_of(self, path: TreePath) -> Iterable[tuple[Origin, str]]:
         """The lines of all data files that set a key, or a path in its value."""
         environment = self.request.environment if self._asked is None else self._asked["environment"]
-        return self.hiera.who_has(str(path[0]), environment or USUAL_ENVIRONMENT, path[1:])
+        found = self.hiera.who_has(str(path[0]), environment or USUAL_ENVIRONMENT, path[1:])
+        return [(origin, "") for origin in found]
 
     @cached_property
     def _root(self) -> Path:
