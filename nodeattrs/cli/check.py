@@ -102,7 +102,7 @@ class CheckResult(NamedTuple):
 
 
 def check_repository(repository: Repository, run_code: bool, count: Callable[[str], object] = str) -> CheckResult:
-    """Run every check on a repository: those of nodes, and then the checks of other dialects.
+    """Run every check on a repository: of nodes first, and then of other dialects.
 
     Without readable settings only the checks of nodes run. A check whose extra is not installed becomes a note.
     run_code: whether code of the repository may run
