@@ -49,7 +49,7 @@ run: $(RUNS) ## run the example repository for its three nodes, then explain the
 # The slow ones run by themselves in `make test`: laws, oracles, processes, servers, whole pages of documentation.
 QUICK = policy tree trace tracing fold made rules unknown values writers view documents roles expansion repository \
 	cookbooks facts hiera_merge hiera_yaml hiera_types cloudinit_definitions cloudinit_mergers \
-	bindings_language bindings_data bindings_injector catalog_order catalog_chains house
+	bindings_language bindings_data bindings_injector catalog_order catalog_chains
 
 quick: $(STAMP) ## the tests of the rules alone, in under a minute
 	@$(BIN)/python -m pytest --quiet --numprocesses logical --maxprocesses 8 $(QUICK:%=tests/test_%.py) tests/structure

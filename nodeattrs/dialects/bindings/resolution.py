@@ -133,7 +133,8 @@ class OpenBlock(NamedTuple):
         """The names that it may bind; None where it may bind any."""
         inside = [*BindingSet("", self.item.items).every()]
         names = {one.name for one in inside if isinstance(one, Bind)}
-        is_closed = all(isinstance(one, (Bind, When)) for one in inside) and None not in names
+        binds_names = all(isinstance(one, (Bind, When, Inclusion, Dependency)) for one in inside)
+        is_closed = binds_names and None not in names
         return {str(name) for name in names} if is_closed else None
 
 
