@@ -249,7 +249,10 @@ def test_a_plan_that_ends_too_early_is_an_error(say: Say) -> None:
 # --- bindings
 
 SITE = "site {\n  categories { role => $role }\n  bindings => [layer { 'a': include => 'confdir:/a' }]\n}\n"
-BLOCK = "bindings a {\n  bind 'k' to 1\n  bind 'other' to 1\n  when role web {\n    bind 'k' to 2\n    exclude [z]\n  }\n}\n"
+BLOCK = (
+    "bindings a {\n  bind 'k' to 1\n  bind 'other' to 1\n"
+    "  when role web {\n    bind 'k' to 2\n    exclude [z]\n  }\n}\n"
+)
 
 
 @pytest.mark.parametrize("command", ["inject", "explain", "matrix"])
