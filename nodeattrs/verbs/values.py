@@ -12,7 +12,7 @@ from nodeattrs.contract.command import Output, Question
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
-from nodeattrs.errors import BadUsage, NodeattrsError, NoSuchAttribute
+from nodeattrs.errors import BadUsage, NodeattrsError, NoSuchAttribute, NotFound
 from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.reports.screen import Screen, first_of, printable
 from nodeattrs.reports.show import tree_lines
@@ -22,6 +22,7 @@ from nodeattrs.verbs.comparing import Difference, Value, differences, plain, val
 from nodeattrs.verbs.where import lines_of
 from nodeattrs.verbs.why import key_of, trace_at
 
+_ABSENCE = (NoSuchAttribute, NotFound)
 _SIGNS = {(True, True): "~", (True, False): "-", (False, True): "+"}
 
 
@@ -106,9 +107,8 @@ def matrix(question: Question) -> Output:
     found = Matrix(spell(path), [cell for reply in replies for cell in _cells(reply, path)])
     unread = [*(one for reply in replies for one in reply.doubts(path)), *asked.unread]
     errors = [cell.value for _, cell in found.cells if isinstance(cell.value, NodeattrsError)]
-    has_failed = any(
-        not (isinstance(error, NoSuchAttribute) or getattr(error, "may_be_there", False)) for error in errors
-    )
+    may_be_set = [isinstance(one, _ABSENCE) or getattr(one, "may_be_there", False) for one in errors]
+    has_failed = not all(may_be_set)
     others = () if found.is_set else [(f"{file}:{one.line}", one.note) for file, one in lines_of(question, path)]
     notes = [f"{place} sets {spell(path)} {note}" for place, note in others if note]
     code = int(has_failed or not (found.is_set or unread))

@@ -210,6 +210,7 @@ _TAKERS: Mapping[str, Callable[[dict[str, Any], Case], Any]] = {
     "search": _found,
     "ansible explain": _value,
     "ansible matrix": _groups,
+    "ansible who-has": _lines,
     "fold": _traces,
     "cloud-config explain": _traces,
     "bindings explain": _value,

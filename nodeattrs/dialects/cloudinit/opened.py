@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -70,11 +71,14 @@ class UserData(InRepository):
 
     def _given(self, files: Iterable[Path]) -> list[Blob | Layer]:
         """What files give to the one machine of the set. raises: CloudConfigError"""
-        files = list(files)
-        outside = [file for file in files if border.is_layer_outside(file)]
-        machines = joined(one_of(given_in(self._blob(file))) for file in files if file not in outside)
-        given = [blob for one in machines for blob in ([one.layer] if one.unknown else one.user)]
-        return [*given, *map(self._outside, outside)]
+        given: list[Blob | Layer] = []
+        for is_outside, some in groupby(files, border.is_layer_outside):
+            if is_outside:
+                given += map(self._outside, some)
+                continue
+            for one in joined(one_of(given_in(self._blob(file))) for file in some):
+                given += [one.layer] if one.unknown else one.user
+        return given
 
     def _outside(self, file: Path) -> Layer:
         shown = self.repository.shown(file)

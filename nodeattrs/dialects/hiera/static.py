@@ -258,6 +258,8 @@ class _Judge:
                 continue
             if isinstance(source, DataFile):
                 found.append((entry, source))
+            else:
+                self._all_read = False
         return found
 
     def _module_of(self, path: str) -> str | None:
