@@ -415,7 +415,7 @@ class TestHelm:
         Path("site.yaml").write_text("old: null\n")
         assert call("chart site.yaml --policy helm").tree == {"log": "info"}
         Path("chart/Chart.yaml").write_text("name: c\ndependencies: [{name: redis}]\n")
-        assert "chart/Chart.yaml: has subcharts, whose values were not read" in call("chart --policy helm").err
+        assert "subchart redis) is not in charts/, so its values were not read" in call("chart --policy helm").err
 
     def test_in_a_fold_of_the_settings_too(self, call: Call) -> None:
         Path("chart").mkdir()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nodeattrs.policies.named import NamedPolicy
 
 COMPOSE, HIERA = "compose", "hiera-deep"
-NAMES = ("across", "inside", "helm", "json-merge-patch", "replace", COMPOSE, HIERA)
+NAMES = ("across", "inside", "helm", "helm-4.1", "json-merge-patch", "replace", COMPOSE, HIERA)
 """The names of all policies."""
 DEFAULT_POLICY = ACROSS.name
 """The policy of a fold that names none."""
@@ -74,6 +74,10 @@ def policy_named(name: str) -> NamedPolicy:
         return POLICY
     if name == HIERA:
         return _hiera_deep()
+    if name in ("helm", "helm-4.1"):
+        from nodeattrs.policies.helm import HELM, HELM_4_1
+
+        return HELM_4_1 if name == HELM_4_1.name else HELM
     from nodeattrs.policies.named import POLICIES
 
     for one in POLICIES:

@@ -109,14 +109,6 @@ _PATCH = Policy(
     _BARE,
     Line(ANY, PRESENT, TAKE, "the later document replaces the earlier one"),
 )
-_HELM = Policy(
-    "helm",
-    _MAPS,
-    Line((ABSENT_KIND, NULL), NULL, TAKE, "null, where there is no default"),
-    Line(PRESENT, NULL, DROP, "null removes the default"),
-    Line(ANY, PRESENT, TAKE, "the later value replaces the earlier one, lists too"),
-)
-_VALUES = Policy("helm, among values files", *ACROSS.lines)
 _WHOLE = Policy("replace, below the top", Line(ANY, PRESENT, TAKE, "the later file has the key"))
 _REPLACE = Policy(
     "replace",
@@ -127,13 +119,6 @@ _REPLACE = Policy(
 POLICIES = (
     NamedPolicy("across", "maps merge, anything else is replaced, lists too", "Chef, between levels", ACROSS),
     NamedPolicy("inside", "maps merge, lists unite, anything else is replaced", "Chef, inside a level", INSIDE),
-    NamedPolicy(
-        "helm",
-        "as across; null removes what the first file, the chart's values.yaml, has",
-        "Helm, Chart Template Guide, Values Files, Deleting a default key",
-        _HELM,
-        among=_VALUES,
-    ),
     NamedPolicy(
         "json-merge-patch", "maps merge, null removes, anything else is replaced", "RFC 7396, section 2", _PATCH
     ),

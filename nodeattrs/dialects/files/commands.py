@@ -18,13 +18,23 @@ from nodeattrs.core.tree import dig, json_or_text, parse, under
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.core.unread import Unread, encrypted_at, unread_below, unread_layer
 from nodeattrs.dialects.files.doubts import doubts
-from nodeattrs.dialects.files.folds import check_policy, fold_named, folded, layers_of, named_layers
+from nodeattrs.dialects.files.folds import (
+    Laid,
+    chart_in,
+    check_policy,
+    fold_named,
+    folded,
+    laid_of,
+    laid_over,
+    layers_of,
+)
 from nodeattrs.dialects.files.reports import Blamed, LastChanges, ShownPolicies, traced
 from nodeattrs.dialects.files.text import text_of
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, FoldNotFound
 from nodeattrs.formats.documents import read, standard_input
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.policies import DEFAULT_POLICY, NAMES, policy_named
+from nodeattrs.policies.helm import HelmPolicy
 from nodeattrs.policies.helm_set import set_layers
 from nodeattrs.project.config import PlainFold, read_fold
 from nodeattrs.project.fields import Fields
@@ -80,13 +90,29 @@ class _Layers:
         named = self._named(asked["name"])
         syntax: Any = asked["syntax"] or (named.syntax if named else None) or None
         self._reader = LayerReader(syntax, document=asked["document"], pipes=True)
-        self.all: list[Layer] = []
         name, self._rules = _policy(asked["policy"], named)
         self._policy = policy_named(name)
+        self._laid = self._all_laid(named)
+
+    @property
+    def all(self) -> Sequence[Layer]:
+        """All layers."""
+        return self._laid.layers
+
+    def _all_laid(self, named: PlainFold | None) -> Laid:
+        """The fold that nodeattrs.toml names, or the first chart; then files, then --set."""
+        words: Sequence[str] = self._asked["files"]
+        chart = None if named is not None else chart_in(words, Path(), self._policy)
+        files = [layer for word in words[chart is not None :] for layer in self._read(word)]
         if named is not None and self._repository is not None:
-            self.all += named_layers(self._repository, named)
-        self.all += [layer for word in asked["files"] for layer in self._read(word, name == "helm")]
-        self.all += self._set(asked["set"], name == "helm")
+            below = laid_of(self._repository, named, self._policy)
+            layers, charts = [*below.layers, *files], len(below.charts)
+            return Laid([*layers, *self._set(layers[charts or 1 :])], below.charts)
+        if chart is not None:
+            return laid_over(chart, [*files, *self._set(files)], self._reader, self._policy)
+        over = self._set(files[1:])
+        is_bare = not files and over and isinstance(self._policy, HelmPolicy)
+        return Laid([*([Layer({})] if is_bare else files), *over])
 
     @property
     def warnings(self) -> list[DocumentError]:
@@ -97,7 +123,7 @@ class _Layers:
     def folded(self, layers: Sequence[Layer]) -> Folded:
         """The fold of some of them. raises: MergeConflict; UnknownLayer with --strict"""
         sensitive = self._repository.config.sensitive if self._repository is not None else ()
-        return folded(layers, self._policy, self._rules, sensitive, self._asked["strict"])
+        return folded(layers, self._policy, self._rules, sensitive, self._asked["strict"], self._laid.charts)
 
     def _named(self, name: str | None) -> PlainFold | None:
         if name is None:
@@ -107,18 +133,18 @@ class _Layers:
             raise FoldNotFound("there is no nodeattrs.toml here or above that could name a fold", hint=hint)
         return fold_named(self._repository, name)
 
-    def _read(self, word: str, of_helm: bool) -> Iterable[Layer]:
+    def _read(self, word: str) -> Iterable[Layer]:
         if word == "-":
             return self._reader.layers(standard_input(), "-", "stdin")
-        return layers_of([word], self._reader, Path(), charts=of_helm)
+        return layers_of([word], self._reader, Path())
 
-    def _set(self, words: Sequence[str], of_helm: bool) -> Iterable[Layer]:
-        """The layers of --set; Helm sets it in the values files, and not in the chart's. raises: BadArgument"""
-        if not words or not of_helm:
-            return map(_set_layer, words)
-        self.all = self.all or [Layer({})]
-        files = [one for one in self.all[1:] if type(one.value) is not Unknown]
-        return set_layers(words, fold(files, ACROSS).value if files else {})
+    def _set(self, values: Sequence[Layer]) -> Sequence[Layer]:
+        """The layers of --set; Helm sets it in its values files. values: their layers. raises: BadArgument"""
+        words = self._asked["set"]
+        if not words or not isinstance(self._policy, HelmPolicy):
+            return [*map(_set_layer, words)]
+        files = [one for one in values if type(one.value) is not Unknown]
+        return [*set_layers(words, fold(files, ACROSS).value if files else {})]
 
 
 def _policy(word: str | None, named: PlainFold | None) -> tuple[str, Sequence[PathRule]]:

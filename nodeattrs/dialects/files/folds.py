@@ -7,8 +7,8 @@
     [fold.site.merge]
     "ingress.hosts" = "append"
 
-A folder stands for its files by name, a pattern for what it fits, sorted alike. What a policy
-does is the adapters'; what a file says, `texts` reads.
+A folder stands for its files by name, a pattern for what it fits, both sorted by name. Under Helm's rules a folder
+with a Chart.yaml is a chart. `policies` says what happens where layers meet; `formats` reads files.
 """
 
 from __future__ import annotations
@@ -19,19 +19,20 @@ import pathlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from nodeattrs import border
 from nodeattrs.contract.folder import Folder
-from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
-from nodeattrs.errors import DocumentError, FoldNotFound, NoFileFits
-from nodeattrs.formats.documents import Document, Syntax, read, syntax_of
+from nodeattrs.dialects.files.charts import CHART, charts_at
+from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
+from nodeattrs.formats.documents import Document, Syntax, syntax_of
 from nodeattrs.formats.layers import LayerReader
-from nodeattrs.kinds import LAYER_IS_UNKNOWN
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.policies import NAMES, known_policies, policy_named
+from nodeattrs.policies.helm import ChartValues, HelmPolicy
 from nodeattrs.policies.named import NamedPolicy
 from nodeattrs.project.config import PlainFold
 from nodeattrs.project.fields import known_or_near
@@ -51,37 +52,18 @@ def layers_of(
     reader: LayerReader,
     folder: pathlib.Path,
     shown: Callable[[pathlib.Path], str] = os.fspath,
-    charts: bool = False,
 ) -> Iterator[Layer]:
     """The layers of files, folders and patterns, in their order; `FILE#2` is the second document of one.
 
     folder: what they count from
     shown:  what messages call a file
-    charts: whether the folder of a chart of Helm is read as its values.yaml
     raises: NoFileFits; DocumentError
     """
     for word in words:
         numbered = None if os.path.lexists(folder / word) else _NUMBERED.fullmatch(word)
         one = replace(reader, document=int(numbered[2])) if numbered else reader
-        if charts and (folder / word / "Chart.yaml").is_file():
-            yield from _of_chart(folder / word, one, shown)
-            continue
         for path in _files(numbered[1] if numbered else word, folder):
             yield from one.read(path, shown(path).replace(os.sep, "/"))
-
-
-def _of_chart(chart: pathlib.Path, reader: LayerReader, shown: Callable[[pathlib.Path], str]) -> Iterator[Layer]:
-    """The values of a chart; {} where it has none. That subcharts are not read is a warning."""
-    name = shown(chart / "Chart.yaml").replace(os.sep, "/")
-    described = read(chart / "Chart.yaml", name).tree
-    if (chart / "charts").is_dir() or (isinstance(described, dict) and described.get("dependencies")):
-        message, hint = "has subcharts, whose values were not read", "lay their values.yaml below, under their names"
-        reader.warnings.append(DocumentError(message, file=name, hint=hint, kind=LAYER_IS_UNKNOWN))
-    values = chart / "values.yaml"
-    if values.is_file():
-        yield from reader.read(values, shown(values).replace(os.sep, "/"))
-    else:
-        yield Layer({}, Origin("file", "values.yaml", name))
 
 
 def _files(word: str, folder: pathlib.Path) -> list[pathlib.Path]:
@@ -105,10 +87,12 @@ def folded(
     rules: Sequence[PathRule] = (),
     sensitive: Iterable[Path] = (),
     strict: bool = False,
+    charts: Sequence[ChartValues] = (),
 ) -> Folded:
     """The fold of some layers, the weakest first.
 
     rules:     for paths, instead of what the policy says
+    charts:    the charts of Helm whose values the first layers are, as `Laid` has them
     sensitive: paths whose values are secrets
     strict:    refuse layers that are unknown
     raises:    MergeConflict; UnknownLayer with *strict*; BadArgument, where there is no layer
@@ -118,7 +102,10 @@ def folded(
         for layer in layers:
             if isinstance(layer.value, dict):
                 secrets.wrapped((), layer.value)
-    plan = policy.plan(layers, rules)
+    if charts and isinstance(policy, HelmPolicy):
+        plan = policy.plan_of(charts, layers[len(charts) :], rules)
+    else:
+        plan = policy.plan(layers, rules)
     return fold([plan] if layers else [], plan.policy, strict=strict)
 
 
@@ -138,12 +125,59 @@ def named_fold(repository: Folder, name: str) -> Folded:
 
     raises: FoldNotFound, NoFileFits, DocumentError, MergeConflict
     """
-    one = fold_named(repository, name)
-    return folded(named_layers(repository, one), policy_named(one.policy), one.rules, repository.config.sensitive)
+    return fold_of(repository, fold_named(repository, name))
 
 
-def named_layers(repository: Folder, one: PlainFold) -> list[Layer]:
-    """The layers of a fold of a repository, the weakest first. raises: FoldNotFound, DocumentError"""
+def fold_of(repository: Folder, one: PlainFold) -> Folded:
+    """What files come to that are merged as a fold of a repository. raises: NoFileFits, DocumentError, MergeConflict"""
+    policy = policy_named(one.policy)
+    laid = laid_of(repository, one, policy)
+    return folded(laid.layers, policy, one.rules, repository.config.sensitive, charts=laid.charts)
+
+
+class Laid(NamedTuple):
+    """The layers of a fold, the weakest first.
+
+    charts: the charts whose values the first layers are; each is one layer
+    """
+
+    layers: Sequence[Layer]
+    charts: Sequence[ChartValues] = ()
+
+
+def laid_of(repository: Folder, one: PlainFold, policy: NamedPolicy) -> Laid:
+    """The layers of a fold of a repository. raises: FoldNotFound, NoFileFits, DocumentError, BadArgument"""
     syntax: Syntax | None = one.syntax or None  # type: ignore[assignment]  # `read_fold` has looked it up
     reader = LayerReader(syntax, warnings=repository.warnings)
-    return list(layers_of(one.files, reader, repository.root, repository.shown, charts=one.policy == "helm"))
+    chart = chart_in(one.files, repository.root, policy)
+    words = one.files if chart is None else one.files[1:]
+    files = list(layers_of(words, reader, repository.root, repository.shown))
+    return Laid(files) if chart is None else laid_over(chart, files, reader, policy, repository.shown)
+
+
+def chart_in(words: Sequence[str], folder: pathlib.Path, policy: NamedPolicy) -> pathlib.Path | None:
+    """The first of some words as the folder of a chart; None where it is none, or the policy is not Helm's.
+
+    raises: BadArgument, for a later chart
+    """
+    if not isinstance(policy, HelmPolicy):
+        return None
+    is_chart = [(folder / word / CHART).is_file() for word in words]
+    if any(is_chart[1:]):
+        word = words[is_chart.index(True, 1)]
+        raise BadArgument(f"{word} is a chart, and only the first layer can be one", hint=f"name {word}/values.yaml")
+    return folder / words[0] if any(is_chart) else None
+
+
+def laid_over(
+    chart: pathlib.Path,
+    files: Sequence[Layer],
+    reader: LayerReader,
+    policy: NamedPolicy,
+    shown: Callable[[pathlib.Path], str] = os.fspath,
+) -> Laid:
+    """Values files over a chart and its subcharts. raises: DocumentError, MergeConflict"""
+    if not isinstance(policy, HelmPolicy):
+        return Laid(files)
+    charts = charts_at(chart, reader, shown(chart).replace(os.sep, "/"), policy, files)
+    return Laid([*(one.laid for one in charts), *files], charts)

@@ -1,0 +1,278 @@
+"""The rules by which Helm makes the values of a release: a chart's own, those of its subcharts, and values files.
+
+Knows layers, and no files. `dialects.files.charts` reads charts; a file that stands for a chart is a chart without
+subcharts.
+
+source: Helm, Chart Template Guide, "Subcharts and Global Values"; what Helm 4.2.3 renders
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.fold import Fold, Layer
+from nodeattrs.core.part import Part
+from nodeattrs.core.policy import (
+    ABSENT_KIND,
+    ACROSS,
+    ANY,
+    DROP,
+    KEEP,
+    MAP,
+    MEET,
+    NULL,
+    PRESENT,
+    TAKE,
+    Line,
+    Meet,
+    Policy,
+)
+from nodeattrs.core.rules import PathRule, Table, at_paths, ruled
+from nodeattrs.core.tree import ABSENT, Path, dig, under
+from nodeattrs.core.unknown import Unknown
+from nodeattrs.errors import MergeConflict
+from nodeattrs.policies.named import NamedPolicy
+
+GLOBAL = "global"
+"""The key whose values a chart hands to its subcharts."""
+
+_HELM = Policy(
+    "helm",
+    Line(MAP, MAP, MEET, "two maps meet key by key"),
+    Line((ABSENT_KIND, NULL), NULL, TAKE, "null, where there is no default"),
+    Line(PRESENT, NULL, DROP, "null removes the default"),
+    Line(ANY, PRESENT, TAKE, "the later value replaces the earlier one, lists too"),
+)
+_VALUES = Policy("helm, among values files", *ACROSS.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class ChartValues:
+    """The values that a chart brings along.
+
+    path:  the keys under which the values of the release have them; () for the chart that is installed
+    layer: its values.yaml, as the chart itself sees it; or an unknown layer
+    needs: whether it names subcharts as its dependencies; Helm joins the values of these into its own beforehand
+    """
+
+    path: Path
+    layer: Layer
+    needs: bool = False
+
+    @property
+    def laid(self) -> Layer:
+        """The values where the release has them; those of a subchart with a map of globals."""
+        return self.laid_with(self.layer.value)
+
+    def laid_with(self, value: Any) -> Layer:
+        """The layer where the release has it, with another value."""
+        layer = self.layer
+        if type(value) is Unknown:
+            return layer
+        if not self.path:
+            return layer if value is layer.value else Layer(value, layer.origin, layer.title)
+        return Layer(under(self.path, {GLOBAL: {}, **value}), _Moved(layer.origin, self.path), layer.title)
+
+
+class _Moved(NamedTuple):
+    """The places of a document whose values are laid elsewhere.
+
+    laid:   the path where they are laid
+    source: the path where the document has them
+    """
+
+    locator: Locator
+    laid: Path
+    source: Path = ()
+
+    def at(self, path: Path) -> Origin:
+        return self.locator.at((*self.source, *path[len(self.laid) :]))
+
+
+@dataclass(frozen=True, slots=True)
+class HelmPolicy(NamedPolicy):
+    """A named policy whose first layer is the chart's values.
+
+    drops_nulls: whether the nulls of a chart's own values are left out
+    """
+
+    drops_nulls: bool = True
+
+    def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
+        """The fold of the values of a chart without subcharts, and of values files."""
+        first, *files = layers
+        if isinstance(first, Fold):
+            return super().plan([first, *files], rules)
+        return self.plan_of([ChartValues((), first)], files, rules)
+
+    def plan_of(
+        self, charts: Sequence[ChartValues], files: Sequence[Layer | Fold], rules: Sequence[PathRule] = ()
+    ) -> Fold:
+        """The fold of a chart with its subcharts, each before those below it, and of values files, weakest first."""
+        held: Layer | Fold = Fold(tuple(files), ruled(_VALUES, rules)) if files else Layer({}, _NO_FILES)
+        for number, chart in enumerate(charts):
+            if chart.path:
+                held = _with_globals(charts[:number], files, chart.path, held)
+            table = ruled(at_paths(_HELM, [*_tables(chart, charts)]), rules)
+            held = Fold((self._own(chart, charts, files), held), table)
+        return held if isinstance(held, Fold) else Fold((held,), _HELM)
+
+    def _own(self, chart: ChartValues, charts: Sequence[ChartValues], files: Sequence[Layer | Fold]) -> Layer:
+        """The values of a chart without those of its nulls that Helm leaves out."""
+        value = chart.layer.value
+        if not self.drops_nulls or not isinstance(value, dict):
+            return chart.laid
+        kept = {
+            one.path[-1] for one in charts if _is_below(one, chart) and _keeps_nulls(chart, one.path, charts, files)
+        }
+        if _is_joined(chart, charts, files):
+            kept = {*value}
+        found = {key: one if key in kept else _bare(one) for key, one in value.items() if one is not None}
+        return chart.laid_with(found)
+
+
+def _is_below(one: ChartValues, chart: ChartValues) -> bool:
+    """Whether *one* is a subchart of a chart, and of none between them."""
+    return len(one.path) == len(chart.path) + 1 and one.path[:-1] == chart.path
+
+
+def _keeps_nulls(chart: ChartValues, path: Path, charts: Sequence[ChartValues], files: Sequence[Layer | Fold]) -> bool:
+    """Whether the nulls count that a chart has for its subchart at *path*: only where values above set that, too."""
+    above = [one for one in charts if len(one.path) < len(chart.path) and one.path == path[: len(one.path)]]
+    return any(one.needs for one in above) or _set([*files, *(one.laid for one in above)], path)
+
+
+def _is_joined(chart: ChartValues, charts: Sequence[ChartValues], files: Sequence[Layer | Fold]) -> bool:
+    """Whether a chart above has the values of this one joined into its own, and keeps the nulls in them."""
+    above = [one for one in charts if len(one.path) < len(chart.path) and one.path == chart.path[: len(one.path)]]
+    return any(one.needs and _keeps_nulls(one, chart.path[: len(one.path) + 1], charts, files) for one in above)
+
+
+def _set(layers: Iterable[Layer | Fold], path: Path) -> bool:
+    """Whether one of the layers sets something at a path."""
+    each = [one for layer in layers for one in (layer.layers() if isinstance(layer, Fold) else (layer,))]
+    return any(type(one.value) is not Unknown and dig(one.value, path) is not ABSENT for one in each)
+
+
+def _bare(value: Any) -> Any:
+    """A value without the nulls in its maps, at any depth of maps."""
+    if not isinstance(value, dict):
+        return value
+    return {key: _bare(one) for key, one in value.items() if one is not None}
+
+
+_NO_FILES = Origin("values files")
+
+
+def _tables(chart: ChartValues, charts: Sequence[ChartValues]) -> Iterator[tuple[Path, Table]]:
+    """Where other rules count than those of a chart's own values: in what it sets for its subcharts."""
+    depth = len(chart.path)
+    for other in charts:
+        if len(other.path) > depth and other.path[:depth] == chart.path:
+            yield other.path, _of_subchart
+    if isinstance(chart.layer.value, dict):
+        for key, value in chart.layer.value.items():
+            if value is None:
+                yield (*chart.path, key), _null_twice
+
+
+def _of_subchart(policy: Policy) -> Policy:
+    """A null is kept until it meets the values of the subchart itself."""
+    return Policy(
+        "helm, values of a subchart",
+        Line(MAP, MAP, Meet(_VALUES), "two maps meet key by key"),
+        Line(ABSENT_KIND, MAP, TAKE, "nothing was there"),
+        Line(ANY, PRESENT, _refused, "the values of a subchart are a map"),
+    )
+
+
+def _refused(lower: Part, upper: Part) -> Part:
+    raise MergeConflict("the values of a subchart are a map", hint="Helm refuses the release, too")
+
+
+def _null_twice(policy: Policy) -> Policy:
+    """At the top of its values, a null that the chart has itself leaves nothing of a null of a values file."""
+    return Policy(
+        "helm, null in both",
+        Line((ABSENT_KIND, NULL), NULL, KEEP, "null removes the default, which is null"),
+        Line(ANY, PRESENT, policy),
+    )
+
+
+# --- globals
+
+
+def _with_globals(
+    charts: Sequence[ChartValues], files: Sequence[Layer | Fold], path: Path, held: Layer | Fold
+) -> Layer | Fold:
+    """The values with the globals that the chart above hands to the subchart at *path* laid over them."""
+    given = _globals(charts, files, path[:-1], (*path, GLOBAL))
+    return held if given is None else Fold((held, given), at_paths(_VALUES, [((*path, GLOBAL), _into_subchart)]))
+
+
+def _into_subchart(policy: Policy) -> Policy:
+    """The globals of a chart win over those of its subcharts, but a map and what is none do not meet."""
+    each = Policy(
+        "helm, globals",
+        Line(MAP, MAP, Meet(_HELM), "two maps meet key by key"),
+        Line(MAP, PRESENT, KEEP, "a map is not replaced by what is none"),
+        Line((ABSENT_KIND, NULL), PRESENT, TAKE, "the chart above hands it down"),
+        Line(PRESENT, MAP, KEEP, "what is no map is not replaced by a map"),
+        Line(ANY, PRESENT, TAKE, "the globals of the chart above win"),
+    )
+    return Policy(
+        "helm, the globals of a subchart",
+        Line(MAP, MAP, Meet(each), "two maps meet key by key"),
+        Line(ABSENT_KIND, MAP, TAKE, "nothing was there"),
+        Line(ANY, PRESENT, KEEP, "no globals are handed to what is no map"),
+    )
+
+
+def _globals(
+    charts: Sequence[ChartValues], files: Sequence[Layer | Fold], path: Path, target: Path
+) -> Layer | Fold | None:
+    """The globals of the chart at *path*, laid at *target*; None where no layer has any."""
+    held = _joined([_copied(one, (*path, GLOBAL), target) for one in files], _VALUES)
+    own = [one for one in charts if one.path == path[: len(one.path)]]
+    for chart in own:
+        if chart.path and chart.path == path:
+            given = _globals(charts, files, path[:-1], target)
+            held = _joined([held, given], at_paths(_VALUES, [(target, _into_subchart)]))
+        table = _HELM if chart.path == path else _VALUES
+        held = _joined([_copied(chart.laid, (*path, GLOBAL), target), held], table)
+    return held
+
+
+def _joined(parts: Sequence[Layer | Fold | None], policy: Policy) -> Layer | Fold | None:
+    there = tuple(one for one in parts if one is not None)
+    return Fold(there, policy) if len(there) > 1 else there[0] if there else None
+
+
+def _copied(one: Layer | Fold, source: Path, target: Path) -> Layer | Fold | None:
+    """What a layer has at *source*, laid at *target*; None where it has no map with entries there."""
+    if isinstance(one, Fold):
+        return _joined([_copied(child, source, target) for child in one.children], one.policy)
+    value: Any = ABSENT if type(one.value) is Unknown else dig(one.value, source)
+    if not isinstance(value, dict) or not value:
+        return None
+    return Layer(under(target, value), _Moved(one.origin, target, source), one.title)
+
+
+HELM = HelmPolicy(
+    "helm",
+    "as across; null removes what the first file, the chart's values.yaml, has",
+    "Helm, Chart Template Guide, Values Files, Deleting a default key; Helm 4.2",
+    _HELM,
+    among=_VALUES,
+)
+HELM_4_1 = HelmPolicy(
+    "helm-4.1",
+    "as helm; the nulls of the chart's own values stay, as in Helm 3 and up to 4.1",
+    "Helm, Chart Template Guide, Values Files, Deleting a default key; Helm 4.1",
+    _HELM,
+    among=_VALUES,
+    drops_nulls=False,
+)

@@ -1,0 +1,162 @@
+"""python -m tests.oracles.helm [--count N] [--seed S]
+
+Random charts with subcharts, aliases, conditions, tags, globals, packages and values files: the values of the release
+by Helm (the package helm-python-sdk) and by us, compared. HELM_PYTHON names a Python 3.12 that has the package. The
+last line is `N passed, M failed`; exit code 1 if any failed or none was asked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.dialects.files.folds import chart_in, folded, laid_over
+from nodeattrs.errors import NodeattrsError
+from nodeattrs.formats.layers import LayerReader
+from nodeattrs.policies import policy_named
+
+TEMPLATE = "{{ .Values | toJson }}"
+GLOBALS: dict[str, Callable[[random.Random], Any]] = {
+    "a": lambda chance: chance.choice(("x", "y", 1)),
+    "b": lambda chance: {key: chance.choice(("x", 1, {"c": chance.choice("xy")})) for key in chance.sample("ab", 1)},
+    "c": lambda chance: [chance.choice("xy")],
+}
+"""Globals whose kinds agree, and that are not null: see docs/differences.md."""
+SCALARS = ("x", "y", 0, 1, True, False, None, None)
+
+
+def tree(chance: random.Random, depth: int) -> Any:
+    """A small tree of few keys, with nulls."""
+    if depth and chance.random() < 0.5:
+        return {key: tree(chance, depth - 1) for key in chance.sample("abc", chance.randint(0, 3))}
+    return ["l", None] if chance.random() < 0.1 else chance.choice(SCALARS)
+
+
+def values(chance: random.Random, children: Mapping[str, Any], depth: int = 2) -> dict[str, Any]:
+    """Values of a chart, or a values file: some for its subcharts, some globals."""
+    found = {key: tree(chance, depth) for key in chance.sample("abcd", chance.randint(0, 3))}
+    for name, below in children.items():
+        if chance.random() < 0.6:
+            found[name] = values(chance, below)
+        if chance.random() < 0.3:
+            found.setdefault(name, {})["enabled"] = chance.random() < 0.6
+    if chance.random() < 0.4:
+        found["global"] = {key: GLOBALS[key](chance) for key in chance.sample("abc", chance.randint(0, 2))}
+    if chance.random() < 0.2:
+        found["tags"] = {tag: chance.random() < 0.5 for tag in chance.sample(("t", "u"), chance.randint(1, 2))}
+    return found
+
+
+def made(chance: random.Random, folder: Path, name: str, depth: int) -> dict[str, Any]:
+    """Write a chart with its subcharts; returns their names as Chart.yaml has them, inside one another."""
+    folder.mkdir(parents=True)
+    children: dict[str, Any] = {}
+    needs: list[dict[str, Any]] = []
+    for child in chance.sample(("s", "t"), chance.randint(0, 2)) if depth else ():
+        below = made(chance, folder / "charts" / child, child, depth - 1)
+        key = child
+        if chance.random() < 0.7:
+            need: dict[str, Any] = {"name": child, "version": "1.0.0", "repository": ""}
+            if chance.random() < 0.3:
+                need["alias"] = key = f"{child}x"
+            if chance.random() < 0.5:
+                need["condition"] = f"{key}.enabled"
+            if chance.random() < 0.3:
+                need["tags"] = ["t", "u"][: chance.randint(1, 2)]
+            needs.append(need)
+        children[key] = below
+        if chance.random() < 0.2:
+            packed(folder / "charts" / child)
+    described = {"apiVersion": "v2", "name": name, "version": "1.0.0", "dependencies": needs}
+    (folder / "Chart.yaml").write_text(json.dumps(described))
+    (folder / "templates").mkdir()
+    (folder / "templates" / "values.yaml").write_text(TEMPLATE)
+    if chance.random() < 0.9:
+        (folder / "values.yaml").write_text(json.dumps(values(chance, children)))
+    return children
+
+
+def packed(folder: Path) -> None:
+    """Replace the folder of a chart by its package."""
+    with tarfile.open(folder.with_suffix(".tgz"), "w:gz") as archive:
+        archive.add(folder, folder.name)
+    for path in sorted(folder.rglob("*"), reverse=True):
+        path.unlink() if path.is_file() else path.rmdir()
+    folder.rmdir()
+
+
+def merged(lower: Any, upper: Any) -> Any:
+    """Helm's way to join its values files."""
+    if isinstance(lower, dict) and isinstance(upper, dict):
+        return {**lower, **{key: merged(lower.get(key), value) for key, value in upper.items()}}
+    return upper
+
+
+def ours(folder: Path, files: list[Path]) -> Any:
+    """Our values of the release; "refused" where there are none."""
+    policy, reader = policy_named("helm"), LayerReader()
+    chart = chart_in([str(folder)], Path(), policy)
+    assert chart is not None
+    try:
+        layers = [layer for file in files for layer in reader.read(file)]
+        laid = laid_over(chart, layers, reader, policy)
+        return folded(laid.layers, policy, charts=laid.charts).value
+    except NodeattrsError:
+        return "refused"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Compare; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args(arguments)
+    python = os.environ.get("HELM_PYTHON")
+    if not python:
+        print("HELM_PYTHON names no Python with helm-python-sdk")
+        print("0 passed, 0 failed")
+        return 1
+    script = Path(__file__).with_name("helm_peer.py")
+    peer = subprocess.Popen(
+        [python, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert peer.stdin is not None
+    assert peer.stdout is not None
+    passed = failed = 0
+    for seed in range(options.seed, options.seed + options.count):
+        chance = random.Random(seed)
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place) / "chart"
+            children = made(chance, folder, "p", 2)
+            trees = [values(chance, children, 3) for _ in range(chance.randint(0, 2))]
+            files = [Path(place) / f"values-{number}.yaml" for number in range(len(trees))]
+            joined: dict[str, Any] = {}
+            for file, one in zip(files, trees, strict=True):
+                file.write_text(json.dumps(one))
+                joined = merged(joined, one)
+            peer.stdin.write(json.dumps({"chart": str(folder), "values": joined}) + "\n")
+            peer.stdin.flush()
+            theirs = json.loads(peer.stdout.readline()).get("values", "refused")
+            found = ours(folder, files)
+        if json.dumps(theirs, sort_keys=True) == json.dumps(found, sort_keys=True):
+            passed += 1
+        else:
+            failed += 1
+            print(f"seed {seed}:\n  theirs: {theirs}\n  ours:   {found}")
+    peer.stdin.close()
+    peer.wait(10)
+    print(f"{passed} passed, {failed} failed")
+    return int(failed > 0 or passed == 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,196 @@
+"""Charts of Helm with subcharts: the values of the release. The answers are those of Helm 4.2.3.
+
+`tests.oracles.helm` asks Helm itself about random charts.
+"""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nodeattrs.core.fold import Folded
+from nodeattrs.dialects.files.folds import chart_in, folded, laid_over
+from nodeattrs.errors import BadArgument, DocumentError, MergeConflict
+from nodeattrs.formats.layers import LayerReader
+from nodeattrs.policies import policy_named
+
+Chart = dict[str, Any]
+"""The values of a chart, with "charts" (name -> subchart) and "needs" (dependencies of Chart.yaml) beside them."""
+
+
+def write(folder: Path, chart: Chart, name: str = "p") -> Path:
+    folder.mkdir(parents=True)
+    described = {"apiVersion": "v2", "name": name, "version": "1.0.0", "dependencies": chart.get("needs", [])}
+    (folder / "Chart.yaml").write_text(json.dumps(described))
+    (folder / "values.yaml").write_text(json.dumps(chart.get("values", {})))
+    for child, below in chart.get("charts", {}).items():
+        write(folder / "charts" / child, below, child)
+    return folder
+
+
+def release(folder: Path, *files: Any, policy: str = "helm") -> Folded:
+    named, reader = policy_named(policy), LayerReader()
+    layers = []
+    for number, tree in enumerate(files):
+        file = folder.parent / f"values-{number}.yaml"
+        file.write_text(json.dumps(tree))
+        layers += reader.read(file)
+    chart = chart_in([str(folder)], Path(), named)
+    assert chart is not None
+    laid = laid_over(chart, layers, reader, named)
+    return folded(laid.layers, named, charts=laid.charts)
+
+
+def sub(**values: Any) -> dict[str, Chart]:
+    return {"s": {"values": values}}
+
+
+def need(name: str = "s", **rest: Any) -> dict[str, Any]:
+    return {"name": name, "version": "1.0.0", "repository": "", **rest}
+
+
+CASES: list[tuple[str, Chart, Any, Any]] = [
+    ("values of the chart above win", {"values": {"s": {"a": 1}}, "charts": sub(a=2, b=2)}, {}, {"a": 1, "b": 2}),
+    ("a values file wins over both", {"values": {"s": {"a": 1}}, "charts": sub(a=2)}, {"s": {"a": 3}}, {"a": 3}),
+    ("a null of the chart above removes nothing", {"values": {"s": {"a": None}}, "charts": sub(a=1)}, {}, {"a": 1}),
+    (
+        "it does where a values file sets the subchart",
+        {"values": {"s": {"a": None}}, "charts": sub(a=1)},
+        {"s": {"b": 1}},
+        {"b": 1},
+    ),
+    ("a null of a values file removes the default", {"charts": sub(a={"x": 1})}, {"s": {"a": None}}, {}),
+    (
+        "a null stays where the subchart has no default",
+        {"values": {"s": {"a": 3}}, "charts": sub()},
+        {"s": {"a": None}},
+        {"a": None},
+    ),
+    ("a null in both leaves nothing", {"charts": sub(a=None)}, {"s": {"a": None}}, {}),
+    (
+        "maps of all three meet, though the chart above has null",
+        {"values": {"s": {"m": None}}, "charts": sub(m={"x": 1})},
+        {"s": {"m": {"y": 1}}},
+        {"m": {"x": 1, "y": 1}},
+    ),
+    (
+        "the globals of the chart above win",
+        {"values": {"global": {"a": 1, "m": {"x": 1}}}, "charts": sub(**{"global": {"a": 2, "m": {"x": 2, "y": 2}}})},
+        {"global": {"m": {"u": 1}}},
+        {"global": {"a": 1, "m": {"x": 1, "y": 2, "u": 1}}},
+    ),
+    (
+        "globals win over what the chart above sets for the subchart",
+        {
+            "values": {"global": {"a": 1}, "s": {"global": {"a": 5, "b": 5}}},
+            "charts": sub(**{"global": {"a": 2, "c": 2}}),
+        },
+        {"s": {"global": {"d": 4, "a": 9}}},
+        {"global": {"a": 1, "b": 5, "c": 2, "d": 4}},
+    ),
+    (
+        "a global map and what is none do not meet",
+        {"values": {"global": {"a": {"b": 1}}}, "charts": sub()},
+        {"s": {"global": {"a": 2}}},
+        {"global": {"a": 2}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("chart", "values", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_the_values_of_a_subchart_are_those_of_helm(tmp_path: Path, chart: Chart, values: Any, expected: Any) -> None:
+    found = release(write(tmp_path / "chart", chart), values)["s"]
+    assert found == {"global": {}, **expected}
+
+
+def test_a_subchart_that_a_condition_turns_off_sets_nothing(tmp_path: Path) -> None:
+    needs = [need(condition="s.enabled")]
+    chart = write(tmp_path / "chart", {"values": {"s": {"enabled": False}}, "charts": sub(a=1), "needs": needs})
+    assert release(chart).value == {"s": {"enabled": False}}
+    assert release(chart, {"s": {"enabled": True}}).value == {"s": {"enabled": True, "a": 1, "global": {}}}
+
+
+def test_tags_count_where_no_condition_does(tmp_path: Path) -> None:
+    needs = [need(tags=["back"], condition="nosuch.path")]
+    chart = write(tmp_path / "chart", {"values": {"tags": {"back": False}}, "charts": sub(a=1), "needs": needs})
+    assert "s" not in release(chart).value
+    assert release(chart, {"tags": {"back": True}})["s"] == {"a": 1, "global": {}}
+
+
+def test_an_alias_is_the_key_of_the_values(tmp_path: Path) -> None:
+    needs = [need(alias="cache"), need(alias="queue")]
+    chart = write(tmp_path / "chart", {"values": {"queue": {"a": 2}}, "charts": sub(a=1), "needs": needs})
+    assert release(chart).value == {"queue": {"a": 2, "global": {}}, "cache": {"a": 1, "global": {}}}
+
+
+def test_a_packed_subchart_is_read_with_its_lines(tmp_path: Path) -> None:
+    chart = write(tmp_path / "chart", {"charts": {}})
+    inner = write(tmp_path / "s", {"values": {"a": 1}, "charts": {"t": {"values": {"b": 2}}}}, "s")
+    (chart / "charts").mkdir()
+    with tarfile.open(chart / "charts/s-1.0.0.tgz", "w:gz") as archive:
+        archive.add(inner, "s")
+    found = release(chart)
+    assert found["s"] == {"global": {}, "t": {"global": {}, "b": 2}, "a": 1}
+    assert found.origins("s.t.b")[0].file == f"{chart}/charts/s-1.0.0.tgz/s/charts/t/values.yaml"
+
+
+def test_a_subchart_that_is_not_there_may_set_values_below_its_key_alone(tmp_path: Path) -> None:
+    chart = write(tmp_path / "chart", {"values": {"a": 1, "s": {"b": 1}}, "needs": [need()]})
+    found = release(chart)
+    (unread,) = found.trace("s").unknown
+    assert unread.claim.origin.line == 1
+    assert [bool(found.trace(path).unknown) for path in ("s.c", "s.b", "a")] == [True, False, False]
+
+
+def test_a_missing_subchart_that_is_turned_off_is_not_unread(tmp_path: Path) -> None:
+    needs = [need(condition="s.enabled")]
+    chart = write(tmp_path / "chart", {"values": {"s": {"enabled": False, "b": 1}}, "needs": needs})
+    assert not release(chart).trace("s.b").unknown
+
+
+def test_a_value_of_a_subchart_has_the_line_that_set_it(tmp_path: Path) -> None:
+    chart = write(tmp_path / "chart", {"charts": sub()})
+    (chart / "values.yaml").write_text("a: 1\ns:\n  b: 1\nglobal:\n  g: 1\n")
+    (chart / "charts/s/values.yaml").write_text("# the default\n\nc: 1\n")
+    found = release(chart)
+    lines = {path: str(found.origins(path)[0].place).removeprefix(f"{chart}/") for path in ("s.b", "s.c", "s.global.g")}
+    assert lines == {"s.b": "values.yaml:3", "s.c": "charts/s/values.yaml:3", "s.global.g": "values.yaml:5"}
+
+
+def test_helm_4_1_keeps_the_nulls_of_the_chart(tmp_path: Path) -> None:
+    chart = write(tmp_path / "chart", {"values": {"a": None, "m": {"b": None}}})
+    assert release(chart).value == {"m": {}}
+    assert release(chart, policy="helm-4.1").value == {"a": None, "m": {"b": None}}
+
+
+@pytest.mark.parametrize("value", [None, 3, ["x"]])
+def test_values_of_a_subchart_that_are_no_map_are_refused(tmp_path: Path, value: Any) -> None:
+    with pytest.raises(MergeConflict, match="the values of a subchart are a map"):
+        release(write(tmp_path / "chart", {"charts": sub(a=1)}), {"s": value})
+
+
+def test_a_file_that_is_no_package_is_named(tmp_path: Path) -> None:
+    chart = write(tmp_path / "chart", {})
+    (chart / "charts").mkdir()
+    (chart / "charts/s.tgz").write_text("no package")
+    with pytest.raises(DocumentError, match=r"charts/s\.tgz: is no package of a chart"):
+        release(chart)
+
+
+def test_links_that_lead_back_end(tmp_path: Path) -> None:
+    chart = write(tmp_path / "chart", {"charts": sub(a=1)})
+    (chart / "charts/s/charts").mkdir()
+    (chart / "charts/s/charts/again").symlink_to(chart)
+    with pytest.raises(DocumentError, match="charts inside one another"):
+        release(chart)
+
+
+def test_only_the_first_layer_may_be_a_chart(tmp_path: Path) -> None:
+    write(tmp_path / "one", {})
+    write(tmp_path / "two", {})
+    with pytest.raises(BadArgument, match="only the first layer can be one"):
+        chart_in(["one", "two"], tmp_path, policy_named("helm"))
