@@ -266,6 +266,8 @@ def _about(word: str, words: Sequence[str]) -> str:
 def run(argv: Sequence[str] | None = None) -> int:
     """Run one command line, print its output and errors; returns the exit code. argv: None: the words of the process"""
     words = list(sys.argv[1:] if argv is None else argv)
+    if not words or (words[0] == "--repo" and "overview" not in words):
+        words = ["overview", *words]
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
     options = argparse.Namespace(words=words)

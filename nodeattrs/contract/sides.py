@@ -284,17 +284,17 @@ def put(side: Side, file: str, content: str | bytes | None) -> None:
 
 
 class _Later(Mapping[str, str]):
-    """The files below a folder and their marks, as they are at their first use."""
+    """The files below a folder, listed at their first use; the mark of each is made when it is asked for."""
 
     def __init__(self, top: Path) -> None:
         self._top = top
 
     @cached_property
     def _files(self) -> dict[str, str]:
-        return dict(_marks(self._top))
+        return dict(_listed(self._top))
 
     def __getitem__(self, path: str) -> str:
-        return self._files[path]
+        return _mark(self._files[path])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._files)
@@ -323,13 +323,20 @@ _AT_ONCE = 1_000_000
 
 
 def _marks(top: Path) -> Iterator[tuple[str, str]]:
+    for name, path in _listed(top):
+        if mark := _mark(path):
+            yield name, mark
+
+
+def _listed(top: Path) -> Iterator[tuple[str, str]]:
+    """The regular files and links below a folder: the path from there, and the whole path."""
+    start = len(os.path.join(top, ""))
     for folder, folders, files in os.walk(top):
         folders[:] = sorted(one for one in folders if one not in _PASSED_OVER)
         for name in [*files, *folders]:
             path = os.path.join(folder, name)
-            mark = _mark(path)
-            if mark:
-                yield os.path.relpath(path, top).replace(os.sep, "/"), mark
+            if os.path.islink(path) or os.path.isfile(path):
+                yield path[start:].replace(os.sep, "/"), path
 
 
 def _mark(path: str) -> str:

@@ -35,6 +35,12 @@ def _why(question: Question) -> Output:
     return why(question)
 
 
+def _overview(question: Question) -> Output:
+    from nodeattrs.verbs.overview import overview
+
+    return overview(question)
+
+
 def _where(question: Question) -> Output:
     from nodeattrs.verbs.where import where
 
@@ -60,13 +66,40 @@ def _diff(question: Question) -> Output:
 
 
 TOP: Mapping[str, Command] = {
+    "overview": Command(
+        "say what lies in a folder, and which commands to type next",
+        "List the nodes, hosts, charts and sets of user-data that are found in a folder without settings, and three "
+        "commands that work there. `nodeattrs` without arguments is the same. No code of the repository runs.",
+        [],
+        ["overview", "overview --repo cookbooks_example"],
+        _EXITS,
+        _overview,
+    ),
     "why": Command(
         "say why a value wins, on every subject of every dialect",
         "Name the file and line that set a value, what it overrides and the rule, in every dialect that a folder "
         "has, installed packages included. Subjects with the same reasons stand together. No code of the "
         "repository runs, unless --run-code says so.",
-        [_KEY, _OF_SOME],
-        ["why app.workers", "why app.workers --on web1 --run-code", "why ntp::servers --facts facts/"],
+        [
+            _KEY,
+            Argument(
+                ("files",),
+                "files in their order, the weakest first, instead of a folder",
+                {"metavar": "FILE", "nargs": "*"},
+            ),
+            Argument(
+                ("--policy",),
+                "how the files are merged (default: as Helm, Compose, or `nodeattrs fold` merge files of these names)",
+                {"metavar": "POLICY"},
+            ),
+            _OF_SOME,
+        ],
+        [
+            "why http.port base.yaml prod.yaml",
+            "why app.workers",
+            "why app.workers --on web1 --run-code",
+            "why ntp::servers --facts facts/",
+        ],
         _EXITS,
         _why,
     ),
@@ -98,7 +131,7 @@ TOP: Mapping[str, Command] = {
 
 OF_DIALECT: Mapping[str, Command] = {
     "list": Command("list the subjects", "List the subjects, one a line.", [], ["list"], _EXITS, _list),
-    **TOP,
+    **{name: one for name, one in TOP.items() if name != "overview"},
     "explain": TOP["why"],
     "matrix": Command(
         "print the values that a key has, each with the subjects that have it",

@@ -10,7 +10,7 @@ from nodeattrs.contract.answers import Part
 from nodeattrs.contract.command import Output, Question
 from nodeattrs.core.trace import Trace, rows, shown
 from nodeattrs.core.tree import Path, parse, spell
-from nodeattrs.errors import BadArgument, NoSuchAttribute, NotFound
+from nodeattrs.errors import BadArgument, BadUsage, NoSuchAttribute, NotFound
 from nodeattrs.reports.explain import Explanation, way_to
 from nodeattrs.reports.screen import Screen, first_of, printable
 from nodeattrs.verbs.asking import Reply, Subjects, failed_data
@@ -96,10 +96,21 @@ def trace_at(part: Part, path: Path) -> Trace | None:
     return trace if trace is not None and (trace.found or trace.claims) else None
 
 
+def _of_files(question: Question) -> Question:
+    """The question about the files that it names; the same question where it names none. raises: BadUsage"""
+    given = {name: question.arguments.get(name) for name in ("files", "policy")}
+    if not given["files"]:
+        if given["policy"]:
+            raise BadUsage("--policy says how files are merged, and no files are named")
+        return question
+    request = question.request._replace(options={**question.request.options, "folds": given})
+    return question._replace(request=request, dialects=("folds",))
+
+
 def why(question: Question) -> Output:
     """The reasons for the values of a key. raises: NoSuchAttribute, for a key that nothing sets; NotFound"""
     path = key_of(question)
-    asked = Subjects(question)
+    asked = Subjects(_of_files(question))
     replies = [*asked.replies(question.arguments["on"] or ())]
     reasons: dict[Any, Reason] = {}
     hint = None
@@ -120,5 +131,5 @@ def why(question: Question) -> Output:
         raise errors[0]
     if not (reasons or unread):
         hint = (hint or "").replace("the node has", "there is") or None
-        raise NoSuchAttribute(f"nothing that was read sets {spell(path)}", path=path, hint=hint)
+        raise NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=hint)
     return Output(WhyReport(path, [*reasons.values()], replies), warnings=asked.warnings, unread=unread)

@@ -11,7 +11,7 @@ from nodeattrs.contract.sides import Side
 
 
 class Files(Dialect):
-    """Plain files that fold into one tree, as [fold.NAME] of nodeattrs.toml names them."""
+    """Plain files that are merged into one tree: [fold.NAME] of nodeattrs.toml, else charts and Compose files."""
 
     name = "folds"
     noun = "fold"

@@ -1,26 +1,80 @@
-"""One version of the files of named folds."""
+"""One version of the files of named folds, and of charts and Compose files that are found."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
 
-from nodeattrs.contract.answers import Answered, part_of
+from nodeattrs.contract.answers import Answered, Setting, Unread, part_of
+from nodeattrs.core.fold import Folded
 from nodeattrs.dialects.common import InRepository
-from nodeattrs.dialects.files.folds import named_fold
+from nodeattrs.dialects.files.folds import Laid, fold_named, folded, laid_of
+from nodeattrs.dialects.files.found import found_folds, policy_for
+from nodeattrs.policies import COMPOSE, policy_named
+from nodeattrs.project.config import PlainFold
 
 
 class Folds(InRepository):
-    """Plain folds that nodeattrs.toml names."""
+    """Plain folds that nodeattrs.toml names; where it names none, those that are found."""
+
+    @cached_property
+    def folds(self) -> Mapping[str, PlainFold]:
+        """The folds by name: the files of the question, if it names some. raises: DocumentError, for the settings"""
+        asked = self.request.options.get("folds", {})
+        if asked.get("files"):
+            files = tuple(os.path.relpath(file, self.side.root) for file in asked["files"])
+            return {" + ".join(asked["files"]): PlainFold(files, asked["policy"] or policy_for(files))}
+        return self.repository.config.folds or found_folds(self.side.root)
 
     @property
     def is_there(self) -> bool:
-        """Whether the settings name a fold."""
-        return bool(self.repository.config.folds)
+        """Whether the settings name a fold, or one was found."""
+        return bool(self.folds)
 
     def subjects(self) -> Iterable[str]:
-        """The names of the folds in the settings."""
-        return self.repository.config.folds
+        """The names of the folds."""
+        return self.folds
 
     def answer(self, name: str) -> Answered:
-        """The merged tree of a fold. raises: DocumentError"""
-        return {"value": part_of(self.with_set(named_fold(self.repository, name)))}
+        """The merged tree of a fold. raises: FoldNotFound, DocumentError"""
+        one = self.folds[name] if name in self.folds else fold_named(self.repository, name)
+        laid = self._laid(one)
+        policy = policy_named(one.policy)
+        tree = folded(laid.layers, policy, one.rules, self.repository.config.sensitive, charts=laid.charts)
+        self.unread = [*_left_out(tree)] if one.policy == COMPOSE else []
+        return {"value": part_of(self.with_set(tree))}
+
+    def settings(self, file: str) -> Iterator[Setting]:
+        """The paths that a file sets; those of a subchart's values are below its key."""
+        paths = self._subcharts.get(self.side.named(file), [()])
+        for setting in super().settings(file):
+            yield from (setting._replace(path=(*path, *setting.path)) for path in paths)
+
+    def _laid(self, one: PlainFold) -> Laid:
+        return laid_of(self.repository, one, policy_named(one.policy))
+
+    @cached_property
+    def _subcharts(self) -> Mapping[str, list[Any]]:
+        """The values file of a subchart -> the paths below which releases have its values."""
+        found: dict[str, list[Any]] = {}
+        for one in self.folds.values():
+            for chart in self._laid(one).charts if len(one.files) == 1 else ():
+                file = chart.layer.origin.at(()).file or ""
+                if chart.path and chart.path not in found.setdefault(file, []):
+                    found[file].append(chart.path)
+        return found
+
+
+def _left_out(tree: Folded) -> Iterator[Unread]:
+    """What Compose adds to the files themselves: `include`, and services that extend those of another file."""
+    value = tree.value
+    if "include" in value:
+        yield Unread(str(tree.origins("include")[0].place), "includes files, which were not read")
+    services = value.get("services")
+    for name, service in services.items() if isinstance(services, dict) else ():
+        if isinstance(service, dict) and "extends" in service:
+            path = ("services", name)
+            place = str(tree.origins((*path, "extends"))[0].place)
+            yield Unread(place, "extends another service, whose values were not read", (path,))

@@ -1,0 +1,173 @@
+"""Charts of Helm and Compose files that are found in a folder without settings, and files that a question names."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nodeattrs.cli import main as nodeattrs
+
+Run = Callable[..., tuple[int, str, str]]
+
+CHART = {
+    "charts/shop/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 1.0.0\n",
+    "charts/shop/values.yaml": "port: 80\nimage:\n  tag: '1'\n",
+    "charts/shop/values-prod.yaml": "port: 8080\n",
+    "charts/shop/ci/test-values.yaml": "port: 81\n",
+    "charts/shop/templates/values-odd.yaml": "port: 82\n",
+    "charts/shop/charts/redis/Chart.yaml": "apiVersion: v2\nname: redis\nversion: 1.0.0\n",
+    "charts/shop/charts/redis/values.yaml": "size: 1\n",
+}
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Write files into an empty folder, and run a command there: (files, words) -> code, output, errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def called(files: dict[str, str], *words: str) -> tuple[int, str, str]:
+        for name, text in files.items():
+            os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
+            Path(name).write_text(text)
+        capsys.readouterr()
+        code = nodeattrs([*words])
+        return code, *capsys.readouterr()
+
+    return called
+
+
+def data(run: Run, files: dict[str, str], *words: str) -> Any:
+    return json.loads(run(files, *words, "--format", "json")[1])
+
+
+def test_a_chart_is_a_subject_and_one_more_with_each_values_file_beside_it(run: Run) -> None:
+    _, out, _ = run(CHART, "list", "subjects")
+    assert out.split("\n")[:-1] == [
+        "folds charts/shop",
+        "folds charts/shop/ci/test-values.yaml",
+        "folds charts/shop/values-prod.yaml",
+    ]
+
+
+def test_the_line_that_wins_in_a_chart_is_found_without_settings(run: Run) -> None:
+    code, out, _ = run(CHART, "why", "port", "--on", "charts/shop/values-prod.yaml")
+    assert (code, "8080  charts/shop/values-prod.yaml:1" in out, "80  charts/shop/values.yaml:1" in out) == (
+        0,
+        True,
+        True,
+    )
+
+
+def test_a_line_of_a_subchart_sets_a_value_below_its_key(run: Run) -> None:
+    code, out, _ = run(CHART, "where", "charts/shop/charts/redis/values.yaml:1")
+    assert (code, "redis.size = 1" in out, "wins on 3 of 3" in out) == (0, True, True)
+
+
+def test_compose_files_are_merged_with_their_override(run: Run) -> None:
+    files = {
+        "compose.yaml": "services:\n  web:\n    image: a:1\n    ports: ['80:80']\n",
+        "compose.override.yaml": "services:\n  web:\n    image: b:2\n",
+        "compose.prod.yaml": "services:\n  web:\n    image: c:3\n",
+    }
+    code, out, _ = run(files, "why", "services.web.image")
+    assert (code, '= "b:2"' in out, "c:3" in out) == (0, True, False)
+
+
+def test_a_service_that_extends_another_one_is_not_certain(run: Run) -> None:
+    files = {
+        "compose.yaml": "services:\n"
+        "  web:\n    extends: {file: base.yaml, service: web}\n    image: a:1\n"
+        "  db: {image: d:1}\n"
+    }
+    assert run(files, "why", "services.web.image")[0] == 5
+    assert run({}, "why", "services.db.image")[0] == 0
+
+
+def test_included_compose_files_make_every_answer_uncertain(run: Run) -> None:
+    files = {"compose.yaml": "include: [other.yaml]\nservices:\n  db: {image: d:1}\n"}
+    code, _, errors = run(files, "why", "services.db.image")
+    assert (code, "compose.yaml:1" in errors) == (5, True)
+
+
+def test_folds_of_the_settings_count_alone(run: Run) -> None:
+    files = {**CHART, "nodeattrs.toml": '[fold.site]\nfiles = ["charts/shop/values.yaml"]\n'}
+    assert run(files, "list", "subjects")[1] == "folds site\n"
+
+
+def test_a_link_to_a_folder_is_not_followed(run: Run, tmp_path: Path) -> None:
+    run(CHART, "list", "subjects")
+    (tmp_path / "charts/again").symlink_to(tmp_path)
+    assert "again" not in run({}, "list", "subjects")[1]
+
+
+@pytest.mark.parametrize(
+    ("files", "words", "value"),
+    [
+        ({"base.yaml": "a: {b: 1}\nl: [1]\n", "prod.yaml": "l: [2]\n"}, ("base.yaml", "prod.yaml"), [2]),
+        ({"values.yaml": "l: [1]\n", "prod.yaml": "l: null\n"}, ("values.yaml", "prod.yaml"), None),
+        ({"a.yaml": "l: [1]\n", "b.yaml": "l: [2]\n"}, ("a.yaml", "b.yaml", "--policy", "inside"), [1, 2]),
+    ],
+    ids=["plain files", "values files of Helm", "a policy that is named"],
+)
+def test_files_in_their_order_are_merged_as_their_program_does(
+    run: Run, files: dict[str, str], words: tuple[str, ...], value: Any
+) -> None:
+    (answer,) = data(run, files, "why", "l", *words)["answers"]
+    assert answer.get("value") == value
+
+
+def test_a_policy_without_files_is_refused(run: Run) -> None:
+    assert run(CHART, "why", "port", "--policy", "helm")[0] == 2
+
+
+def test_a_file_that_is_not_there_is_the_error(run: Run) -> None:
+    code, _, errors = run({"base.yaml": "a: 1\n"}, "why", "a", "base.yaml", "nosuch.yaml")
+    assert (code, errors.startswith("error: nosuch.yaml: cannot be read")) == (1, True)
+
+
+def test_a_key_that_is_not_set_has_the_nearest_one(run: Run) -> None:
+    code, _, errors = run({"a.yaml": "http: {port: 1}\n"}, "why", "http.prt", "a.yaml")
+    assert (code, "http.prt is not set" in errors, "did you mean http.port?" in errors) == (1, True, True)
+
+
+def test_impact_knows_a_chart_without_settings(run: Run, tmp_path: Path) -> None:
+    run(CHART, "list", "subjects")
+    for place in ("old", "new"):
+        for name, text in CHART.items():
+            os.makedirs(os.path.dirname(f"{place}/{name}"), exist_ok=True)
+            Path(place, name).write_text(text.replace("80\n", "90\n") if place == "new" else text)
+    code, out, _ = run({}, "impact", "old", "new", "--exit-code", "--dialect", "folds")
+    assert (code, "port  charts/shop/values.yaml:1" in out, "80 -> 90" in out) == (1, True, True)
+
+
+class TestOverview:
+    def test_it_names_what_lies_in_a_folder_and_commands_that_work_there(self, run: Run) -> None:
+        code, out, _ = run(CHART)
+        assert code == 0
+        assert "3 folds (folds): charts/shop, " in out
+        commands = [line.split()[1:] for line in out.split("\n") if line.startswith("  nodeattrs ")]
+        assert len(commands) == 3
+        for words in commands:
+            assert run({}, *words)[0] == 0, words
+
+    def test_a_folder_without_anything_names_the_repositories_below_it(self, run: Run) -> None:
+        code, out, _ = run({"puppet/hiera.yaml": "version: 5\n", "README": "x"})
+        assert (code, "nodeattrs --repo puppet" in out) == (0, True)
+
+    def test_an_empty_folder_says_how_to_ask_about_files(self, run: Run) -> None:
+        code, out, _ = run({})
+        assert (code, "nodeattrs why KEY base.yaml prod.yaml" in out) == (0, True)
+
+    def test_another_folder_can_be_asked(self, run: Run) -> None:
+        run({f"shop/{name}": text for name, text in CHART.items()}, "list", "subjects", "--repo", "shop")
+        assert "3 folds (folds)" in run({}, "--repo", "shop")[1]
+
+    def test_as_data_it_has_the_subjects(self, run: Run) -> None:
+        found = data(run, CHART, "overview")
+        assert len(found["subjects"]["folds"]) == 3
+        assert found["commands"][0] == "nodeattrs why port --on charts/shop"
