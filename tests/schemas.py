@@ -452,6 +452,15 @@ OUTPUTS: dict[str, Any] = {
         "not_known": [_NOT_KNOWN],
     },
     "where": _WHERE,
+    "overview": {
+        "version": "int",
+        **_CERTAIN,
+        "folder": "str",
+        "subjects": {"*": ["str"]},
+        "not_known": {"*": "str"},
+        "commands": ["str"],
+        "below": ["str"],
+    },
     "blame": {
         "version": "int",
         **_CERTAIN,
@@ -714,6 +723,7 @@ LINES = {
         "hiera explain k --hiera levels",
     ],
     "hiera-list": ["hiera list --hiera hiera --facts facts"],
+    "overview": ["overview", "overview --repo nodes"],
     "why": ["why app.workers --facts facts --run-code", "why app.workers --dialect nodes"],
     "where": ["where roles/web.json:38 --facts facts --run-code", "where --key app.workers", "where roles/web.json"],
     "blame": ["blame web1 --facts facts --run-code", "blame --dialect folds"],

@@ -23,6 +23,7 @@ ROWS: dict[str, tuple[str, str]] = {
     "explain": (LINES["explain"], ""),
     "why": ("why --help", "verbs"),
     "where": ("where --help", "verbs"),
+    "overview": ("overview --help", "verbs"),
     "blame": ("blame --help", "verbs"),
     "facts": ("facts --help", ""),
     "shell": ("shell --help", ""),

@@ -284,7 +284,7 @@ def put(side: Side, file: str, content: str | bytes | None) -> None:
 
 
 class _Later(Mapping[str, str]):
-    """The files below a folder, listed at their first use; the mark of each is made when it is asked for."""
+    """The files below a folder, listed at their first use; a mark is made at its first use, too."""
 
     def __init__(self, top: Path) -> None:
         self._top = top

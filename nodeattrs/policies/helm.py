@@ -1,7 +1,6 @@
-"""The rules by which Helm makes the values of a release: a chart's own, those of its subcharts, and values files.
+"""How Helm merges the values of a release: from the chart, its subcharts and values files.
 
-Knows layers, and no files. `dialects.files.charts` reads charts; a file that stands for a chart is a chart without
-subcharts.
+Knows layers, and no files. `dialects.files.charts` reads charts; a single file counts as a chart without subcharts.
 
 source: Helm, Chart Template Guide, "Subcharts and Global Values"; what Helm 4.2.3 renders
 """
@@ -64,7 +63,7 @@ class ChartValues:
 
     @property
     def laid(self) -> Layer:
-        """The values where the release has them; those of a subchart with a map of globals."""
+        """The values where the release has them; a subchart also gets a map of globals."""
         return self.laid_with(self.layer.value)
 
     def laid_with(self, value: Any) -> Layer:
@@ -78,18 +77,18 @@ class ChartValues:
 
 
 class _Moved(NamedTuple):
-    """The places of a document whose values are laid elsewhere.
+    """The places of a document whose values the release has at another path.
 
-    laid:   the path where they are laid
+    target: the path in the release
     source: the path where the document has them
     """
 
     locator: Locator
-    laid: Path
+    target: Path
     source: Path = ()
 
     def at(self, path: Path) -> Origin:
-        return self.locator.at((*self.source, *path[len(self.laid) :]))
+        return self.locator.at((*self.source, *path[len(self.target) :]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +120,7 @@ class HelmPolicy(NamedPolicy):
         return held if isinstance(held, Fold) else Fold((held,), _HELM)
 
     def _own(self, chart: ChartValues, charts: Sequence[ChartValues], files: Sequence[Layer | Fold]) -> Layer:
-        """The values of a chart without those of its nulls that Helm leaves out."""
+        """The values of a chart without the nulls that Helm leaves out."""
         value = chart.layer.value
         if not self.drops_nulls or not isinstance(value, dict):
             return chart.laid
@@ -168,7 +167,7 @@ _NO_FILES = Origin("values files")
 
 
 def _tables(chart: ChartValues, charts: Sequence[ChartValues]) -> Iterator[tuple[Path, Table]]:
-    """Where other rules count than those of a chart's own values: in what it sets for its subcharts."""
+    """The paths with rules of their own: what a chart sets for its subcharts, and its nulls."""
     depth = len(chart.path)
     for other in charts:
         if len(other.path) > depth and other.path[:depth] == chart.path:
@@ -208,33 +207,33 @@ def _null_twice(policy: Policy) -> Policy:
 def _with_globals(
     charts: Sequence[ChartValues], files: Sequence[Layer | Fold], path: Path, held: Layer | Fold
 ) -> Layer | Fold:
-    """The values with the globals that the chart above hands to the subchart at *path* laid over them."""
+    """The values under the globals that the chart above hands to the subchart at *path*."""
     given = _globals(charts, files, path[:-1], (*path, GLOBAL))
     return held if given is None else Fold((held, given), at_paths(_VALUES, [((*path, GLOBAL), _into_subchart)]))
 
 
 def _into_subchart(policy: Policy) -> Policy:
-    """The globals of a chart win over those of its subcharts, but a map and what is none do not meet."""
+    """The globals of a chart win over a subchart's; a map and another value do not replace each other."""
     each = Policy(
         "helm, globals",
         Line(MAP, MAP, Meet(_HELM), "two maps meet key by key"),
-        Line(MAP, PRESENT, KEEP, "a map is not replaced by what is none"),
+        Line(MAP, PRESENT, KEEP, "a map is not replaced by another value"),
         Line((ABSENT_KIND, NULL), PRESENT, TAKE, "the chart above hands it down"),
-        Line(PRESENT, MAP, KEEP, "what is no map is not replaced by a map"),
+        Line(PRESENT, MAP, KEEP, "a map does not replace another value"),
         Line(ANY, PRESENT, TAKE, "the globals of the chart above win"),
     )
     return Policy(
         "helm, the globals of a subchart",
         Line(MAP, MAP, Meet(each), "two maps meet key by key"),
         Line(ABSENT_KIND, MAP, TAKE, "nothing was there"),
-        Line(ANY, PRESENT, KEEP, "no globals are handed to what is no map"),
+        Line(ANY, PRESENT, KEEP, "globals are handed to maps only"),
     )
 
 
 def _globals(
     charts: Sequence[ChartValues], files: Sequence[Layer | Fold], path: Path, target: Path
 ) -> Layer | Fold | None:
-    """The globals of the chart at *path*, laid at *target*; None where no layer has any."""
+    """The globals of the chart at *path*, moved to *target*; None if no layer has any."""
     held = _joined([_copied(one, (*path, GLOBAL), target) for one in files], _VALUES)
     own = [one for one in charts if one.path == path[: len(one.path)]]
     for chart in own:
@@ -252,7 +251,7 @@ def _joined(parts: Sequence[Layer | Fold | None], policy: Policy) -> Layer | Fol
 
 
 def _copied(one: Layer | Fold, source: Path, target: Path) -> Layer | Fold | None:
-    """What a layer has at *source*, laid at *target*; None where it has no map with entries there."""
+    """The map that a layer has at *source*, moved to *target*; None if it has none there, or an empty one."""
     if isinstance(one, Fold):
         return _joined([_copied(child, source, target) for child in one.children], one.policy)
     value: Any = ABSENT if type(one.value) is Unknown else dig(one.value, source)

@@ -18,7 +18,7 @@ from nodeattrs.verbs.asking import Subjects
 
 _NAMED = 3
 _MOST_DIALECTS = 3
-"""Dialects of which an example is looked for."""
+"""Dialects that get an example."""
 _DEEPEST = 12
 """Steps of a key that serves as an example."""
 
@@ -121,12 +121,13 @@ def _examples(asked: Subjects, dialect: str, subject: str) -> list[str]:
 
 
 def _first_leaf(part: Part) -> Path | None:
-    """The path of the first value that is no map; None where there is none that can be had."""
+    """The path of the first leaf; None if no value can be had."""
     for key in part.tree:
         try:
-            path, value = (key,), part.tree[key]
+            value = part.tree[key]
         except NodeattrsError:
             continue
+        path: Path = (key,)
         while isinstance(value, dict) and value and len(path) < _DEEPEST:
             step = next(iter(value))
             path, value = (*path, step), value[step]

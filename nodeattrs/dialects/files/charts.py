@@ -1,4 +1,4 @@
-"""Charts of Helm as they lie in a folder or a package: their values, and those of the subcharts that are enabled.
+"""Charts of Helm in a folder or a package: the values of a chart and of its enabled subcharts.
 
 Knows which files belong to a chart. `policies.helm` knows what happens where their values meet.
 """
@@ -51,7 +51,7 @@ class _Files:
 class _Chart:
     """A chart, before it is known which of its subcharts are enabled.
 
-    needs: what Chart.yaml says of each subchart, by the name under which the chart has its values
+    needs: the entry of each subchart in Chart.yaml, by the key of its values
     """
 
     values: ChartValues
@@ -59,7 +59,7 @@ class _Chart:
     below: Sequence[_Chart]
 
     def every(self) -> Iterator[ChartValues]:
-        """The values of the chart, then those of the charts below it."""
+        """The values of the chart, then of the charts below it."""
         yield self.values
         for one in self.below:
             yield from one.every()
@@ -168,7 +168,7 @@ def _dependencies(
 
 
 def _chosen(needs: Mapping[str, Mapping[str, Any]], there: Mapping[str, _Files]) -> Iterator[tuple[str, _Files | None]]:
-    """The subcharts by the key of their values: those that nobody names, then those that Chart.yaml names."""
+    """The subcharts by the key of their values: first the ones that Chart.yaml does not name."""
     named = {str(need["name"]) for need in needs.values()}
     for name, files in there.items():
         if name not in named:
@@ -229,7 +229,7 @@ def _enabled(chart: _Chart, values: Mapping[str, Any], tags: Mapping[str, Any]) 
 
 
 def _key(chart: _Chart, above: Path) -> str:
-    """The key under which the chart above has the values; "" where they are imported into those of the chart above."""
+    """The key under which the chart above has the values; "" for imported values."""
     path = chart.values.path
     return str(path[-1]) if len(path) > len(above) else ""
 

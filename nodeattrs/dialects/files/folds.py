@@ -7,7 +7,7 @@
     [fold.site.merge]
     "ingress.hosts" = "append"
 
-A folder stands for its files by name, a pattern for what it fits, both sorted by name. Under Helm's rules a folder
+A folder means its files, a pattern the files that fit, both sorted by name. Under Helm's rules a folder
 with a Chart.yaml is a chart. `policies` says what happens where layers meet; `formats` reads files.
 """
 
@@ -92,7 +92,7 @@ def folded(
     """The fold of some layers, the weakest first.
 
     rules:     for paths, instead of what the policy says
-    charts:    the charts of Helm whose values the first layers are, as `Laid` has them
+    charts:    the charts of Helm whose values are the first layers
     sensitive: paths whose values are secrets
     strict:    refuse layers that are unknown
     raises:    MergeConflict; UnknownLayer with *strict*; BadArgument, where there is no layer
@@ -129,7 +129,7 @@ def named_fold(repository: Folder, name: str) -> Folded:
 
 
 def fold_of(repository: Folder, one: PlainFold) -> Folded:
-    """What files come to that are merged as a fold of a repository. raises: NoFileFits, DocumentError, MergeConflict"""
+    """The merged tree of files, with the settings of a repository. raises: NoFileFits, DocumentError, MergeConflict"""
     policy = policy_named(one.policy)
     laid = laid_of(repository, one, policy)
     return folded(laid.layers, policy, one.rules, repository.config.sensitive, charts=laid.charts)

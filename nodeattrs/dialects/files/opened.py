@@ -47,7 +47,7 @@ class Folds(InRepository):
         return {"value": part_of(self.with_set(tree))}
 
     def settings(self, file: str) -> Iterator[Setting]:
-        """The paths that a file sets; those of a subchart's values are below its key."""
+        """The paths that a file sets; a subchart's values are below its key."""
         paths = self._subcharts.get(self.side.named(file), [()])
         for setting in super().settings(file):
             yield from (setting._replace(path=(*path, *setting.path)) for path in paths)
@@ -68,7 +68,7 @@ class Folds(InRepository):
 
 
 def _left_out(tree: Folded) -> Iterator[Unread]:
-    """What Compose adds to the files themselves: `include`, and services that extend those of another file."""
+    """What Compose adds to the files themselves: `include`, and services that extend another service."""
     value = tree.value
     if "include" in value:
         yield Unread(str(tree.origins("include")[0].place), "includes files, which were not read")
