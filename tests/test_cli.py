@@ -127,7 +127,6 @@ class TestHelp:
     @pytest.mark.parametrize(
         "words",
         [
-            (),
             ("fly",),
             ("run", "--nod", "web1"),
             ("run", "--all", "--node", "web1"),
@@ -143,12 +142,14 @@ class TestHelp:
     )
     def test_a_line_that_is_not_understood_ends_with_2(self, say: Say, words: tuple[str, ...]):
         """
-        The usage goes to stderr, and nothing to stdout.
+        The error is one line with a hint on stderr; no usage stands before it, and nothing is on stdout.
         """
         said = say(*words)
 
         assert (2, "") == (said.code, said.out)
-        assert "usage:" in said.err
+        assert said.err.startswith("nodeattrs")
+        assert "usage:" not in said.err
+        assert said.err.endswith(" --help shows more\n")
 
     def test_help_loads_no_library_that_only_some_need(self, desk: Path):
         """

@@ -126,7 +126,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         first, line, rest = message.partition("\n")
-        super().error(f"{first} [{BadUsage.entry.code}]{line}{rest}\n  {self.prog} --help shows more")
+        hint = f"{self.prog} --help shows more"
+        self.exit(NOT_UNDERSTOOD, f"{self.prog}: error: {first} [{BadUsage.entry.code}]{line}{rest}\n  {hint}\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         found, left = super().parse_known_args(args, namespace)

@@ -86,7 +86,7 @@ def overview(question: Question) -> Output:
         found = {name: some for name, some in asked.names.items() if some}
     except NotFound:
         below = [one for one in repositories_below(root) if one != "."]
-        return Output(Overview(str(root), {}, asked.unlisted, _without_subjects(), below))
+        return Output(Overview(str(root), {}, asked.unlisted, _without_subjects(), below), unread=[])
     except NodeattrsError:
         found = {}
     examples = [_examples(asked, name, some[0]) for name, some in [*found.items()][:_MOST_DIALECTS]]
