@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.checks import CHECKING, finish
 from nodeattrs.cli.exits import exit_code
-from nodeattrs.cli.options import APPLYING, RUN, RUN_CODE, actions_of, add_arguments_of, output, settings_of
+from nodeattrs.cli.options import APPLYING, RUN, actions_of, add_arguments_of, settings_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import RUN_CODE, output
 from nodeattrs.contract.command import Checked
 
 if TYPE_CHECKING:

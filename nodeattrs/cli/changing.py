@@ -13,9 +13,10 @@ from nodeattrs import border
 from nodeattrs._version import VERSION
 from nodeattrs.cli.exits import DONE, FAILED, INTERRUPTED, UNKNOWN_LAYER
 from nodeattrs.cli.many import go_through
-from nodeattrs.cli.options import RUBY, facts_place, output
+from nodeattrs.cli.options import facts_place
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import RUBY, output
 from nodeattrs.contract.dialect import Dialect
 from nodeattrs.dialects import BUILT_IN
 from nodeattrs.errors import NodeattrsError

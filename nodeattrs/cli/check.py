@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from nodeattrs.cli.checks import CHECKING, finish, selection_of
-from nodeattrs.cli.options import RUN_CODE
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import RUN_CODE
 from nodeattrs.contract.command import Checked
 from nodeattrs.errors import NodeattrsError
 

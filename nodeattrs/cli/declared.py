@@ -13,20 +13,10 @@ from typing import NamedTuple
 from nodeattrs import dialects
 from nodeattrs.cli.changing import asking, request_of
 from nodeattrs.cli.checks import CHECKING, finish
-from nodeattrs.cli.options import (
-    RUBY,
-    RUN_CODE,
-    SETTINGS_FROM,
-    STORE,
-    STRICT,
-    TEXT,
-    actions_of,
-    add_arguments_of,
-    output,
-    settings_of,
-)
+from nodeattrs.cli.options import actions_of, add_arguments_of, settings_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import RUBY, RUN_CODE, SETTINGS_FROM, STORE, STRICT, TEXT, output
 from nodeattrs.contract.command import Caller, Command, Question
 from nodeattrs.contract.dialect import Dialect
 from nodeattrs.contract.request import Request

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import SOURCES, STORE, output, path_of, revision_or_time, root_of, store_and_sensitive
+from nodeattrs.cli.options import root_of, store_and_sensitive
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import SOURCES, STORE, output, path_of, revision_or_time
 from nodeattrs.errors import NodeNotFound
 from nodeattrs.kinds import SAVED_NOTE
 

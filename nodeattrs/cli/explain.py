@@ -5,20 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli.options import (
-    AT,
-    RUN,
-    SOURCES,
-    STORE,
-    STRICT,
-    named_node,
-    output,
-    path_of,
-    repository_of,
-    store_and_sensitive,
-)
+from nodeattrs.cli.options import RUN, named_node, repository_of, store_and_sensitive
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import AT, SOURCES, STORE, STRICT, output, path_of
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import facts_from, facts_of, found_repository, output, path_of, sensitive_of
+from nodeattrs.cli.options import facts_from, facts_of, found_repository, sensitive_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import output, path_of
 from nodeattrs.errors import NotFound
 
 DESCRIPTION = """\

@@ -21,20 +21,10 @@ from nodeattrs.cli.many import (
     hint_to_resume,
     since_of,
 )
-from nodeattrs.cli.options import (
-    REPO_HELP,
-    RUBY,
-    STORE,
-    check_facts,
-    facts_of,
-    facts_place,
-    output,
-    own_facts,
-    repository_of,
-    settings_of,
-)
+from nodeattrs.cli.options import check_facts, facts_of, facts_place, own_facts, repository_of, settings_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import REPO_HELP, RUBY, STORE, output
 from nodeattrs.errors import FleetError, NodeattrsError, NotFound
 
 if TYPE_CHECKING:

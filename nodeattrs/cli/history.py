@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import STORE, output, store_and_sensitive
+from nodeattrs.cli.options import store_and_sensitive
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import STORE, output
 from nodeattrs.kinds import SAVED_NOTE
 
 DESCRIPTION = """\

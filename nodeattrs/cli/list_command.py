@@ -8,9 +8,10 @@ from heapq import merge
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli.options import REPO_HELP, STORE, existing_store, output, repository_of, store_of
+from nodeattrs.cli.options import existing_store, repository_of, store_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import REPO_HELP, STORE, output
 
 if TYPE_CHECKING:
     from nodeattrs.dialects.chef.repository.repository import Repository

@@ -20,10 +20,10 @@ from nodeattrs._version import VERSION
 from nodeattrs.border import Border, held
 from nodeattrs.cli.border import border_of
 from nodeattrs.cli.changing import asking, request_of
-from nodeattrs.cli.options import ALLOWED_PATHS, RUBY
 from nodeattrs.cli.streams import own_streams
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import ALLOWED_PATHS, RUBY
 
 if TYPE_CHECKING:
     from lsprotocol import types

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import revision_or_time
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import revision_or_time
 
 if TYPE_CHECKING:
     from nodeattrs.dialects.chef.fleet import Outcome

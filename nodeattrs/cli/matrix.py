@@ -12,21 +12,18 @@ from zlib import crc32
 
 from nodeattrs.cli.exits import DONE, FAILED
 from nodeattrs.cli.options import (
-    RUBY,
-    STORE,
     check_facts,
     existing_store,
     facts_of,
     facts_place,
-    output,
     own_facts,
-    path_of,
     repository_of,
     run_options,
     settings_of,
 )
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import RUBY, STORE, output, path_of
 from nodeattrs.errors import NodeattrsError, NoSuchAttribute, NotFound
 from nodeattrs.kinds import NOT_LITERAL
 from nodeattrs.node.running import merged_shared

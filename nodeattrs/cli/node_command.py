@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import SETTINGS_FROM, STORE, output, path_of, revision_or_time, store_and_sensitive
+from nodeattrs.cli.options import store_and_sensitive
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import SETTINGS_FROM, STORE, output, path_of, revision_or_time
 from nodeattrs.core.tree import json_or_text
 from nodeattrs.errors import BadArgument, TypeConflict
 

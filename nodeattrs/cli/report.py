@@ -6,20 +6,10 @@ import argparse
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import (
-    AT,
-    BUDGET,
-    SETTINGS_FROM,
-    SOURCES,
-    STORE,
-    UNREAD,
-    revision_or_time,
-    root_of,
-    settings_of,
-    store_and_sensitive,
-)
+from nodeattrs.cli.options import root_of, settings_of, store_and_sensitive
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import AT, BUDGET, SETTINGS_FROM, SOURCES, STORE, UNREAD, revision_or_time
 from nodeattrs.kinds import SAVED_NOTE
 
 if TYPE_CHECKING:

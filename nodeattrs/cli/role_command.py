@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from nodeattrs.cli.options import REPO_HELP, RUN_CODE, actions_of, add_arguments_of, output, path_of, repository_of
+from nodeattrs.cli.options import actions_of, add_arguments_of, repository_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import REPO_HELP, RUN_CODE, output, path_of
 
 DESCRIPTION = """\
 Show a role as a run would read it: its run list and its attributes. One that is written in Python is code

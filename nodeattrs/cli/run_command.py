@@ -25,14 +25,11 @@ from nodeattrs.cli.many import (
 )
 from nodeattrs.cli.options import (
     APPLYING,
-    REPO_HELP,
     RUN,
-    STORE,
     facts_from,
     facts_place,
     is_directory,
     json_attributes,
-    output,
     override_run_list,
     own_facts,
     repository_of,
@@ -42,6 +39,7 @@ from nodeattrs.cli.options import (
 )
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import REPO_HELP, STORE, output
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.kinds import SAVED_NOTE
 

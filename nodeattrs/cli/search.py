@@ -6,9 +6,10 @@ import argparse
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli.options import AT, STORE, existing_store, output, path_of, revision_or_time
+from nodeattrs.cli.options import existing_store
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import AT, STORE, output, path_of, revision_or_time
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path

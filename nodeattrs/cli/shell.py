@@ -7,9 +7,10 @@ import code
 import sys
 from typing import Any
 
-from nodeattrs.cli.options import RUN, STORE, named_node
+from nodeattrs.cli.options import RUN, named_node
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import STORE
 from nodeattrs.errors import NodeattrsError
 
 DESCRIPTION = """\

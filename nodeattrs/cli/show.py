@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import AT, RUN, STORE, named_node, output, path_of
+from nodeattrs.cli.options import RUN, named_node
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import AT, STORE, output, path_of
 from nodeattrs.node.slot_names import SLOTS
 
 DESCRIPTION = """\

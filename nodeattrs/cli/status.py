@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from datetime import UTC, datetime
 
-from nodeattrs.cli.options import STORE, existing_store, output
+from nodeattrs.cli.options import existing_store
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import STORE, output
 
 DESCRIPTION = """\
 List the kept nodes: how long ago each ran last, in which revision, whether that run went well, and

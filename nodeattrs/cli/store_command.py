@@ -10,17 +10,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
 from nodeattrs.cli.checks import CHECKING, finish
-from nodeattrs.cli.options import (
-    AT,
-    SETTINGS_FROM,
-    STORE,
-    existing_store,
-    revision_or_time,
-    settings_of,
-    store_and_sensitive,
-)
-from nodeattrs.cli.terminal import FORMATS, Terminal
+from nodeattrs.cli.options import existing_store, settings_of, store_and_sensitive
+from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import AT, FORMATS, SETTINGS_FROM, STORE, revision_or_time
 from nodeattrs.contract.command import Checked
 from nodeattrs.kinds import DAMAGED, SAVED_NOTE
 

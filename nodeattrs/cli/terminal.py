@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from nodeattrs.core.unread import Unread
     from nodeattrs.reports import Report, Screen
 
-FORMATS = ("text", "json", "yaml")
-
 _NO_COLUMNS = 100_000
 _AT_ONCE = 1_000
 """Lines that are written at once, or pieces of JSON of some hundred signs; who asks little is shown all of it or

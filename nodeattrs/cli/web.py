@@ -8,9 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli.options import BUDGET, SETTINGS_FROM, STORE, settings_of, store_of
+from nodeattrs.cli.options import settings_of, store_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import BUDGET, SETTINGS_FROM, STORE
 
 if TYPE_CHECKING:
     from nodeattrs.web.asking import Site
