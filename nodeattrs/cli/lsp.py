@@ -178,15 +178,14 @@ class _Service:
             self._server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(self._uri(file), diagnostics))
 
     def _findings(self) -> Iterator[Finding]:
-        from nodeattrs.cli.check import check_repository
-        from nodeattrs.dialects.chef.repository.repository import Repository
+        from nodeattrs.cli.check import check_folder
         from nodeattrs.errors import NodeattrsError
-        from nodeattrs.project.config import Config
+        from nodeattrs.project.config import Config, RepositorySettings
         from nodeattrs.reports.findings import Selection, finding_of
 
-        repository = Repository(self._root)
+        repository = RepositorySettings(self._root)
         try:
-            came = check_repository(repository, self._options.run_code)
+            came = check_folder(repository)
         except NodeattrsError as error:
             yield finding_of(error)
             return

@@ -1,42 +1,24 @@
-"""Options that several commands share, and the values of these options.
-
-Nothing is decided here: which store is meant and what a machine is called is known to
-the run of a node.
-"""
+"""What a command line says beside the words of its command: settings, limits, and whether code runs."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
 import os
-import pathlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
-from nodeattrs.contract.arguments import RUBY, revision_or_time
-from nodeattrs.errors import BadArgument, MissingExtra, NodeattrsError, NotFound
+from nodeattrs.errors import BadArgument, NodeattrsError
 from nodeattrs.formats.nearest import SETTINGS_FILE, is_ours, nearest
-from nodeattrs.kinds import SAVED_NOTE
 
 if TYPE_CHECKING:
-    from nodeattrs.core.tree import Path
-    from nodeattrs.dialects.chef.facts import Facts
-    from nodeattrs.dialects.chef.repository.repository import Repository
-    from nodeattrs.dialects.chef.repository.roles import Asked
-    from nodeattrs.dialects.chef.run.run import Run
-    from nodeattrs.formats.documents import Document
-    from nodeattrs.node.node import Node
     from nodeattrs.project.settings import Settings
-    from nodeattrs.store import Store
 
 _NUMBER = re.compile(r"(?a)\d{1,18}(?:\.\d{1,9})?")
-
-
-_ASKED = ("policy", "policy_group", "named_run_list", "secret_file", "roles_only", "ruby")
 
 
 def actions_of(
@@ -68,71 +50,6 @@ def actions_of(
         )
 
 
-def facts_of(what: str, default: str) -> tuple[Argument, Argument]:
-    """Which facts are meant: of a file, or of a platform."""
-    return (
-        Argument(("--facts",), f"{what} (default: {default})", {"metavar": "PLACE"}, choice="facts"),
-        Argument(
-            ("--platform",),
-            "the facts of a platform instead: debian-12, or what `[facts] fauxhai` in nodeattrs.toml has",
-            {"metavar": "NAME"},
-            choice="facts",
-        ),
-    )
-
-
-APPLYING = (
-    Argument(("--noop",), "change nothing, say what would be changed", {"action": "store_true"}, group="applying"),
-    Argument(
-        ("--root",), "the folder that stands for / (default: /)", {"metavar": "DIR", "default": "/"}, group="applying"
-    ),
-    Argument(("--backups",), "keep what files held before they were replaced", {"metavar": "DIR"}, group="applying"),
-    Argument(
-        ("--report",), "the report (default: .nodeattrs/reports/NODE.jsonl)", {"metavar": "FILE"}, group="applying"
-    ),
-    Argument(("--no-diff",), "do not show how files differ", {"action": "store_true"}, group="applying"),
-    Argument(
-        ("--documented",),
-        "by the letter of the language page, where Puppet differs from it",
-        {"action": "store_true"},
-        group="applying",
-    ),
-)
-"""How a catalog is applied."""
-
-
-RUN = (
-    Argument(
-        ("--run-list",),
-        'such as "role[web],recipe[app::db]"; may be repeated (default: what the node has)',
-        {"metavar": "ITEMS", "action": "append"},
-    ),
-    Argument(
-        ("--override-run-list", "-o"),
-        "run these items instead, this once: the node keeps its run list, and nothing is saved",
-        {"metavar": "ITEMS", "action": "append"},
-    ),
-    Argument(("--environment", "-E"), "the node's environment from now on", {"metavar": "NAME"}),
-    *facts_of("what ohai or facter --json wrote, or a directory with NODE.json in it", "ask this machine"),
-    Argument(("--json-attributes", "-j"), "attributes, and a run_list, for this node", {"metavar": "FILE"}),
-    Argument(
-        ("--policy-name",),
-        "a policy of the repository, or the file that locks it",
-        {"dest": "policy", "metavar": "NAME"},
-    ),
-    Argument(("--policy-group",), "of the policy: whose attributes are hoisted", {"metavar": "NAME"}),
-    Argument(("--named-run-list",), "one of the policy's other run-lists", {"metavar": "NAME"}),
-    Argument(("--secret-file",), "with the secret of encrypted data bags", {"metavar": "FILE"}),
-    Argument(
-        ("--roles-only",),
-        "roles and environments alone: no cookbook is read or has to be there",
-        {"action": "store_true"},
-    ),
-    *RUBY,
-)
-"""What a run starts from, beside its repository and node."""
-
-
 def limits_of(options: argparse.Namespace, settled: Mapping[str, float]) -> AbstractContextManager[object]:
     """A context in which the limits of --budget are in force, else the limits of the settings.
 
@@ -148,52 +65,6 @@ def limits_of(options: argparse.Namespace, settled: Mapping[str, float]) -> Abst
         if name not in numbers:
             raise BadArgument(f"--budget {name}={most} is no limit", hint="write --budget values=2000000")
     return limited(in_force().replaced(**settled).replaced(**numbers))
-
-
-def run_options(options: argparse.Namespace) -> Asked:
-    """The options of a run that are not about its node: policy, secret file, --roles-only, --ruby."""
-    from nodeattrs.dialects.chef.repository.roles import Asked
-
-    given = {name: getattr(options, name, None) for name in Asked._fields}
-    return Asked(**{name: value for name, value in given.items() if value is not None})
-
-
-def run_list(options: argparse.Namespace, option: str = "--run-list") -> list[str] | None:
-    """The items of an option that may be repeated, split at commas; None where the option is not given.
-
-    raises: BadArgument, where it holds no item
-    """
-    given = getattr(options, option[2:].replace("-", "_"))
-    if given is None:
-        return None
-    items = [item.strip() for text in given for item in text.split(",") if item.strip()]
-    if not items:
-        raise BadArgument(f"{option} names no item", hint=f'write {option} "role[web],recipe[app::db]"')
-    return items
-
-
-def override_run_list(options: argparse.Namespace) -> list[str] | None:
-    """The items of --override-run-list; None where it is not given. raises: BadArgument"""
-    return run_list(options, "--override-run-list")
-
-
-def store_and_sensitive(options: argparse.Namespace) -> tuple[Store, Any]:
-    """Returns the store of the options or settings, and the sensitive paths of the settings."""
-    return store_of(options), sensitive_of(options)
-
-
-def existing_store(options: argparse.Namespace) -> tuple[Store, Any]:
-    """Returns store and sensitive paths as `store_and_sensitive`, for a command that only reads.
-
-    raises: NotFound, where the store has not been made
-    """
-    store, sensitive = store_and_sensitive(options)
-    if not store.is_there():
-        raise NotFound(
-            f"there is no store at {store.describe()}",
-            hint="name the place with --store, or save a node first: nodeattrs run",
-        )
-    return store, sensitive
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
@@ -254,83 +125,6 @@ def settings_limits(options: argparse.Namespace, terminal: Terminal) -> Mapping[
     return config.limits
 
 
-def sensitive_paths(options: argparse.Namespace, *places: str | None) -> list[Path]:
-    """The sensitive paths of the repository in the options or the environment, and of settings beside *places*.
-
-    raises: DocumentError
-    """
-    from nodeattrs.project.settings import sensitive_beside
-
-    return sensitive_beside(getattr(options, "repo", None), *places)
-
-
-def repository_of(options: argparse.Namespace) -> Repository:
-    """The repository to run: the one whose settings count, else the current folder. Sets `options.repo` to its
-    folder."""
-    from nodeattrs.dialects.chef.repository.repository import Repository
-
-    repository = found_repository(options) or Repository(os.curdir)
-    repository.asked = run_options(options)
-    options.repo = os.path.relpath(repository.root)
-    return repository
-
-
-def found_repository(options: argparse.Namespace) -> Repository | None:
-    """The repository whose settings count; None where there are no settings. raises: NotFound"""
-    from nodeattrs.dialects.chef.repository.repository import Repository
-
-    settings = settings_of(options).repository
-    return None if settings is None else Repository(settings.root, settings=settings)
-
-
-def sensitive_of(options: argparse.Namespace) -> Any:
-    """The sensitive paths of the settings; () where there are none."""
-    repository = settings_of(options).repository
-    return repository.config.sensitive if repository else ()
-
-
-def root_of(options: argparse.Namespace) -> pathlib.Path | None:
-    """The folder with the sources of saved values: from --sources, or from the settings where the store is a URL.
-
-    None stands for the folder that the saved revision names.
-    """
-    if getattr(options, "sources", None) is not None:
-        return pathlib.Path(options.sources)
-    settings = settings_of(options)
-    return settings.repository.root if settings.repository and "://" in settings.store else None
-
-
-def store_of(options: argparse.Namespace) -> Store:
-    """The store of the options or settings; no file is made before the first save. raises: StoreError, DocumentError"""
-    from nodeattrs.store import open_store
-
-    return open_store(settings_of(options).store)
-
-
-def json_attributes(options: argparse.Namespace, repository: Repository) -> Document | None:
-    """The document of --json-attributes; None where it is not given. raises: DocumentError"""
-    if options.json_attributes is None:
-        return None
-    from nodeattrs.formats.documents import read
-
-    path = pathlib.Path(options.json_attributes)
-    return read(path, repository.shown(path), by_caller=True)
-
-
-def is_directory(place: str | None) -> bool:
-    """Whether the place of --facts is a folder, with one file for each node; False for None."""
-    return place is not None and os.path.isdir(place)
-
-
-def check_facts(place: str) -> None:
-    """Do nothing where the file or folder of --facts exists. raises: NotFound, where it does not"""
-    if not os.path.lexists(place):
-        raise NotFound(
-            f"{place}: cannot be read: no such file or directory",
-            hint="name what ohai or facter --json wrote, or a directory of NODE.json",
-        )
-
-
 MAY_BE_DASHES = frozenset({"--knock-out-prefix"})
 """Options whose value may be `--` alone, as Puppet's users write it: a word of its own, or behind `=`."""
 MARKED = "\0"
@@ -354,97 +148,3 @@ def add_arguments_of(parser: argparse.ArgumentParser, arguments: Iterable[Argume
             place = places[one.choice]
         keywords = one.keywords if MAY_BE_DASHES.isdisjoint(one.names) else {**one.keywords, "type": unmarked}
         place.add_argument(*one.names, help=one.help or argparse.SUPPRESS, **keywords)
-
-
-def facts_place(options: argparse.Namespace, repository: Repository | None) -> str | None:
-    """The file or folder of the facts: from --facts or --platform; None where neither is given.
-
-    raises: NotFound, for an unknown platform
-    """
-    if options.platform is None:
-        place: str | None = options.facts
-        return place
-    from nodeattrs.dialects.chef.facts.known import platform_file
-
-    return str(platform_file(options.platform, repository.platforms if repository is not None else None))
-
-
-def own_facts(options: argparse.Namespace, repository: Repository, names: Iterable[str]) -> str | None:
-    """The folder `facts/` of the repository, where no facts are given and it has a file for one of the nodes; else
-    None."""
-    folder = repository.root / "facts"
-    if options.facts is not None or options.platform is not None:
-        return None
-    return str(folder) if any((folder / f"{name}.json").is_file() for name in names) else None
-
-
-def facts_from(options: argparse.Namespace, node: str | None = None, repository: Repository | None = None) -> Facts:
-    """The facts for a run: of a platform, of a file, of the file of *node* in a folder, or of this machine.
-
-    repository: its facts/NODE.json counts where no facts are given; names of its files are relative to it
-    raises:     NotFound, DocumentError, MissingExtra, BadName; BadArgument, for a folder without *node*
-    """
-    from nodeattrs.core.tree import checked_name
-    from nodeattrs.dialects.chef.facts import gather, load_facts
-
-    place = facts_place(options, repository)
-    if place is None and node is not None and repository is not None:
-        own = repository.root / "facts" / f"{checked_name(node, 'node')}.json"
-        place = str(own) if own.is_file() else None
-    if place is None:
-        try:
-            return gather()
-        except MissingExtra as error:
-            error.hint = f"{error.hint}; or name a file: --facts FILE"
-            raise
-    check_facts(place)
-    path, is_one = pathlib.Path(place), not is_directory(place)
-    if not is_one:
-        if node is None:
-            raise BadArgument(f"--facts {place} is a directory", hint="say which node is meant, or name one file in it")
-        path /= f"{checked_name(node, 'node')}.json"
-    # Whoever is given them shows or runs them, and changes none: a run copies nothing of them.
-    shown = repository.shown(path) if repository else None
-    return load_facts(path, shown, settled=True, by_caller=is_one)
-
-
-def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, int | None, Run | None]:
-    """Returns the node of NODE: saved, with its revision and None; with --repo run now, with None and the run.
-
-    raises: NodeNotFound, and the errors of a run; an option of the other kind ends the program with exit code 2
-    """
-    from nodeattrs.node.json_keys import double_keys
-
-    if options.repo is None:
-        from nodeattrs.store.remembered import remembered_or_raise
-
-        of_runs = ("run_list", "override_run_list", "environment", "facts", "platform", "json_attributes", *_ASKED)
-        for word in of_runs:
-            if getattr(options, word) not in (None, False):
-                options.refuse(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
-        store, sensitive = store_and_sensitive(options)
-        found = remembered_or_raise(
-            store, options.node, sensitive, revision_or_time(getattr(options, "at", None)), root_of(options)
-        )
-        terminal.warn(filter(None, [found.note]), SAVED_NOTE.entry)
-        terminal.warn(double_keys(found.node))
-        return found.node, found.saved.revision.number if found.saved.revision else None, None
-    for word in ("at", "sources"):
-        if getattr(options, word, None) is not None:
-            options.refuse(f"--{word} is about what was saved, and --repo about a run made now")
-    from nodeattrs.dialects.chef.run.session import Wanted, facts_of_another, last_of, run
-
-    repository, store = repository_of(options), store_of(options)
-    last = last_of(repository, store, options.node)
-    wanted = Wanted(
-        facts_from(options, options.node, repository),
-        run_list(options),
-        override_run_list(options),
-        options.environment,
-        json_attributes(options, repository),
-    )
-    session = run(repository, store, options.node, wanted, last)
-    terminal.warn(session.run.warnings)
-    terminal.warn(facts_of_another(session.run))
-    terminal.warn(filter(None, [session.note]), SAVED_NOTE.entry)
-    return session.run.node, None, session.run

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from nodeattrs import border
 from nodeattrs.codes import Code
+from nodeattrs.contract.caller import Caller
 from nodeattrs.errors import BadValue, NodeattrsError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _NO_BAR = 0.5
 """Seconds that are over before anybody wonders how long it takes."""
 
 
-class Terminal:
+class Terminal(Caller):
     """Writes reports to stdout; warnings, errors and progress to stderr.
 
     colour: "auto", "always" or "never"; "auto" colours a terminal, unless NO_COLOR is set

@@ -2,40 +2,45 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli.options import RUN, named_node, repository_of, store_and_sensitive
-from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import AT, SOURCES, STORE, STRICT, output, path_of
+from nodeattrs.contract.command import Command, Output, Question
+from nodeattrs.core.tree import Path, spell
+from nodeattrs.dialects.chef.commands.arguments import RUN
+from nodeattrs.dialects.chef.commands.inputs import named_node, repository_of
+from nodeattrs.dialects.common import store_of
+from nodeattrs.errors import BadUsage, NoSuchAttribute
+from nodeattrs.node.node import Node
+from nodeattrs.reports.explain import Elsewhere, Explanation, explained
+from nodeattrs.reports.values import unread_at
 
 if TYPE_CHECKING:
-    from nodeattrs.core.tree import Path
     from nodeattrs.dialects.chef.repository.repository import Repository
     from nodeattrs.dialects.chef.run.run import Run
-    from nodeattrs.node.node import Node
-    from nodeattrs.reports.explain import Elsewhere, Explanation
 
-DESCRIPTION = """\
+_DESCRIPTION = """\
 Name who set a value and where, what it overrode and by which rule, which element of a list came
 from whom, and what was set before. From what was saved, or with --repo from a run made now;
 then also what the line of a cookbook that set the value read: attributes and lookups. Where the
 value comes from another line than the one that set it, that line is named: the one to edit.
 Of a path that is not set: who sets it on other nodes, and what this node lacks."""
-EXAMPLES = """\
-examples:
-  nodeattrs explain web1 app.workers
-  nodeattrs explain web1 apache2.listen_ports --format json
-  nodeattrs explain web1 app.workers --repo cookbooks_example --facts cookbooks_example/facts
-  nodeattrs explain web1 app.workers --repo . --git
+_EXAMPLES = (
+    "explain web1 app.workers",
+    "explain web1 apache2.listen_ports --format json",
+    "explain web1 app.workers --repo cookbooks_example --facts cookbooks_example/facts",
+    "explain web1 app.workers --repo . --git",
+)
+_EXITS = {
+    0: "explained",
+    1: "could not be",
+    2: "not understood",
+    5: "explained, and an unknown layer may override it",
+}
 
-exit codes:
-  0 explained    1 could not be    2 not understood    5 explained, and an unknown layer may override it
-"""
 
-
-ARGUMENTS = (
+_ARGUMENTS = (
     Argument(("node",), "its name", {"metavar": "NODE"}),
     Argument(("path",), 'such as apache2.listen_ports.0; "(root)" is all of it', {"metavar": "PATH"}),
     Argument(("--repo",), "run the node of this repository, and save nothing", {"metavar": "DIR"}),
@@ -50,55 +55,54 @@ ARGUMENTS = (
 )
 
 
-def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+def _perform(question: Question) -> Output:
     """Print why a path of a node has its value.
 
     raises: NoSuchAttribute, where the path is not set, with other sources that set it
     """
-    from nodeattrs.core.tree import spell
-    from nodeattrs.errors import NoSuchAttribute
-    from nodeattrs.reports.explain import explained
-    from nodeattrs.reports.values import unread_at
-
-    path = path_of(options.path)
-    repository = None if options.repo is None else repository_of(options)
-    if repository is None and (options.because or options.git):
+    asked = question.arguments
+    path = path_of(asked["path"])
+    repository = None if asked["repo"] is None else repository_of(question)
+    if repository is None and (asked["because"] or asked["git"]):
         word, what = (
-            ("--because", "what decided in a run") if options.because else ("--git", "who changed the lines of a run")
+            ("--because", "what decided in a run") if asked["because"] else ("--git", "who changed the lines of a run")
         )
-        options.refuse(f"{word} names {what}, so it needs --repo")
-    node, revision, run = named_node(options, terminal)
+        raise BadUsage(f"{word} names {what}, so it needs --repo")
+    node, revision, run = named_node(question)
     if repository is None or run is None:
         explanation = explained(node, path, revision)
     else:
-        explanation = _of_run(options, repository, run, path)
+        explanation = _of_run(question, repository, run, path)
     if not explanation.has_claims:
-        found = _elsewhere(options, node, path, repository)
-        if options.format != "text":
-            terminal.report(explanation._replace(elsewhere=tuple(found)), ())
+        found = _elsewhere(question, node, path, repository)
+        if asked["format"] != "text":
+            question.caller.report(explanation._replace(elsewhere=tuple(found)), ())
         details = map(str, found)
         raise NoSuchAttribute(f"{spell(path)} is not set", path=path, details=details, hint=explanation.hint)
-    if options.strict:
+    if asked["strict"]:
         explanation.trace.require_known()
-    terminal.report(explanation, unread_at(node, path))
-    return 0
+    return Output(explanation, unread=unread_at(node, path))
 
 
-def _of_run(options: argparse.Namespace, repository: Repository, run: Run, path: Path) -> Explanation:
+def _of_run(question: Question, repository: Repository, run: Run, path: Path) -> Explanation:
     """The explanation of a path of the node that was run for this question."""
     from nodeattrs.dialects.chef.blame import of_trace as changes_of
     from nodeattrs.dialects.chef.causes import of_trace as causes_of
-    from nodeattrs.dialects.chef.reports.explain import explained
+    from nodeattrs.dialects.chef.reports.explain import explained as explained_run
 
-    causes = causes_of(repository, run) if options.because else None
-    changes = changes_of(repository) if options.git else None
-    return explained(run.node, path, repository, causes, changes, run.search)._replace(facts=run.facts)
+    asked = question.arguments
+    causes = causes_of(repository, run) if asked["because"] else None
+    changes = changes_of(repository) if asked["git"] else None
+    return explained_run(run.node, path, repository, causes, changes, run.search)._replace(facts=run.facts)
 
 
-def _elsewhere(options: argparse.Namespace, node: Node, path: Path, repository: Repository | None) -> list[Elsewhere]:
+def _elsewhere(question: Question, node: Node, path: Path, repository: Repository | None) -> list[Elsewhere]:
     """Who sets a path on other nodes that were saved; else in the repository, where one was named."""
     from nodeattrs.dialects.chef.causes import setters_in, setters_on
 
-    store, sensitive = store_and_sensitive(options)
+    store, sensitive = store_of(question.settings)
     found = setters_on(store, node, path, sensitive)
     return found if found or repository is None else setters_in(repository, node, path)
+
+
+COMMANDS = {"explain": Command("", _DESCRIPTION, _ARGUMENTS, _EXAMPLES, _EXITS, _perform, ())}
