@@ -163,7 +163,7 @@ def _question(
     elif isinstance(command.run, str):
         request = Request(os.path.realpath(folder), run_code=getattr(options, "run_code", False))
         side = folder_side(folder, later=True)
-    own = {one.name for one in command.arguments}  # what a command says of itself is not said by who asks for it
+    own = {one.name for one in command.arguments}  # a page names a repository; `explain --repo` means a run
     given = getattr(options, "given", {}).items()
     more = {name: value for name, value in given if name not in own and getattr(options, name, None) is None}
     asked = vars(options) | more

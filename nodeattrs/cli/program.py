@@ -58,7 +58,7 @@ _ORDER = (
     "matrix", "search", "report", "web", "status", "node", "store", "impact", "what-if", "check", "lsp", "mcp",
     "codes", "config", "fleet", "trust", "schema", "completion",
 )  # fmt: skip
-"""All commands but verbs, and those of dialects with a word of their own: the order of the help."""
+"""The order of the help. Verbs, and dialects with a word of their own, have their places in it."""
 
 
 def summaries() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""For whom a command runs: what it may show while it works, beside the `Output` that it returns."""
+"""What a command may show while it works, beside the `Output` that it returns."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ class Through(Protocol):
 
         outcomes: a function from the "is stopping" function to the outcomes, each with a `name`; it should end early
                   once that returns True
-        stopping: None: the first Ctrl-C lets the work that has begun finish. Else Ctrl-C ends it where it is, and
-                  this function says whether the work was told to stop
+        stopping: None: the first Ctrl-C lets the nodes finish that are running. Else Ctrl-C ends them where they are,
+                  and this function says whether the work was told to stop
         jobs:     the number of processes that do the work; None: as many as the nodes are worth
         """
 

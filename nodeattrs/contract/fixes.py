@@ -1,4 +1,4 @@
-"""Corrected files, as a check makes them: nothing is written before it is asked for."""
+"""Corrected files, as a check makes them: `apply` writes them, and nothing else does."""
 
 from __future__ import annotations
 

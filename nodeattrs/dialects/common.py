@@ -44,7 +44,7 @@ def saved_nodes_of(settings: Settings) -> tuple[Store, Sequence[TreePath]]:
 
 
 def sources_of(settings: Settings, given: str | None) -> Path | None:
-    """The folder with the sources of saved values: the given one, or that of the settings where the store is a URL.
+    """The folder with the sources of saved values: the given one; with a store that is a URL the repository.
 
     None stands for the folder that the saved revision names. raises: DocumentError
     """

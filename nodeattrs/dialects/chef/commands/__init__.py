@@ -11,6 +11,6 @@ _MODULES = {"environment": "role"}
 
 
 def command_of(name: str) -> Command | Group:
-    """The command of a name. raises: ModuleNotFoundError, where there is none"""
+    """The command of a name. raises: ModuleNotFoundError, for any other name"""
     found: Command | Group = import_module(f"{__name__}.{_MODULES.get(name, name)}").COMMANDS[name]
     return found

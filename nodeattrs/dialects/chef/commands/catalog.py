@@ -13,9 +13,8 @@ from nodeattrs.catalog.differing import difference
 from nodeattrs.catalog.module_types import ModuleTypes
 from nodeattrs.catalog.questions import impact_of, known_ref, mermaid, why_before
 from nodeattrs.catalog.types import Site, subject_of
-from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import RUN_CODE, output
-from nodeattrs.contract.command import Checked, Command, Group, Output, Question
+from nodeattrs.contract.command import Argument, Checked, Command, Group, Output, Question
 from nodeattrs.dialects.chef.commands.arguments import APPLYING, RUN
 from nodeattrs.dialects.chef.commands.inputs import facts_from, json_attributes, override_run_list, run_list
 from nodeattrs.dialects.chef.commands.many import INTERRUPTED
@@ -113,9 +112,8 @@ def _perform(act: Callable[[Question], Output], question: Question) -> Output:
 
 
 def _check(question: Question) -> Output:
-    asked = question.arguments
     plan = _plan(question)
-    return Output(checked=Checked(findings_of(plan), looked_at(plan), asked["repo"] or ""))
+    return Output(checked=Checked(findings_of(plan), looked_at(plan), question.arguments["repo"] or ""))
 
 
 def _order(question: Question) -> Output:
@@ -133,9 +131,8 @@ def _graph(question: Question) -> Output:
 
 
 def _why(question: Question) -> Output:
-    asked = question.arguments
     plan = _plan(question)
-    first, then = known_ref(plan, asked["first"]), known_ref(plan, asked["then"])
+    first, then = known_ref(plan, question.arguments["first"]), known_ref(plan, question.arguments["then"])
     steps = why_before(plan, first, then)
     if not steps:
         steps = why_before(plan, then, first)
@@ -158,9 +155,8 @@ def _explain(question: Question) -> Output:
 
 
 def _impact(question: Question) -> Output:
-    asked = question.arguments
     plan = _plan(question)
-    return Output(ImpactReport(impact_of(plan, known_ref(plan, asked["resource"]))))
+    return Output(ImpactReport(impact_of(plan, known_ref(plan, question.arguments["resource"]))))
 
 
 def _diff(question: Question) -> Output:
@@ -172,8 +168,7 @@ def _diff(question: Question) -> Output:
 
 
 def _apply(question: Question) -> Output:
-    asked = question.arguments
-    one = applied(_catalog(question), asked["node"] or "", question)
+    one = applied(_catalog(question), question.arguments["node"] or "", question)
     return Output(one, exit_code(one))
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import AT, SOURCES, STORE, STRICT, output, path_of
-from nodeattrs.contract.command import Command, Output, Question
+from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.dialects.chef.commands.arguments import RUN
 from nodeattrs.dialects.chef.commands.inputs import named_node, repository_of
@@ -90,9 +89,8 @@ def _of_run(question: Question, repository: Repository, run: Run, path: Path) ->
     from nodeattrs.dialects.chef.causes import of_trace as causes_of
     from nodeattrs.dialects.chef.reports.explain import explained as explained_run
 
-    asked = question.arguments
-    causes = causes_of(repository, run) if asked["because"] else None
-    changes = changes_of(repository) if asked["git"] else None
+    causes = causes_of(repository, run) if question.arguments["because"] else None
+    changes = changes_of(repository) if question.arguments["git"] else None
     return explained_run(run.node, path, repository, causes, changes, run.search)._replace(facts=run.facts)
 
 

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import REPO_HELP, RUBY, STORE, output
-from nodeattrs.contract.command import Command, Output, Question
+from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.dialects.chef.commands.arguments import facts_of
 from nodeattrs.dialects.chef.commands.inputs import check_facts, facts_place, own_facts, repository_of
 from nodeattrs.dialects.chef.commands.many import (

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import STORE, output
-from nodeattrs.contract.command import Command, Output, Question
+from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.dialects.common import store_of
 from nodeattrs.errors import BadUsage
 from nodeattrs.kinds import SAVED_NOTE

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import revision_or_time
-from nodeattrs.contract.command import Question
+from nodeattrs.contract.command import Argument, Question
 from nodeattrs.errors import BadUsage
 from nodeattrs.project.settings import without_password
 from nodeattrs.store import export_nodes, open_store

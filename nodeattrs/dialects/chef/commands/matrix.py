@@ -9,9 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import RUBY, STORE, output, path_of
-from nodeattrs.contract.command import Command, Output, Question
+from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unread import unresolved
 from nodeattrs.dialects.chef.commands.arguments import facts_of

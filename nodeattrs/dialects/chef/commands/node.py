@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import SETTINGS_FROM, STORE, output, path_of, revision_or_time
-from nodeattrs.contract.command import Command, Output, Question
+from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.tree import json_or_text
 from nodeattrs.dialects.common import store_of
 from nodeattrs.errors import BadArgument, BadUsage, TypeConflict

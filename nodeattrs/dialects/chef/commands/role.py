@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import REPO_HELP, RUN_CODE, output, path_of
-from nodeattrs.contract.command import Command, Group, Output, Question
+from nodeattrs.contract.command import Argument, Command, Group, Output, Question
 from nodeattrs.dialects.chef.commands.inputs import repository_of
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.reports.show import ShownDocument, part_of

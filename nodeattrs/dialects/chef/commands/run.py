@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from nodeattrs.catalog import Catalog, Report
-from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import REPO_HELP, STORE, output
-from nodeattrs.contract.command import Command, Output, Question
+from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.dialects.chef.commands.arguments import APPLYING, RUN
 from nodeattrs.dialects.chef.commands.catalog import applied, exit_code
 from nodeattrs.dialects.chef.commands.inputs import (
@@ -245,7 +244,7 @@ class _Runs:
         self._caller.report(report)
 
     def _whole(self) -> RunReports | AppliedRuns:
-        """What all of them came to, as data."""
+        """The reports of all nodes, as data."""
         runs = RunReports(self._reports, self._failed)
         return AppliedRuns(runs, list(self._catalogs.values())) if self._catalogs else runs
 

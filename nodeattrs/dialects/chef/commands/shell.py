@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import STORE
-from nodeattrs.contract.command import Command, Output, Prompt, Question
+from nodeattrs.contract.command import Argument, Command, Output, Prompt, Question
 from nodeattrs.core.tree import parse
 from nodeattrs.dialects.chef.commands.arguments import RUN
 from nodeattrs.dialects.chef.commands.inputs import named_node

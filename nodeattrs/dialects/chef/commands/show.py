@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import AT, STORE, output, path_of
-from nodeattrs.contract.command import Command, Output, Question
+from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.unread import unread_layer
 from nodeattrs.dialects.chef.commands.arguments import RUN
 from nodeattrs.dialects.chef.commands.inputs import named_node

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import STORE, output
-from nodeattrs.contract.command import Command, Output, Question
+from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.dialects.common import saved_nodes_of
 from nodeattrs.reports.status import NodeStatus, Status
 from nodeattrs.store.engines.store import last_runs

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, TextIO
 
-from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import AT, FORMATS, SETTINGS_FROM, STORE, revision_or_time
-from nodeattrs.contract.command import Checked, Command, Output, Question
+from nodeattrs.contract.command import Argument, Checked, Command, Output, Question
 from nodeattrs.dialects.common import saved_nodes_of, store_of
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError
 from nodeattrs.kinds import DAMAGED, SAVED_NOTE
