@@ -7,8 +7,8 @@
     [fold.site.merge]
     "ingress.hosts" = "append"
 
-A folder stands for its files by name, a pattern for what it fits, sorted alike. What a policy
-does is the adapters'; what a file says, `texts` reads.
+A folder stands for its files by name, a pattern for what it fits, sorted alike. `policies` say how
+files merge, and `formats` reads them.
 """
 
 from __future__ import annotations
