@@ -8,12 +8,17 @@ import shlex
 import signal
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
 from nodeattrs.cli import terminal as terminals
-from nodeattrs.cli.many import _this_command, began_now, go_through, since_of, stoppable
+from nodeattrs.cli.many import go_through, stoppable
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.command import Question
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import Side
+from nodeattrs.dialects.chef.commands.many import began_now, since_of, this_command
 from nodeattrs.dialects.chef.fleet import Outcome
 from nodeattrs.dialects.chef.reports.fleet import FleetReport
 from nodeattrs.reports import Screen as Laid
@@ -189,7 +194,7 @@ class TestTheWayOn:
     )
     def test_it_holds_no_password(self, place):
         options = argparse.Namespace(words=["fleet", "resolve", "--store", place], since=None)
-        told = _this_command(options, began_now())
+        told = this_command(vars(options), began_now())
 
         assert "s3" not in told
         assert "//me@db" in told or "//db/nodes" in told
@@ -198,12 +203,13 @@ class TestTheWayOn:
         command = ["run", "--all", "--store", "postgresql://me@db:5432/n?a=1", "--repo", "a b", "--since", "2030-01-31"]
         options = argparse.Namespace(words=command, since="2030-01-31")
 
-        assert ["nodeattrs", *command] == shlex.split(_this_command(options, began_now()))
+        assert ["nodeattrs", *command] == shlex.split(this_command(vars(options), began_now()))
 
     def test_the_time_is_one_that_since_takes(self):
-        options = argparse.Namespace(since=began_now(), jobs=None)
+        side = Side("", Path(), Path(), {})
+        question = Question(side, Request(), {"since": began_now(), "jobs": None})
 
-        assert since_of(options).tzinfo is not None
+        assert since_of(question).tzinfo is not None
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a terminal is made as Linux makes one")

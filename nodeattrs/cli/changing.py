@@ -13,9 +13,9 @@ from nodeattrs import border
 from nodeattrs._version import VERSION
 from nodeattrs.cli.exits import DONE, FAILED, INTERRUPTED, UNKNOWN_LAYER
 from nodeattrs.cli.many import go_through
-from nodeattrs.cli.options import RUBY, facts_place, output
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import RUBY, output
 from nodeattrs.contract.dialect import Dialect
 from nodeattrs.dialects import BUILT_IN
 from nodeattrs.errors import NodeattrsError
@@ -136,7 +136,7 @@ def request_of(options: argparse.Namespace, home: str, run_code: bool | None = N
     return Request(
         home,
         tuple(options.node),
-        facts_place(options, None) or "",
+        _facts(options),
         options.from_store or "",
         options.enc or "",
         options.environment or "",
@@ -147,12 +147,19 @@ def request_of(options: argparse.Namespace, home: str, run_code: bool | None = N
     )
 
 
+def _facts(options: argparse.Namespace) -> str:
+    """The place of the facts: of --facts, or the file of --platform; "" without both. raises: NotFound"""
+    if options.platform is None:
+        return options.facts or ""
+    return str(next(filter(None, (one.platform(options.platform) for one in BUILT_IN)), ""))
+
+
 def _sensitive(side: Side) -> tuple[TreePath, ...]:
     """The sensitive paths of a side; a change that takes one away shows no secret."""
-    from nodeattrs.dialects.chef.repository.repository import Repository
+    from nodeattrs.project.config import RepositorySettings
 
     with suppress(NodeattrsError):  # settings that cannot be read are reported when they are asked
-        return Repository(side.root).config.sensitive
+        return RepositorySettings(side.root).config.sensitive
     return ()
 
 

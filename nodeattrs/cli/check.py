@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from nodeattrs.cli.checks import CHECKING, finish, selection_of
-from nodeattrs.cli.options import RUN_CODE
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import RUN_CODE
 from nodeattrs.contract.command import Checked
 from nodeattrs.errors import NodeattrsError
 
 if TYPE_CHECKING:
-    from nodeattrs.dialects.chef.repository.repository import Repository
+    from nodeattrs.contract.dialect import Looked
     from nodeattrs.project.config import RepositorySettings
     from nodeattrs.reports.findings import Finding
 
@@ -61,16 +61,17 @@ ARGUMENTS = (
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Check the repository, correct what --fix asks for, and print the findings; returns the exit code."""
-    from nodeattrs.dialects.chef.repository.repository import Repository
+    from nodeattrs.project.config import RepositorySettings
 
-    repository = Repository(options.repo)
+    settings = RepositorySettings(options.repo)
     with terminal.counting(what="file") as count:
-        came = check_repository(repository, options.run_code, count)
-    judge = repository.settings if came.is_sound else None
-    mended = _mended(options, terminal, repository, came.warnings, judge) if options.fix or options.diff else ()
+        came = check_folder(settings, count)
+    judge = settings if came.is_sound else None
+    mended = _mended(options, terminal, settings, came, judge) if options.fix or options.diff else ()
     found = [one for one in came.found if one not in mended]
-    ways_on = [] if any(came.looked.values()) else [*_ways_on(options.repo)]
-    return finish(options, terminal, Checked(found, came.looked, options.repo, ways_on), judge)
+    looked = {one.what: one.total for one in came.looked}
+    ways_on = [] if any(looked.values()) else [*_ways_on(options.repo)]
+    return finish(options, terminal, Checked(found, looked, options.repo, ways_on), judge)
 
 
 def _ways_on(folder: str) -> Iterator[str]:
@@ -87,63 +88,59 @@ def _ways_on(folder: str) -> Iterator[str]:
 
 
 class CheckResult(NamedTuple):
-    """The result of `check_repository`.
+    """The result of `check_folder`.
 
     found:    all findings
-    looked:   what was checked -> its number
-    warnings: the warnings behind findings; --fix can correct some
+    looked:   what each dialect checked
     is_sound: whether the settings can be read
     """
 
     found: list[Finding]
-    looked: dict[str, int]
-    warnings: list[NodeattrsError]
+    looked: list[Looked]
     is_sound: bool
 
 
-def check_repository(repository: Repository, run_code: bool, count: Callable[[str], object] = str) -> CheckResult:
-    """Run every check on a repository: of nodes first, and then of other dialects.
+def check_folder(settings: RepositorySettings, count: Callable[[str], object] = str) -> CheckResult:
+    """Run the check of every dialect on the folder of the settings. One whose extra is not installed becomes a note.
 
-    Without readable settings only the checks of nodes run. A check whose extra is not installed becomes a note.
-    run_code: whether code of the repository may run
-    count:    called with the name of each checked file, for a progress bar
+    Without readable settings only the dialects run that report what is wrong in them. Code of the folder runs where
+    `core.code.may_run` says so. count: called with the name of each checked file, for a progress bar
     """
     from nodeattrs.dialects import every, foreign
-    from nodeattrs.dialects.chef.checks.checking import NOTES, checked
     from nodeattrs.errors import MissingExtra
     from nodeattrs.kinds import NOT_RUN
     from nodeattrs.reports.findings import finding_of
 
-    came = checked(repository, run_code)
-    found = [finding_of(one, "note" if one.kind in NOTES else "warning") for one in came.warnings]
-    found += [finding_of(one, "note" if one.kind in NOTES else "error") for one in came.faults]
-    looked = dict(came.looked)
-    found += [finding_of(one, "warning") for one in foreign().faults]
-    for dialect in every().values() if came.settings_are_sound else ():
+    try:
+        is_sound = settings.config is not None
+    except NodeattrsError:
+        is_sound = False
+    found = [finding_of(one, "warning") for one in foreign().faults]
+    looked: list[Looked] = []
+    for dialect in (one for one in every().values() if is_sound or one.checks_settings):
         try:
-            for one in dialect.check(repository.root, count):
-                looked[one.what] = one.total
+            for one in dialect.check(settings.root, count):
+                looked.append(one)
                 found += one.found
         except MissingExtra as error:
             error.kind = NOT_RUN
             found.append(finding_of(error, "note"))
-    return CheckResult(found, looked, came.warnings, came.settings_are_sound)
+    return CheckResult(found, looked, is_sound)
 
 
 def _mended(
     options: argparse.Namespace,
     terminal: Terminal,
-    repository: Repository,
-    found: list[NodeattrsError],
+    settings: RepositorySettings,
+    came: CheckResult,
     judge: RepositorySettings | None,
 ) -> set[Finding]:
     """Show what can be mended, and with --fix mend it; which findings are gone then."""
-    from nodeattrs.dialects.chef.checks.fixes import SAFE, apply, fixes
-    from nodeattrs.reports.findings import finding_of
+    from nodeattrs.contract.fixes import apply
 
     selection, _ = selection_of(options, judge, options.repo)
-    wanted = [one for one in found if one.kind in SAFE and selection.reported([finding_of(one, "warning")])[0]]
-    made = fixes(repository.root, wanted)
+    wanted = {one for one in came.found if selection.reported([one])[0]}
+    made = [fix for one in came.looked for fix in one.fixes(wanted)]
     lines = [line for one in made for line in one.diff()]
     if options.format == "text":
         terminal.text("".join(f"{line}\n" for line in lines))
@@ -151,7 +148,7 @@ def _mended(
         terminal.remark(lines)
     if not options.fix:
         return set()
-    apply(repository.root, made)
+    apply(settings.root, made)
     files, count = len(made), sum(len(one.mended) for one in made)
     terminal.remark([f"{count} finding{'s' * (count != 1)} mended in {files} file{'s' * (files != 1)}"])
-    return {finding_of(error, "warning") for one in made for error in one.mended}
+    return {finding for one in made for finding in one.mended}

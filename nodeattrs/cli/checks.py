@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs import border
 from nodeattrs._version import VERSION
 from nodeattrs.cli.exits import DONE, FAILED, UNKNOWN_LAYER
-from nodeattrs.cli.options import output
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import output
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
 
 if TYPE_CHECKING:

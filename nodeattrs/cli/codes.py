@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import output
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import output
 
 DESCRIPTION = "Give the cause of an error, a warning or a finding, an example and the way out; without a CODE list all."
 EXAMPLES = """\

@@ -13,9 +13,10 @@ from contextlib import suppress
 
 from nodeattrs.border import held
 from nodeattrs.cli.border import border_of
-from nodeattrs.cli.options import repository_of, store_of
+from nodeattrs.cli.options import settings_of
 from nodeattrs.core.tree import dig, parse, spell
-from nodeattrs.dialects import named
+from nodeattrs.dialects import BUILT_IN, named
+from nodeattrs.dialects.common import store_of
 from nodeattrs.errors import NodeattrsError
 
 ASKED = ("NODE", "OTHER", "PATH", "KEY", "HOST", "VAR")
@@ -122,9 +123,10 @@ class _Asked:
     def _nodes(self) -> list[str]:
         found: list[str] = []
         with suppress(NodeattrsError, OSError):
-            found += store_of(self.options).names()
-        with suppress(NodeattrsError, OSError):
-            found += repository_of(self.options).nodes()
+            found += store_of(settings_of(self.options))[0].names()
+        for one in BUILT_IN:
+            with suppress(NodeattrsError, OSError):
+                found += one.complete("NODE", vars(self.options))
         return sorted(set(found))
 
     def _paths(self, word: str) -> Iterator[str]:
@@ -133,7 +135,8 @@ class _Asked:
 
         above = word.rpartition(".")[0]
         node = getattr(self.options, "node", None) or getattr(self.options, "before", None)
-        tree = remembered_or_raise(store_of(self.options), str(node).partition("@")[0]).node.to_dict(evaluate=False)
+        store, _ = store_of(settings_of(self.options))
+        tree = remembered_or_raise(store, str(node).partition("@")[0]).node.to_dict(evaluate=False)
         path = parse(above) if above else ()
         inner = dig(tree, path)
         for key, value in inner.items() if isinstance(inner, dict) else ():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import SETTINGS_FROM, STORE, output, settings_of
+from nodeattrs.cli.options import settings_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.arguments import SETTINGS_FROM, STORE, output
 
 DESCRIPTION = """\
 Print the settings that count for a command here, each with who set it, and what that overrode. Options

@@ -7,28 +7,19 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 
 from nodeattrs import dialects
 from nodeattrs.cli.changing import asking, request_of
 from nodeattrs.cli.checks import CHECKING, finish
-from nodeattrs.cli.options import (
-    RUBY,
-    RUN_CODE,
-    SETTINGS_FROM,
-    STORE,
-    STRICT,
-    TEXT,
-    actions_of,
-    add_arguments_of,
-    output,
-    settings_of,
-)
+from nodeattrs.cli.many import go_through
+from nodeattrs.cli.options import actions_of, add_arguments_of, settings_of
+from nodeattrs.cli.prompt import open_prompt
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
-from nodeattrs.contract.command import Caller, Command, Question
-from nodeattrs.contract.dialect import Dialect
+from nodeattrs.contract.arguments import RUBY, RUN_CODE, SETTINGS_FROM, STORE, STRICT, TEXT, output
+from nodeattrs.contract.caller import Caller
+from nodeattrs.contract.command import Command, Group, Question
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side, folder_side
 from nodeattrs.verbs.commands import OF_DIALECT, TOP
@@ -62,22 +53,30 @@ class Module(NamedTuple):
 def module_of(name: str) -> Module | None:
     """The command of a verb or a dialect; None for any other name."""
     if name in TOP:
-        command = TOP[name]
-        options = partial(_add_arguments, command=command)
-        return Module(command.summary, command.description, _epilog_of(command, "nodeattrs"), options, perform)
+        return _module(TOP[name], name, "")
+    owner = next((one for one in dialects.BUILT_IN if name in one.tops), None)
+    if owner is not None:
+        return _module(owner.top(name)._replace(summary=owner.tops[name]), name, owner.name)
     built_in = next((one for one in dialects.BUILT_IN if one.command == name), None)
     if built_in is not None:
-        add_options = partial(_add_actions, dialect=built_in)
-        examples = _examples(built_in.examples, "nodeattrs")
-        return Module(built_in.summary, built_in.description, examples, add_options, perform)
+        group = Group(built_in.summary, built_in.description, built_in.examples, built_in.commands())
+        return _module(group, name, built_in.name)
     dialect = next((one for one in dialects.foreign().dialects if one.name == name), None)
     if dialect is None:
         return None
     summary = f"ask the dialect {name}, of an installed package"
     own = dialect.options()
     verbs = {word: one._replace(arguments=[*one.arguments, *own]) for word, one in OF_DIALECT.items()}
-    add_options = partial(_add_actions, dialect=dialect, verbs=verbs)
-    return Module(summary, (dialect.__doc__ or summary), "", add_options, perform)
+    return _module(Group(summary, dialect.__doc__ or summary, (), {**verbs, **dialect.commands()}), name, name)
+
+
+def _module(one: Command | Group, name: str, dialect: str) -> Module:
+    """A declared command as a module. name: its word; dialect: whose it is, "" for a verb"""
+    if isinstance(one, Command):
+        options = partial(_add_arguments, command=one, dialect=dialect)
+        return Module(one.summary, one.description, _epilog_of(one, "nodeattrs"), options, perform)
+    add_options = partial(_add_actions, commands=one.commands, words=f"nodeattrs {name}", dialect=dialect)
+    return Module(one.summary, one.description, _examples(one.examples, "nodeattrs"), add_options, perform)
 
 
 def _examples(lines: Iterable[str], words: str) -> str:
@@ -95,25 +94,21 @@ def _epilog_of(command: Command, words: str) -> str:
     return "\n".join(filter(None, parts))
 
 
-def _add_actions(
-    parser: argparse.ArgumentParser, dialect: Dialect, verbs: Mapping[str, Command] = MappingProxyType({})
-) -> None:
-    """Add each command of a dialect as an action; a dialect with one unnamed command gets its arguments directly.
+def _add_actions(parser: argparse.ArgumentParser, commands: Mapping[str, Command], words: str, dialect: str) -> None:
+    """Add each command as an action; the arguments of one unnamed command are added directly.
 
-    verbs: further commands that are not the dialect's own
+    words: the words before an action: "nodeattrs store"
     """
-    commands = {**verbs, **dialect.commands()}
-    words = f"nodeattrs {dialect.command or dialect.name}"
     if "" in commands:
         parser.epilog = _epilog_of(commands[""], words)
-        _add_arguments(parser, commands[""], dialect.name)
+        _add_arguments(parser, commands[""], dialect)
         return
     summaries = {name: command.summary for name, command in commands.items()}
     epilogs = {name: _epilog_of(command, words) for name, command in commands.items()}
-    for name, one in actions_of(parser, summaries, epilogs):
+    for name, one in actions_of(parser, summaries, {name: text for name, text in epilogs.items() if text}):
         if commands[name].description:
             one.description = commands[name].description
-        _add_arguments(one, commands[name], dialect.name)
+        _add_arguments(one, commands[name], dialect)
 
 
 def _add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: str = "") -> None:
@@ -134,8 +129,9 @@ def _add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: s
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Run the declared command, print its output, and return the exit code."""
     command: Command = options.declared
+    bar = terminal if "asking" in command.shared or isinstance(command.run, str) else Caller()
     terminal.warn(dialects.foreign().faults if "asking" in command.shared else ())
-    with terminal.counting(what="subject") as count:
+    with bar.counting(what="subject") as count:
         run = OF_DIALECT[command.run].run if isinstance(command.run, str) else command.run
         assert callable(run), "a verb of the table is a function"
         output = run(_question(options, command, terminal, lambda name, done, of: count(name)))
@@ -150,11 +146,13 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         terminal.text(output.report)
     else:
         terminal.report(output.report, output.unread)
+    if output.prompt is not None:
+        open_prompt(output.prompt)
     return output.code
 
 
 def _question(
-    options: argparse.Namespace, command: Command, caller: Caller, progress: Callable[[str, int, int], None]
+    options: argparse.Namespace, command: Command, caller: Terminal, progress: Callable[[str, int, int], None]
 ) -> Question:
     folder = Path(getattr(options, "repo", None) or ".")
     side, request = Side("", folder, folder, {}), Request()
@@ -165,10 +163,10 @@ def _question(
     elif isinstance(command.run, str):
         request = Request(os.path.realpath(folder), run_code=getattr(options, "run_code", False))
         side = folder_side(folder, later=True)
-    given = {
-        name: value for name, value in getattr(options, "given", {}).items() if getattr(options, name, None) is None
-    }
-    asked = vars(options) | given
+    own = {one.name for one in command.arguments}  # a page names a repository; `explain --repo` means a run
+    given = getattr(options, "given", {}).items()
+    more = {name: value for name, value in given if name not in own and getattr(options, name, None) is None}
+    asked = vars(options) | more
     if options.own:
         request = request._replace(options={options.own: {one.name: asked[one.name] for one in command.arguments}})
-    return Question(side, request, asked, options.dialect, progress, caller)
+    return Question(side, request, asked, options.dialect, progress, caller, partial(go_through, caller))

@@ -12,7 +12,6 @@ from nodeattrs.kinds import ENCRYPTED, LAYER_IS_UNKNOWN, NOT_LITERAL, OUTSIDE
 
 if TYPE_CHECKING:
     from nodeattrs.cli.terminal import Terminal
-    from nodeattrs.dialects.chef.reports.catalog import AppliedCatalog
 
 EXITS = {
     0: ("done", "what was asked for is done; a check found nothing"),
@@ -73,8 +72,3 @@ def failed(error: Exception, options: argparse.Namespace, terminal: Terminal, bo
     is_unknown = was_refused or getattr(error, "kind", "") == NOT_LITERAL
     is_asked = getattr(options, "command", "") not in _RUNS and not getattr(options, "allow_unknown", False)
     return UNKNOWN_LAYER if is_unknown and is_asked else FAILED
-
-
-def exit_code(one: AppliedCatalog) -> int:
-    """The exit code for an applied catalog: done, failed (also where resources were skipped), or interrupted."""
-    return INTERRUPTED if one.report.interrupted else DONE if one.report.ok else FAILED

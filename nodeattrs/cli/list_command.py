@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from heapq import merge
-from itertools import groupby
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from nodeattrs.cli.options import REPO_HELP, STORE, existing_store, output, repository_of, store_of
+from nodeattrs.cli.options import settings_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
-
-if TYPE_CHECKING:
-    from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.contract.arguments import REPO_HELP, STORE, output
+from nodeattrs.dialects import BUILT_IN
 
 DESCRIPTION = """\
 List what a repository has, a name a line: what could be asked for. Nodes are those that nodes/ describes and
@@ -27,8 +24,7 @@ examples:
   nodeattrs list cookbooks -F json
 """
 
-KINDS = ("subjects", "nodes", "roles", "environments", "cookbooks", "policies", "data-bags", "fields")
-_FIELDS = ("chef_environment", "name", "recipe", "recipes", "role", "roles", "run_list")
+KINDS = ("subjects", *(kind for one in BUILT_IN for kind in one.kinds))
 
 
 ARGUMENTS = (
@@ -43,34 +39,26 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Print the names of one kind: nodes, roles, environments, ..."""
     from nodeattrs.reports.listed import Listed
 
-    terminal.report(Listed(options.kind, _names(options, repository_of(options))))
+    terminal.report(Listed(options.kind, _names(options)))
     return 0
 
 
-def _names(options: argparse.Namespace, repository: Repository) -> Iterable[str]:
+def _names(options: argparse.Namespace) -> Iterable[str]:
+    repository = settings_of(options).repository
     if options.kind == "subjects":
-        return _subjects(repository)
-    if options.kind == "nodes":
-        store = store_of(options)
-        return (
-            name for name, _ in groupby(merge(sorted(repository.nodes()), store.names() if store.is_there() else ()))
-        )
-    if options.kind == "fields":
-        from nodeattrs.store.search.doubts import known_paths
-
-        return sorted({*_FIELDS, *known_paths(existing_store(options)[0])})
-    found: list[str] = getattr(repository, options.kind.replace("-", "_"))()
-    return sorted(found)
+        return _subjects(Path.cwd() if repository is None else repository.root)
+    owner = next(one for one in BUILT_IN if options.kind in one.kinds)
+    return sorted(owner.complete(options.kind, vars(options)))
 
 
-def _subjects(repository: Repository) -> list[str]:
+def _subjects(root: Path) -> list[str]:
     """The subjects of every dialect, each behind the name of its dialect. raises: NotFound"""
     from nodeattrs.contract.command import Question
     from nodeattrs.contract.request import Request
     from nodeattrs.contract.sides import folder_side
     from nodeattrs.verbs.asking import Subjects
 
-    found = Subjects(Question(folder_side(repository.root), Request(str(repository.root), run_code=False), {}))
+    found = Subjects(Question(folder_side(root), Request(str(root), run_code=False), {}))
     listed = [f"{dialect} {name}".rstrip() for dialect, some in found.names.items() for name in some]
     if found.unlisted:  # without one dialect the list would look whole
         raise next(iter(found.unlisted.values()))

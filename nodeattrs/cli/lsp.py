@@ -20,10 +20,10 @@ from nodeattrs._version import VERSION
 from nodeattrs.border import Border, held
 from nodeattrs.cli.border import border_of
 from nodeattrs.cli.changing import asking, request_of
-from nodeattrs.cli.options import ALLOWED_PATHS, RUBY
 from nodeattrs.cli.streams import own_streams
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import ALLOWED_PATHS, RUBY
 
 if TYPE_CHECKING:
     from lsprotocol import types
@@ -178,15 +178,14 @@ class _Service:
             self._server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(self._uri(file), diagnostics))
 
     def _findings(self) -> Iterator[Finding]:
-        from nodeattrs.cli.check import check_repository
-        from nodeattrs.dialects.chef.repository.repository import Repository
+        from nodeattrs.cli.check import check_folder
         from nodeattrs.errors import NodeattrsError
-        from nodeattrs.project.config import Config
+        from nodeattrs.project.config import Config, RepositorySettings
         from nodeattrs.reports.findings import Selection, finding_of
 
-        repository = Repository(self._root)
+        repository = RepositorySettings(self._root)
         try:
-            came = check_repository(repository, self._options.run_code)
+            came = check_folder(repository)
         except NodeattrsError as error:
             yield finding_of(error)
             return

@@ -12,9 +12,9 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any  # which the library reads
 
 from nodeattrs._version import VERSION
-from nodeattrs.cli.options import ALLOWED_PATHS, STORE
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import ALLOWED_PATHS, STORE
 from nodeattrs.core.tree import meant
 
 if TYPE_CHECKING:

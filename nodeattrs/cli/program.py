@@ -31,28 +31,11 @@ class _Listed(NamedTuple):
 
 
 _COMMAND_MODULES = {
-    "run": _Listed("run_command", "compute the attributes of nodes and save the result"),
-    "show": _Listed("show", "show the attributes of a node"),
-    "explain": _Listed("explain", "name the file and line that set a value, and what it overrode"),
-    "facts": _Listed("facts", "show the facts of this machine, of a platform, or those in a file"),
-    "shell": _Listed("shell", "try things on a node at a prompt of Python"),
     "list": _Listed(
         "list_command", "list subjects, nodes, roles, environments, cookbooks, policies, data bags or fields by name"
     ),
-    "role": _Listed("role_command", "show what a role sets"),
-    "environment": _Listed("environment_command", "show what an environment sets"),
-    "catalog": _Listed("catalog", "the resources of a node: check, order, graph, why, explain, impact, diff, apply"),
-    "history": _Listed("history", "list the revisions of a node"),
-    "diff": _Listed("diff", "say what differs between two nodes, or two revisions of one, and who set each side"),
-    "matrix": _Listed(
-        "matrix", "print the values that an attribute has on many nodes, each with who set it and on which nodes"
-    ),
-    "search": _Listed("search", "search saved nodes by their attributes"),
     "report": _Listed("report", "write the attributes of nodes, and who set each, as one HTML file"),
     "web": _Listed("web", "serve pages to look at: nodes, who set each value, what differs, what a change changes"),
-    "status": _Listed("status", "show the last run of each node: age and result"),
-    "node": _Listed("node_command", "set or remove a stored normal attribute, or go back to an older revision"),
-    "store": _Listed("store_command", "check, prune, export, import or copy the store"),
     "impact": _Listed("impact", "say which nodes and values a change changes, and because of which line"),
     "what-if": _Listed(
         "what_if", "say what would change without a file, a line, a role or a level, or with other values"
@@ -62,14 +45,20 @@ _COMMAND_MODULES = {
     "mcp": _Listed("mcp", "answer programs: explain, search, diff, impact, check, why and where as tools"),
     "codes": _Listed("codes", "say what a code such as NA1203 means"),
     "config": _Listed("config_command", "print each setting, and where it comes from"),
-    "fleet": _Listed("fleet", "compute many nodes on all processors and save the results"),
     "trust": _Listed("trust", "let a repository set what only the caller may set"),
     "schema": _Listed("schema", "print the JSON Schema of an output, of nodeattrs.toml, or of attribute files as data"),
     "completion": _Listed(
         "completion", "print or install what a shell needs to complete commands, options, nodes, paths and keys"
     ),
 }
-"""The commands that have a module in this package, in the order of the help. A call imports the one that it needs."""
+"""The commands that have a module in this package. A call imports the one that it needs."""
+
+_ORDER = (
+    "run", "show", "explain", "facts", "shell", "list", "role", "environment", "catalog", "history", "diff",
+    "matrix", "search", "report", "web", "status", "node", "store", "impact", "what-if", "check", "lsp", "mcp",
+    "codes", "config", "fleet", "trust", "schema", "completion",
+)  # fmt: skip
+"""The order of the help. Verbs, and dialects with a word of their own, have their places in it."""
 
 
 def summaries() -> dict[str, str]:
@@ -79,11 +68,13 @@ def summaries() -> dict[str, str]:
 
     verbs = {name: command.summary for name, command in TOP.items()}
     dialects = {one.command: one.summary for one in BUILT_IN if one.command}
+    here = {name: one.summary for name, one in _COMMAND_MODULES.items()}
+    known = here | {name: summary for one in BUILT_IN for name, summary in one.tops.items()}
     found: dict[str, str] = {}
-    for name, home in _COMMAND_MODULES.items():
-        found[name] = home.summary
+    for name in _ORDER:
+        found[name] = known[name]
         found |= verbs if name == "explain" else dialects if name == "environment" else {}
-    return found
+    return found | known
 
 
 _EXAMPLES = """\

@@ -6,20 +6,11 @@ import argparse
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import (
-    AT,
-    BUDGET,
-    SETTINGS_FROM,
-    SOURCES,
-    STORE,
-    UNREAD,
-    revision_or_time,
-    root_of,
-    settings_of,
-    store_and_sensitive,
-)
+from nodeattrs.cli.options import settings_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import AT, BUDGET, SETTINGS_FROM, SOURCES, STORE, UNREAD, revision_or_time
+from nodeattrs.dialects.common import sources_of, store_of
 from nodeattrs.kinds import SAVED_NOTE
 
 if TYPE_CHECKING:
@@ -58,7 +49,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.disk import write_whole
     from nodeattrs.web.report import report
 
-    store, sensitive = store_and_sensitive(options)
+    store, sensitive = store_of(settings_of(options))
     pages = [_page(options, store, sensitive, name, terminal) for name in dict.fromkeys(options.nodes)]
     content = report(pages).encode("utf-8", "backslashreplace")
     write_whole(options.output, content)
@@ -77,7 +68,8 @@ def _page(
     from nodeattrs.store.remembered import remembered_or_raise
     from nodeattrs.web.report import NodeData
 
-    found = remembered_or_raise(store, name, sensitive, revision_or_time(options.at), root_of(options))
+    sources = sources_of(settings_of(options), options.sources)
+    found = remembered_or_raise(store, name, sensitive, revision_or_time(options.at), sources)
     terminal.warn(filter(None, [found.note]), SAVED_NOTE.entry)
     node, revision = found.node, found.saved.revision
     number = revision.number if revision else None

@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from nodeattrs import border
 from nodeattrs.codes import Code
+from nodeattrs.contract.caller import Caller
 from nodeattrs.errors import BadValue, NodeattrsError
 
 if TYPE_CHECKING:
     from nodeattrs.core.unread import Unread
     from nodeattrs.reports import Report, Screen
-
-FORMATS = ("text", "json", "yaml")
 
 _NO_COLUMNS = 100_000
 _AT_ONCE = 1_000
@@ -33,7 +32,7 @@ _NO_BAR = 0.5
 """Seconds that are over before anybody wonders how long it takes."""
 
 
-class Terminal:
+class Terminal(Caller):
     """Writes reports to stdout; warnings, errors and progress to stderr.
 
     colour: "auto", "always" or "never"; "auto" colours a terminal, unless NO_COLOR is set

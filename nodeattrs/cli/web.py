@@ -8,9 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli.options import BUDGET, SETTINGS_FROM, STORE, settings_of, store_of
+from nodeattrs.cli.options import settings_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import BUDGET, SETTINGS_FROM, STORE
+from nodeattrs.dialects.common import store_of
 
 if TYPE_CHECKING:
     from nodeattrs.web.asking import Site
@@ -69,7 +71,7 @@ def site(options: argparse.Namespace, private: str) -> Site:
     from nodeattrs.project.config import RepositorySettings
     from nodeattrs.web.asking import Site
 
-    ask, store = CommandRunner(vars(options), options.run_code), store_of(options).describe()
+    ask, store = CommandRunner(vars(options), options.run_code), store_of(settings_of(options))[0].describe()
     repository, kept = settings_of(options).repository, settings_of(options).store
     if repository is None and is_repository(Path()):
         repository = RepositorySettings(os.path.realpath(os.curdir))  # without a nodeattrs.toml

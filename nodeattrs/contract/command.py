@@ -2,47 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from nodeattrs.codes import Code
 from nodeattrs.contract.argument import Argument as Argument
+from nodeattrs.contract.caller import Caller, Through, one_by_one
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.unread import Unread
-from nodeattrs.errors import NodeattrsError
+from nodeattrs.project.settings import Settings
 from nodeattrs.reports import Report
 from nodeattrs.reports.findings import Finding
 from nodeattrs.reports.screen import Screen
 
 VERB = ("folder", "asking", "ruby", "output")
 """What a verb shares with all others; see `Command.shared`."""
-
-
-class Caller(Protocol):
-    """The command line, page or tool for which a command runs."""
-
-    def warn(self, warnings: Iterable[object], code: Code = NodeattrsError.entry) -> None:
-        """Show warnings, each once. code: for bare sentences"""
-        ...
-
-    def remark(self, lines: Iterable[str]) -> None:
-        """Show lines that are neither an answer nor a warning."""
-        ...
-
-
-class _Nobody:
-    """A caller that shows nothing."""
-
-    def warn(self, warnings: Iterable[object], code: Code = NodeattrsError.entry) -> None:
-        """Nothing."""
-
-    def remark(self, lines: Iterable[str]) -> None:
-        """Nothing."""
-
-
-NOBODY: Caller = _Nobody()
 
 
 class Question(NamedTuple):
@@ -53,7 +29,8 @@ class Question(NamedTuple):
     arguments: name -> value, of the arguments that the command declares and shares; "format" is the form of the output
     dialects:  the names of the dialects to ask; empty: all
     progress:  called with a subject, how many are done, and of how many
-    caller:    takes warnings
+    caller:    takes warnings, and what cannot wait for the output
+    through:   takes the outcomes of many nodes one by one, until Ctrl-C
     """
 
     side: Side
@@ -61,7 +38,14 @@ class Question(NamedTuple):
     arguments: Mapping[str, Any]
     dialects: Sequence[str] = ()
     progress: Callable[[str, int, int], None] = lambda name, done, of: None
-    caller: Caller = NOBODY
+    caller: Caller = Caller()
+    through: Through = one_by_one
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that count for the call. raises: NotFound, where the folder of the arguments is not there"""
+        found = self.arguments.get("settings")
+        return found if isinstance(found, Settings) else Settings(self.arguments, os.environ)
 
 
 class Checked(NamedTuple):
@@ -79,6 +63,17 @@ class Checked(NamedTuple):
     ways_on: Sequence[str] = ()
 
 
+class Prompt(NamedTuple):
+    """A prompt of Python, which the caller opens until the input ends.
+
+    names:  the variables that are there
+    banner: the line above the prompt of a terminal
+    """
+
+    names: Mapping[str, Any]
+    banner: str
+
+
 class Output(NamedTuple):
     """What a command gives. Only `cli` writes it.
 
@@ -88,6 +83,7 @@ class Output(NamedTuple):
     error:    the whole answer, in place of a report; for an error whose code is not 1
     unread:   what was not read and may change the answer: then the exit code is 5 in place of 0, and JSON has the
               fields `certain` and `unread`; None for what is no answer
+    prompt:   what a person may try things on, after the report
     """
 
     report: Report | str = ""
@@ -96,6 +92,7 @@ class Output(NamedTuple):
     checked: Checked | None = None
     error: Exception | None = None
     unread: Sequence[Unread] | None = None
+    prompt: Prompt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,3 +134,16 @@ class Command(NamedTuple):
     run: Callable[[Question], Output] | str
     shared: Sequence[str] = VERB
     forms: Sequence[str] = ("text", "json", "yaml")
+
+
+class Group(NamedTuple):
+    """A word of the command line with commands below it, as `nodeattrs catalog check`.
+
+    summary, description, examples: as of a `Command`
+    commands: the word of each -> the command
+    """
+
+    summary: str
+    description: str
+    examples: Sequence[str]
+    commands: Mapping[str, Command]

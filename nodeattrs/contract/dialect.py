@@ -8,12 +8,13 @@ tools of `nodeattrs mcp`. A dialect prints nothing and writes no HTML. docs/how-
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from nodeattrs.contract.answers import Answered, Setting, Unread
-from nodeattrs.contract.command import Argument, Command
+from nodeattrs.contract.command import Argument, Command, Group
+from nodeattrs.contract.fixes import Fix
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.claim import Origin
@@ -38,11 +39,13 @@ class Looked(NamedTuple):
     what:  one of them, as a word: "cloud-config file"
     total: how many there are
     found: what is wrong or probably not meant, with files as they are seen from the folder
+    fixes: the files that can be corrected without changing a value, for some of the findings
     """
 
     what: str
     total: int
     found: Sequence[Finding]
+    fixes: Callable[[Container[Finding]], Sequence[Fix]] = lambda wanted: ()
 
 
 class Opened(ABC):
@@ -139,7 +142,10 @@ class Dialect(ABC):
     noun: what a subject is, in one word: "node", "host"
     needs_facts: whether an answer without facts of its subject is doubtful
     facts_choose_files: whether facts decide which files a subject reads
-    command:     the word of its commands on the command line; "" for a built-in dialect without commands of its own
+    command:     the word of its commands on the command line; "" for a built-in dialect without such commands
+    checks_settings: whether its `check` reports what is wrong in nodeattrs.toml, and runs where that cannot be read
+    kinds:       what `nodeattrs list` can list beside subjects: "roles"; `complete` has the names
+    tops:        the commands of a built-in dialect that stand beside the verbs, `nodeattrs NAME`: name -> summary
     found_upwards: a file that makes the nearest folder above the current one the repository that is asked; "" for none
     project:     what makes the current folder a part of what is asked, beside the files that a command names
     summary, description, examples: what the help of that command says; an example is a line without "nodeattrs"
@@ -152,6 +158,9 @@ class Dialect(ABC):
     needs_facts: ClassVar[bool] = False
     facts_choose_files: ClassVar[bool] = False
     command: ClassVar[str] = ""
+    checks_settings: ClassVar[bool] = False
+    kinds: ClassVar[Sequence[str]] = ()
+    tops: ClassVar[Mapping[str, str]] = {}
     found_upwards: ClassVar[str] = ""
     project: ClassVar[Sequence[str]] = ()
     summary: ClassVar[str] = ""
@@ -162,8 +171,15 @@ class Dialect(ABC):
     def open(self, side: Side, request: Request) -> Opened:
         """One version of the files."""
 
+    def platform(self, name: str) -> Path | None:
+        """The file with the facts of a platform, such as debian-12; None where the dialect has no such files.
+
+        raises: NotFound, for a platform that it does not have
+        """
+        return None
+
     def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[Looked]:
-        """What is wrong in a folder. No code of it runs. raises: MissingExtra
+        """What is wrong in a folder. Code of it runs where `core.code.may_run` says so. raises: MissingExtra
 
         count: called with the name of each file
         """
@@ -181,6 +197,10 @@ class Dialect(ABC):
         """
         return {}
 
+    def top(self, name: str) -> Command | Group:
+        """The command of a name in `tops`, which has its summary: help that names all commands opens none of them."""
+        return self.commands()[name]
+
     def options(self) -> Sequence[Argument]:
         """What the verbs among its commands take: which files are meant, and who is asked. They come in the request."""
         return ()
@@ -188,7 +208,7 @@ class Dialect(ABC):
     def complete(self, noun: str, arguments: Mapping[str, Any]) -> Iterable[str]:
         """What an argument of its commands may be, in any order; for shells. No code may run. raises: NodeattrsError
 
-        noun:      the "metavar" of the argument: "KEY", "HOST", "VAR"
+        noun:      the "metavar" of the argument: "KEY", "HOST", "VAR"; or one of `kinds`
         arguments: name -> value, of the words that are already there, and defaults
         """
         return ()

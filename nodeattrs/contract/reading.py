@@ -2,7 +2,7 @@
 
 Python names every file that it opens and every folder that it lists; where files are only looked for, `os.stat` and
 `os.lstat` are ours for the time. A program that is started may read anything, and so may who asks the store.
-It knows no dialect: an adapter that reads files needs to say nothing.
+It knows no dialect: one that reads files needs to say nothing.
 """
 
 from __future__ import annotations

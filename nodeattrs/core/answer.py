@@ -1,8 +1,8 @@
-"""The adapter's contract: what every system gives for a question (docs/decisions/0014).
+"""What every dialect answers to a question (docs/decisions/0014).
 
-An adapter finds layers for a question and the policies between them, and lays them through
-a `Folding`. What it hands out is an `Answer`; from that, and nothing else, reports lay out
-show, explain and diff, as text and as data, for all systems alike. An adapter prints nothing.
+A dialect finds layers for a question and the policies between them, and merges them with
+a `Folding`. The result is an `Answer`. From that alone reports make show, explain and diff,
+as text and as data, for all dialects alike.
 Answers are a `Node`, a `Folded`, cloud-init's `Merged`, and the explanations of Hiera and of bindings.
 """
 

@@ -1,6 +1,6 @@
 """Who says what, where, and with which verb.
 
-Knows no dialect: a rank is a number with a name that its adapter gives it.
+Knows no dialect: a rank is a number with a name, and the dialect gives it.
 Origins stay out of equality of claims: the same thing set elsewhere is the same thing.
 """
 

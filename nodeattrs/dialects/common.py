@@ -43,6 +43,17 @@ def saved_nodes_of(settings: Settings) -> tuple[Store, Sequence[TreePath]]:
     return store, sensitive
 
 
+def sources_of(settings: Settings, given: str | None) -> Path | None:
+    """The folder with the sources of saved values: the given one; with a store that is a URL the repository.
+
+    None stands for the folder that the saved revision names. raises: DocumentError
+    """
+    if given is not None:
+        return Path(given)
+    repository = settings.repository
+    return repository.root if repository is not None and "://" in settings.store else None
+
+
 class InRepository(Opened):
     """A dialect whose places and sensitive paths stand in nodeattrs.toml."""
 

@@ -156,18 +156,6 @@ OUTSIDE = {
     "hiera": "names of the dialect",
     "recipe": "the words of recipes, for editors",
     "pytest_plugin": "fixtures that run nodes",
-    "cli.catalog": "not yet declared as data",
-    "cli.changing": "not yet declared as data",
-    "cli.check": "not yet declared as data",
-    "cli.exits": "not yet declared as data",
-    "cli.explain": "not yet declared as data",
-    "cli.fleet": "not yet declared as data",
-    "cli.list_command": "not yet declared as data",
-    "cli.lsp": "not yet declared as data",
-    "cli.many": "not yet declared as data",
-    "cli.matrix": "not yet declared as data",
-    "cli.options": "not yet declared as data",
-    "cli.run_command": "not yet declared as data",
 }
 """The modules outside of `dialects` that import a dialect, and why. This list only gets shorter."""
 

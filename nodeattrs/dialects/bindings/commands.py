@@ -31,7 +31,6 @@ from nodeattrs.dialects.bindings.reports import (
 from nodeattrs.dialects.bindings.site import site_of
 from nodeattrs.errors import BadUsage, DocumentError, NodeattrsError, NotFound
 from nodeattrs.formats.documents import read
-from nodeattrs.project.settings import Settings
 from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.store import open_store
 from nodeattrs.store.search.word import search_word
@@ -67,10 +66,6 @@ _SITE = (
 )
 
 
-def _settings(question: Question) -> Settings:
-    return Settings(question.arguments, os.environ)
-
-
 def _mode(question: Question) -> str:
     return "documented" if question.arguments["documented"] else "tuple"
 
@@ -83,7 +78,7 @@ def _check(question: Question) -> Output:
         looked = {"key": len(injector.keys()), "fragment": sum(map(len, injector.resolution.fragments.values()))}
     else:
         found = findings_of(_everywhere(question, looked))
-    repository = _settings(question).repository
+    repository = question.settings.repository
     root = asked["site"] or (str(repository.root) if repository is not None else ".")
     return Output(checked=Checked([*found], looked, root))
 
@@ -142,7 +137,7 @@ def _doubts(injector: Injector, asked: Asked) -> list[Unread]:
 
 def _subjects(question: Question) -> tuple[BindingKeys, list[str]]:
     """The site, and the nodes that are asked: of the repository, its store and its facts. raises: NotFound"""
-    asked, settings = question.arguments, _settings(question)
+    asked, settings = question.arguments, question.settings
     site, repository = asked["site"], settings.repository
     root = Path(os.path.realpath(repository.root if repository is not None else site or "."))
     store = settings.store if "://" in settings.store or os.path.exists(settings.store) else ""
@@ -213,7 +208,7 @@ def _asked(question: Question) -> Asked:
 
 
 def _composition(question: Question) -> Composition:
-    asked, settings = question.arguments, _settings(question)
+    asked, settings = question.arguments, question.settings
     how: dict[str, Any] = {
         "node": asked["node"],
         "facts": _facts(asked["facts"]),

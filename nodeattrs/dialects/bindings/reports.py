@@ -1,6 +1,6 @@
 """Reports about bindings: what is wrong, what a key is worth and why, what there is, who needs whom.
 
-The adapter finds all of it; here it becomes data and lines.
+`injector` and `checking` find all of it; here it becomes data and lines.
 """
 
 from __future__ import annotations

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from nodeattrs.contract.dialect import Dialect, Opened
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from nodeattrs.contract.command import Command, Group
+from nodeattrs.contract.dialect import Dialect, Looked, Opened
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 
@@ -12,9 +17,53 @@ class Chef(Dialect):
 
     name = "nodes"
     needs_facts = True
+    checks_settings = True
+    kinds = ("nodes", "roles", "environments", "cookbooks", "policies", "data-bags", "fields")
+    tops: ClassVar[Mapping[str, str]] = {
+        "run": "compute the attributes of nodes and save the result",
+        "show": "show the attributes of a node",
+        "explain": "name the file and line that set a value, and what it overrode",
+        "facts": "show the facts of this machine, of a platform, or those in a file",
+        "shell": "try things on a node at a prompt of Python",
+        "role": "show what a role sets",
+        "environment": "show what an environment sets",
+        "catalog": "the resources of a node: check, order, graph, why, explain, impact, diff, apply",
+        "history": "list the revisions of a node",
+        "diff": "say what differs between two nodes, or two revisions of one, and who set each side",
+        "matrix": "print the values that an attribute has on many nodes, each with who set it and on which nodes",
+        "search": "search saved nodes by their attributes",
+        "status": "show the last run of each node: age and result",
+        "node": "set or remove a stored normal attribute, or go back to an older revision",
+        "store": "check, prune, export, import or copy the store",
+        "fleet": "compute many nodes on all processors and save the results",
+    }
 
     def open(self, side: Side, request: Request) -> Opened:
         """The nodes of one version of the repository."""
         from nodeattrs.dialects.chef.opened import Nodes
 
         return Nodes(side, request)
+
+    def platform(self, name: str) -> Path | None:
+        """The file with the facts of a platform that comes with nodeattrs. raises: NotFound"""
+        from nodeattrs.dialects.chef.facts.known import platform_file
+
+        return platform_file(name, None)
+
+    def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[Looked]:
+        """What is wrong in settings, roles, environments, nodes, data bags, cookbooks and Hiera trees."""
+        from nodeattrs.dialects.chef.checks.looked import looked
+
+        return looked(folder)
+
+    def complete(self, noun: str, arguments: Mapping[str, Any]) -> Iterable[str]:
+        """The nodes that the repository describes, and the names of a kind of `nodeattrs list`."""
+        from nodeattrs.dialects.chef.commands.listed import known_names
+
+        return known_names(noun, arguments) if noun in ("NODE", *self.kinds) else ()
+
+    def top(self, name: str) -> Command | Group:
+        """The command of a name in `tops`; the module that declares it is loaded now."""
+        from nodeattrs.dialects.chef.commands import command_of
+
+        return command_of(name)

@@ -1,6 +1,6 @@
 """Reports about merged cloud-configs: what became of each part, what it changed, and the traps it fell into.
 
-What the merge found is the adapter's; here it becomes data and lines.
+`merging` finds all of it; here it becomes data and lines.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Hiera, data bags and documents in a run: what recipes look up for their node.
 
 What is read from a document is noted on the node with its lines. `readings` follows what a line of a recipe read, for
-explanations. What a lookup of Hiera answers is the adapter's.
+explanations. Hiera itself is asked through `contract.peers`.
 """
 
 from __future__ import annotations

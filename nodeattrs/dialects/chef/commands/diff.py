@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from nodeattrs.cli.options import SOURCES, STORE, output, path_of, revision_or_time, root_of, store_and_sensitive
-from nodeattrs.cli.terminal import Terminal
-from nodeattrs.contract.argument import Argument
+from nodeattrs.contract.arguments import SOURCES, STORE, output, path_of, revision_or_time
+from nodeattrs.contract.command import Argument, Command, Output, Question
+from nodeattrs.dialects.common import sources_of, store_of
 from nodeattrs.errors import NodeNotFound
 from nodeattrs.kinds import SAVED_NOTE
+from nodeattrs.reports.diff import Difference, Side
+from nodeattrs.store import Store
+from nodeattrs.store.remembered import remembered_or_raise
 
-if TYPE_CHECKING:
-    from nodeattrs.reports.diff import Side
-    from nodeattrs.store import Store
-
-DESCRIPTION = """\
+_DESCRIPTION = """\
 Compare two kept nodes, or two revisions of one: NODE is its latest revision, NODE@3 the third,
 NODE@2030-01-31 the one at that time. With one NODE, its latest revision and the one before.
 What is read is compared, lists by their elements; --slots compares what is overridden, too."""
-EXAMPLES = """\
-examples:
-  nodeattrs diff web1
-  nodeattrs diff web1@3 web1@5
-  nodeattrs diff web1 web2 --path apache2
-  nodeattrs diff web1@3 web1 --slots
-  nodeattrs diff web1 --causes
+_EXAMPLES = (
+    "diff web1",
+    "diff web1@3 web1@5",
+    "diff web1 web2 --path apache2",
+    "diff web1@3 web1 --slots",
+    "diff web1 --causes",
+)
+_EXITS = {
+    0: "compared",
+    1: "could not be",
+    2: "not understood",
+    5: "compared, and an unknown layer may override something",
+}
 
-exit codes:
-  0 compared    1 could not be    2 not understood    5 compared, and an unknown layer may override something
-"""
 
-
-ARGUMENTS = (
+_ARGUMENTS = (
     Argument(("before",), "its name, or NODE@REVISION, or NODE@TIME", {"metavar": "NODE"}),
     Argument(("after",), "the same (default: NODE as it is now)", {"metavar": "OTHER", "nargs": "?"}),
     Argument(("--path",), "only what is there", {"metavar": "PATH"}),
@@ -46,15 +46,14 @@ ARGUMENTS = (
 )
 
 
-def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+def _perform(question: Question) -> Output:
     """Print the differences between two saved nodes or revisions; a single NODE is compared with its revision before.
 
     raises: NodeNotFound, also where NODE has one revision only
     """
-    from nodeattrs.reports.diff import Difference
-
-    store, sensitive = store_and_sensitive(options)
-    before, after = options.before, options.after
+    asked = question.arguments
+    store, sensitive = store_of(question.settings)
+    before, after = asked["before"], asked["after"]
     if after is None:
         name, mark, _ = before.partition("@")
         after = name
@@ -66,17 +65,17 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
                     hint="name another node, or run it again",
                 )
             before = f"{name}@{revisions[1].number}" if revisions else name
-    left, right = (_side(options, store, sensitive, text, terminal) for text in (before, after))
-    difference = Difference(left, right, path_of(options.path), options.slots, options.causes)
-    terminal.report(difference, difference.unread)
-    return 0
+    left, right = (_side(question, store, sensitive, text) for text in (before, after))
+    difference = Difference(left, right, path_of(asked["path"]), asked["slots"], asked["causes"])
+    return Output(difference, unread=difference.unread)
 
 
-def _side(options: argparse.Namespace, store: Store, sensitive: Any, text: str, terminal: Terminal) -> Side:
-    from nodeattrs.reports.diff import Side
-    from nodeattrs.store.remembered import remembered_or_raise
-
+def _side(question: Question, store: Store, sensitive: Any, text: str) -> Side:
     name, mark, when = text.partition("@")
-    found = remembered_or_raise(store, name, sensitive, revision_or_time(when) if mark else None, root_of(options))
-    terminal.warn(filter(None, [found.note]), SAVED_NOTE.entry)
+    sources = sources_of(question.settings, question.arguments["sources"])
+    found = remembered_or_raise(store, name, sensitive, revision_or_time(when) if mark else None, sources)
+    question.caller.warn(filter(None, [found.note]), SAVED_NOTE.entry)
     return Side(text, found.node)
+
+
+COMMANDS = {"diff": Command("", _DESCRIPTION, _ARGUMENTS, _EXAMPLES, _EXITS, _perform, ())}

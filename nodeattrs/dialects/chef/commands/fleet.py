@@ -2,65 +2,54 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from nodeattrs.cli.exits import INTERRUPTED
-from nodeattrs.cli.many import (
+from nodeattrs.contract.arguments import REPO_HELP, RUBY, STORE, output
+from nodeattrs.contract.command import Argument, Command, Output, Question
+from nodeattrs.dialects.chef.commands.arguments import facts_of
+from nodeattrs.dialects.chef.commands.inputs import check_facts, facts_place, own_facts, repository_of
+from nodeattrs.dialects.chef.commands.many import (
     EXPORT,
+    INTERRUPTED,
     NEW,
     began_now,
     check_export,
     export_saved,
-    go_through,
     going_on,
     hint_to_resume,
     since_of,
 )
-from nodeattrs.cli.options import (
-    REPO_HELP,
-    RUBY,
-    STORE,
-    check_facts,
-    facts_of,
-    facts_place,
-    output,
-    own_facts,
-    repository_of,
-    settings_of,
-)
-from nodeattrs.cli.terminal import Terminal
-from nodeattrs.contract.argument import Argument
-from nodeattrs.errors import FleetError, NodeattrsError, NotFound
+from nodeattrs.dialects.chef.fleet import Fleet, Outcome, compared, resolve, shipped, still_to_do
+from nodeattrs.dialects.chef.reports.fleet import FleetReport
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.run.session import Session, facts_of_another
+from nodeattrs.errors import BadUsage, FleetError, NodeattrsError, NotFound
+from nodeattrs.store import Store, open_store
+from nodeattrs.store.search import parse_query
+from nodeattrs.workers.batches import opened
 
-if TYPE_CHECKING:
-    from nodeattrs.dialects.chef.fleet import Fleet, Outcome
-    from nodeattrs.dialects.chef.repository.repository import Repository
-    from nodeattrs.dialects.chef.run.session import Session
-    from nodeattrs.store import Store
-
-DESCRIPTION = """\
+_DESCRIPTION = """\
 Run every node that nodes/ describes or the store keeps, several at a time, and save the result of
 each, as `nodeattrs run` does; resources are not applied. Failures are reported at the end and stop
 nobody. A node without a file in --facts has the facts of its last run. Ctrl-C lets the nodes that
 are running finish, reports what was done, and how to go on with --since. On other machines the
 work is done with --executor: each worker has the same repository at the same place, which is
 looked at, or is sent it with --ship; the store is one that all of them reach."""
-EXAMPLES = """\
-examples:
-  nodeattrs fleet resolve --repo cookbooks_example --facts cookbooks_example/facts
-  nodeattrs fleet resolve --repo . --query role:web --jobs 4
-  nodeattrs fleet resolve --repo . --since 2030-01-31T12:00Z
-  nodeattrs fleet resolve --repo . --facts facts --store postgresql://nodeattrs@db/nodes \\
-      --executor dask:tcp://head:8786 --ship
-"""
+_EXAMPLES = (
+    "fleet resolve --repo cookbooks_example --facts cookbooks_example/facts",
+    "fleet resolve --repo . --query role:web --jobs 4",
+    "fleet resolve --repo . --since 2030-01-31T12:00Z",
+    """\
+fleet resolve --repo . --facts facts --store postgresql://nodeattrs@db/nodes \\
+      --executor dask:tcp://head:8786 --ship""",
+)
 
 
-ARGUMENTS = (
+_ARGUMENTS = (
     Argument(("task",), "resolve: run the nodes and save them", {"metavar": "ACTION", "choices": ("resolve",)}),
     Argument(("--repo",), REPO_HELP, {"metavar": "DIR"}),
     Argument(("--node",), "only this node; may be repeated", {"metavar": "NAME", "action": "append"}, choice="which"),
@@ -101,65 +90,58 @@ ARGUMENTS = (
 )
 
 
-def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+def _perform(question: Question) -> Output:
     """Run the nodes, save them, and print which failed; returns the exit code."""
-    from nodeattrs.dialects.chef.fleet import still_to_do
-    from nodeattrs.store import open_store
-
-    since = since_of(options)
-    check_export(options, saves=not options.why_run)
-    if options.facts is not None:
-        check_facts(options.facts)
-    repository = repository_of(options)
-    fleet = _fleet(options, repository)
+    asked = question.arguments
+    since = since_of(question)
+    check_export(question, saves=not asked["why_run"])
+    if asked["facts"] is not None:
+        check_facts(asked["facts"])
+    repository = repository_of(question)
+    fleet = _fleet(question, repository)
     store = open_store(fleet.store)
-    names = _names(options, repository, store)
-    fleet = replace(fleet, facts=fleet.facts or own_facts(options, repository, names))
+    names = _names(question, repository, store)
+    fleet = replace(fleet, facts=fleet.facts or own_facts(question, repository, names))
     all_of_them = len(names)
     if since is not None:
         names = still_to_do(store, names, since)
     store.close()
-    return _Resolving(options, terminal, fleet, names).perform(skipped=all_of_them - len(names))
+    return _Resolving(question, fleet, names).perform(skipped=all_of_them - len(names))
 
 
 class _Resolving:
     """One call of the command."""
 
-    def __init__(self, options: argparse.Namespace, terminal: Terminal, fleet: Fleet, names: list[str]) -> None:
-        self._options, self._terminal = options, terminal
+    def __init__(self, question: Question, fleet: Fleet, names: list[str]) -> None:
+        self._question, self._asked = question, question.arguments
         self._fleet, self._names = fleet, names
         self._outcomes: list[Outcome] = []
         self._saved: list[str] = []
         self._gone: FleetError | None = None
 
-    def perform(self, skipped: int) -> int:
+    def perform(self, skipped: int) -> Output:
         """Run the nodes and report; the exit code. raises: FleetError, after the report"""
-        from nodeattrs.dialects.chef.reports.fleet import FleetReport
-
-        options, terminal = self._options, self._terminal
+        question = self._question
         began, start = began_now(), time.perf_counter()
         done = self._done()
         left = len(self._names) - done
         self._outcomes.sort(key=lambda outcome: outcome.name)
         report = FleetReport(self._outcomes, done, time.perf_counter() - start, skipped, left)
-        terminal.report(report)
-        export_saved(options, terminal, self._fleet.store, self._saved)
+        question.caller.report(report)
+        export_saved(question, self._fleet.store, self._saved)
         if left or report.failed:
-            hint_to_resume(options, terminal, began, interrupted=left > 0)
+            hint_to_resume(question, began, interrupted=left > 0)
         if self._gone is not None:
             raise self._gone
-        return INTERRUPTED if left else 1 if report.failed else 0
+        return Output(code=INTERRUPTED if left else 1 if report.failed else 0)
 
     def _done(self) -> int:
         """Run the nodes; how many are done."""
-        from nodeattrs.dialects.chef.fleet import compared, resolve, shipped
-        from nodeattrs.workers.batches import opened
-
-        options, fleet, pack = self._options, self._fleet, None
-        with opened(options.executor, options.jobs) as workers:
-            if options.ship and not workers.elsewhere:
-                options.refuse("--ship is about workers on other machines: --executor dask:...")
-            if options.ship:
+        asked, fleet, pack = self._asked, self._fleet, None
+        with opened(asked["executor"], asked["jobs"]) as workers:
+            if asked["ship"] and not workers.elsewhere:
+                raise BadUsage("--ship is about workers on other machines: --executor dask:...")
+            if asked["ship"]:
                 fleet, pack = shipped(fleet, self._names)
             elif workers.elsewhere:
                 fleet = compared(fleet)
@@ -172,47 +154,46 @@ class _Resolving:
                 except FleetError as error:
                     self._gone = error
 
-            jobs = options.jobs if workers.executor is None else 1
-            return go_through(self._terminal, len(self._names), outcomes, self._take, jobs=jobs)
+            jobs = asked["jobs"] if workers.executor is None else 1
+            return self._question.through(len(self._names), outcomes, self._take, jobs=jobs)
 
     def _take(self, outcome: Outcome) -> None:
-        self._terminal.warn(outcome.collected or ())
-        if outcome.error or self._options.format != "text":  # a report as text names only nodes that failed
+        self._question.caller.warn(outcome.collected or ())
+        if outcome.error or self._asked["format"] != "text":  # a report as text names only nodes that failed
             self._outcomes.append(outcome)
-        if outcome.revision is not None and self._options.export is not None:
+        if outcome.revision is not None and self._asked["export"] is not None:
             self._saved.append(outcome.name)
 
 
 def _warnings(name: str, came: Session | NodeattrsError, log: Any) -> list[str]:
     """What to warn of after one run, in the process that made it."""
-    from nodeattrs.dialects.chef.run.session import facts_of_another
-
     return [] if isinstance(came, NodeattrsError) else [*facts_of_another(came.run)]
 
 
-def _fleet(options: argparse.Namespace, repository: Repository) -> Fleet:
-    from nodeattrs.dialects.chef.fleet import Fleet
-
+def _fleet(question: Question, repository: Repository) -> Fleet:
+    asked = question.arguments
     return Fleet(
-        os.path.abspath(options.repo),
-        settings_of(options).store,
-        facts_place(options, repository),
-        options.environment,
-        not options.why_run,
-        options.force,
-        new=options.new,
+        os.path.abspath(repository.root),
+        question.settings.store,
+        facts_place(question, repository),
+        asked["environment"],
+        not asked["why_run"],
+        asked["force"],
+        new=asked["new"],
         asked=repository.asked,
     )
 
 
-def _names(options: argparse.Namespace, repository: Repository, store: Store) -> list[str]:
+def _names(question: Question, repository: Repository, store: Store) -> list[str]:
     """Which nodes are meant. raises: NotFound, where there is none"""
-    if options.query is not None:
-        from nodeattrs.store.search import parse_query
-
-        names = store.search(parse_query(options.query))
+    asked = question.arguments
+    if asked["query"] is not None:
+        names = store.search(parse_query(asked["query"]))
     else:
-        names = options.node or sorted({*repository.nodes(), *store.names()})
+        names = asked["node"] or sorted({*repository.nodes(), *store.names()})
     if not names:
         raise NotFound("there is no such node", hint="describe one in nodes/, or name one: --node NAME")
     return names
+
+
+COMMANDS = {"fleet": Command("", _DESCRIPTION, _ARGUMENTS, _EXAMPLES, {}, _perform, ())}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -10,51 +9,46 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from nodeattrs.cli.exits import DONE, FAILED
-from nodeattrs.cli.options import (
-    RUBY,
-    STORE,
-    check_facts,
-    existing_store,
-    facts_of,
-    facts_place,
-    output,
-    own_facts,
-    path_of,
-    repository_of,
-    run_options,
-    settings_of,
-)
-from nodeattrs.cli.terminal import Terminal
-from nodeattrs.contract.argument import Argument
-from nodeattrs.errors import NodeattrsError, NoSuchAttribute, NotFound
+from nodeattrs.contract.arguments import RUBY, STORE, output, path_of
+from nodeattrs.contract.command import Argument, Command, Output, Question
+from nodeattrs.core.tree import ABSENT, Path, spell
+from nodeattrs.core.unread import unresolved
+from nodeattrs.dialects.chef.commands.arguments import facts_of
+from nodeattrs.dialects.chef.commands.inputs import check_facts, facts_place, own_facts, repository_of, run_options
+from nodeattrs.dialects.common import saved_nodes_of
+from nodeattrs.errors import BadUsage, NodeattrsError, NoSuchAttribute, NotFound
 from nodeattrs.kinds import NOT_LITERAL
+from nodeattrs.node.node import Node
 from nodeattrs.node.running import merged_shared
+from nodeattrs.reports.explain import way_to
+from nodeattrs.reports.matrix import Cell, Matrix
+from nodeattrs.reports.values import data_of, unread_at
+from nodeattrs.store import Store, open_store
+from nodeattrs.store.remembered import remembered_or_raise
+from nodeattrs.store.search import parse_query
+from nodeattrs.store.search.doubts import EqualNodes
 
 if TYPE_CHECKING:
-    from nodeattrs.core.tree import Path
     from nodeattrs.dialects.chef.repository.repository import Repository
     from nodeattrs.dialects.chef.run.session import Session
-    from nodeattrs.node.node import Node
-    from nodeattrs.reports.matrix import Cell
-    from nodeattrs.store import Store
 
-DESCRIPTION = """\
+_DESCRIPTION = """\
 Group nodes by the value that they read at a path, the largest group first, with the lines that set it.
 From what was saved, or with --repo from runs made now, which save nothing."""
-EXAMPLES = """\
-examples:
-  nodeattrs matrix app.workers
-  nodeattrs matrix apache2.listen_ports --query role:web
-  nodeattrs matrix app.workers --repo cookbooks_example --facts cookbooks_example/facts
+_EXAMPLES = (
+    "matrix app.workers",
+    "matrix apache2.listen_ports --query role:web",
+    "matrix app.workers --repo cookbooks_example --facts cookbooks_example/facts",
+)
+_EXITS = {
+    0: "printed",
+    1: "set on none, or a node could not be read",
+    2: "not understood",
+    5: "printed, and an unknown layer may\n  override something",
+}
 
-exit codes:
-  0 printed    1 set on none, or a node could not be read    2 not understood    5 printed, and an unknown layer may
-  override something
-"""
 
-
-ARGUMENTS = (
+_ARGUMENTS = (
     Argument(("path",), "such as app.workers", {"metavar": "PATH"}),
     Argument(("--repo",), "run the nodes of this repository, and save nothing", {"metavar": "DIR"}),
     Argument(("--node",), "only this node; may be repeated", {"metavar": "NAME", "action": "append"}, choice="which"),
@@ -83,21 +77,18 @@ ARGUMENTS = (
 )
 
 
-def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+def _perform(question: Question) -> Output:
     """Print the values of one path on many nodes, in groups; returns 1 where reading one fails, or the path is never
     set.
 
     raises: NotFound, where no node is selected
     """
-    from nodeattrs.core.tree import spell
-    from nodeattrs.core.unread import unresolved
-    from nodeattrs.reports.matrix import Matrix
-
-    path = path_of(options.path)
-    if options.count and (options.repo is not None or not path):
-        options.refuse("--count is about one path of kept nodes: leave --repo out")
+    asked = question.arguments
+    path = path_of(asked["path"])
+    if asked["count"] and (asked["repo"] is not None or not path):
+        raise BadUsage("--count is about one path of kept nodes: leave --repo out")
     alike: dict[Any, Cell] = {}  # of many nodes with one answer it is kept once
-    found = _kept(options, path) if options.repo is None else _run(options, terminal, path)
+    found = _kept(question, path) if asked["repo"] is None else _run(question, path)
     cells = sorted(
         ((name, alike.setdefault((cell.key, cell.origins, cell.notes, cell.unread), cell)) for name, cell in found),
         key=lambda cell: cell[0],
@@ -107,10 +98,9 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     matrix = Matrix(spell(path) if path else "(root)", cells)
     unread = [one for _, cell in cells for one in cell.unread]
     unread += [unresolved(name, str(cell.value), "node") for name, cell in cells if _is_code(cell.value)]
-    terminal.report(matrix, unread)
     failed = [cell.value for _, cell in cells if isinstance(cell.value, NodeattrsError)]
     is_failed = any(not (isinstance(error, NoSuchAttribute) or _is_code(error)) for error in failed)
-    return FAILED if is_failed or not (matrix.is_set or unread) else DONE
+    return Output(matrix, int(is_failed or not (matrix.is_set or unread)), unread=unread)
 
 
 def _is_code(value: object) -> bool:
@@ -118,11 +108,9 @@ def _is_code(value: object) -> bool:
     return isinstance(value, NodeattrsError) and value.kind == NOT_LITERAL
 
 
-def _kept(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]:
-    from nodeattrs.reports.matrix import Cell
-    from nodeattrs.store.remembered import remembered_or_raise
-
-    store, sensitive = existing_store(options)
+def _kept(question: Question, path: Path) -> Iterator[tuple[str, Cell]]:
+    asked = question.arguments
+    store, sensitive = saved_nodes_of(question.settings)
 
     def cell(name: str) -> Cell:
         try:
@@ -130,8 +118,8 @@ def _kept(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]
         except NodeattrsError as error:
             return Cell(error)
 
-    names = _names(options, None)
-    yield from _counted(store, path, names, cell) if options.count else ((name, cell(name)) for name in names)
+    names = _names(question, None)
+    yield from _counted(store, path, names, cell) if asked["count"] else ((name, cell(name)) for name in names)
 
 
 _MOST_VALUES = 50
@@ -143,10 +131,6 @@ _ALONE = 8
 
 def _counted(store: Store, path: Path, names: list[str], cell: Callable[[str], Cell]) -> Iterator[tuple[str, Cell]]:
     """The cells, one of each group looked at: of the others the index knows that they read the same."""
-    from nodeattrs.core.tree import ABSENT
-    from nodeattrs.reports.matrix import Cell
-    from nodeattrs.store.search.doubts import EqualNodes
-
     alike, looked, alone = EqualNodes(store, path), 0, 0
     left = dict.fromkeys(sorted(names, key=lambda name: crc32(name.encode())))  # in no order that names have
     while left and looked < _MOST_VALUES and alone < _ALONE:
@@ -168,44 +152,40 @@ def _counted(store: Store, path: Path, names: list[str], cell: Callable[[str], C
     yield from ((name, Cell(many, is_skipped=True)) for name in left)
 
 
-def _names(options: argparse.Namespace, repository: Repository | None) -> list[str]:
-    if options.node:
-        return list(dict.fromkeys(options.node))
-    from nodeattrs.store import open_store
-
-    if options.query is None:
-        return repository.nodes() if repository is not None else open_store(settings_of(options).store).names()
-    from nodeattrs.store.search import parse_query
-
-    return open_store(settings_of(options).store).search(parse_query(options.query))
+def _names(question: Question, repository: Repository | None) -> list[str]:
+    asked = question.arguments
+    if asked["node"]:
+        return list(dict.fromkeys(asked["node"]))
+    if asked["query"] is None:
+        return repository.nodes() if repository is not None else open_store(question.settings.store).names()
+    return open_store(question.settings.store).search(parse_query(asked["query"]))
 
 
-def _run(options: argparse.Namespace, terminal: Terminal, path: Path) -> Iterator[tuple[str, Cell]]:
+def _run(question: Question, path: Path) -> Iterator[tuple[str, Cell]]:
     from nodeattrs.dialects.chef.fleet import Fleet, resolve
-    from nodeattrs.reports.matrix import Cell
 
-    if options.facts is not None:
-        check_facts(options.facts)
-    repository = repository_of(options)
-    names = _names(options, repository)
+    asked = question.arguments
+    if asked["facts"] is not None:
+        check_facts(asked["facts"])
+    repository = repository_of(question)
+    names = _names(question, repository)
     fleet = Fleet(
-        os.path.abspath(options.repo),
-        settings_of(options).store,
-        facts_place(options, repository) or own_facts(options, repository, names),
-        options.environment,
+        os.path.abspath(repository.root),
+        question.settings.store,
+        facts_place(question, repository) or own_facts(question, repository, names),
+        asked["environment"],
         save=False,
-        asked=run_options(options),
+        asked=run_options(question),
     )
-    for came in resolve(fleet, names, jobs=options.jobs, collect=partial(_collected, path)):
+    for came in resolve(fleet, names, jobs=asked["jobs"], collect=partial(_collected, path)):
         cell, warnings = came.collected or (Cell(NodeattrsError(came.error)), ())
-        terminal.warn(warnings)
+        question.caller.warn(warnings)
         yield came.name, cell
 
 
 def _collected(path: Path, name: str, session: Session | NodeattrsError, log: Any) -> tuple[Cell, list[str]]:
     """What one run gives, with its warnings, in the process that made it."""
     from nodeattrs.dialects.chef.run.session import facts_of_another
-    from nodeattrs.reports.matrix import Cell
 
     if isinstance(session, NodeattrsError):
         return Cell(session), []
@@ -214,14 +194,12 @@ def _collected(path: Path, name: str, session: Session | NodeattrsError, log: An
 
 def _cell_of(node: Node, path: Path) -> Cell:
     """The value of a path on a node, as a Cell; a NoSuchAttribute with a hint where the path is not set."""
-    from nodeattrs.core.tree import spell
-    from nodeattrs.reports.explain import way_to
-    from nodeattrs.reports.matrix import Cell
-    from nodeattrs.reports.values import data_of, unread_at
-
     trace = node.trace(path)
     unread = tuple(unread_at(node, path))
     if not trace.found:
         hint = way_to(merged_shared(node), path)
         return Cell(NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=hint), unread=unread)
     return Cell(data_of(trace.value, path), trace.origins, unread=unread)
+
+
+COMMANDS = {"matrix": Command("", _DESCRIPTION, _ARGUMENTS, _EXAMPLES, _EXITS, _perform, ())}

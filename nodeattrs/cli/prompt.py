@@ -1,0 +1,56 @@
+"""A prompt of Python: IPython's, where it is installed and a person types; else Python's own."""
+
+from __future__ import annotations
+
+import code
+import sys
+from typing import Any
+
+from nodeattrs.contract.command import Prompt
+from nodeattrs.errors import NodeattrsError
+
+
+def open_prompt(prompt: Prompt) -> None:
+    """Open a prompt with the names of *prompt* as variables, until the input ends."""
+    names = dict(prompt.names)
+    if not (sys.stdin.isatty() and _ipython(names)):
+        _python(names, prompt.banner)
+
+
+def _python(names: dict[str, Any], banner: str) -> None:
+    """Python's own prompt; on what is no terminal without its words."""
+
+    class Prompt(code.InteractiveConsole):
+        def showtraceback(self) -> None:
+            error = sys.exc_info()[1]
+            if isinstance(error, NodeattrsError):
+                self.write(f"error: {error}\n")
+            else:
+                super().showtraceback()
+
+        def write(self, data: str) -> None:
+            if data != "\n" or is_terminal:  # where a person has ended the input, the shell's prompt begins a line
+                super().write(data)
+
+    prompt, is_terminal = Prompt(names), sys.stdin.isatty()
+    if not is_terminal:
+        prompt.raw_input = _line  # type: ignore[method-assign]  # the console asks this for a line
+    prompt.interact(banner if is_terminal else "", exitmsg="")
+
+
+def _line(prompt: object = "") -> str:
+    """The next line of what is no terminal, without a prompt. raises: EOFError"""
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line.rstrip("\n")
+
+
+def _ipython(names: dict[str, Any]) -> bool:
+    """Open IPython's prompt, where it is installed; whether it is."""
+    try:
+        from IPython import start_ipython
+    except ImportError:
+        return False
+    start_ipython(argv=["--no-banner"], user_ns=names)
+    return True

@@ -1,0 +1,171 @@
+"""Arguments that several commands share, and what the texts of some of them mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, time
+from typing import TYPE_CHECKING
+
+from nodeattrs.contract.argument import Argument
+from nodeattrs.errors import BadArgument
+
+if TYPE_CHECKING:
+    from nodeattrs.core.tree import Path
+
+FORMATS = ("text", "json", "yaml")
+
+_STORE_HELP = (
+    "where nodes are kept: a file that ends in .db, or a URL such as postgresql:// (default: "
+    "NODEATTRS_STORE, else `store` in nodeattrs.toml of the repository, else .nodeattrs/nodes.db here, or beside the "
+    "nodeattrs.toml that was found above)"
+)
+
+
+REPO_HELP = (
+    "the repository (default: NODEATTRS_REPO, else that of the nearest nodeattrs.toml here or above, else the current "
+    "directory)"
+)
+
+
+ALLOWED_PATHS = (
+    Argument(
+        ("--allow-path",),
+        "files below DIR may be read where the repository names them; may be repeated (default: only files of "
+        "the repository, or of the Git work tree around it)",
+        {"metavar": "DIR", "action": "append"},
+    ),
+)
+"""Folders outside of the repository that it may name."""
+
+
+BUDGET = (
+    Argument(
+        ("--budget",),
+        "what one document, lookup, merge or query may take at most: steps, values, bytes, depth or seconds; "
+        "may be repeated (default: [limits] in nodeattrs.toml)",
+        {"metavar": "LIMIT=N", "action": "append"},
+    ),
+    *ALLOWED_PATHS,
+)
+"""What one document, lookup, merge or query may take."""
+
+
+UNREAD = (
+    Argument(
+        ("--allow-unknown",),
+        "no exit code 5 where something that was not read may change the answer; it is named all the same",
+        {"action": "store_true"},
+    ),
+    Argument(
+        ("--unread",), "a line for each place that was not read (default: for each kind)", {"action": "store_true"}
+    ),
+)
+"""How what was not read, and may change the answer, counts."""
+
+
+TEXT = (
+    Argument(("--traceback",), "on an error, show the whole way to it", {"action": "store_true"}),
+    *UNREAD,
+    *BUDGET,
+)
+"""The options of every output, also of a command that has a format of its own."""
+
+
+STORE = (Argument(("--store",), _STORE_HELP, {"metavar": "PLACE"}),)
+"""Where nodes are kept."""
+
+
+STRICT = (Argument(("--strict",), "fail where a layer that cannot be read may decide", {"action": "store_true"}),)
+"""Whether an answer that an unknown layer might change is one."""
+
+
+AT = (
+    Argument(
+        ("--at",),
+        "a revision by its number, or the one at a time: 7, 2030-01-31, 2030-01-31T12:00Z",
+        {"metavar": "WHEN"},
+    ),
+)
+"""Which revision is meant."""
+
+
+RUBY = (
+    Argument(
+        ("--ruby",),
+        "run attribute files in Ruby too, by the ruby of this machine (default: each is an unknown layer)",
+        {"action": "store_true"},
+    ),
+)
+"""Whether attribute files in Ruby are run."""
+
+
+SETTINGS_FROM = (
+    Argument(
+        ("--repo",),
+        "the repository whose nodeattrs.toml says where nodes are kept and which paths are sensitive "
+        "(default: NODEATTRS_REPO, else the nearest nodeattrs.toml here or above)",
+        {"metavar": "DIR"},
+    ),
+)
+"""Whose settings count for a command that runs nothing."""
+
+
+RUN_CODE = (
+    Argument(
+        ("--run-code",),
+        "run code of installed packages that documents name (default: such a layer is unknown)",
+        {"action": "store_true"},
+    ),
+)
+"""Whether a command that only looks may run what documents name."""
+
+
+SOURCES = (
+    Argument(
+        ("--sources",),
+        "the repository in which to look for the lines that saved values come from (default: the one that was run)",
+        {"metavar": "DIR"},
+    ),
+)
+"""The folder in which the sources of saved values are looked for."""
+
+
+def output(forms: Sequence[str] = FORMATS, also: Sequence[str] = ()) -> tuple[Argument, ...]:
+    """How to write: format, colour, tracebacks. forms: the formats, the default first; also: further ones"""
+    form = {"choices": (*forms, *also), "default": forms[0]}
+    color = {"choices": ("auto", "always", "never"), "default": "auto"}
+    return (
+        Argument(("--format", "-F"), f"for people, or as data (default: {forms[0]})", form, "output"),
+        Argument(("--color",), "auto: on a terminal, unless NO_COLOR is set (default)", color, "output"),
+        *(one._replace(group="output") for one in TEXT),
+    )
+
+
+def path_of(text: str | None) -> Path:
+    """The path that an argument spells; () for None and "". raises: BadArgument"""
+    from nodeattrs.core.tree import parse
+
+    return parse(text) if text else ()
+
+
+def revision_or_time(text: str | None) -> int | datetime | None:
+    """A revision from --at, by its number or as a time in UTC; None for None. A day means its end.
+
+    raises: BadArgument, where the text is neither
+
+    >>> revision_or_time("7"), revision_or_time("2030-01-31T12:00+01:00").isoformat()
+    (7, '2030-01-31T11:00:00+00:00')
+    """
+    if text is None:
+        return None
+    if text.isascii() and text.isdigit() and len(text) < 8:
+        return int(text)
+    try:
+        if len(text) == len("2030-01-31"):
+            return datetime.combine(date.fromisoformat(text), time.max, UTC)
+        at = datetime.fromisoformat(text)
+        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise BadArgument(
+            f"{text!r} is neither the number of a revision nor a time", hint="write 7, 2030-01-31 or 2030-01-31T12:00Z"
+        ) from None

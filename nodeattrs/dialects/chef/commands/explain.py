@@ -1,0 +1,106 @@
+"""`nodeattrs explain`: why a value is what it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nodeattrs.contract.arguments import AT, SOURCES, STORE, STRICT, output, path_of
+from nodeattrs.contract.command import Argument, Command, Output, Question
+from nodeattrs.core.tree import Path, spell
+from nodeattrs.dialects.chef.commands.arguments import RUN
+from nodeattrs.dialects.chef.commands.inputs import named_node, repository_of
+from nodeattrs.dialects.common import store_of
+from nodeattrs.errors import BadUsage, NoSuchAttribute
+from nodeattrs.node.node import Node
+from nodeattrs.reports.explain import Elsewhere, Explanation, explained
+from nodeattrs.reports.values import unread_at
+
+if TYPE_CHECKING:
+    from nodeattrs.dialects.chef.repository.repository import Repository
+    from nodeattrs.dialects.chef.run.run import Run
+
+_DESCRIPTION = """\
+Name who set a value and where, what it overrode and by which rule, which element of a list came
+from whom, and what was set before. From what was saved, or with --repo from a run made now;
+then also what the line of a cookbook that set the value read: attributes and lookups. Where the
+value comes from another line than the one that set it, that line is named: the one to edit.
+Of a path that is not set: who sets it on other nodes, and what this node lacks."""
+_EXAMPLES = (
+    "explain web1 app.workers",
+    "explain web1 apache2.listen_ports --format json",
+    "explain web1 app.workers --repo cookbooks_example --facts cookbooks_example/facts",
+    "explain web1 app.workers --repo . --git",
+)
+_EXITS = {
+    0: "explained",
+    1: "could not be",
+    2: "not understood",
+    5: "explained, and an unknown layer may override it",
+}
+
+
+_ARGUMENTS = (
+    Argument(("node",), "its name", {"metavar": "NODE"}),
+    Argument(("path",), 'such as apache2.listen_ports.0; "(root)" is all of it', {"metavar": "PATH"}),
+    Argument(("--repo",), "run the node of this repository, and save nothing", {"metavar": "DIR"}),
+    Argument(("--because",), "with --repo: also the lines that decided who was asked", {"action": "store_true"}),
+    Argument(("--git",), "with --repo: also who changed the lines last, and when", {"action": "store_true"}),
+    *RUN,
+    *STORE,
+    *AT,
+    *SOURCES,
+    *STRICT,
+    *output(),
+)
+
+
+def _perform(question: Question) -> Output:
+    """Print why a path of a node has its value.
+
+    raises: NoSuchAttribute, where the path is not set, with other sources that set it
+    """
+    asked = question.arguments
+    path = path_of(asked["path"])
+    repository = None if asked["repo"] is None else repository_of(question)
+    if repository is None and (asked["because"] or asked["git"]):
+        word, what = (
+            ("--because", "what decided in a run") if asked["because"] else ("--git", "who changed the lines of a run")
+        )
+        raise BadUsage(f"{word} names {what}, so it needs --repo")
+    node, revision, run = named_node(question)
+    if repository is None or run is None:
+        explanation = explained(node, path, revision)
+    else:
+        explanation = _of_run(question, repository, run, path)
+    if not explanation.has_claims:
+        found = _elsewhere(question, node, path, repository)
+        if asked["format"] != "text":
+            question.caller.report(explanation._replace(elsewhere=tuple(found)), ())
+        details = map(str, found)
+        raise NoSuchAttribute(f"{spell(path)} is not set", path=path, details=details, hint=explanation.hint)
+    if asked["strict"]:
+        explanation.trace.require_known()
+    return Output(explanation, unread=unread_at(node, path))
+
+
+def _of_run(question: Question, repository: Repository, run: Run, path: Path) -> Explanation:
+    """The explanation of a path of the node that was run for this question."""
+    from nodeattrs.dialects.chef.blame import of_trace as changes_of
+    from nodeattrs.dialects.chef.causes import of_trace as causes_of
+    from nodeattrs.dialects.chef.reports.explain import explained as explained_run
+
+    causes = causes_of(repository, run) if question.arguments["because"] else None
+    changes = changes_of(repository) if question.arguments["git"] else None
+    return explained_run(run.node, path, repository, causes, changes, run.search)._replace(facts=run.facts)
+
+
+def _elsewhere(question: Question, node: Node, path: Path, repository: Repository | None) -> list[Elsewhere]:
+    """Who sets a path on other nodes that were saved; else in the repository, where one was named."""
+    from nodeattrs.dialects.chef.causes import setters_in, setters_on
+
+    store, sensitive = store_of(question.settings)
+    found = setters_on(store, node, path, sensitive)
+    return found if found or repository is None else setters_in(repository, node, path)
+
+
+COMMANDS = {"explain": Command("", _DESCRIPTION, _ARGUMENTS, _EXAMPLES, _EXITS, _perform, ())}

@@ -1,0 +1,46 @@
+"""`nodeattrs history`: the revisions of a node."""
+
+from __future__ import annotations
+
+from nodeattrs.contract.arguments import STORE, output
+from nodeattrs.contract.command import Argument, Command, Output, Question
+from nodeattrs.dialects.common import store_of
+from nodeattrs.errors import BadUsage
+from nodeattrs.kinds import SAVED_NOTE
+from nodeattrs.reports.history import History
+from nodeattrs.store.remembered import remembered_or_raise
+
+_DESCRIPTION = """\
+List what the store keeps of a node, the latest first: the number of each revision, when it was
+saved (in UTC), how the run went (and what it did to the resources of its recipes, if it was
+applied) or which command made the revision, and the commit of the repository. --format json has
+all of it. `show` and `explain` take such a number, or a time, with --at."""
+_EXAMPLES = (
+    "history web1",
+    "show web1 app --at 3",
+    "diff web1@3 web1",
+)
+
+
+_ARGUMENTS = (
+    Argument(("node",), "its name", {"metavar": "NODE"}),
+    Argument(("--limit",), "only the latest N", {"metavar": "N", "type": int}),
+    *STORE,
+    *output(),
+)
+
+
+def _perform(question: Question) -> Output:
+    """Print the revisions of a node. raises: NodeNotFound, where it is not saved"""
+    asked = question.arguments
+    if asked["limit"] is not None and asked["limit"] < 1:
+        raise BadUsage("--limit is at least 1")
+    store, sensitive = store_of(question.settings)
+    revisions = store.history(asked["node"])
+    if not revisions:
+        found = remembered_or_raise(store, asked["node"], sensitive)
+        question.caller.warn(filter(None, [found.note]), SAVED_NOTE.entry)
+    return Output(History(asked["node"], revisions[: asked["limit"]]))
+
+
+COMMANDS = {"history": Command("", _DESCRIPTION, _ARGUMENTS, _EXAMPLES, {}, _perform, ())}

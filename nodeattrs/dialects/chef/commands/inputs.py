@@ -1,0 +1,187 @@
+"""What a command of nodes was called with: its repository, its facts, its node."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from nodeattrs.contract.arguments import revision_or_time
+from nodeattrs.contract.command import Question
+from nodeattrs.core.tree import checked_name
+from nodeattrs.dialects.common import sources_of, store_of
+from nodeattrs.errors import BadArgument, BadUsage, MissingExtra, NotFound
+from nodeattrs.formats.documents import Document, read
+from nodeattrs.kinds import SAVED_NOTE
+from nodeattrs.node.json_keys import double_keys
+from nodeattrs.node.node import Node
+from nodeattrs.store.remembered import remembered_or_raise
+
+if TYPE_CHECKING:
+    from nodeattrs.dialects.chef.facts import Facts
+    from nodeattrs.dialects.chef.repository.repository import Repository
+    from nodeattrs.dialects.chef.repository.roles import Asked
+    from nodeattrs.dialects.chef.run.run import Run
+
+_ASKED = ("policy", "policy_group", "named_run_list", "secret_file", "roles_only", "ruby")
+
+
+def run_options(question: Question) -> Asked:
+    """The options of a run that are not about its node: policy, secret file, --roles-only, --ruby."""
+    from nodeattrs.dialects.chef.repository.roles import Asked
+
+    given = {name: question.arguments.get(name) for name in Asked._fields}
+    return Asked(**{name: value for name, value in given.items() if value is not None})
+
+
+def run_list(question: Question, option: str = "--run-list") -> list[str] | None:
+    """The items of an option that may be repeated, split at commas; None where the option is not given.
+
+    raises: BadArgument, where it holds no item
+    """
+    given = question.arguments[option[2:].replace("-", "_")]
+    if given is None:
+        return None
+    items = [item.strip() for text in given for item in text.split(",") if item.strip()]
+    if not items:
+        raise BadArgument(f"{option} names no item", hint=f'write {option} "role[web],recipe[app::db]"')
+    return items
+
+
+def override_run_list(question: Question) -> list[str] | None:
+    """The items of --override-run-list; None where it is not given. raises: BadArgument"""
+    return run_list(question, "--override-run-list")
+
+
+def repository_of(question: Question) -> Repository:
+    """The repository to run: the one whose settings count, else the current folder."""
+    from nodeattrs.dialects.chef.repository.repository import Repository
+
+    repository = found_repository(question) or Repository(os.curdir)
+    repository.asked = run_options(question)
+    return repository
+
+
+def found_repository(question: Question) -> Repository | None:
+    """The repository whose settings count; None where there are no settings. raises: NotFound"""
+    from nodeattrs.dialects.chef.repository.repository import Repository
+
+    settings = question.settings.repository
+    return None if settings is None else Repository(settings.root, settings=settings)
+
+
+def json_attributes(question: Question, repository: Repository) -> Document | None:
+    """The document of --json-attributes; None where it is not given. raises: DocumentError"""
+    file = question.arguments["json_attributes"]
+    if file is None:
+        return None
+    path = pathlib.Path(file)
+    return read(path, repository.shown(path), by_caller=True)
+
+
+def is_directory(place: str | None) -> bool:
+    """Whether the place of --facts is a folder, with one file for each node; False for None."""
+    return place is not None and os.path.isdir(place)
+
+
+def check_facts(place: str) -> None:
+    """Do nothing where the file or folder of --facts exists. raises: NotFound, where it does not"""
+    if not os.path.lexists(place):
+        raise NotFound(
+            f"{place}: cannot be read: no such file or directory",
+            hint="name what ohai or facter --json wrote, or a directory of NODE.json",
+        )
+
+
+def facts_place(question: Question, repository: Repository | None) -> str | None:
+    """The file or folder of the facts: from --facts or --platform; None where neither is given.
+
+    raises: NotFound, for an unknown platform
+    """
+    platform, place = question.arguments["platform"], question.arguments["facts"]
+    if platform is None:
+        return str(place) if place is not None else None
+    from nodeattrs.dialects.chef.facts.known import platform_file
+
+    return str(platform_file(platform, repository.platforms if repository is not None else None))
+
+
+def own_facts(question: Question, repository: Repository, names: Iterable[str]) -> str | None:
+    """The folder `facts/` of the repository, where no facts are given and it has a file for one of the nodes; else
+    None."""
+    folder = repository.root / "facts"
+    if question.arguments["facts"] is not None or question.arguments["platform"] is not None:
+        return None
+    return str(folder) if any((folder / f"{name}.json").is_file() for name in names) else None
+
+
+def facts_from(question: Question, node: str | None = None, repository: Repository | None = None) -> Facts:
+    """The facts for a run: of a platform, of a file, of the file of *node* in a folder, or of this machine.
+
+    repository: its facts/NODE.json counts where no facts are given; names of its files are relative to it
+    raises:     NotFound, DocumentError, MissingExtra, BadName; BadArgument, for a folder without *node*
+    """
+    from nodeattrs.dialects.chef.facts import gather, load_facts
+
+    place = facts_place(question, repository)
+    if place is None and node is not None and repository is not None:
+        own = repository.root / "facts" / f"{checked_name(node, 'node')}.json"
+        place = str(own) if own.is_file() else None
+    if place is None:
+        try:
+            return gather()
+        except MissingExtra as error:
+            error.hint = f"{error.hint}; or name a file: --facts FILE"
+            raise
+    check_facts(place)
+    path, is_one = pathlib.Path(place), not is_directory(place)
+    if not is_one:
+        if node is None:
+            raise BadArgument(f"--facts {place} is a directory", hint="say which node is meant, or name one file in it")
+        path /= f"{checked_name(node, 'node')}.json"
+    # Whoever is given them shows or runs them, and changes none: a run copies nothing of them.
+    shown = repository.shown(path) if repository else None
+    return load_facts(path, shown, settled=True, by_caller=is_one)
+
+
+def named_node(question: Question) -> tuple[Node, int | None, Run | None]:
+    """Returns the node of NODE: saved, with its revision and None; with --repo run now, with None and the run.
+
+    raises: NodeNotFound, and the errors of a run; an option of the other kind ends the program with exit code 2
+    """
+    asked = question.arguments
+    if asked["repo"] is None:
+        return _saved_node(question)
+    for word in ("at", "sources"):
+        if asked.get(word) is not None:
+            raise BadUsage(f"--{word} is about what was saved, and --repo about a run made now")
+    from nodeattrs.dialects.chef.run.session import Wanted, facts_of_another, last_of, run
+
+    repository, (store, _) = repository_of(question), store_of(question.settings)
+    last = last_of(repository, store, asked["node"])
+    wanted = Wanted(
+        facts_from(question, asked["node"], repository),
+        run_list(question),
+        override_run_list(question),
+        asked["environment"],
+        json_attributes(question, repository),
+    )
+    session = run(repository, store, asked["node"], wanted, last)
+    question.caller.warn(session.run.warnings)
+    question.caller.warn(facts_of_another(session.run))
+    question.caller.warn(filter(None, [session.note]), SAVED_NOTE.entry)
+    return session.run.node, None, session.run
+
+
+def _saved_node(question: Question) -> tuple[Node, int | None, None]:
+    asked = question.arguments
+    for word in ("run_list", "override_run_list", "environment", "facts", "platform", "json_attributes", *_ASKED):
+        if asked[word] not in (None, False):
+            raise BadUsage(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
+    store, sensitive = store_of(question.settings)
+    sources = sources_of(question.settings, asked.get("sources"))
+    found = remembered_or_raise(store, asked["node"], sensitive, revision_or_time(asked.get("at")), sources)
+    question.caller.warn(filter(None, [found.note]), SAVED_NOTE.entry)
+    question.caller.warn(double_keys(found.node))
+    return found.node, found.saved.revision.number if found.saved.revision else None, None

@@ -1,0 +1,86 @@
+"""`nodeattrs show`: what is read on a node, or what single slots say."""
+
+from __future__ import annotations
+
+from nodeattrs.contract.arguments import AT, STORE, output, path_of
+from nodeattrs.contract.command import Argument, Command, Output, Question
+from nodeattrs.core.unread import unread_layer
+from nodeattrs.dialects.chef.commands.arguments import RUN
+from nodeattrs.dialects.chef.commands.inputs import named_node
+from nodeattrs.errors import BadUsage
+from nodeattrs.node.slot_names import SLOTS
+from nodeattrs.reports.attributes import shown_attributes
+from nodeattrs.reports.show import ShownNode, ShownSlots, part_of, winner_of
+from nodeattrs.reports.values import unread_at
+
+_DESCRIPTION = """\
+Show what is read on a node, as it was saved, or with --repo as a run would make it now;
+or what single slots say, each for itself."""
+_EXAMPLES = (
+    "show web1",
+    "show web1 apache2 --origins",
+    "show web1 apache2 --winners",
+    "show web1 apache2 --level default",
+    "show web1 --slot 12 --slot 11",
+)
+_EXITS = {
+    0: "shown",
+    1: "could not be",
+    2: "not understood",
+    5: "shown, and an unknown layer may override something of it",
+}
+
+
+_ARGUMENTS = (
+    Argument(("node",), "its name", {"metavar": "NODE"}),
+    Argument(("path",), "only what is there (default: all)", {"metavar": "PATH", "nargs": "?"}),
+    Argument(("--origins",), "beside each leaf, who set it and where", {"action": "store_true"}),
+    Argument(
+        ("--winners",), "a row an attribute: its value, slot and line, and what it overrides", {"action": "store_true"}
+    ),
+    Argument(("--repo",), "run the node of this repository, and save nothing", {"metavar": "DIR"}),
+    *RUN,
+    *STORE,
+    *AT,
+    *output(),
+    Argument(
+        ("--level",),
+        "the slots of one level; may be repeated",
+        {"choices": tuple(dict.fromkeys(slot.level for slot in SLOTS)), "action": "append"},
+    ),
+    Argument(
+        ("--slot",),
+        "one slot; may be repeated",
+        {
+            "type": int,
+            "choices": tuple(slot.number for slot in SLOTS),
+            "metavar": f"1..{len(SLOTS)}",
+            "action": "append",
+        },
+    ),
+)
+
+
+def _perform(question: Question) -> Output:
+    """Print the merged attributes of a node, their winners, or single slots. raises: NodeNotFound, NoSuchAttribute"""
+    asked = question.arguments
+    path = path_of(asked["path"])
+    if asked["winners"] and (asked["level"] or asked["slot"] or asked["origins"]):
+        raise BadUsage("--winners is about all slots: leave --level, --slot and --origins out")
+    node, revision, _ = named_node(question)
+    if asked["level"] or asked["slot"]:
+        chosen = tuple(
+            slot
+            for number, slot in node.slots.items()
+            if slot.level in (asked["level"] or ()) or number in (asked["slot"] or ())
+        )
+        unread = [unread_layer(one.value, one.place(path), path) for slot in chosen for one in slot.unknown]
+        return Output(ShownSlots(node.name, node.environment, path, chosen, asked["origins"]), unread=unread)
+    value = part_of(node.to_dict(evaluate=False), path)
+    if asked["winners"]:
+        return Output(shown_attributes(node, path, revision), unread=unread_at(node, path))
+    origins = winner_of(node) if asked["origins"] else None
+    return Output(ShownNode(node.name, node.environment, path, value, origins), unread=unread_at(node, path))
+
+
+COMMANDS = {"show": Command("", _DESCRIPTION, _ARGUMENTS, _EXAMPLES, _EXITS, _perform, ())}

@@ -1,0 +1,203 @@
+"""`nodeattrs store`: care for the place where nodes are kept."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, TextIO
+
+from nodeattrs.contract.arguments import AT, FORMATS, SETTINGS_FROM, STORE, revision_or_time
+from nodeattrs.contract.command import Argument, Checked, Command, Output, Question
+from nodeattrs.dialects.common import saved_nodes_of, store_of
+from nodeattrs.errors import BadArgument, BadUsage, DocumentError
+from nodeattrs.kinds import DAMAGED, SAVED_NOTE
+from nodeattrs.reports.findings import finding_of
+from nodeattrs.reports.store import TendedStore
+from nodeattrs.store import Store, open_store
+from nodeattrs.store.carrying import copy, exported, read_nodes, save_nodes
+from nodeattrs.store.engines.texts import text_budget
+from nodeattrs.store.folders import export_nodes, read_folder
+
+_DESCRIPTION = """\
+check:    read everything, and say what is damaged
+prune:    forget all but the latest revisions of each node: --keep N
+export:   write nodes to stdout as JSON Lines: Chef's node JSON, or with --snapshots every revision,
+          with slots, origins and notes (--latest: only the latest one of each node).
+          With --to DIR write NODE.json (as `knife node show NODE -F json -l` prints it) and
+          NODE.snapshot.json (slots and origins) for each node, and only the files that change; with
+          --history also all revisions. Without --node, files of nodes that the store no longer has are
+          removed, if an export wrote them and nobody edited them; other files stay
+import:   save the nodes of a FILE: JSON Lines from export, or one node as Chef writes it; - is stdin.
+          A revision of an export keeps its number, its time and who made it. A folder is read too: one
+          that export --to wrote, or nodes/ of a Chef repository
+copy:     copy all revisions of all nodes into the store at --to PLACE, which is made if it does not exist;
+          --compression zstd makes one that compresses with zstd (extra "fast"). Run an interrupted copy again:
+          it goes on where it stopped"""
+_EXAMPLES = (
+    "store check",
+    "store prune --keep 30",
+    "store export --snapshots > nodes.jsonl",
+    "store import nodes.jsonl --store postgresql://nodeattrs@db/nodes",
+    "store export --to nodes && git -C nodes diff",
+    "store import nodes --store other.db",
+    "store copy --to postgresql://nodeattrs@db/nodes",
+)
+
+
+_ARGUMENTS = (
+    Argument(
+        ("task",),
+        "check, prune, export, import or copy",
+        {"metavar": "ACTION", "choices": ("check", "prune", "export", "import", "copy")},
+    ),
+    Argument(("file",), "for import: the file or folder to read", {"metavar": "FILE", "nargs": "?"}),
+    Argument(("--keep",), "for prune: how many revisions of each node stay", {"metavar": "N", "type": int}),
+    Argument(("--node",), "for export: only these; may be repeated", {"metavar": "NAME", "action": "append"}),
+    Argument(("--snapshots",), "for export: every revision, with slots and origins", {"action": "store_true"}),
+    Argument(("--history",), "for export --to: all revisions too", {"action": "store_true"}),
+    Argument(("--latest",), "for export --snapshots: only the latest revisions", {"action": "store_true"}),
+    Argument(("--to",), "for copy: the store that receives all revisions; for export: a folder", {"metavar": "PLACE"}),
+    Argument(
+        ("--compression",),
+        "for copy: how a store that is made compresses (default: zlib)",
+        {"choices": ("zlib", "zstd")},
+    ),
+    *AT,
+    *SETTINGS_FROM,
+    *STORE,
+)
+
+
+_BELONG = {
+    "file": "import",
+    "keep": "prune",
+    "node": "export",
+    "at": "export",
+    "snapshots": "export",
+    "latest": "export",
+    "history": "export",
+    "compression": "copy",
+    "select": "check",
+    "ignore": "check",
+    "baseline": "check",
+    "write_baseline": "check",
+}
+
+
+def _perform(question: Question) -> Output:
+    """Check, prune, export, import or copy the store; returns the exit code.
+
+    An option of another action ends the program with exit code 2.
+    """
+    asked = question.arguments
+    for word, task in _BELONG.items():
+        if asked[word] not in (None, False, []) and asked["task"] != task:
+            raise BadUsage(f"{'FILE' if word == 'file' else f'--{word}'.replace('_', '-')} is for store {task}")
+    if asked["task"] != "check" and asked["format"] not in FORMATS:
+        raise BadUsage(f"--format {asked['format']} is for store check")
+    if asked["task"] == "import" and asked["file"] is None:
+        raise BadUsage("store import needs a FILE, or - for stdin")
+    if asked["task"] == "prune" and asked["keep"] is None:
+        raise BadUsage("store prune needs --keep N")
+    _judge_to(asked)
+    store, sensitive = store_of(question.settings) if asked["task"] == "import" else saved_nodes_of(question.settings)
+    if asked["task"] == "export" and asked["to"] is not None:
+        return Output(_exported(store, question))
+    if asked["task"] == "export":
+        _export(store, question)
+        return Output()
+    if asked["task"] == "check":
+        return _check(store, question)
+    return Output(_tended(store, question, sensitive))
+
+
+def _judge_to(asked: Mapping[str, Any]) -> None:
+    """raises: BadUsage, where --to is missing, or does not go together with the action or another option"""
+    task, place = asked["task"], asked["to"]
+    if task == "copy" and place is None:
+        raise BadUsage("store copy needs --to PLACE")
+    if task not in ("copy", "export") and place is not None:
+        raise BadUsage("--to is for store copy and store export")
+    if task == "export" and place is None and asked["history"]:
+        raise BadUsage("--history is for store export --to DIR; JSON Lines have the history with --snapshots")
+    if task == "export" and place is not None and (asked["snapshots"] or asked["latest"] or asked["at"]):
+        raise BadUsage("--snapshots, --latest and --at are about JSON Lines, and not for store export --to DIR")
+
+
+def _check(store: Store, question: Question) -> Output:
+    count = len(store.names())
+    with question.caller.counting(count) as tick:
+        faults = store.check(tick)
+    found = [finding_of(fault, code=DAMAGED.entry.code) for fault in faults]
+    return Output(checked=Checked(found, {"node": count}))
+
+
+def _tended(store: Store, question: Question, sensitive: Any) -> TendedStore:
+    asked = question.arguments
+    place = store.describe()
+    if asked["task"] == "prune":
+        return TendedStore.pruned(place, store.prune(asked["keep"]))
+    if asked["task"] == "copy":
+        return _copied(store, asked["to"], asked["compression"], question)
+    return TendedStore.imported(place, *_import(store, asked["file"], sensitive, question))
+
+
+def _copied(store: Store, place: str, compression: str | None, question: Question) -> TendedStore:
+    target = open_store(place)
+    if target.describe() == store.describe():
+        raise BadArgument(f"{place} is the store itself", hint="name another place: --to PLACE")
+    names = store.names()
+    if compression is not None:
+        target.make(compression)
+    with question.caller.counting(len(names)) as tick:
+        return TendedStore.copied(store.describe(), target.describe(), *copy(store, target, tick))
+
+
+def _export(store: Store, question: Question) -> None:
+    asked = question.arguments
+    at = revision_or_time(asked["at"])
+    if at is not None and not isinstance(at, datetime) and len(asked["node"] or ()) != 1:
+        raise BadUsage("--at with the number of a revision means one node: --node NAME")
+    names = asked["node"] or store.names()
+    history = asked["snapshots"] and not asked["latest"] and at is None
+    with question.caller.counting(len(names)) as tick:
+        for name in names:
+            for line in exported(store, [name], at, snapshots=asked["snapshots"], history=history):
+                question.caller.text(line)
+            tick(name)
+
+
+def _exported(store: Store, question: Question) -> TendedStore:
+    asked = question.arguments
+    with question.caller.counting(len(asked["node"] or store.names())) as tick:
+        done = export_nodes(store, asked["to"], asked["node"], history=asked["history"], on_node=tick)
+    return TendedStore.exported(store.describe(), asked["to"], done)
+
+
+def _lines(stream: TextIO, file: str) -> Iterator[str]:
+    """The lines of a file, each within the limit for a text of a store. raises: TooMuch"""
+    while line := stream.readline(text_budget().remaining("bytes") + 1):
+        text_budget(file).bytes(len(line))
+        yield line
+
+
+def _import(store: Store, file: str, sensitive: Any, question: Question) -> tuple[list[str], int]:
+    """The names of the nodes, and how many revisions of them were saved."""
+    try:
+        if os.path.isdir(file):
+            nodes, notes = read_folder(store, file, sensitive)
+            question.caller.warn(notes, SAVED_NOTE.entry)
+        elif file == "-":
+            nodes = read_nodes(store, _lines(sys.stdin, "stdin"), "stdin", sensitive)
+        else:
+            with open(file, encoding="utf-8") as stream:
+                nodes = read_nodes(store, _lines(stream, file), file, sensitive)
+    except UnicodeDecodeError as error:
+        raise DocumentError("is not UTF-8 text", file=file, hint="save the file as UTF-8") from error
+    with question.caller.counting(len(nodes), "revision") as tick:
+        return save_nodes(store, nodes, tick), len(nodes)
+
+
+COMMANDS = {"store": Command("", _DESCRIPTION, _ARGUMENTS, _EXAMPLES, {}, _perform, ("checking",))}
