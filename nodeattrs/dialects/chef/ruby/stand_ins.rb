@@ -11,7 +11,9 @@ module Kernel
   private :require_without_chef
 
   def require(name)
-    name.to_s.match?(%r{\A(chef/|chef\z)}) ? true : require_without_chef(name)
+    return true if name.to_s.match?(%r{\A(chef/|chef\z|mixlib/shellout)})
+
+    require_without_chef(name).tap { Guard.close_sockets }
   end
 end
 
@@ -59,7 +61,7 @@ class Chef
     GIVING = %i[checksum_for_file checksum generate_checksum instance list load load_or_create].freeze
 
     def self.method_missing(name, *)
-      raise NoMethodError, "#{self}.#{name} is not known here: it needs Chef" if GIVING.include?(name)
+      Guard.refuse("#{self}.#{name}, which needs Chef") if GIVING.include?(name)
     end
 
     def self.respond_to_missing?(*)
@@ -122,8 +124,6 @@ class Chef
     alias inspect to_s
   end
 
-  class Recipe < StandIn; end
-  class Resource < StandIn; end
   class Provider < StandIn; end
 
   module Log

@@ -64,12 +64,12 @@ module Wire
       @root = File.join(root, "")
     end
 
-    # Note that a file is an attribute file: it is where its values are set, whatever it calls.
+    # Note that a file is an attribute file or a recipe: it is where its values are set, whatever it calls.
     def attribute_file(path)
       @files[path] = true
     end
 
-    # File and line that set something: of the attribute file, else of the repository's file that called.
+    # File and line that set something: of the attribute file or recipe, else of the repository's file that called.
     def place(from = nil)
       near = from || caller_locations(2, 6)
       first = near.find { |one| !one.path.start_with?(HERE) }
@@ -78,6 +78,12 @@ module Wire
       all = from || caller_locations(2)
       found = all.find { |one| @files.key?(one.path) } || all.find { |one| one.path.start_with?(@root) }
       found ? [found.path, found.lineno] : [nil, nil]
+    end
+
+    # File and line of the repository that says something, whatever it was called by.
+    def here
+      found = caller_locations(2).find { |one| one.path.start_with?(@root) }
+      found ? [found.path, found.lineno] : place
     end
 
     # Values

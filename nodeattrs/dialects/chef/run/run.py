@@ -194,9 +194,12 @@ def _run_files(
     of_recipes = {**injecting, **resources.words(), **known}
     runner = RecipeRunner(node, plan.cookbook, of_recipes, log, resources.enter, readers, ruby, asked)
     resources.include = runner.run_recipe
+    if ruby is not None:
+        ruby.show_in(resources.catalog, resources.enter)
     runner.load_attribute_files(plan.cookbooks)
     for recipe in plan.expansion.recipes:
         runner.run_recipe(recipe)
+    runner.finish()
     catalog = resources.finish()
     injection.relate(catalog)
     if ruby is not None:
