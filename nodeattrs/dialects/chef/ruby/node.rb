@@ -205,7 +205,7 @@ class Chef
     # Words
 
     def lazy(&block)
-      DelayedEvaluator.keep(&block)
+      DelayedEvaluator.new(&block)
     end
 
     def include_attribute(*names)

@@ -5,9 +5,12 @@
 # Those of Chef take any property. Those of a cookbook have the properties that it declares; the bodies of their actions
 # are not looked at here.
 require_relative "built_in"
+require_relative "words"
 
 class Chef
   class Resource
+    include Words
+    include Declaring
     @kinds = {}
 
     class << self
@@ -122,7 +125,7 @@ class Chef
     end
 
     attr_accessor :name, :cookbook_name, :recipe_name, :params, :run_context, :declared_type, :allowed_actions,
-                  :provider, :source_line
+                  :provider, :source_line, :number
     attr_reader :given
 
     def initialize(name, run_context = nil)
@@ -138,7 +141,15 @@ class Chef
 
     # Be told of to the node's catalog.
     def tell
-      Wire.note("resource", declared_type.to_s, name, @given.to_h { |key, one| [key.to_s, plain(one)] }, *@place)
+      given = @given.to_h { |key, one| [key.to_s, plain(one)] }
+      Wire.note("resource", number, declared_type.to_s, name, given, *@place)
+      self
+    end
+
+    # Take what another block says; the catalog is told again.
+    def edit(block)
+      instance_exec(&block) if block
+      tell
     end
 
     def resource_name
@@ -161,6 +172,11 @@ class Chef
 
     def compile_time(*given)
       given.empty? ? @given[:compile_time] : @given[:compile_time] = given[0]
+    end
+
+    def lazy(&block)
+      Resource.later(block)
+      DelayedEvaluator.new(&block)
     end
 
     def after_created; end

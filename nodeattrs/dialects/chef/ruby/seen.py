@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
 
@@ -11,11 +11,23 @@ RECIPE = "recipe"
 """What an origin calls a recipe."""
 
 
+class Declared(NamedTuple):
+    """A declared resource: its type, its name, its properties as plain data, its line."""
+
+    kind: str
+    title: str
+    properties: Mapping[str, Any]
+    origin: Origin
+
+
 class Seen:
     """Takes what recipes declare and leave open; each method does nothing here. A subclass keeps it."""
 
-    def declared(self, kind: str, title: str, properties: Mapping[str, Any], origin: Origin) -> None:
-        """Take note of a declared resource."""
+    def declared(self, number: int | str, resource: Declared) -> None:
+        """Take note of a declared resource, or of what one of that number is by now."""
+
+    def gone(self, number: int | str) -> None:
+        """Take note that a resource was deleted."""
 
     def later(self, origin: Origin) -> None:
         """Take note of the place of a block that runs when resources converge."""

@@ -18,7 +18,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, MAX_DEPTH, Path, dig
 from nodeattrs.dialects.chef.ruby.helper import Helper, Message
 from nodeattrs.dialects.chef.ruby.places import RubyPlace, Statement, statements
-from nodeattrs.dialects.chef.ruby.seen import RECIPE, Seen
+from nodeattrs.dialects.chef.ruby.seen import RECIPE, Declared, Seen
 from nodeattrs.dialects.chef.ruby.values import Secrets, packed, unpacked
 from nodeattrs.errors import BadArgument, BadValue, NodeattrsError, RecipeFailed
 from nodeattrs.node.node import Node
@@ -343,10 +343,10 @@ class RubySession:
     def _harmless(self, kind: str, place: RubyPlace) -> bool:
         return self._asked.seen.is_harmless(kind, place.origin if place.origin.line else None)
 
-    def _resource(self, kind: str, title: str, properties: Any, place: RubyPlace) -> None:
+    def _resource(self, number: Any, kind: str, title: str, properties: Any, place: RubyPlace) -> None:
         if not isinstance(properties, dict):
             self._helper.refuse(f"what it says of the properties of {kind[:40]} has another shape")
-        self._asked.seen.declared(kind, title, properties, place.origin)
+        self._asked.seen.declared(number, Declared(kind, title, properties, place.origin))
 
 
 def _dug(tree: Any, path: Path) -> Any:
@@ -406,7 +406,8 @@ _WORK: dict[str, tuple[str, Act]] = {
         "t",
         lambda session, sort, place: session._asked.odd(f"a {sort} of Ruby is kept as the text of it", place.at(())),
     ),
-    "resource": ("ttv", RubySession._resource),
+    "resource": ("kttv", RubySession._resource),
+    "gone": ("k", lambda session, number, _: session._asked.seen.gone(number)),
     "later": ("", lambda session, place: session._asked.seen.later(place.origin)),
     "hides": ("t", lambda session, reason, place: session._asked.seen.hidden(reason, place.at(()))),
 }

@@ -94,7 +94,8 @@ module Wire
       when Hash then pack_map(value)
       when Array then value.map { |one| pack(one) }
       when Symbol then { "$sym" => value.to_s }
-      when Chef::DelayedEvaluator then value.number ? { "$lazy" => value.number } : pack(value.call)
+      when Chef::DelayedElsewhere then pack(value.call)
+      when Chef::DelayedEvaluator then { "$lazy" => value.number }
       when Float
         raise ArgumentError, "#{value} cannot be an attribute" unless value.finite?
         value
@@ -131,7 +132,7 @@ module Wire
       case name
       when "$sym" then content.to_sym
       when "$lazy" then Chef::DelayedEvaluator.known[content]
-      when "$later" then Chef::DelayedEvaluator.new { Wire.unpack(Wire.ask("read", content, nil, nil), map, list) }
+      when "$later" then Chef::DelayedElsewhere.new { Wire.unpack(Wire.ask("read", content, nil, nil), map, list) }
       else content.each_with_object(map.new) { |(key, one), made| made.put(key, unpack(one, map, list)) }
       end
     end

@@ -209,6 +209,8 @@ class RecipeRunner:
             return True
         if self._on_recipe is not None:
             self._on_recipe(full)
+        if self._ruby is not None:
+            self._ruby.note_recipe(full)
         self._run(cookbook, file, RECIPE, full)
         return True
 

@@ -26,7 +26,10 @@ from nodeattrs.dialects.chef.ruby.seen import RECIPE
 from nodeattrs.errors import DocumentError, MissingExtra, NotFound, RecipeFailed
 from nodeattrs.kinds import RUBY_HELPER
 from nodeattrs.node.attributes import Attributes
+from nodeattrs.node.intake import RUN_ITSELF
 from nodeattrs.node.node import Node
+from nodeattrs.node.running import setting_as
+from nodeattrs.node.setters import RUN
 from nodeattrs.node.slot_names import LEVELS
 
 if TYPE_CHECKING:
@@ -169,7 +172,6 @@ class RubyFiles:
         self._include: Callable[..., None] = _nobody
         self._recipe: Callable[..., bool] = _nobody
         self._log: Callable[[str, str, Origin], None] = _nobody
-        self._shown_in: tuple[Catalog, Callable[[str], None]] | None = None
 
     @classmethod
     def of_run(cls, repository: Repository, node: Node, words: Mapping[str, Callable[..., Any]]) -> RubyFiles | None:
@@ -183,14 +185,18 @@ class RubyFiles:
         """Set the functions that load an included attribute file, run a recipe, and take a logged message."""
         self._include, self._recipe, self._log = include, recipe, log
 
-    def show_in(self, catalog: Catalog, enter: Callable[[str], None]) -> None:
-        """Set the catalog for declared resources, and the function that is called with their recipe."""
-        self._shown_in = catalog, enter
+    def fill(self, catalog: Catalog, enter: Callable[[str], None]) -> None:
+        """Add the resources that recipes have declared to a catalog; *enter* is called with each of their recipes."""
+        if "_compiled" in self.__dict__:
+            self._compiled.fill(catalog, enter)
 
     def load_libraries_of(self, cookbooks: Iterable[Cookbook]) -> None:
-        """Set the cookbooks whose libraries are loaded before the first file runs, in order."""
-        self._cookbooks = list(cookbooks)
+        """Set the cookbooks whose libraries are loaded before the first file runs, in order; the node names them."""
+        self._cookbooks = [one for one in cookbooks if not one.is_missing]
         self._unrun = Unrun(self._cookbooks)
+        named = sorted((one.name, one.version) for one in self._cookbooks)
+        with setting_as(self._node, RUN, "", RUN_ITSELF):
+            self._node.automatic["cookbooks"] = {name: {"version": version} for name, version in named}
 
     def run(self, cookbook: Cookbook, file: str, name: str) -> None:
         """Run an attribute file. raises: RecipeFailed, TooMuch; NotFound, where there is no Ruby"""
@@ -208,6 +214,12 @@ class RubyFiles:
         except RecipeFailed as error:
             place = error.origins[0] if error.origins else Origin(RECIPE, name, cookbook.shown(file))
             self._compiled.hidden(f"failed, and the rest was not run: {error.message}", place)
+
+    def note_recipe(self, name: str) -> None:
+        """Add a recipe to those that the node names, unless it is one of them; Chef does it before the recipe runs."""
+        if name not in (self._node.read("recipes") or ()):
+            with self.beside():
+                self._node.automatic["recipes"].append(name)
 
     def left(self) -> Iterator[tuple[Origin, UnrunCode, Iterable[Reached]]]:
         """Yield the code that runs when resources converge, and what it reaches; note what is open until then."""
@@ -258,8 +270,7 @@ class RubyFiles:
         def reaches(code: UnrunCode) -> Iterator[UnrunCode]:
             return (one for _, _, one in self._unrun.called(code, set()))
 
-        shown = self._shown_in or (None, _nobody)
-        return Compiled(self._node, self._repository.root, self._warn, reaches, *shown)
+        return Compiled(self._node, self._repository.root, self._warn, reaches)
 
     def _load(self, session: RubySession, kind: str, folder: str) -> None:
         for cookbook in self._cookbooks:

@@ -7,14 +7,14 @@ that its text may set, with all that it reaches by name.
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from nodeattrs.catalog import Catalog, Ref, Resource
 from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.chef.ruby.later import changing_code, later_code, reads_of
-from nodeattrs.dialects.chef.ruby.seen import RECIPE, Seen
+from nodeattrs.dialects.chef.ruby.seen import RECIPE, Declared, Seen
 from nodeattrs.dialects.chef.ruby.unrun import UnrunCode
 from nodeattrs.dialects.chef.run.ruby_files import note_anything
 from nodeattrs.errors import BadArgument, MissingExtra
@@ -45,37 +45,43 @@ class Compiled(Seen):
     root:    the folder that origins are relative to
     reaches: a function from code to all code that it may call by name, without itself
     warn:    called with a message and its line
-    catalog: gets the resources; None for none
-    enter:   called with each recipe that declares a resource
     """
 
     node: Node
     root: pathlib.Path
     warn: Callable[[str, Origin], None]
     reaches: Callable[[UnrunCode], Iterator[UnrunCode]]
-    catalog: Catalog | None = None
-    enter: Callable[[str], None] = lambda _: None
-    _kinds: dict[str, Origin] = field(default_factory=dict)
+    _resources: dict[int | str, Declared] = field(default_factory=dict)
     _blocks: dict[Origin, None] = field(default_factory=dict)
     _hidden: dict[Origin, str] = field(default_factory=dict)
 
-    def declared(self, kind: str, title: str, properties: Mapping[str, Any], origin: Origin) -> None:
-        """Add a resource to the catalog. A title that is taken gets a number, since Chef allows it twice."""
-        self._kinds.setdefault(kind, origin)
-        if self.catalog is None:
-            return
-        name, count, ref = capitalised(kind), 1, Ref(f"{capitalised(kind)}[{title}]")
-        while ref in self.catalog:
-            count += 1
-            ref = Ref(f"{name}[{title} ({count})]")
-        self.enter(origin.name)
-        reads: tuple[str, ...] = ()
-        if origin.file is not None and origin.line is not None:
-            reads = reads_of(self.root / origin.file, origin.file).get(origin.line, ())
-        within = (f"Recipe[{origin.name}]",)
-        self.catalog.add(
-            Resource(ref, within=within, parameters=properties, origin=origin, subject=OfRuby(), reads=reads)
-        )
+    def declared(self, number: int | str, resource: Declared) -> None:
+        """Keep a resource in the order of its first declaration."""
+        self._resources[number] = resource
+
+    def gone(self, number: int | str) -> None:
+        """Forget a resource."""
+        self._resources.pop(number, None)
+
+    def fill(self, catalog: Catalog, enter: Callable[[str], None]) -> None:
+        """Add the resources to a catalog. A title that is taken gets a number, since Chef allows it twice.
+
+        enter: called with each recipe that declares one
+        """
+        for kind, title, properties, origin in self._resources.values():
+            name, count = capitalised(kind), 1
+            ref = Ref(f"{name}[{title}]")
+            while ref in catalog:
+                count += 1
+                ref = Ref(f"{name}[{title} ({count})]")
+            enter(origin.name)
+            reads: tuple[str, ...] = ()
+            if origin.file is not None and origin.line is not None:
+                reads = reads_of(self.root / origin.file, origin.file).get(origin.line, ())
+            within, subject = (f"Recipe[{origin.name}]",), OfRuby()
+            catalog.add(
+                Resource(ref, within=within, parameters=properties, origin=origin, subject=subject, reads=reads)
+            )
 
     def later(self, origin: Origin) -> None:
         """Take note of a block that runs later."""
@@ -103,7 +109,8 @@ class Compiled(Seen):
 
     def left(self) -> Iterator[Later]:
         """Yield the code that runs when the resources converge, each once."""
-        for kind, origin in self._kinds.items():
+        kinds = {kind: origin for kind, _, _, origin in reversed([*self._resources.values()])}  # the first of each
+        for kind, origin in reversed([*kinds.items()]):
             yield origin, self._of_kind(kind, origin)
         for origin in self._blocks:
             yield origin, self._of_block(origin)

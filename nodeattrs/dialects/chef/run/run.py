@@ -194,8 +194,6 @@ def _run_files(
     of_recipes = {**injecting, **resources.words(), **known}
     runner = RecipeRunner(node, plan.cookbook, of_recipes, log, resources.enter, readers, ruby, asked)
     resources.include = runner.run_recipe
-    if ruby is not None:
-        ruby.show_in(resources.catalog, resources.enter)
     runner.load_attribute_files(plan.cookbooks)
     for recipe in plan.expansion.recipes:
         runner.run_recipe(recipe)
@@ -203,6 +201,7 @@ def _run_files(
     catalog = resources.finish()
     injection.relate(catalog)
     if ruby is not None:
+        ruby.fill(catalog, resources.enter)
         runner.warnings.extend(ruby.warnings)
     return runner, catalog
 
