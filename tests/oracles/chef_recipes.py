@@ -28,6 +28,8 @@ from nodeattrs import Origin
 from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.repository.roles import Asked
+from nodeattrs.dialects.chef.ruby.helper import Helper
+from nodeattrs.dialects.chef.run.ruby_files import KEPT
 from nodeattrs.dialects.chef.run.run import run_node
 from nodeattrs.errors import NodeattrsError
 from tests.oracles.chef import difference, plain
@@ -376,15 +378,20 @@ class Chef:
         return found
 
 
-def ours(root: Path, run_list: list[str]) -> dict[str, Any]:
-    """The same of our run; `unknown`: whether any attribute may be set by what was not run."""
+def ours(root: Path, run_list: list[str], kept: list[Helper] | None = None) -> dict[str, Any]:
+    """The same of our run. kept: the helper of an earlier run in the same folder, which is used again"""
     repository = Repository(root)
+    if kept and kept[-1].alive:
+        KEPT.helpers[repository] = kept[-1]
     repository.asked = Asked(ruby=True)
     facts = Facts(json.loads((root / "facts.json").read_text()), Origin("facts"))
     try:
         run = run_node(repository, "n1", facts=facts, run_list=run_list)
     except NodeattrsError as error:
         return {"failed": str(error)}
+    finally:
+        if kept is not None:
+            kept[:] = [KEPT.helpers[repository]] if repository in KEPT.helpers else []
     trees = {level: plain(getattr(run.node, level).to_dict()) for level in COMPONENTS}
     said = [str(one) for one in run.warnings]
     return {
@@ -424,16 +431,17 @@ def known(tree: dict[str, Any]) -> dict[str, Any]:
 def compare(count: int, seed: int, keep: Path | None) -> int:
     """Print what is not the same; the exit code."""
     chef, equal, failing, seconds = Chef(), 0, 0, 0.0
+    kept: list[Helper] = []
+    folder = tempfile.TemporaryDirectory()
+    root = Path(folder.name).resolve()
     for number in range(seed, seed + count):
         maker = Maker(Random(f"recipes-{number}"))
         files, run_list = maker.files(), maker.run_list()
-        with tempfile.TemporaryDirectory() as name:
-            root = Path(name).resolve()
-            write(root, files)
-            began = time.perf_counter()
-            here = ours(root, run_list)
-            seconds += time.perf_counter() - began
-            theirs = chef.compile(root, run_list)
+        write(root, files)
+        began = time.perf_counter()
+        here = ours(root, run_list, kept)
+        seconds += time.perf_counter() - began
+        theirs = chef.compile(root, run_list)
         found = differs(here, theirs)
         equal += not found
         failing += bool(theirs.get("failed"))
@@ -441,6 +449,7 @@ def compare(count: int, seed: int, keep: Path | None) -> int:
             print(f"repository {number} {run_list}: {found}", flush=True)
             if keep is not None:
                 write(keep / str(number), files)
+    folder.cleanup()
     print(f"{equal} of {count} are equal; in {failing} Chef fails, too; ours {seconds:.0f} s, Chef {chef.seconds:.0f} s")
     return 0 if equal == count else 1
 

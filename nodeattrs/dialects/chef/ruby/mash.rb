@@ -7,6 +7,10 @@ class Mash < Hash
   alias there? key?
   alias empty_out clear
 
+  def self.name
+    equal?(Mash) ? "ChefUtils::Mash" : super
+  end
+
   def self.from_hash(map)
     new(map)
   end

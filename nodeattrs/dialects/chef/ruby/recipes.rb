@@ -208,6 +208,8 @@ class Chef
   end
 
   class Node
+    include Asking
+
     def run_context
       RunContext::RUNNING
     end

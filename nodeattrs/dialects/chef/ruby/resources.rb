@@ -19,7 +19,8 @@ class Chef
       # The class of a word; those of cookbooks go before Chef's own.
       def of(word, name, recipe)
         word = word.to_sym
-        found = Resource.kinds[word] || Resource.by_class_name(word) || Class.new(Open)
+        found = Resource.kinds[word] || Resource.by_class_name(word)
+        found ||= BuiltIn::NAMES.key?(word) ? Resource.const_missing(class_name(word)) : Class.new(Open)
         found.new(name, RunContext::RUNNING).tap { |made| made.begin_as(word, recipe) }
       end
 
@@ -32,8 +33,15 @@ class Chef
       end
 
       def by_class_name(word)
-        name = word.to_s.split("_").map(&:capitalize).join
-        Resource.const_get(name, false) if name.match?(/\A[A-Z]\w*\z/) && Resource.const_defined?(name, false)
+        name = class_name(word)
+        return unless name.match?(/\A[A-Z]\w*\z/) && Resource.const_defined?(name, false)
+
+        found = Resource.const_get(name, false)
+        found if BuiltIn::NAMES.key?(word) || found.superclass != Open
+      end
+
+      def class_name(word)
+        word.to_s.split("_").map(&:capitalize).join
       end
 
       # A block of a resource that runs when it converges: whether it can set attributes, its text says.

@@ -2,7 +2,18 @@
 
 # The words that recipes and resources share: what the node answers, and what declares and finds resources.
 class Chef
+  # What is asked of the machine or a server is not answered here.
+  module Asking
+    %w[shell_out shell_out! shell_out_with_systems_locale shell_out_with_systems_locale! shell_out_compacted
+       shell_out_compacted! powershell_out powershell_out! powershell_exec powershell_exec! registry_key_exists?
+       registry_get_values registry_get_subkeys registry_has_subkeys? registry_value_exists? registry_data_exists?
+       reboot_pending? which where systemd? chef_vault chef_vault_item chef_vault_item_for_environment secret].each do |name|
+      define_method(name) { |*given, **| Guard.refuse(Guard.shown(name, given)) }
+    end
+  end
+
   module Words
+    include Asking
     Platforms.public_instance_methods.each do |name|
       define_method(name) { |*given| Node::RUNNING.public_send(name, *given) }
     end
@@ -20,14 +31,6 @@ class Chef
 
     def tagged?(*names)
       node.tagged?(*names)
-    end
-
-    # What is asked of the machine or a server is not answered here.
-    %w[shell_out shell_out! shell_out_with_systems_locale shell_out_with_systems_locale! shell_out_compacted
-       shell_out_compacted! powershell_out powershell_out! powershell_exec powershell_exec! registry_key_exists?
-       registry_get_values registry_get_subkeys registry_has_subkeys? registry_value_exists? registry_data_exists?
-       reboot_pending? chef_vault chef_vault_item chef_vault_item_for_environment secret].each do |name|
-      define_method(name) { |*given, **| Guard.refuse(Guard.shown(name, given)) }
     end
   end
 
