@@ -184,9 +184,9 @@ class Maker:
         return self.random.choice(
             [
                 f"app_def '{title}'",
-                f"app_def '{title}' do\n  port {self.value()}\nend",
-                f"app_def '{title}' do\n  extra {self.value()}\n  port 1, 2\nend",
-                f"outer_def '{title}' do\n  deep {self.value()}\nend",
+                f"app_def '{title}' do\n  port({self.value()})\nend",
+                f"app_def '{title}' do\n  extra({self.value()})\n  port 1, 2\nend",
+                f"outer_def '{title}' do\n  deep({self.value()})\nend",
             ]
         )
 
@@ -224,8 +224,8 @@ class Maker:
         for book in COOKBOOKS:
             for name in RECIPES:
                 found[f"cookbooks/{book}/recipes/{name}.rb"] = self.recipe(book, name)
-            writes = [f"{self.random.choice(['default', 'normal', 'override'])}{self.keys()} = {self.value()}"]
-            found[f"cookbooks/{book}/attributes/default.rb"] = "\n".join(writes) + "\n"
+            level = self.random.choice(["default", "normal", "override"])
+            found[f"cookbooks/{book}/attributes/default.rb"] = f"{level}['{book}']{self.keys()} = {self.value()}\n"
         level = self.level()
         return {**found, **{name: text.replace("LEVEL", level) for name, text in FIXED.items()}}
 
