@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -404,8 +405,8 @@ def ours(root: Path, run_list: list[str], kept: list[Helper] | None = None) -> d
 
 
 def lowered(ref: str) -> str:
-    """A reference as Chef spells it."""
-    return ref[0].lower() + ref[1:]
+    """A reference as Chef spells it, without the number of one that is declared again."""
+    return re.sub(r" \(\d+\)]$", "]", ref[0].lower() + ref[1:])
 
 
 def differs(here: dict[str, Any], theirs: dict[str, Any]) -> str:

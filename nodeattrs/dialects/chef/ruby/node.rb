@@ -194,7 +194,7 @@ class Chef
     def method_missing(name, *args, &block)
       return merged_attributes.public_send(name, *args, &block) if READING.include?(name)
 
-      raise NoMethodError, "undefined method `#{name}' for #{self}"
+      raise NoMethodError, "undefined method `#{name}' for #{inspect}"
     end
 
     def respond_to_missing?(name, all = false)
