@@ -27,6 +27,7 @@ The catalog comes from a run made now (--repo and --node), from a file (--from),
 EXAMPLES = """\
 examples:
   nodeattrs catalog check --repo cookbooks_example --node web1 --facts cookbooks_example/facts
+  nodeattrs catalog list --repo chef-repo --node web1 --facts web1.json --ruby --reads app.port
   nodeattrs catalog order --from catalog.json
   nodeattrs catalog check --puppet web1.json
   nodeattrs catalog diff before.json after.json --ignore-resource 'File[/tmp/*]' --exit-code
@@ -37,6 +38,7 @@ examples:
 
 _ACTIONS = {
     "check": "find everything that is missing, and all cycles, with the line of each edge",
+    "list": "list the resources in the order in which they were declared, also those of recipes in Ruby",
     "order": "list the resources in the order in which they are visited",
     "graph": "draw the relationships",
     "why": "say why one resource comes before another",
@@ -67,6 +69,13 @@ _SOURCE = (
 _CATALOG = "a catalog: one of ours as JSON, YAML or TOML, or one that Puppet compiled"
 _OF_ACTION: Mapping[str, Sequence[Argument]] = {
     "check": (*_SOURCE, _DOCUMENTED, *CHECKING),
+    "list": (
+        *_SOURCE,
+        Argument(
+            ("--reads",), "those alone whose text reads this attribute, or one above or below it", {"metavar": "PATH"}
+        ),
+        *output(),
+    ),
     "order": (
         *_SOURCE,
         _DOCUMENTED,
@@ -116,7 +125,7 @@ _OF_ACTION: Mapping[str, Sequence[Argument]] = {
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the eight actions of `nodeattrs catalog`, each with its options."""
+    """Add the nine actions of `nodeattrs catalog`, each with its options."""
     for name, one in actions_of(parser, _ACTIONS):
         add_arguments_of(one, _OF_ACTION[name])
 
@@ -165,6 +174,13 @@ def _check(options: argparse.Namespace, terminal: Terminal) -> int:
     plan = _plan(options, terminal)
     repository = settings_of(options).repository
     return finish(options, terminal, Checked(findings_of(plan), looked_at(plan), options.repo or ""), repository)
+
+
+def _list(options: argparse.Namespace, terminal: Terminal) -> int:
+    from nodeattrs.dialects.chef.reports.catalog import CatalogList
+
+    terminal.report(CatalogList(_catalog(options, terminal), str(options.node or options.source), options.reads))
+    return 0
 
 
 def _order(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -299,13 +315,14 @@ def _subject(terminal: Terminal, entry: Any) -> Any:
 
 
 def _run(options: argparse.Namespace, terminal: Terminal) -> Run:
-    from nodeattrs.cli.options import facts_from, json_attributes, override_run_list, run_list
+    from nodeattrs.cli.options import facts_from, json_attributes, override_run_list, run_list, run_options
     from nodeattrs.dialects.chef.repository.repository import Repository
     from nodeattrs.dialects.chef.run.run import run_node
 
     if not options.repo or not options.node:
         options.refuse("which catalog? --repo DIR and --node NAME, --from FILE, or --puppet FILE")
     repository = Repository(options.repo)
+    repository.asked = run_options(options)
     run = run_node(
         repository,
         options.node,
@@ -321,6 +338,7 @@ def _run(options: argparse.Namespace, terminal: Terminal) -> Run:
 
 _PERFORM = {
     "check": _check,
+    "list": _list,
     "order": _order,
     "graph": _graph,
     "why": _why,

@@ -213,7 +213,8 @@ class RubyFiles:
             self._session.recipe(_path(cookbook, file), name, cookbook.shown(file), cookbook.name)
         except RecipeFailed as error:
             place = error.origins[0] if error.origins else Origin(RECIPE, name, cookbook.shown(file))
-            self._compiled.hidden(f"failed, and the rest was not run: {error.message}", place)
+            said = error.message.partition(" failed: ")[2] or error.message
+            self._compiled.hidden(f"failed, and its rest was not run: {said}", place)
 
     def note_recipe(self, name: str) -> None:
         """Add a recipe to those that the node names, unless it is one of them; Chef does it before the recipe runs."""
