@@ -1,20 +1,21 @@
 """Read what blocks of Ruby may set that run when resources converge, and what a resource's own text reads.
 
 Used by `dialects.chef.run.ruby_recipes`, for recipes that were run: what they do themselves is known by then. A block
-is found by its line. Where it uses a name of its file that holds a part of the node, all of the file counts.
+is found by its line. What the file gives to the names that it uses counts, too.
 """
 
 from __future__ import annotations
 
 import pathlib
 from collections.abc import Iterator, Mapping
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from nodeattrs.cache import CACHE
 from nodeattrs.core.budget import in_force
 from nodeattrs.core.tree import spell
-from nodeattrs.dialects.chef.ruby.unrun import CHANGING, Reader, UnrunCode, unrun_code
+from nodeattrs.dialects.chef.ruby.unrun import CHANGING, Reader, UnrunCode
 from nodeattrs.errors import DocumentError, MissingExtra
 from nodeattrs.formats.documents import content_of
 from nodeattrs.formats.places import Text
@@ -41,8 +42,7 @@ def later_code(path: pathlib.Path, file: str, line: int) -> UnrunCode:
         if not blocks:
             return UnrunCode(hidden=(line, ""))
         code = _read(text, *blocks)
-        if any(_holds_node(text, one, code.words) for one in _walked(root)):
-            return unrun_code(path, file, "recipes")
+        _add_given(text, root, code)
     except MissingExtra:
         raise
     except (DocumentError, RecursionError):
@@ -102,26 +102,37 @@ def _around(node: Node, line: int) -> Iterator[Node]:
             yield from _around(child, line)
 
 
-def _holds_node(text: Text, node: Node, words: set[str]) -> bool:
-    """Whether a statement gives a part of the node to one of the names."""
+def _add_given(text: Text, root: Node, code: UnrunCode) -> None:
+    """Add to some code what its file gives to the names that it uses, and to the names that these use."""
+    left = [(names, nodes) for names, nodes in map(partial(_given, text), _walked(root)) if names]
+    while found := [one for one in left if one[0] & code.words]:
+        left = [one for one in left if one not in found]
+        other = _read(text, *(node for _, nodes in found for node in nodes))
+        code.words |= other.words
+        code.recipes.update(other.recipes)
+        code.attribute_files.update(other.attribute_files)
+        code.hidden = code.hidden or other.hidden
+        for level, lines in other.lines.items():
+            code.lines[level] = {**lines, **code.lines.get(level, {})}
+
+
+def _given(text: Text, node: Node) -> tuple[set[str], list[Node]]:
+    """The names that a statement makes, and what it gives to them; none for most."""
     reader = Reader(text, "recipes", UnrunCode(), False)
     if node.type in _SETTING:
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if left is None or right is None or left.type not in _NAMED or reader.slice(left) not in words:
-            return False
-        reader.visit(right)
-    elif node.type == "method":
+        left = node.child_by_field_name("left")
+        names = [one for one in _walked(left) if one.type in _NAMED] if left is not None else []
+        value = node.child_by_field_name("right")
+        return {reader.slice(one) for one in names}, [value] if value is not None else []
+    if node.type == "method":
         named = node.child_by_field_name("name")
-        if named is None or reader.slice(named) not in words:
-            return False
-        reader.visit(node)
-    elif node.type == "call":
-        block, receiver = node.child_by_field_name("block"), node.child_by_field_name("receiver")
-        given = block.child_by_field_name("parameters") if block is not None else None
-        if given is None or receiver is None or not words & {reader.slice(one) for one in given.named_children}:
-            return False
-        reader.visit(receiver)
-    return bool(reader.code.lines or reader.code.hidden)
+        return {reader.slice(named)} if named is not None else set(), [node]
+    block = node.child_by_field_name("block") if node.type == "call" else None
+    taken = block.child_by_field_name("parameters") if block is not None else None
+    if taken is None:
+        return set(), []
+    parts = (node.child_by_field_name(name) for name in ("receiver", "arguments"))
+    return {reader.slice(one) for one in taken.named_children}, [one for one in parts if one is not None]
 
 
 def _reads(text: Text, node: Node) -> Iterator[str]:
