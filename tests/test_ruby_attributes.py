@@ -173,7 +173,11 @@ class TestWordsOfChef:
         "word",
         [
             *("Chef::Role.load('web')", "Chef::Environment.load('x')", "Chef::Platform.provider_for_node(node)"),
-            *("Chef::Config[:no_such]", "Chef::Search::Query.new.search(:node)", "Chef::Digester.checksum_for_file('/')"),
+            *(
+                "Chef::Config[:no_such]",
+                "Chef::Search::Query.new.search(:node)",
+                "Chef::Digester.checksum_for_file('/')",
+            ),
             *("`true`", "system('true')", "shell_out('true')", "IO.popen('true')", "Kernel.exec('true')", "%x(true)"),
             *("open('|true')", "(require 'socket'; TCPSocket.new('localhost', 1))", "Process.spawn('true')"),
             *("(require 'open3'; Open3.capture2('true'))", "Mixlib::ShellOut.new('true').run_command", "which('sh')"),

@@ -1,4 +1,4 @@
-"""Recipes in Ruby, compiled by a real ruby: what they write, what they declare, what is left open, what they may not."""
+"""Recipes in Ruby, compiled by a real ruby: what they write and declare, what is left open, what they may not."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class TestWhatIsWritten:
         assert [f"{RECIPE}:{line}"] == places(run, "a.b")
         assert [] == unread(run, "a.b")
 
-    @pytest.mark.parametrize("name", ["'other::x'", '"other::#{\'x\'}"', "%w(other::x)"])
+    @pytest.mark.parametrize("name", ["'other::x'", "\"other::#{'x'}\"", "%w(other::x)"])
     def test_an_include_is_followed_to_its_own_line(self, tmp_path, name):
         """Once, and the node names the recipe."""
         run = compiled(tmp_path, f"include_recipe {name}\nnode.default['r'] = node['recipes']\ninclude_recipe {name}\n")
@@ -160,7 +160,8 @@ class TestResources:
         files = {
             "cookbooks/app/resources/default.rb": (
                 "property :path, String, name_property: true\nproperty :port, Integer, default: 80\n"
-                "property :twice, Integer, default: lazy { port * 2 }\nproperty :up, String, coerce: proc { |v| v.upcase }\n"
+                "property :twice, Integer, default: lazy { port * 2 }\n"
+                "property :up, String, coerce: proc { |v| v.upcase }\n"
                 "action :run do\n  raise 'never'\nend\n"
             ),
             "cookbooks/app/resources/old.rb": "actions :make\nattribute :size, kind_of: Integer, default: 7\n",
@@ -178,14 +179,15 @@ class TestResources:
         text = (
             "file '/x' do\n  mode '0600'\nend\n"
             "edit_resource(:file, '/x') { mode '0644' }\n"
-            "node.default['v'] = [resources('file[/x]').mode, find_resource(:file, '/y').nil?, resources(file: '/x').name]\n"
+            "one = resources('file[/x]')\n"
+            "node.default['v'] = [one.mode, find_resource(:file, '/y').nil?, resources(file: '/x').name]\n"
             "resources('file[/z]')\n"
         )
         run = compiled(tmp_path, text)
 
         assert ["0644", True, "/x"] == run.node["v"].to_list()
         assert {"mode": "0644"} == next(one for one in run.catalog if one.ref == "File[/x]").parameters
-        assert [f"{RECIPE}:6"] == unread(run, "z.y")
+        assert [f"{RECIPE}:7"] == unread(run, "z.y")
 
     def test_the_command_lists_them(self, tmp_path, capsys, monkeypatch):
         """All, or those that read an attribute; none is applied."""
@@ -215,7 +217,10 @@ LATER = {
     "library": ("ruby_block 'x' do\n  block { AppHelp.tune(node) }\nend", f"{RECIPE}:2"),
     "mixin": ("ruby_block 'x' do\n  block { AppHelp.tuned }\nend", "cookbooks/app/libraries/a.rb:6"),
     "held twice": ("h = node.default\ng = h['a']\nruby_block 'x' do\n  block { g['b'] = 1 }\nend", f"{RECIPE}:1"),
-    "include": ("ruby_block 'x' do\n  block { run_context.include_recipe 'other::x' }\nend", "cookbooks/other/recipes/x.rb:2"),
+    "include": (
+        "ruby_block 'x' do\n  block { run_context.include_recipe 'other::x' }\nend",
+        "cookbooks/other/recipes/x.rb:2",
+    ),
 }
 
 
@@ -321,7 +326,9 @@ class TestWhatIsLeftOpen:
 class TestLimits:
     def test_its_home_is_a_folder_that_goes_with_it(self, tmp_path):
         """And not that of the caller."""
-        run = compiled(tmp_path, "node.default['v'] = [Dir.home, ENV['TMPDIR'], ENV['HOME']]\nFile.write('~/x', '') rescue 1\n")
+        run = compiled(
+            tmp_path, "node.default['v'] = [Dir.home, ENV['TMPDIR'], ENV['HOME']]\nFile.write('~/x', '') rescue 1\n"
+        )
         home = set(run.node["v"].to_list())
 
         assert 1 == len(home)

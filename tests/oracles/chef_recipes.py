@@ -105,7 +105,10 @@ class Maker:
                 f"node.{plain_level}_unless['u'][{a}] = {value}",
                 f"node.{any_level}.tap {{ |d| d['w'][{a}] = {value} }}",
                 f"run_context.node.{plain_level}['w'][{a}] = {value}",
-                *(f"node.run_state['k'] = {value}", f"node.{level}['lazy'] = Chef::DelayedEvaluator.new {{ node.read('a') }}"),
+                *(
+                    f"node.run_state['k'] = {value}",
+                    f"node.{level}['lazy'] = Chef::DelayedEvaluator.new {{ node.read('a') }}",
+                ),
                 *(f"node.{level}['seen'] = node.read({a})", "tag('t')", "untag('t')", "node.tag('u')"),
                 f"node.{level}['cond'] = {value} if {self.read()}",
                 f"begin\n  raise 'no'\nrescue StandardError => e\n  node.{level}['why'] = e.message\nend",
@@ -123,7 +126,7 @@ class Maker:
             return self.write()
         book, name = self.random.choice(later)
         full = book if name == "default" and self.random.random() < 0.5 else f"{book}::{name}"
-        forms = [f"include_recipe '{full}'", f'include_recipe "{book}::#{{\'{name}\'}}"', f"include_recipe(['{full}'])"]
+        forms = [f"include_recipe '{full}'", f"include_recipe \"{book}::#{{'{name}'}}\"", f"include_recipe(['{full}'])"]
         forms += [f"load_recipe '{full}'" if "::" in full else f"include_recipe '{full}'"]
         forms += [f"run_context.include_recipe '{full}'", f"include_recipe '{full}' if {self.read()}"]
         forms += [f"include_recipe '::{name}'"] * 3 if book == here else []
@@ -131,7 +134,9 @@ class Maker:
         return self.random.choice(forms)
 
     def resource(self, depth: int = 0) -> str:
-        kind = self.random.choice(["file", "directory", "template", "package", "service", "ruby_block", "log", "execute"])
+        kind = self.random.choice(
+            ["file", "directory", "template", "package", "service", "ruby_block", "log", "execute"]
+        )
         title = self.title()
         body = {
             "ruby_block": "block { node.normal['converge'] = 1 }",
@@ -158,7 +163,8 @@ class Maker:
                 f"declare_resource(:log, '{title}') {{ node.{level}['log'] = 1 }}",
                 f"delete_resource(:directory, '{title}')",
                 f"node.{level}['title'] = edit_resource(:log, '{title}y') {{ action :nothing }}.name",
-                f"d = directory '{title}z'\nnode.{level}['d'] = [d.name, d.to_s, d.cookbook_name.to_s, d.recipe_name.to_s]",
+                f"d = directory '{title}z'\n"
+                f"node.{level}['d'] = [d.name, d.to_s, d.cookbook_name.to_s, d.recipe_name.to_s]",
                 f"d = build_resource(:file, '{title}b') {{ mode '1' }}\nnode.{level}['d'] = d.mode",
             ]
         )
@@ -169,7 +175,8 @@ class Maker:
             [
                 f"app_thing '{title}' do\n  port {self.random.randint(1, 9)}\n  tags_of %w(x)\nend",
                 f"r = app_thing '{title}'\nnode.{level}['thing'] = [r.port, r.path, r.label, r.tags_of, r.double]",
-                f"r = app_thing '{title}' do\n  port 3\n  label 'l'\nend\nnode.{level}['thing'] = [r.port, r.label, r.double]",
+                f"r = app_thing '{title}' do\n  port 3\n  label 'l'\nend\n"
+                f"node.{level}['thing'] = [r.port, r.label, r.double]",
                 f"app_thing '{title}' do\n  node.{level}['inside'] = port + 1\n  helper_of_it\nend",
                 f"base_old '{title}' do\n  size 4\nend",
                 f"r = base_old '{title}'\nnode.{level}['old'] = [r.size, r.owner, r.action, r.resource_name.to_s]",
@@ -196,7 +203,11 @@ class Maker:
         return self.random.choice(
             [
                 *(f"AppHelp.tune(node, {a}, {value})", f"tune!({a}, {value})", f"extend AppMix\nmix!({value})"),
-                *(f"node.{self.level()}['lib'] = AppHelp.twice({value})", f"node.tuned({value})", "AppHelp.declares(self)"),
+                *(
+                    f"node.{self.level()}['lib'] = AppHelp.twice({value})",
+                    f"node.tuned({value})",
+                    "AppHelp.declares(self)",
+                ),
                 f"Chef::Recipe.include(AppMix)\nmix!({value})",
                 f"file '{self.title()}' do\n  content AppHelp.twice('x').join\n  extend AppMix\n  mix!({value})\nend",
             ]
@@ -451,7 +462,9 @@ def compare(count: int, seed: int, keep: Path | None) -> int:
             if keep is not None:
                 write(keep / str(number), files)
     folder.cleanup()
-    print(f"{equal} of {count} are equal; in {failing} Chef fails, too; ours {seconds:.0f} s, Chef {chef.seconds:.0f} s")
+    print(
+        f"{equal} of {count} are equal; in {failing} Chef fails, too; ours {seconds:.0f} s, Chef {chef.seconds:.0f} s"
+    )
     return 0 if equal == count else 1
 
 
