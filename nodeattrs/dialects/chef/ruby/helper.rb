@@ -27,7 +27,8 @@ module Helper
       Wire.note("lines", path, Lines.of(source))
       Chef::Node::RUNNING.instance_eval(source, path, 1)
     end,
-    "recipe" => lambda do |(path, cookbook, recipe)|
+    "recipe" => lambda do |(path, cookbook, recipe, started)|
+      Chef::RunContext::RUNNING.started(started)
       Wire.attribute_file(path)
       Wire.note("lines", path, Lines.of(File.read(path, encoding: "UTF-8")))
       Chef::Recipe.new(cookbook.to_sym, recipe).from_file(path)

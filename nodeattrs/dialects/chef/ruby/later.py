@@ -138,13 +138,14 @@ def _given(text: Text, node: Node) -> tuple[set[str], list[Node]]:
 def _reads(text: Text, node: Node) -> Iterator[str]:
     """Yield the paths below `node` in some text, each as far as its keys are constant."""
     if node.type == "element_reference":
-        keys, holder = [], node
+        keys: list[list[Node]] = []
+        holder = node
         while holder.type == "element_reference":
             holder, *inner = holder.named_children
             keys[:0] = [inner]
         reader = Reader(text, "recipes", UnrunCode(), False)
         if reader.slice(holder) == "node":
-            path = []
+            path: list[object] = []
             for inner in keys:
                 found = reader.keys(inner)
                 if len(found) != len(inner):

@@ -106,7 +106,7 @@ class Chef
     attr_reader :resource_collection, :definitions, :cookbook_collection
 
     def begin_as(cookbooks)
-      @resource_collection, @definitions = ResourceCollection.new, {}
+      @resource_collection, @definitions, @started = ResourceCollection.new, {}, []
       @cookbook_collection = Mash.new
       cookbooks.each { |name, version| @cookbook_collection.put(name, Cookbook.new(name.to_sym, version)) }
     end
@@ -123,7 +123,7 @@ class Chef
     def include_recipe(*names, current_cookbook: nil)
       names.flatten.map do |name|
         name = "#{current_cookbook}#{name}" if name.to_s.start_with?("::")
-        Wire.ask("recipe", name.to_s, *Wire.place)
+        Wire.ask("recipe", name.to_s, *Wire.place).tap { started([whole(name)]) }
       end
     end
 
@@ -131,9 +131,20 @@ class Chef
       include_recipe(name, current_cookbook: current_cookbook)[0]
     end
 
+    def started(names)
+      @started |= names
+    end
+
+    def loaded_recipes
+      @started.dup
+    end
+
     def loaded_recipe?(name)
-      cookbook, recipe = name.to_s.split("::")
-      [node["recipes"]].flatten.include?("#{cookbook}::#{recipe || "default"}")
+      @started.include?(whole(name))
+    end
+
+    def whole(name)
+      name.to_s.include?("::") ? name.to_s : "#{name}::default"
     end
 
     # define, in a file of definitions

@@ -101,9 +101,12 @@ class RubySession:
         """Run an attribute file. shown: its name in messages. raises: RecipeFailed, TooMuch"""
         self._run(path, _Running(name, shown, cookbook), "file", path)
 
-    def recipe(self, path: str, name: str, shown: str, cookbook: str) -> None:
-        """Run a recipe, whose resources do nothing; arguments and errors as of `run`."""
-        subject = [path, cookbook, name.partition("::")[2]]
+    def recipe(self, path: str, name: str, shown: str, cookbook: str, started: Sequence[str] = ()) -> None:
+        """Run a recipe, whose resources do nothing; arguments and errors as of `run`.
+
+        started: the recipes that have started by then, this one included
+        """
+        subject = [path, cookbook, name.partition("::")[2], list(started)]
         self._run(path, _Running(name, shown, cookbook, RECIPE), "recipe", subject)
 
     def _run(self, path: str, running: _Running, kind: str, subject: Any) -> None:

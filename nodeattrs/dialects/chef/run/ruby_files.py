@@ -169,6 +169,7 @@ class RubyFiles:
         self._cookbooks: list[Cookbook] = []
         self._unrun = Unrun(())
         self._others = 0
+        self._started: list[str] = []
         self._include: Callable[..., None] = _nobody
         self._recipe: Callable[..., bool] = _nobody
         self._log: Callable[[str, str, Origin], None] = _nobody
@@ -210,14 +211,15 @@ class RubyFiles:
             self._forget()
         try:
             self._resources_are_loaded  # noqa: B018
-            self._session.recipe(_path(cookbook, file), name, cookbook.shown(file), cookbook.name)
+            self._session.recipe(_path(cookbook, file), name, cookbook.shown(file), cookbook.name, self._started)
         except RecipeFailed as error:
             place = error.origins[0] if error.origins else Origin(RECIPE, name, cookbook.shown(file))
             said = error.message.partition(" failed: ")[2] or error.message
             self._compiled.hidden(f"failed, and its rest was not run: {said}", place)
 
     def note_recipe(self, name: str) -> None:
-        """Add a recipe to those that the node names, unless it is one of them; Chef does it before the recipe runs."""
+        """Note that a recipe starts: the node names it, unless it does already."""
+        self._started.append(name)
         if name not in (self._node.read("recipes") or ()):
             with self.beside():
                 self._node.automatic["recipes"].append(name)
