@@ -169,11 +169,28 @@ class TestWordsOfChef:
 
         assert value == of_text(tmp_path, text, **bag).node.to_dict()["v"]
 
-    @pytest.mark.parametrize("word", ["Role.load('web')", "Environment.load('x')", "Digester.checksum_for_file('x')"])
-    def test_one_that_needs_chef_is_an_error_and_not_null(self, tmp_path, word):
-        """With the line."""
-        with pytest.raises(RecipeFailed, match=f"{DEFAULT}:1: .*Chef::{word.partition('.')[0]}.*is not known here"):
-            of_text(tmp_path, f"default['v'] = Chef::{word}\n")
+    @pytest.mark.parametrize(
+        "word",
+        [
+            *("Chef::Role.load('web')", "Chef::Environment.load('x')", "Chef::Platform.provider_for_node(node)"),
+            *(
+                "Chef::Config[:no_such]",
+                "Chef::Search::Query.new.search(:node)",
+                "Chef::Digester.checksum_for_file('/')",
+            ),
+            *("`true`", "system('true')", "shell_out('true')", "IO.popen('true')", "Kernel.exec('true')", "%x(true)"),
+            *("open('|true')", "(require 'socket'; TCPSocket.new('localhost', 1))", "Process.spawn('true')"),
+            *("(require 'open3'; Open3.capture2('true'))", "Mixlib::ShellOut.new('true').run_command", "which('sh')"),
+        ],
+    )
+    def test_one_that_needs_chef_or_the_machine_is_unread_and_not_null(self, tmp_path, word):
+        """From its line on, with a warning, though the file rescues errors; what came before counts."""
+        text = f"default['w'] = 1\nbegin\n  default['v'] = {word}\nrescue StandardError\n  default['v'] = 'no'\nend\n"
+        run = of_text(tmp_path, text)
+
+        assert {"w": 1} == {key: value for key, value in run.node.to_dict().items() if key in "vw"}
+        assert f"{DEFAULT}:3" in {one.origin.place for one in run.node.trace("w").unknown}
+        assert [(DEFAULT, 3)] == [(one.file, one.line) for one in run.warnings if isinstance(one, DocumentError)]
 
 
 class TestPythonAndRuby:
@@ -366,7 +383,7 @@ class TestWhenItFails:
     def test_a_file_that_takes_too_long_is_ended_with_all_it_started(self, tmp_path):
         """Its processes too; the next run has a process of its own."""
         files = {
-            DEFAULT: "File.write('child', spawn('sleep 600').to_s)\nloop { }\n",
+            DEFAULT: "File.write('child', fork { sleep 600 }.to_s)\nloop { }\n",
             "cookbooks/app/recipes/default.py": "",
             "nodeattrs.toml": "[chef]\nruby_seconds = 1.5\n",
         }
@@ -479,7 +496,7 @@ class TestWhoRunsIt:
 
     def test_it_ends_with_the_workers_of_a_fleet_and_so_does_what_it_has_started(self, tmp_path):
         """Those that begin as copies end at once, and have to see to it before."""
-        started = "Process.detach(spawn('sleep 600', out: File::NULL, err: File::NULL)).pid"
+        started = "Process.detach(fork { sleep 600 }).pid"
         code = f"File.write(\"child-#{{{started}}}\", '')\n"
         files = {
             DEFAULT: code,

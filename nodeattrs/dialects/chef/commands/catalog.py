@@ -16,11 +16,18 @@ from nodeattrs.catalog.types import Site, subject_of
 from nodeattrs.contract.arguments import RUN_CODE, output
 from nodeattrs.contract.command import Argument, Checked, Command, Group, Output, Question
 from nodeattrs.dialects.chef.commands.arguments import APPLYING, RUN
-from nodeattrs.dialects.chef.commands.inputs import facts_from, json_attributes, override_run_list, run_list
+from nodeattrs.dialects.chef.commands.inputs import (
+    facts_from,
+    json_attributes,
+    override_run_list,
+    run_list,
+    run_options,
+)
 from nodeattrs.dialects.chef.commands.many import INTERRUPTED
 from nodeattrs.dialects.chef.reports.catalog import (
     AppliedCatalog,
     CatalogGraph,
+    CatalogList,
     CatalogOrder,
     ImpactReport,
     ResourceExplained,
@@ -42,6 +49,7 @@ The catalog comes from a run made now (--repo and --node), from a file (--from),
 (--puppet): what `puppet catalog compile`, an agent's cache or PuppetDB has written."""
 _EXAMPLES = (
     "catalog check --repo cookbooks_example --node web1 --facts cookbooks_example/facts",
+    "catalog list --repo chef-repo --node web1 --facts web1.json --ruby --reads app.port",
     "catalog order --from catalog.json",
     "catalog check --puppet web1.json",
     "catalog diff before.json after.json --ignore-resource 'File[/tmp/*]' --exit-code",
@@ -114,6 +122,11 @@ def _perform(act: Callable[[Question], Output], question: Question) -> Output:
 def _check(question: Question) -> Output:
     plan = _plan(question)
     return Output(checked=Checked(findings_of(plan), looked_at(plan), question.arguments["repo"] or ""))
+
+
+def _list(question: Question) -> Output:
+    asked = question.arguments
+    return Output(CatalogList(_catalog(question), str(asked["node"] or asked["source"]), asked["reads"]))
 
 
 def _order(question: Question) -> Output:
@@ -219,6 +232,7 @@ def _run(question: Question) -> Run:
     if not asked["repo"] or not asked["node"]:
         raise BadUsage("which catalog? --repo DIR and --node NAME, --from FILE, or --puppet FILE")
     repository = Repository(asked["repo"])
+    repository.asked = run_options(question)
     run = run_node(
         repository,
         asked["node"],
@@ -244,6 +258,19 @@ _COMMANDS = {
         _check,
         (*_SOURCE, _DOCUMENTED),
         ("checking",),
+    ),
+    "list": _command(
+        "list the resources in the order in which they were declared, also those of recipes in Ruby",
+        _list,
+        (
+            *_SOURCE,
+            Argument(
+                ("--reads",),
+                "those alone whose text reads this attribute, or one above or below it",
+                {"metavar": "PATH"},
+            ),
+            *output(),
+        ),
     ),
     "order": _command(
         "list the resources in the order in which they are visited",

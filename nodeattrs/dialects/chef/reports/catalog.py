@@ -9,9 +9,10 @@ from typing import Any
 from nodeattrs.catalog import Outcome, Plan, Ref, Report
 from nodeattrs.catalog.errors import MoreRelations, ResourceFailed
 from nodeattrs.catalog.questions import Impact, Step, dot
-from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE
+from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE, Declarations, Resource
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
+from nodeattrs.core.tree import Path, parse
 from nodeattrs.dialects.chef.reports.run import RunReports
 from nodeattrs.dialects.chef.run.applying import counted, outcome_data
 from nodeattrs.reports.explain import Explanation, Reading
@@ -38,6 +39,52 @@ def _origin_dict(origin: Origin | None) -> dict[str, Any] | None:
     if origin is None:
         return None
     return {"kind": origin.kind, "name": origin.name, "file": origin.file, "line": origin.line}
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogList:
+    """The resources of a catalog in the order of their declaration, containers left out.
+
+    name:  of the catalog
+    reads: an attribute; only resources whose text reads it, or one above or below it, are listed; None: all
+    """
+
+    catalog: Declarations
+    name: str
+    reads: str | None = None
+
+    def _listed(self) -> Iterator[Resource]:
+        wanted = parse(self.reads) if self.reads else None
+        for resource in self.catalog:
+            if not resource.is_container and (wanted is None or any(_meets(one, wanted) for one in resource.reads)):
+                yield resource
+
+    def to_dict(self) -> dict[str, Any]:
+        """The references in order, each with its line and the attributes that its text reads."""
+        rows = [
+            {"resource": str(one.ref), "origin": _origin_dict(one.origin), "reads": list(one.reads)}
+            for one in self._listed()
+        ]
+        return {"version": 1, "catalog": self.name, "resources": rows}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """A line for each resource with its place, and below it what its text reads; a sentence where there is none."""
+        listed = [*self._listed()]
+        if not listed:
+            yield f"no resource reads {printable(self.reads)}" if self.reads else "no resource is declared"
+        for one in listed:
+            place = f"  {one.origin.place}" if one.origin and one.origin.place else ""
+            yield f"{printable(one.ref)}{screen.paint(printable(place), 'faint')}"
+            if one.reads:
+                yield f"    {screen.paint(printable('reads ' + ', '.join(one.reads)), 'faint')}"
+
+
+def _meets(read: str, wanted: Path) -> bool:
+    """Whether what was read is the attribute, or one above or below it; False for a lookup."""
+    if "(" in read:
+        return False
+    path = parse(read)
+    return path[: len(wanted)] == wanted[: len(path)]
 
 
 @dataclass(frozen=True, slots=True)

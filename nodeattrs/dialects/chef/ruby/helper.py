@@ -1,4 +1,4 @@
-"""A Ruby process that runs attribute files, and the lines of JSON between it and us.
+"""A Ruby process that runs attribute files and recipes, and the lines of JSON between it and us.
 
 It is not trusted beyond what it was started for: a line that is too long or no JSON, too many of them, and a
 silence that lasts too long are errors, and end it with whatever it has started. What the messages mean is not
@@ -14,6 +14,7 @@ import selectors
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import weakref
 from collections.abc import Sequence
@@ -36,14 +37,17 @@ Message = list[Any]
 
 _SCRIPT = pathlib.Path(__file__).parent / "helper.rb"
 _OPTIONS = ("-W0", "--disable=did_you_mean,error_highlight,rubyopt")
-_ENVIRONMENT = ("PATH", "HOME", "TMPDIR", "TZ", "GEM_HOME", "GEM_PATH")
+_ENVIRONMENT = ("PATH", "TZ", "GEM_HOME", "GEM_PATH")
 """What of our environment the process has; its texts are UTF-8 whatever ours are."""
+_HOME = ("HOME", "TMPDIR")
+"""Variables that name a folder of the process, which is removed with it."""
 
 _PIECE = 1 << 16
 
 
 class Helper:
-    """A Ruby process that runs attribute files, with the repository as its folder. It ends with this object.
+    """A Ruby process that runs attribute files and recipes, with the repository as its folder. It ends with this
+    object.
 
     root:      the folder
     seconds:   the time limit for one task
@@ -55,10 +59,12 @@ class Helper:
 
     def __init__(self, root: pathlib.Path, seconds: float = SECONDS, command: Sequence[str] = ()) -> None:
         require_may_run(f"an attribute file in Ruby of {root}")
+        command = command or _ruby()
         environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+        home = tempfile.mkdtemp(prefix="nodeattrs-")
         self._process = children.start(
-            command or _ruby(),
-            env={**environment, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"},
+            command,
+            env={**environment, **dict.fromkeys(_HOME, home), "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"},
             cwd=root,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -70,7 +76,7 @@ class Helper:
         self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
         for one in (self._in, self._out):
             os.set_blocking(one, False)
-        self.close = weakref.finalize(self, _end, self._process)
+        self.close = weakref.finalize(self, _end, self._process, home)
         self.seconds = seconds
         self.works_for: object = None
         self.lock = RLock()
@@ -120,7 +126,7 @@ class Helper:
     def refuse(self, reason: str) -> NoReturn:
         """End the process. raises: RecipeFailed, with *reason*"""
         self.close()
-        raise RecipeFailed(f"attribute files in Ruby cannot go on: {reason}")
+        raise RecipeFailed(f"files in Ruby cannot go on: {reason}")
 
     def _line(self, budget: Budget, until: float) -> bytes:
         while (end := self._buffer.find(b"\n", self._searched)) < 0:
@@ -160,8 +166,8 @@ def _ruby() -> list[str]:
     return [program, *_OPTIONS, str(_SCRIPT)]
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the process and all that it has started."""
+def _end(process: subprocess.Popen[bytes], home: str) -> None:
+    """End the process and all that it has started, and remove its folder."""
     with suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)  # before it is waited for: its number is still its own
     process.wait()
@@ -169,3 +175,4 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         if pipe is not None:
             with suppress(OSError):
                 pipe.close()
+    shutil.rmtree(home, ignore_errors=True)

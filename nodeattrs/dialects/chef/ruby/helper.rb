@@ -11,7 +11,9 @@ $stdin.reopen(File::NULL)
 $stdout.reopen($stderr)
 [input, output].each { |one| one.set_encoding(Encoding::UTF_8) }
 require_relative "wire"
+require_relative "guard"
 require_relative "node"
+require_relative "recipes"
 require_relative "lines"
 Wire.open(input, output)
 
@@ -25,6 +27,14 @@ module Helper
       Wire.note("lines", path, Lines.of(source))
       Chef::Node::RUNNING.instance_eval(source, path, 1)
     end,
+    "recipe" => lambda do |(path, cookbook, recipe, started)|
+      Chef::RunContext::RUNNING.started(started)
+      Wire.attribute_file(path)
+      Wire.note("lines", path, Lines.of(File.read(path, encoding: "UTF-8")))
+      Chef::Recipe.new(cookbook.to_sym, recipe).from_file(path)
+    end,
+    "resources" => ->((path, cookbook)) { Chef::Resource.load_file(path, cookbook) },
+    "definitions" => ->(given) { Chef::RunContext::RUNNING.load_definitions(given[0]) },
     "lazy" => lambda do |number|
       Wire.pack(Chef::DelayedEvaluator.known.fetch(number).call)
     end
@@ -36,13 +46,17 @@ module Helper
       Chef::Node::RUNNING.forget if stale
       answer = RUNS.fetch(kind).call(subject)
       finish("done", kind == "lazy" ? answer : nil)
+    rescue Guard::NotDone => error # what it leaves open was noted where it was asked for
+      %w[file recipe].include?(kind) ? finish("done") : failed(error)
     rescue *ERRORS => error
-      finish("failed", error.class.name.to_s, error.message[0, 2000].scrub, *where(error), number_of(error))
+      failed(error)
     end
 
     def serve_node(given)
       Wire.begin_in(given["root"])
       Chef::Node::RUNNING.begin_as(given)
+      Chef::RunContext::RUNNING.begin_as(given["cookbooks"] || {})
+      Guard.close
       Wire.note("ready")
       Wire.flush
       loop do
@@ -58,6 +72,10 @@ module Helper
       Chef::Node::Levels.settle(true)
       Wire.note(*message)
       Wire.flush
+    end
+
+    def failed(error)
+      finish("failed", error.class.name.to_s, error.message[0, 2000].scrub, *where(error), number_of(error))
     end
 
     def where(error)

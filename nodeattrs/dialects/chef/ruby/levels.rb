@@ -236,6 +236,10 @@ class Chef
     class Root < VividMash
       attr_accessor :level
 
+      def self.name
+        superclass.name
+      end
+
       def steps
         []
       end

@@ -7,6 +7,10 @@ class Mash < Hash
   alias there? key?
   alias empty_out clear
 
+  def self.name
+    equal?(Mash) ? "ChefUtils::Mash" : super
+  end
+
   def self.from_hash(map)
     new(map)
   end
@@ -90,18 +94,15 @@ end
 class Chef
   # A value that is computed each time it is read.
   class DelayedEvaluator < Proc
-    attr_reader :number
+    @known = []
 
     def self.known
-      @known ||= []
+      @known
     end
 
-    def self.keep(&block)
-      new(&block).tap { |one| one.number_as(known.push(one).size - 1) }
-    end
-
-    def number_as(number)
-      @number = number
+    # What the node at the other end knows it by; from then on it is kept.
+    def number
+      @number ||= DelayedEvaluator.known.push(self).size - 1
     end
 
     def self.value_of(value)
@@ -109,6 +110,9 @@ class Chef
       value
     end
   end
+
+  # One that the node at the other end computes.
+  class DelayedElsewhere < DelayedEvaluator; end
 
   module Exceptions
     class ImmutableAttributeModification < NoMethodError

@@ -37,6 +37,7 @@ class Chef
 
     attr_reader :name, :chef_environment, :policy_name, :policy_group, :run_state, :run_list
     alias environment chef_environment
+    alias primary_runlist run_list
 
     def begin_as(given)
       @name, @chef_environment, @policy_name, @policy_group =
@@ -191,7 +192,9 @@ class Chef
     READING = %i[keys values each_pair each_key each_value fetch length size empty? values_at to_a slice except].freeze
 
     def method_missing(name, *args, &block)
-      READING.include?(name) ? merged_attributes.public_send(name, *args, &block) : super
+      return merged_attributes.public_send(name, *args, &block) if READING.include?(name)
+
+      raise NoMethodError, "undefined method `#{name}' for #{inspect}"
     end
 
     def respond_to_missing?(name, all = false)
@@ -205,7 +208,7 @@ class Chef
     # Words
 
     def lazy(&block)
-      DelayedEvaluator.keep(&block)
+      DelayedEvaluator.new(&block)
     end
 
     def include_attribute(*names)
@@ -228,6 +231,20 @@ class Chef
       tags
     end
 
+    # A recipe is among those that the node names.
+    def loaded_recipe(cookbook, recipe)
+      name = "#{cookbook}::#{recipe}"
+      automatic["recipes"] << name unless [self["recipes"]].flatten.include?(name)
+    end
+
+    def save
+      self
+    end
+
+    def logger
+      Log
+    end
+
     def tagged?(*names)
       names.flatten.all? { |one| tags.include?(one.to_s) }
     end
@@ -241,18 +258,19 @@ class Chef
     end
 
     def data_bag(bag)
-      Wire.ask("data_bag", bag.to_s, nil, nil)
+      Wire.ask("data_bag", bag.to_s, *Wire.place)
     end
 
     def data_bag_item(bag, item, secret = nil)
       raise ArgumentError, "a data bag's secret is not known here" if secret
 
-      Wire.unpack(Wire.ask("data_bag_item", bag.to_s, item.to_s, *Wire.place), ::Mash, OwnArray)
+      found = Wire.unpack(Wire.ask("data_bag_item", bag.to_s, item.to_s, *Wire.place), ::Mash, OwnArray)
+      DataBagItem.new(found).tap { |one| one.data_bag = bag.to_s }
     end
 
     def search(index, query = "*:*", filter_result: nil, **_)
       wanted = filter_result&.map { |title, path| [title.to_s, path.map(&:to_s)] }.to_h if filter_result
-      found = Wire.ask("search", index.to_s, query.to_s, wanted, nil, nil)
+      found = Wire.ask("search", index.to_s, query.to_s, wanted, *Wire.place)
       found = found.map { |one| Wire.unpack(one, ::Mash, OwnArray) }
       block_given? ? found.each { |one| yield one } : found
     end

@@ -65,8 +65,13 @@ class RubyPlace:
         self._known = known
 
     @property
+    def origin(self) -> Origin:
+        """The line as Ruby names it."""
+        return self._origin
+
+    @property
     def name(self) -> str:
-        """The name of the attribute file."""
+        """The name of the file that runs."""
         return self._origin.name
 
     def at(self, path: Path) -> Origin:

@@ -1,4 +1,4 @@
-"""A node as attribute files in Ruby reach it: what they do is done to the node, what they ask is answered.
+"""A node as attribute files and recipes in Ruby reach it: what they do is done to the node, what they ask is answered.
 
 The helper that runs them is trusted with no more than its own node: each message is judged before anything is done,
 and the first that is none ends it. Which files run, and when, others decide.
@@ -18,6 +18,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, MAX_DEPTH, Path, dig
 from nodeattrs.dialects.chef.ruby.helper import Helper, Message
 from nodeattrs.dialects.chef.ruby.places import RubyPlace, Statement, statements
+from nodeattrs.dialects.chef.ruby.seen import RECIPE, Declared, Seen
 from nodeattrs.dialects.chef.ruby.values import Secrets, packed, unpacked
 from nodeattrs.errors import BadArgument, BadValue, NodeattrsError, RecipeFailed
 from nodeattrs.node.node import Node
@@ -32,6 +33,8 @@ __all__ = ["Asked", "RubySession"]
 _COMPONENTS = tuple(one.name for one in COMPONENTS)
 _START = 60.0
 """Seconds in which Ruby has to begin, however little a file may take."""
+_KEPT_ELSEWHERE = ("data_bag", "data_bag_item", "search")
+"""Words that ask for what a server may have though nobody here has it."""
 _LIST_WORK = ("push", "concat", "unshift", "insert", "delete", "delete_at", "clear", "pop", "shift", "replace")
 
 
@@ -39,24 +42,31 @@ _LIST_WORK = ("push", "concat", "unshift", "insert", "delete", "delete_at", "cle
 class Asked:
     """The services of a run for attribute files in Ruby.
 
-    include: loads an attribute file: (name, including cookbook, function that returns the line)
-    words:   the functions `data_bag`, `data_bag_item` and `search`
-    log:     called with a message, its level and its line
-    odd:     called with a warning and its line
+    include:   loads an attribute file: (name, including cookbook, function that returns the line)
+    words:     the functions `data_bag`, `data_bag_item` and `search`
+    log:       called with a message, its level and its line
+    odd:       called with a warning and its line
+    recipe:    runs a recipe, as *include*; returns False where it has run before
+    cookbooks: name -> version of the cookbooks in use
+    seen:      takes what recipes declare and leave open
     """
 
     include: Callable[[str, str, Callable[[], Origin]], None]
     words: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     log: Callable[[str, str, Origin], None] = lambda *_: None
     odd: Callable[[str, Origin], None] = lambda *_: None
+    recipe: Callable[[str, str, Callable[[], Origin]], bool] = lambda *_: False
+    cookbooks: Mapping[str, str] = field(default_factory=dict)
+    seen: Seen = field(default_factory=Seen)
 
 
 class _Running(NamedTuple):
-    """An attribute file that runs: the name it goes by, its place in the repository, its cookbook."""
+    """A file that runs: the name it goes by, its place in the repository, its cookbook, what it is called."""
 
     name: str
     shown: str
     cookbook: str
+    kind: str = ATTRIBUTE_FILE
 
 
 _LATER = _Running("a deferred value", "a deferred value", "")
@@ -64,7 +74,7 @@ _Placed = tuple[RubyPlace, AbstractContextManager[Any]]
 
 
 class RubySession:
-    """Runs attribute files in Ruby for one node, in a process that no other node uses meanwhile.
+    """Runs attribute files and recipes in Ruby for one node, in a process that no other node uses meanwhile.
 
     root: the folder of the repository
     """
@@ -89,23 +99,36 @@ class RubySession:
 
     def run(self, path: str, name: str, shown: str, cookbook: str) -> None:
         """Run an attribute file. shown: its name in messages. raises: RecipeFailed, TooMuch"""
-        self._running.append(_Running(name, shown, cookbook))
-        self._shown[path] = shown
+        self._run(path, _Running(name, shown, cookbook), "file", path)
+
+    def recipe(self, path: str, name: str, shown: str, cookbook: str, started: Sequence[str] = ()) -> None:
+        """Run a recipe, whose resources do nothing; arguments and errors as of `run`.
+
+        started: the recipes that have started by then, this one included
+        """
+        subject = [path, cookbook, name.partition("::")[2], list(started)]
+        self._run(path, _Running(name, shown, cookbook, RECIPE), "recipe", subject)
+
+    def _run(self, path: str, running: _Running, kind: str, subject: Any) -> None:
+        self._running.append(running)
+        self._shown[path] = running.shown
         try:
-            with setting_as(self._node, ATTRIBUTE_FILE, name, Origin(ATTRIBUTE_FILE, name, shown)):
-                self._do("file", path)
+            origin = Origin(running.kind, running.name, running.shown)
+            with setting_as(self._node, running.kind, running.name, origin):
+                self._do(kind, subject)
         finally:
             self._running.pop()
 
-    def library(self, path: str, shown: str) -> RecipeFailed | None:
-        """Load a library of a cookbook; returns the error where it cannot be loaded, else None.
+    def load(self, kind: str, path: str, shown: str, cookbook: str) -> RecipeFailed | None:
+        """Load a library, or a file of resources or definitions; returns the error where it cannot be loaded.
 
+        kind:   "library", "resources" or "definitions"
         raises: RecipeFailed, where the Ruby process has ended
         """
-        self._running.append(_Running(shown, shown, ""))
+        self._running.append(_Running(shown, shown, cookbook))
         self._shown[path] = shown
         try:
-            self._do("library", path)
+            self._do(kind, path if kind == "library" else [path, cookbook])
         except RecipeFailed as error:
             if not self._helper.alive:
                 raise
@@ -130,6 +153,7 @@ class RubySession:
         node = self._node
         policy = {name: node.automatic.get(name) for name in ("policy_name", "policy_group")}
         given = {"root": self._root, "name": node.name, "environment": node.environment, "run_list": node.run_list}
+        given["cookbooks"] = dict(self._asked.cookbooks)
         helper.send("begin", {**given, **policy}, until=until)
         self._expect("ready", helper.receive(budget, until))
 
@@ -153,7 +177,7 @@ class RubySession:
                 if message[0] == "ask":
                     began = time.monotonic()
                     self._answer(*message[1:])
-                    if message[1:2] == ["include"]:  # what is included has a time of its own
+                    if message[1:2] in (["include"], ["recipe"]):  # what is included has a time of its own
                         until += time.monotonic() - began
                 else:
                     self._heed(*message)
@@ -181,7 +205,7 @@ class RubySession:
         first, *rest = (str(cause) if cause else text).splitlines() or [""]
         sort = "" if cause else f"{sort}: "
         error = RecipeFailed(
-            f"{origin.place}: {ATTRIBUTE_FILE} {self._now.name} failed: {sort}{first}",
+            f"{origin.place}: {self._now.kind} {self._now.name} failed: {sort}{first}",
             path=cause.path if cause else None,
             origins=[origin],
             details=[one.strip() for one in rest[:20]],
@@ -208,11 +232,13 @@ class RubySession:
         place, _ = self._judged(str(word), rest, shape)
         try:
             # A block of its own: what is included meanwhile may set something from the same line.
-            with setting_as(self._node, ATTRIBUTE_FILE, place.name, place):
+            with setting_as(self._node, self._now.kind, place.name, place):
                 answer = act(self, *self._values(shape, rest), place)
         except NodeattrsError as error:
             if not self._helper.alive:
                 raise
+            if word in _KEPT_ELSEWHERE and self._now.kind == RECIPE:
+                self._asked.seen.hidden(error.message, place.at(()))
             reply: Message = ["refuse", type(error).__name__, error.message, self._remember(error)]
         else:
             reply = ["answer", answer]
@@ -258,14 +284,14 @@ class RubySession:
         placed = self._places.get((now, file, line))
         if placed is None:
             place = RubyPlace(self._origin(file, line), self._texts.get(file, ()))
-            block = setting_as(self._node, ATTRIBUTE_FILE, now.name, place)
+            block = setting_as(self._node, now.kind, now.name, place)
             placed = self._places[now, file, line] = place, block
         return placed
 
     def _origin(self, file: Any, line: Any) -> Origin:
         known = type(file) is str and (file in self._shown or file.startswith(self._root))
         shown = self._shown.get(file, file[len(self._root) :].replace(os.sep, "/")) if known else self._now.shown
-        return Origin(ATTRIBUTE_FILE, self._now.name, shown, line if known and type(line) is int and line > 0 else None)
+        return Origin(self._now.kind, self._now.name, shown, line if known and type(line) is int and line > 0 else None)
 
     # Values
 
@@ -313,6 +339,17 @@ class RubySession:
 
     def _include(self, name: str, place: RubyPlace) -> None:
         self._asked.include(name, self._now.cookbook, lambda: place.at(()))
+
+    def _recipe(self, name: str, place: RubyPlace) -> bool:
+        return self._asked.recipe(name, self._now.cookbook, lambda: place.at(()))
+
+    def _harmless(self, kind: str, place: RubyPlace) -> bool:
+        return self._asked.seen.is_harmless(kind, place.origin if place.origin.line else None)
+
+    def _resource(self, number: Any, kind: str, title: str, properties: Any, place: RubyPlace) -> None:
+        if not isinstance(properties, dict):
+            self._helper.refuse(f"what it says of the properties of {kind[:40]} has another shape")
+        self._asked.seen.declared(number, Declared(kind, title, properties, place.origin))
 
 
 def _dug(tree: Any, path: Path) -> Any:
@@ -372,6 +409,10 @@ _WORK: dict[str, tuple[str, Act]] = {
         "t",
         lambda session, sort, place: session._asked.odd(f"a {sort} of Ruby is kept as the text of it", place.at(())),
     ),
+    "resource": ("kttv", RubySession._resource),
+    "gone": ("k", lambda session, number, _: session._asked.seen.gone(number)),
+    "later": ("", lambda session, place: session._asked.seen.later(place.origin)),
+    "hides": ("t", lambda session, reason, place: session._asked.seen.hidden(reason, place.at(()))),
 }
 """What an attribute file does: the shapes of what it says of it, and what is done."""
 
@@ -393,6 +434,8 @@ _ASKED: dict[str, tuple[str, Act]] = {
     },
     "force": ("fpv", RubySession._force),
     "include": ("t", RubySession._include),
+    "recipe": ("t", RubySession._recipe),
+    "harmless": ("t", RubySession._harmless),
     "data_bag": ("t", lambda session, bag, _: session._packed(session._word("data_bag")(bag))),
     "data_bag_item": ("tt", lambda session, bag, item, _: session._packed(session._word("data_bag_item")(bag, item))),
     "search": ("tts", RubySession._search),

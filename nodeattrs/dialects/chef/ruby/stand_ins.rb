@@ -11,7 +11,9 @@ module Kernel
   private :require_without_chef
 
   def require(name)
-    name.to_s.match?(%r{\A(chef/|chef\z)}) ? true : require_without_chef(name)
+    return true if name.to_s.match?(%r{\A(chef/|chef\z|mixlib/shellout)})
+
+    require_without_chef(name).tap { Guard.close_sockets }
   end
 end
 
@@ -23,8 +25,22 @@ class Object
   end
 end
 
+# A version that is compared as one: Chef::VERSION >= "9".
+class VersionText < String
+  def self.name
+    "ChefUtils::VersionString"
+  end
+
+  include Comparable
+  def <=>(other)
+    Gem::Version.new(to_s) <=> Gem::Version.new(other.to_s)
+  rescue ArgumentError
+    super
+  end
+end
+
 class Chef
-  VERSION = "18.0.0"
+  VERSION = VersionText.new("19.4.14").freeze
   CHEF_ROOT = "/opt/chef/lib"
 
   module JSONCompat
@@ -47,32 +63,90 @@ class Chef
     end
   end
 
-  class DataBagItem
+  # An item of a data bag, as a map.
+  class DataBagItem < Mash
+    attr_accessor :data_bag
+
     def self.load(bag, item)
       Node::RUNNING.data_bag_item(bag, item)
     end
+
+    def raw_data
+      Mash.new(self)
+    end
+
+    def to_hash
+      {}.merge(self).merge("chef_type" => "data_bag_item", "data_bag" => data_bag)
+    end
+    alias to_h to_hash
+
+    def id
+      self["id"]
+    end
+  end
+  EncryptedDataBagItem = DataBagItem
+
+  class DataBag
+    def self.load(bag)
+      Node::RUNNING.data_bag(bag).to_h { |item| [item, Node::RUNNING.data_bag_item(bag, item).raw_data] }
+    end
   end
 
-  # A class of Chef's that stands for nothing: whatever its body calls is passed over.
+  # The sum of a file of the repository.
+  module Digester
+    class << self
+      def instance
+        self
+      end
+
+      def checksum_for_file(file)
+        path = File.realpath(file)
+        Guard.refuse("Chef::Digester of #{file}, which is no file of the repository") unless path.start_with?(Wire.root)
+        Digest::SHA256.file(path).hexdigest
+      end
+      alias generate_checksum checksum_for_file
+    end
+  end
+
+  # A class of Chef's that stands for nothing: what the body of a class below it calls is passed over. What it would
+  # give, or do, itself is not known.
   class StandIn
-    # A value that only Chef has: without it nothing of what follows would be right.
-    GIVING = %i[checksum_for_file checksum generate_checksum instance list load load_or_create].freeze
+    PASSED = %i[set register priority_map extend reset!].freeze
 
-    def self.method_missing(name, *)
-      raise NoMethodError, "#{self}.#{name} is not known here: it needs Chef" if GIVING.include?(name)
+    class << self
+      attr_accessor :is_named
+
+      def method_missing(name, *)
+        Guard.refuse("#{self}.#{name}, which needs Chef and is not known here") if is_named && !PASSED.include?(name)
+      end
+
+      def respond_to_missing?(*)
+        true
+      end
+
+      def const_missing(name)
+        const_set(name, StandIn.named)
+      end
+
+      def named
+        Class.new(StandIn) { self.is_named = true }
+      end
     end
 
-    def self.respond_to_missing?(*)
-      true
+    def method_missing(name, *)
+      Guard.refuse("#{self.class}##{name}, which needs Chef and is not known here")
     end
 
-    def self.const_missing(name)
-      const_set(name, Class.new(StandIn))
+    def respond_to_missing?(*)
+      false
     end
   end
+
+  # Names that Chef itself has no more.
+  GONE = %i[Knife Mash].freeze
 
   def self.const_missing(name)
-    const_set(name, name == :Config ? settings : Class.new(StandIn))
+    GONE.include?(name) ? super : const_set(name, StandIn.named)
   end
 
   %i[DSL Mixin].each do |name|
@@ -122,9 +196,44 @@ class Chef
     alias inspect to_s
   end
 
-  class Recipe < StandIn; end
-  class Resource < StandIn; end
   class Provider < StandIn; end
+
+  # ">= 1.2", "~> 3.0"
+  class VersionConstraint
+    attr_reader :op, :version
+
+    def initialize(text = ">= 0.0.0")
+      found = Platforms::CONSTRAINT.match(text.to_s)
+      raise Exceptions::InvalidVersionConstraint, "'#{text}' is no constraint" unless found
+
+      @text, @op, @version = text, found[1] || "=", found[2]
+    end
+
+    def include?(other)
+      Node::RUNNING.send(:fits?, @text, (other.respond_to?(:version) ? other.version : other).to_s)
+    end
+
+    def to_s
+      "#{op} #{version}"
+    end
+    alias inspect to_s
+    const_set(:Platform, self)
+  end
+
+  # What machine this is, is what the node says.
+  module Platform
+    def self.windows?
+      Node::RUNNING["platform_family"] == "windows"
+    end
+
+    def self.method_missing(name, *)
+      Guard.refuse("Chef::Platform.#{name}, which is not known here") unless StandIn::PASSED.include?(name)
+    end
+
+    def self.respond_to_missing?(*)
+      true
+    end
+  end
 
   module Log
     class << self
@@ -141,31 +250,48 @@ class Chef
     end
   end
 
-  # Settings of a client that nobody has configured, where chef-config is not installed.
-  class Settings
+  # Settings of a client that nobody has configured.
+  Config = Class.new do
     KNOWN = {
       file_cache_path: "/var/chef/cache", cache_path: "/var/chef", file_backup_path: "/var/chef/backup", log_level: :auto,
-      chef_server_url: "https://localhost:443", solo: false, solo_legacy_mode: false, local_mode: false,
-      validation_client_name: "chef-validator"
-    }.freeze
+      chef_server_url: "https://localhost:443", chef_server_root: "https://localhost:443", chef_repo_path: "/var/chef",
+      cookbook_path: "/var/chef/cookbooks", data_bag_path: "/var/chef/data_bags", role_path: "/var/chef/roles",
+      environment_path: "/var/chef/environments", node_path: "/var/chef/nodes", client_key: "/etc/chef/client.pem",
+      validation_key: "/etc/chef/validation.pem", validation_client_name: "chef-validator", solo: false,
+      solo_legacy_mode: false, local_mode: false, why_run: false, fips: false, http_proxy: nil, https_proxy: nil,
+      no_proxy: nil, ftp_proxy: nil, encrypted_data_bag_secret: nil, ssl_verify_mode: :verify_peer, rest_timeout: 300,
+      http_retry_count: 5, http_retry_delay: 5, interval: nil, splay: nil, daemonize: nil, verify_api_cert: false,
+      file_atomic_update: true, umask: 18, user: nil, group: nil, log_location: nil, pid_file: nil, json_attribs: nil,
+      chef_guid: nil, policy_name: nil, policy_group: nil, named_run_list: nil, lockfile: "/var/chef/cache/chef-client-running.pid"
+    }.dup
 
     def [](name)
-      KNOWN[name.to_sym]
+      KNOWN.fetch(name.to_sym) { Guard.refuse("Chef::Config[#{name.inspect}], which is not known here") }
     end
 
-    def method_missing(name, *)
-      KNOWN[name]
+    def []=(name, value)
+      KNOWN[name.to_sym] = value
+    end
+
+    def key?(name)
+      KNOWN.key?(name.to_sym)
+    end
+
+    def method_missing(name, *given)
+      return self[name.to_s.chomp("=")] = given[0] unless given.empty?
+
+      self[name]
     end
 
     def respond_to_missing?(*)
       true
     end
-  end
+  end.new
+end
 
-  def self.settings
-    require "chef-config/config"
-    ChefConfig::Config
-  rescue LoadError
-    Settings.new
+# What reads a machine's facts is not here.
+module Ohai
+  def self.const_missing(name)
+    const_set(name, Chef::StandIn.named)
   end
 end

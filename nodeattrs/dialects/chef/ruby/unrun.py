@@ -52,7 +52,7 @@ _BY_LEVEL = {"write": -1, "write!": -1, "unlink": None, "unlink!": None}
 """Methods whose first argument names the level -> where the keys end among the others."""
 
 _TAGS = ("tag", "tags", "untag")
-_CHANGING: Mapping[str, tuple[str, tuple[str, ...]]] = {
+CHANGING: Mapping[str, tuple[str, tuple[str, ...]]] = {
     **dict.fromkeys(_TAGS, ("normal", ("tags",))),
     "hostname": ("automatic", ("domain", "fqdn", "hostname", "machinename")),
     "ohai": ("automatic", ("",)),
@@ -129,7 +129,7 @@ def unrun_code(path: pathlib.Path, file: str, part: str, names: tuple[str, ...] 
 
 
 def _read(text: Text, part: str, names: tuple[str, ...]) -> UnrunCode:
-    reader = _Reader(text, part, UnrunCode(names={*names}), part == "attributes")
+    reader = Reader(text, part, UnrunCode(names={*names}), part == "attributes")
     try:
         reader.visit(parsed(text))
     except MissingExtra:
@@ -154,7 +154,7 @@ _NODE = _Place()
 
 
 @dataclass
-class _Reader:
+class Reader:
     """Collects what one text does.
 
     is_shadowed:    whether `node` is a parameter here; the call that gives it is noted in its own place
@@ -275,7 +275,7 @@ class _Reader:
             place = _Place(_LEVELS[word])
         if place is None or place.levels is None:
             return None
-        path = self._keys(keys) if place.is_open else ()
+        path = self.keys(keys) if place.is_open else ()
         return _Place(place.levels, (*place.path, *path), place.is_open and len(path) == len(keys) == 1)
 
     def _receiver(self, node: Node) -> _Place | None:
@@ -299,7 +299,7 @@ class _Reader:
             place = _NODE
         self._visit_all(iter((*given, node.child_by_field_name("block"))))
         if method in _SENDING:
-            method, given = "".join(map(str, self._keys(given[:1]))), given[1:]
+            method, given = "".join(map(str, self.keys(given[:1]))), given[1:]
         if self._is_hidden(node, method, given, is_own, place):
             self.hides(node)
         elif (method,) in _NODES and not given:
@@ -320,7 +320,7 @@ class _Reader:
             is_of_node = receiver is not None and (place is _NODE or self.slice(receiver).endswith("Node"))
             return is_text or (is_of_node and not is_own)
         if method.startswith("def_delegator"):
-            return self._keys(given[:1]) in _NODES
+            return self.keys(given[:1]) in _NODES
         return method in _HIDING or (method in _HIDING_ALONE and is_own and self.part != "libraries")
 
     def _is_word(self, node: Node, method: str, given: list[Node], is_own: bool) -> bool:
@@ -331,10 +331,10 @@ class _Reader:
             return False
         elif method == "include_attribute":
             self._include(node, given, self.code.attribute_files)
-        elif method in _CHANGING and given:
+        elif method in CHANGING and given:
             self._change(node, method)
         elif method in _DEFINING:
-            names = self._keys(given)
+            names = self.keys(given)
             self.code.names.update(map(str, names))
             self.code.is_reached |= not names
         else:
@@ -348,12 +348,12 @@ class _Reader:
         if method in _LEVELS:
             if not given:
                 return _Place(_LEVELS[method])
-            self._use(_Place(_LEVELS[method], self._keys(given[:-1])), node)
+            self._use(_Place(_LEVELS[method], self.keys(given[:-1])), node)
         elif method in _REMOVING:
-            self._use(_Place(_REMOVING[method], self._keys(given)), node)
+            self._use(_Place(_REMOVING[method], self.keys(given)), node)
         elif method in _BY_LEVEL:
-            levels = _LEVELS.get("".join(map(str, self._keys(given[:1]))))
-            self._use(_Place(levels, self._keys(given[1 : _BY_LEVEL[method]])), node)
+            levels = _LEVELS.get("".join(map(str, self.keys(given[:1]))))
+            self._use(_Place(levels, self.keys(given[1 : _BY_LEVEL[method]])), node)
         elif method in _TAGS:
             self._change(node, method)
         elif method in _HANDING and not is_own:
@@ -361,12 +361,12 @@ class _Reader:
         return None
 
     def _change(self, node: Node, method: str) -> None:
-        level, keys = _CHANGING[method]
+        level, keys = CHANGING[method]
         for key in keys:
             self._use(_Place((level,), (key,) if key else ()), node)
 
     def _include(self, node: Node, given: list[Node], into: dict[str, int]) -> None:
-        names = self._keys(given)
+        names = self.keys(given)
         into.update((str(name), node.start_point.row + 1) for name in names)
         self._note_reach()
         if len(names) < len(given) or not given:
@@ -384,7 +384,7 @@ class _Reader:
     def _note_reach(self) -> None:
         self.code.is_reached |= self.depth == 0 and self.part == "libraries"
 
-    def _keys(self, given: list[Node]) -> Path:
+    def keys(self, given: list[Node]) -> Path:
         """The keys that are written out as texts or symbols, up to the first that is not."""
         found: list[str] = []
         for one in given:

@@ -64,12 +64,12 @@ module Wire
       @root = File.join(root, "")
     end
 
-    # Note that a file is an attribute file: it is where its values are set, whatever it calls.
+    # Note that a file is an attribute file or a recipe: it is where its values are set, whatever it calls.
     def attribute_file(path)
       @files[path] = true
     end
 
-    # File and line that set something: of the attribute file, else of the repository's file that called.
+    # File and line that set something: of the attribute file or recipe, else of the repository's file that called.
     def place(from = nil)
       near = from || caller_locations(2, 6)
       first = near.find { |one| !one.path.start_with?(HERE) }
@@ -80,6 +80,12 @@ module Wire
       found ? [found.path, found.lineno] : [nil, nil]
     end
 
+    # File and line of the repository that says something, whatever it was called by.
+    def here
+      found = caller_locations(2).find { |one| one.path.start_with?(@root) }
+      found ? [found.path, found.lineno] : place
+    end
+
     # Values
 
     def pack(value)
@@ -88,7 +94,8 @@ module Wire
       when Hash then pack_map(value)
       when Array then value.map { |one| pack(one) }
       when Symbol then { "$sym" => value.to_s }
-      when Chef::DelayedEvaluator then value.number ? { "$lazy" => value.number } : pack(value.call)
+      when Chef::DelayedElsewhere then pack(value.call)
+      when Chef::DelayedEvaluator then { "$lazy" => value.number }
       when Float
         raise ArgumentError, "#{value} cannot be an attribute" unless value.finite?
         value
@@ -125,7 +132,7 @@ module Wire
       case name
       when "$sym" then content.to_sym
       when "$lazy" then Chef::DelayedEvaluator.known[content]
-      when "$later" then Chef::DelayedEvaluator.new { Wire.unpack(Wire.ask("read", content, nil, nil), map, list) }
+      when "$later" then Chef::DelayedElsewhere.new { Wire.unpack(Wire.ask("read", content, nil, nil), map, list) }
       else content.each_with_object(map.new) { |(key, one), made| made.put(key, unpack(one, map, list)) }
       end
     end

@@ -8,7 +8,7 @@ stores; what a file may call is handed in as callables.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -21,7 +21,7 @@ from nodeattrs.dialects.chef.repository.attribute_data import set_data
 from nodeattrs.dialects.chef.repository.cookbooks import RUBY, AttributeFileOrder, Cookbook, not_run
 from nodeattrs.dialects.chef.run.platform_words import PLATFORM_WORDS, platform_words, questions
 from nodeattrs.dialects.chef.run.resources import RESOURCE_WORDS
-from nodeattrs.dialects.chef.run.ruby_files import NOT_READ, RubyFiles, Unrun, note_anything, note_code
+from nodeattrs.dialects.chef.run.ruby_files import NOT_READ, Reached, RubyFiles, Unrun, note_anything, note_code
 from nodeattrs.errors import (
     CookbookNotFound,
     DocumentError,
@@ -144,7 +144,11 @@ class RecipeRunner:
         self._unrun = Unrun(())
         self._facts = facts or {}
         if ruby is not None:
-            ruby.set_callbacks(lambda name, here, by: self._order.include(name, here=here, by=by), self._note)
+            ruby.set_callbacks(
+                lambda name, here, by: self._order.include(name, here=here, by=by),
+                lambda name, here, by: self.run_recipe(name, here=here, by=by),
+                self._note,
+            )
 
     @cached_property
     def _words(self) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
@@ -205,8 +209,20 @@ class RecipeRunner:
             return True
         if self._on_recipe is not None:
             self._on_recipe(full)
+        if self._ruby is not None:
+            self._ruby.note_recipe(full)
         self._run(cookbook, file, RECIPE, full)
         return True
+
+    def finish(self) -> None:
+        """Note what the resources of recipes in Ruby may set when they converge. Call it after the last recipe."""
+        ruby, self._ruby = self._ruby, None  # what is included then is read, and not run
+        try:
+            for origin, code, called in ruby.left() if ruby is not None else ():
+                its = self._cookbook(cookbook_of(origin.name))
+                self._note_reached(RECIPE, origin.name, [(its, origin, code), *called])
+        finally:
+            self._ruby = ruby
 
     def _run_attribute_file(self, cookbook: Cookbook, file: str) -> None:
         if not file.endswith(DATA):
@@ -221,13 +237,17 @@ class RecipeRunner:
         """Note what a file in Ruby may set, and the code that it reaches: libraries, resources, files it includes."""
         shown = cookbook.shown(file)
         origin = Origin(kind, name, shown)
-        hint = "--ruby runs it" if kind == ATTRIBUTE_FILE else None
+        hint = "--ruby runs it"
         try:
             reached = [*self._unrun.reached(cookbook, file, origin)]
         except MissingExtra as error:
             reached, hint = [], error.hint
             self._note_anything(origin, f"{NOT_READ}: {error.message}")
         self.warnings.append(not_run(shown, hint))
+        self._note_reached(kind, name, reached)
+
+    def _note_reached(self, kind: str, name: str, reached: Iterable[Reached]) -> None:
+        """Note what code may set, and go on with the files that it includes."""
         for its, place, code in reached:
             with setting_as(self.node, kind, name):
                 note_code(self.node, place, code)
@@ -258,8 +278,9 @@ class RecipeRunner:
 
     def _run(self, cookbook: Cookbook, file: str, kind: str, name: str) -> None:
         if file.endswith(RUBY):
-            if self._ruby is not None and kind == ATTRIBUTE_FILE:
-                self._ruby.run(cookbook, file, name)
+            if self._ruby is not None:
+                run = self._ruby.run if kind == ATTRIBUTE_FILE else self._ruby.run_recipe
+                run(cookbook, file, name)
             else:
                 self._pass_over(cookbook, file, kind, name)
             return

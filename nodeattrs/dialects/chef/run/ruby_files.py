@@ -1,4 +1,4 @@
-"""The Ruby of cookbooks: attribute files that are run, and the paths that other files may set.
+"""The Ruby of cookbooks: attribute files and recipes that are run, and the paths that other files may set.
 
 Used by `dialects.chef.run.recipes` while a node runs, and by `dialects.chef.causes`. What runs Ruby, and how, is known
 to `dialects.chef.ruby`; nothing is started before the first file. Where it does not run, a recipe reaches the
@@ -11,7 +11,7 @@ import contextlib
 import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from threading import local
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -22,16 +22,22 @@ from nodeattrs.core.tree import Path
 from nodeattrs.dialects.chef.repository.cookbooks import NOT_RUN, Cookbook
 from nodeattrs.dialects.chef.repository.cookbooks import RUBY as SUFFIX
 from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.errors import DocumentError, MissingExtra
+from nodeattrs.dialects.chef.ruby.seen import RECIPE
+from nodeattrs.errors import DocumentError, MissingExtra, NotFound, RecipeFailed
 from nodeattrs.kinds import RUBY_HELPER
 from nodeattrs.node.attributes import Attributes
+from nodeattrs.node.intake import RUN_ITSELF
 from nodeattrs.node.node import Node
+from nodeattrs.node.running import setting_as
+from nodeattrs.node.setters import RUN
 from nodeattrs.node.slot_names import LEVELS
 
 if TYPE_CHECKING:
+    from nodeattrs.catalog import Catalog
     from nodeattrs.dialects.chef.ruby.helper import Helper
     from nodeattrs.dialects.chef.ruby.session import RubySession
     from nodeattrs.dialects.chef.ruby.unrun import UnrunCode
+    from nodeattrs.dialects.chef.run.ruby_recipes import Compiled
 
 
 NOT_READ = f"{NOT_RUN}, nor read"
@@ -77,8 +83,11 @@ class Unrun:
         """
         code = _code(cookbook, file)
         yield cookbook, origin, code
+        yield from self.called(code, self._seen.setdefault(origin.kind, set()))
+
+    def called(self, code: UnrunCode, seen: set[int]) -> Iterator[Reached]:
+        """Yield all code that some code may call by name, but what was seen; it is added to that."""
         left = [*self._named.get("", ()), *self._by(code)]
-        seen = self._seen.setdefault(origin.kind, set())
         while left:
             one = left.pop(0)
             if id(one) not in seen:
@@ -147,7 +156,7 @@ __all__ = ["KEPT", "RubyFiles"]
 
 
 class RubyFiles:
-    """Runs the attribute files in Ruby of one node.
+    """Runs the attribute files and recipes in Ruby of one node.
 
     words: the functions `data_bag`, `data_bag_item` and `search`
     """
@@ -156,10 +165,13 @@ class RubyFiles:
         self.warnings: list[DocumentError] = []
         self._repository = repository
         self._node = node
-        self._words = words
+        self._words = {**words, "search": partial(_searched, repository, words.get("search"))}
         self._cookbooks: list[Cookbook] = []
+        self._unrun = Unrun(())
         self._others = 0
+        self._started: list[str] = []
         self._include: Callable[..., None] = _nobody
+        self._recipe: Callable[..., bool] = _nobody
         self._log: Callable[[str, str, Origin], None] = _nobody
 
     @classmethod
@@ -168,19 +180,58 @@ class RubyFiles:
         asked = repository.asked.ruby or repository.config.chef.ruby
         return cls(repository, node, words) if asked and may_run() else None
 
-    def set_callbacks(self, include: Callable[..., None], log: Callable[[str, str, Origin], None]) -> None:
-        """Set the functions that load an included attribute file, and that take a logged message."""
-        self._include, self._log = include, log
+    def set_callbacks(
+        self, include: Callable[..., None], recipe: Callable[..., bool], log: Callable[[str, str, Origin], None]
+    ) -> None:
+        """Set the functions that load an included attribute file, run a recipe, and take a logged message."""
+        self._include, self._recipe, self._log = include, recipe, log
+
+    def fill(self, catalog: Catalog, enter: Callable[[str], None]) -> None:
+        """Add the resources that recipes have declared to a catalog; *enter* is called with each of their recipes."""
+        if "_compiled" in self.__dict__:
+            self._compiled.fill(catalog, enter)
 
     def load_libraries_of(self, cookbooks: Iterable[Cookbook]) -> None:
-        """Set the cookbooks whose libraries are loaded before the first file runs, in order."""
-        self._cookbooks = list(cookbooks)
+        """Set the cookbooks whose libraries are loaded before the first file runs, in order; the node names them."""
+        self._cookbooks = [one for one in cookbooks if not one.is_missing]
+        self._unrun = Unrun(self._cookbooks)
+        named = sorted((one.name, one.version) for one in self._cookbooks)
+        with setting_as(self._node, RUN, "", RUN_ITSELF):
+            self._node.automatic["cookbooks"] = {name: {"version": version} for name, version in named}
 
     def run(self, cookbook: Cookbook, file: str, name: str) -> None:
         """Run an attribute file. raises: RecipeFailed, TooMuch; NotFound, where there is no Ruby"""
         if self._others:
             self._forget()
         self._session.run(_path(cookbook, file), name, cookbook.shown(file), cookbook.name)
+
+    def run_recipe(self, cookbook: Cookbook, file: str, name: str) -> None:
+        """Run a recipe; what fails in it is an unknown layer. raises: TooMuch; NotFound, where there is no Ruby"""
+        if self._others:
+            self._forget()
+        try:
+            self._resources_are_loaded  # noqa: B018
+            self._session.recipe(_path(cookbook, file), name, cookbook.shown(file), cookbook.name, self._started)
+        except RecipeFailed as error:
+            place = error.origins[0] if error.origins else Origin(RECIPE, name, cookbook.shown(file))
+            said = error.message.partition(" failed: ")[2] or error.message
+            self._compiled.hidden(f"failed, and its rest was not run: {said}", place)
+
+    def note_recipe(self, name: str) -> None:
+        """Note that a recipe starts: the node names it, unless it does already."""
+        self._started.append(name)
+        if name not in (self._node.read("recipes") or ()):
+            with self.beside():
+                self._node.automatic["recipes"].append(name)
+
+    def left(self) -> Iterator[tuple[Origin, UnrunCode, Iterable[Reached]]]:
+        """Yield the code that runs when resources converge, and what it reaches; note what is open until then."""
+        if "_compiled" not in self.__dict__:
+            return
+        seen: set[int] = set()
+        for origin, code in self._compiled.left():
+            yield origin, code, self._unrun.called(code, seen)
+        self._compiled.note_hidden()
 
     @contextlib.contextmanager
     def beside(self) -> Iterator[None]:
@@ -200,15 +251,39 @@ class RubyFiles:
     def _session(self) -> RubySession:
         from nodeattrs.dialects.chef.ruby.session import Asked, RubySession
 
-        asked = Asked(self._include, self._words, self._log, self._warn)
+        versions = {cookbook.name: cookbook.version for cookbook in self._cookbooks}
+        asked = Asked(
+            self._include, self._words, self._log, self._warn, self._recipe, cookbooks=versions, seen=self._compiled
+        )
         session = RubySession(self._node, _helper(self._repository), asked, self._repository.root)
+        self._load(session, "library", "libraries")
+        return session
+
+    @cached_property
+    def _resources_are_loaded(self) -> bool:
+        """Whether the declarations of resources, then the definitions, have been loaded: after attribute files."""
+        for kind in ("resources", "definitions"):
+            self._load(self._session, kind, kind)
+        return True
+
+    @cached_property
+    def _compiled(self) -> Compiled:
+        from nodeattrs.dialects.chef.run.ruby_recipes import Compiled
+
+        def reaches(code: UnrunCode) -> Iterator[UnrunCode]:
+            return (one for _, _, one in self._unrun.called(code, set()))
+
+        return Compiled(self._node, self._repository.root, self._warn, reaches)
+
+    def _load(self, session: RubySession, kind: str, folder: str) -> None:
         for cookbook in self._cookbooks:
             for file in sorted(cookbook.files):
-                if file.startswith("libraries/") and file.endswith(SUFFIX):
-                    problem = session.library(_path(cookbook, file), cookbook.shown(file))
-                    if problem is not None:
-                        self._warn(f"was not loaded: {problem.message}", Origin("library", file=cookbook.shown(file)))
-        return session
+                part, _, name = file.partition("/")
+                if part != folder or not file.endswith(SUFFIX) or (kind == "resources" and name.startswith("_")):
+                    continue
+                problem = session.load(kind, _path(cookbook, file), cookbook.shown(file), cookbook.name)
+                if problem is not None:
+                    self._warn(f"was not loaded: {problem.message}", Origin(kind, file=cookbook.shown(file)))
 
     def _warn(self, message: str, origin: Origin) -> None:
         self.warnings.append(DocumentError(message, file=origin.file, line=origin.line, kind=RUBY_HELPER))
@@ -237,5 +312,16 @@ def _path(cookbook: Cookbook, file: str) -> str:
     return os.path.realpath(os.path.join(cookbook.root or "", file))
 
 
-def _nobody(*_: Any) -> None:
+def _searched(repository: Repository, store: Callable[..., Any] | None, index: str, query: str) -> Any:
+    """What a search finds: items of a data bag, else what the store has. raises: NotFound, BadArgument"""
+    if index in repository.data_bags():
+        from nodeattrs.dialects.chef.run.bag_search import bag_search
+
+        return bag_search(repository, index, query)
+    if store is None or index != "node":
+        raise NotFound(f"there is no data bag {index} to search in, and no index of a server")
+    return store(index, query)
+
+
+def _nobody(*_: Any) -> Any:
     """Stands in until somebody is named."""

@@ -197,9 +197,11 @@ def _run_files(
     runner.load_attribute_files(plan.cookbooks)
     for recipe in plan.expansion.recipes:
         runner.run_recipe(recipe)
+    runner.finish()
     catalog = resources.finish()
     injection.relate(catalog)
     if ruby is not None:
+        ruby.fill(catalog, resources.enter)
         runner.warnings.extend(ruby.warnings)
     return runner, catalog
 

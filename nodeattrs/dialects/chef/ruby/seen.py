@@ -1,0 +1,40 @@
+"""What recipes in Ruby declare and leave open, as the session tells it to whoever keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from nodeattrs.core.claim import Origin
+
+RECIPE = "recipe"
+"""What an origin calls a recipe."""
+
+
+class Declared(NamedTuple):
+    """A declared resource: its type, its name, its properties as plain data, its line."""
+
+    kind: str
+    title: str
+    properties: Mapping[str, Any]
+    origin: Origin
+
+
+class Seen:
+    """Takes what recipes declare and leave open; each method does nothing here. A subclass keeps it."""
+
+    def declared(self, number: int | str, resource: Declared) -> None:
+        """Take note of a declared resource, or of what one of that number is by now."""
+
+    def gone(self, number: int | str) -> None:
+        """Take note that a resource was deleted."""
+
+    def later(self, origin: Origin) -> None:
+        """Take note of the place of a block that runs when resources converge."""
+
+    def hidden(self, reason: str, origin: Origin) -> None:
+        """Take note of a place from which on any attribute may be set."""
+
+    def is_harmless(self, kind: str, origin: Origin | None) -> bool:
+        """Whether an action of a resource, and its block at *origin*, can set no attribute; False where unknown."""
+        return False

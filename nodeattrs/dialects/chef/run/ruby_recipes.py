@@ -1,0 +1,130 @@
+"""What recipes in Ruby leave behind: resources for the catalog, and code that runs only when they converge.
+
+`RubyFiles` runs the recipes; here is kept what the session tells of them. Code that runs later counts for the paths
+that its text may set, with all that it reaches by name.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from nodeattrs.catalog import Catalog, Ref, Resource
+from nodeattrs.core.claim import Origin
+from nodeattrs.dialects.chef.ruby.later import changing_code, later_code, reads_of
+from nodeattrs.dialects.chef.ruby.seen import RECIPE, Declared, Seen
+from nodeattrs.dialects.chef.ruby.unrun import UnrunCode
+from nodeattrs.dialects.chef.run.ruby_files import note_anything
+from nodeattrs.errors import BadArgument, MissingExtra
+from nodeattrs.node.node import Node
+from nodeattrs.node.running import setting_as
+from nodeattrs.puppet.references import capitalised
+
+Later = tuple[Origin, UnrunCode]
+"""The place of a block or resource, and what it may set when it converges."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfRuby:
+    """The subject of a resource that a recipe in Ruby declares; it cannot be applied."""
+
+    refreshable: bool = False
+
+    def check(self, site: Any) -> NoReturn:
+        """Raise BadArgument: what the resource would do is not known here."""
+        raise BadArgument("it is declared by a recipe in Ruby, whose actions are not run", hint="apply it with Chef")
+
+
+@dataclass
+class Compiled(Seen):
+    """What the recipes of one node declared and left open.
+
+    node:    gets unknown layers
+    root:    the folder that origins are relative to
+    reaches: a function from code to all code that it may call by name, without itself
+    warn:    called with a message and its line
+    """
+
+    node: Node
+    root: pathlib.Path
+    warn: Callable[[str, Origin], None]
+    reaches: Callable[[UnrunCode], Iterator[UnrunCode]]
+    _resources: dict[int | str, Declared] = field(default_factory=dict)
+    _blocks: dict[Origin, None] = field(default_factory=dict)
+    _hidden: dict[Origin, str] = field(default_factory=dict)
+
+    def declared(self, number: int | str, resource: Declared) -> None:
+        """Keep a resource in the order of its first declaration."""
+        self._resources[number] = resource
+
+    def gone(self, number: int | str) -> None:
+        """Forget a resource."""
+        self._resources.pop(number, None)
+
+    def fill(self, catalog: Catalog, enter: Callable[[str], None]) -> None:
+        """Add the resources to a catalog. A title that is taken gets a number, since Chef allows it twice.
+
+        enter: called with each recipe that declares one
+        """
+        for kind, title, properties, origin in self._resources.values():
+            name, count = capitalised(kind), 1
+            ref = Ref(f"{name}[{title}]")
+            while ref in catalog:
+                count += 1
+                ref = Ref(f"{name}[{title} ({count})]")
+            enter(origin.name)
+            reads: tuple[str, ...] = ()
+            if origin.file is not None and origin.line is not None:
+                reads = reads_of(self.root / origin.file, origin.file).get(origin.line, ())
+            within, subject = (f"Recipe[{origin.name}]",), OfRuby()
+            catalog.add(
+                Resource(ref, within=within, parameters=properties, origin=origin, subject=subject, reads=reads)
+            )
+
+    def later(self, origin: Origin) -> None:
+        """Take note of a block that runs later."""
+        self._blocks[origin] = None
+
+    def hidden(self, reason: str, origin: Origin) -> None:
+        """Warn that any attribute may be set from a place on. Of a recipe that lasts until its resources converge."""
+        self.warn(reason, origin)
+        if origin.kind == RECIPE:
+            self._hidden.setdefault(origin, reason)
+        else:
+            note_anything(self.node, origin, reason)
+
+    def is_harmless(self, kind: str, origin: Origin | None) -> bool:
+        """Whether neither the resource nor its block can set an attribute, as far as their text says."""
+        codes = [self._of_kind(kind, Origin("recipe"))]
+        codes += [self._of_block(origin)] if origin is not None else []
+        return not any(one.lines or one.hidden for code in codes for one in (code, *self.reaches(code)))
+
+    def note_hidden(self) -> None:
+        """Note the places of recipes from which on any attribute may be set."""
+        for origin, reason in self._hidden.items():
+            with setting_as(self.node, RECIPE, origin.name):
+                note_anything(self.node, origin, reason)
+
+    def left(self) -> Iterator[Later]:
+        """Yield the code that runs when the resources converge, each once."""
+        kinds = {kind: origin for kind, _, _, origin in reversed([*self._resources.values()])}  # the first of each
+        for kind, origin in reversed([*kinds.items()]):
+            yield origin, self._of_kind(kind, origin)
+        for origin in self._blocks:
+            yield origin, self._of_block(origin)
+
+    def _of_kind(self, kind: str, origin: Origin) -> UnrunCode:
+        code = changing_code(kind, origin.line or 1)
+        code.words.add(kind)
+        return code
+
+    def _of_block(self, origin: Origin) -> UnrunCode:
+        if origin.file is None or origin.line is None:
+            return UnrunCode()
+        try:
+            return later_code(self.root / origin.file, origin.file, origin.line)
+        except MissingExtra as error:
+            self.warn(f"blocks that run later were not read: {error.message}", origin)
+            return UnrunCode(hidden=(origin.line, ""))
