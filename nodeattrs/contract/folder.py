@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pathlib
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -43,7 +42,7 @@ class Folder:
         self.warnings += self.settings.warnings
         if not self.also_sensitive:
             return config
-        return replace(config, sensitive=(*config.sensitive, *self.also_sensitive))
+        return config._replace(sensitive=(*config.sensitive, *self.also_sensitive))
 
     @cached_property
     def hiera(self) -> Lookup | None:

@@ -88,7 +88,8 @@ class Injection(HieraParameters):
     def _targets(self) -> Mapping[str, list[str]]:
         """The names of all parameters that are bound, by what their keys begin with."""
         found: dict[str, list[str]] = {}
-        for _, name in self.injector.keys():
+        bound = self.injector.keys()
+        for _, name in bound:
             if name.startswith("/param/"):
                 target, slash, parameter = name.rpartition("/")
                 found.setdefault(target + slash, []).append(parameter)

@@ -44,7 +44,6 @@ from nodeattrs.store.engines.texts import (
 )
 from nodeattrs.store.revisions import (
     JsonMap,
-    NewerRevision,
     Noted,
     OnNode,
     Revision,
