@@ -107,12 +107,12 @@ def _of_repository(repository: Repository) -> Injector:
     from nodeattrs.errors import NotFound
     from nodeattrs.node.node import Node
 
-    injector = Injection(repository, Node("test")).injector
-    if injector is None:
+    place = repository.config.bindings
+    if place is None:
         raise NotFound(
             "there is nothing to inject from", hint='bindings = "FOLDER" in nodeattrs.toml, or nodeattrs_injector'
         )
-    return injector
+    return Injection(repository, place, Node("test")).injector
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nodeattrs import Node
-from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError, MissingExtra, StoreError
-from nodeattrs.store import NewerRevision, Noted, Saved, open_store, retried, saved_document
+from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError, MissingExtra, NodeNotFound, StoreError
+from nodeattrs.store import NewerRevision, Noted, Saved, open_store, saved_document
 from nodeattrs.store.carrying import copy, exported, read_nodes, save_nodes
 from nodeattrs.store.engines import index, postgresql
 from nodeattrs.store.engines import store as stores
@@ -870,7 +870,7 @@ class TwoAtOnceExam:
 
     def test_two_writers_who_heed_each_other_lose_no_update(self, place):
         """
-        Each adds one to a counter again and again, and begins anew where the other one was faster.
+        Each adds one to a counter again and again, in one transaction each.
         """
         store = open_store(place)
         store.save(Saved("web1", {"name": "web1", "normal": {"count": 0}}, {}))
@@ -883,32 +883,21 @@ class TwoAtOnceExam:
         assert 300 == store.load("web1").document["normal"]["count"]
         assert [] == store.check()
 
-    def test_a_change_may_change_the_same_node(self, store):
+    def test_a_change_may_not_use_the_store_itself(self, store):
         """
-        The outer change was then overtaken, so it is asked again.
+        It is within the transaction of the change; nothing is saved then.
         """
         store.save(Saved("web1", {"name": "web1", "normal": {"count": 0}}, {}))
-        inner = [True]
 
-        def twice(saved):
-            if inner:
-                inner.pop()
-                assert 2 == retried(store, "web1", one_more).number
-            return one_more(saved)
+        with pytest.raises(StoreError):
+            store.change("web1", lambda saved: store.change("web1", one_more) and saved)
+        assert 1 == len(store.history("web1"))
+        assert 2 == store.change("web1", one_more).number
 
-        assert 3 == retried(store, "web1", twice).number
-        assert 2 == store.load("web1").document["normal"]["count"]
-
-    def test_a_change_that_is_always_overtaken_is_an_error_in_the_end(self, store, place):
-        store.save(pair(1))
-
-        def overtaken(saved):
-            open_store(place).save(pair(2))
-            return saved
-
-        with pytest.raises(NewerRevision):
-            retried(store, "web1", overtaken, 3)
-        assert 4 == len(store.history("web1"))
+    def test_a_change_of_a_node_that_is_not_saved_makes_no_store(self, store):
+        with pytest.raises(NodeNotFound):
+            store.change("web1", one_more)
+        assert not store.is_there()
 
     def test_two_threads_may_save_one_node(self, place):
         store = open_store(place)
@@ -944,7 +933,7 @@ def write(store, who, count):
 
 def count_up(store, times):
     for _ in range(times):
-        assert retried(store, "web1", one_more).number
+        assert store.change("web1", one_more).number
 
 
 def one_more(saved):

@@ -148,7 +148,7 @@ WRONG: dict[str, list[Callable[[], Any]]] = {
         lambda: store.blocked({"a": 1}, "a"),
         lambda: store.filtered_snapshot(3),
         lambda: store.filtered_snapshot(web1().snapshot(), 3),
-        lambda: store.retried(3, "w", 3),
+        lambda: STORE.change("w", 3),
         lambda: store.export_nodes(STORE, 3),
         lambda: store.export_nodes(STORE, "out", "web1"),
         lambda: store.import_nodes(3, "out"),

@@ -8,7 +8,6 @@ from nodeattrs.bindings import BindingErrors
 from nodeattrs.catalog.questions import why_before
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import held_back
-from nodeattrs.dialects.bindings.injection import Injection
 from nodeattrs.dialects.bindings.site import site_of
 from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.reports.explain import explained
@@ -375,4 +374,4 @@ file('/plain', content='x')
         plain = next(one for one in catalog if str(one.ref) == "File[/plain]")
         assert plain.parameters["mode"] == "0600"
         assert "parameters(File[/plain]::mode)" in plain.reads
-        assert Injection(repo, Node("kiln1")).trace("parameters", "Oven[a]::heat").winner.claim.origin.line == 2
+        assert repo.injection(Node("kiln1")).trace("parameters", "Oven[a]::heat").winner.claim.origin.line == 2

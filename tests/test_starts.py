@@ -116,6 +116,20 @@ def test_a_command_loads_no_dialect_and_no_optional_library_that_it_does_not_use
     assert optional.intersection(loaded) == ({"lark"} if command == "run" else set())
 
 
+def test_a_run_loads_no_dialect_that_its_repository_does_not_name(tmp_path: Path):
+    (tmp_path / "roles").mkdir()
+    (tmp_path / "roles" / "web.json").write_text('{"default_attributes": {"a": 1}}', encoding="utf-8")
+    (tmp_path / "facts.json").write_text(
+        '{"fqdn": "n", "platform": "debian", "platform_version": "12"}', encoding="utf-8"
+    )
+    code, loaded, errors = counted("run --new --node n --run-list role[web] --facts facts.json --store n.db", tmp_path)
+
+    assert code == 0, errors
+    assert not [
+        name for name in loaded if name.startswith(("nodeattrs.dialects.bindings.", "nodeattrs.dialects.hiera."))
+    ]
+
+
 @pytest.mark.parametrize("command", ["explain", "search", "history", "show", "diff"])
 def test_a_look_at_a_store_reads_the_settings_of_a_repository_and_loads_no_repository(command: str, place: Path):
     code, loaded, errors = counted(LINES[command].replace("nodes.db", "../nodes.db"), place / "repository")

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from nodeattrs.store import open_store
+from nodeattrs.store import Store, open_store
 from tests.strain import carry, flips, kill, writers
 from tests.strain.__main__ import COUNTS, main, strained
 
@@ -38,7 +38,7 @@ def test_a_lost_save_is_found(tmp_path):
 def test_a_lost_count_is_found(tmp_path, monkeypatch):
     """One who overwrites what others have counted."""
     monkeypatch.setattr(writers, "_look", lambda *_: None)
-    monkeypatch.setattr(writers, "retried", lambda store, name, change: store.save(writers.pair(name, 1, {"0": 1})))
+    monkeypatch.setattr(Store, "change", lambda store, name, change: store.save(writers.pair(name, 1, {"0": 1})))
 
     assert any("counted were 1 of 4" in fault for fault in writers.strain(str(tmp_path / "nodes.db"), 2, 2)["bad"])
 

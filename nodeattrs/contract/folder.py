@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import pathlib
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, cast
 
-from nodeattrs.contract.peers import Injection, Lookup, files_of_bindings, lookup_of
+from nodeattrs.contract.peers import HieraParameters, Injection, Lookup, files_of_bindings, lookup_of
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError
@@ -43,7 +42,7 @@ class Folder:
         self.warnings += self.settings.warnings
         if not self.also_sensitive:
             return config
-        return replace(config, sensitive=(*config.sensitive, *self.also_sensitive))
+        return config._replace(sensitive=(*config.sensitive, *self.also_sensitive))
 
     @cached_property
     def hiera(self) -> Lookup | None:
@@ -72,7 +71,10 @@ class Folder:
         lookup: asked for parameters that nothing is bound to: (key, default_value=...), or None
         search: the word `search` of recipes, for providers
         """
-        return cast(Injection, peer("bindings").injection_of(self, node, lookup, search))
+        place = self.config.bindings
+        if place is None:
+            return HieraParameters(lookup)
+        return cast(Injection, peer("bindings").injection_of(self, place, node, lookup, search))
 
     def shown(self, path: pathlib.Path) -> str:
         """What messages and origins call a file: seen from here where it lies below, else as it was given."""

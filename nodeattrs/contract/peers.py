@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 from nodeattrs.core.trace import Trace
-from nodeattrs.errors import NodeattrsError
+from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.peers import peer
 from nodeattrs.reports.explain import LookedUp
 
@@ -64,6 +64,48 @@ class Injection(Protocol):
 
     def relate(self, catalog: Any) -> None:
         """Give a `Catalog` the dependencies that are bound."""
+
+
+class HieraParameters:
+    """The `Injection` of a run without a site of bindings: parameters come from Hiera alone, and nothing is bound.
+
+    lookup: asked for each parameter: (key, otherwise=...); None where there is no Hiera tree
+    """
+
+    def __init__(self, lookup: Callable[..., Any] | None = None) -> None:
+        self._lookup = lookup
+
+    def inject(self, key: Any, type: Any = None, /, **args: Any) -> Any:
+        """Nothing is bound. raises: NotFound"""
+        hint = 'write bindings = "FOLDER" in nodeattrs.toml'
+        raise NotFound("this repository has no site of bindings to inject from", hint=hint)
+
+    def parameters(self, target: str, /, **defaults: Any) -> dict[str, Any]:
+        """Each parameter from Hiera, else as it is given."""
+        return {name: self._asked(f"{target}::{name}", value) for name, value in defaults.items()}
+
+    def bound(self, kind: str, title: str, defaults: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The parameters of a defined type that Hiera has; {} for a resource, whose *defaults* are None."""
+        names = defaults or () if self._lookup is not None else ()
+        asked = {name: self._asked(f"{kind.lower()}::{name}", _ABSENT) for name in names}
+        return {name: value for name, value in asked.items() if value is not _ABSENT}
+
+    def trace(self, word: str, key: str) -> Trace | None:
+        """Always None: nothing is bound."""
+        return None
+
+    def run_list(self, items: list[str]) -> list[str]:
+        """The run-list as it is: no class is included."""
+        return items
+
+    def relate(self, catalog: Any) -> None:
+        """Do nothing: no dependency is bound."""
+
+    def _asked(self, key: str, otherwise: Any) -> Any:
+        return otherwise if self._lookup is None else self._lookup(key, otherwise=lambda _: otherwise)
+
+
+_ABSENT = object()
 
 
 def lookup_of(place: Path, root: Path) -> Lookup:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from functools import partial
 from typing import Any, NoReturn
 
 from nodeattrs.core.claim import Locator, Origin
@@ -16,11 +17,10 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, as_path, checked_name, near
-from nodeattrs.errors import BadArgument, BadValue, UnknownName
+from nodeattrs.errors import BadArgument, BadValue, UnknownName, wrong_argument
 from nodeattrs.node.assignments import FullWriter, UnlessWriter
 from nodeattrs.node.component_tree import ComponentTree
 from nodeattrs.node.documents import meet_yaml
-from nodeattrs.node.fields import FIELDS, checked_environment, checked_folder
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.levels import LevelView, level_view, merged_at, remove_path
 from nodeattrs.node.node_trace import trace_of
@@ -51,6 +51,28 @@ WORDS = (
 """The words of attribute files: names of a node's writers and methods that they find without an import."""
 _DEFAULT_LEVEL = tuple(one.name for one in COMPONENTS[:4])
 _OVERRIDE_LEVEL = tuple(one.name for one in COMPONENTS[5:9])
+
+
+def _checked_environment(name: object) -> str:
+    """*name* itself, where it may name an environment: any text but "". raises: BadArgument"""
+    if not isinstance(name, str) or not name:
+        raise wrong_argument("the environment of a node", "the name of one", name, f'as in "{DEFAULT_ENVIRONMENT}"')
+    return name
+
+
+def _checked_folder(root: str | os.PathLike[str]) -> str:
+    """A path as text. Whether the folder exists is not checked. raises: BadArgument, where it is no path"""
+    try:
+        return os.fspath(root)
+    except TypeError:
+        raise wrong_argument("the root of a node", "a folder", root, "the current one where it is None") from None
+
+
+_FIELDS: dict[str, Callable[[Any], str]] = {
+    "name": partial(checked_name, what="node"),
+    "environment": _checked_environment,
+}
+"""What can be assigned besides levels, each with what refuses a wrong value."""
 
 
 def _writer(name: str) -> property:
@@ -133,12 +155,12 @@ class Attributes(Mapping[Any, Any]):
         secrets = None if sensitive == () else Secrets(sensitive)
         guarded = secrets if secrets and secrets.paths else None
         read = rules if isinstance(rules, tuple) else _read_rules(rules)
-        folder = None if root is None else checked_folder(root)
+        folder = None if root is None else _checked_folder(root)
         ledger = _Read(provenance, lambda: folder or os.getcwd(), guarded, read)
         # Past `__setattr__`, which judges each assignment: a fleet makes thousands of nodes.
         fields = self.__dict__
         fields["name"] = checked_name(name, "node")
-        fields["environment"] = checked_environment(environment)
+        fields["environment"] = _checked_environment(environment)
         fields["_ledger"] = ledger
         fields["_trees"] = {one.name: ComponentTree(ledger, one) for one in COMPONENTS}
         object.__setattr__(self, "__getitem__", ledger.__getitem__)
@@ -213,15 +235,15 @@ class Attributes(Mapping[Any, Any]):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name[0] != "_":
-            if name in FIELDS:
-                FIELDS[name](value)
+            if name in _FIELDS:
+                _FIELDS[name](value)
             elif not hasattr(type(self), name):
                 hint = self._meant(name) or f"write an attribute at a level: node.default[{name!r}] = ..."
                 raise UnknownName(f"a node has nothing called {name!r} to be assigned", hint=hint)
         object.__setattr__(self, name, value)
 
     def _meant(self, name: str) -> str | None:
-        close = near(name, [*FIELDS, *(known for known in dir(type(self)) if not known.startswith("_"))])
+        close = near(name, [*_FIELDS, *(known for known in dir(type(self)) if not known.startswith("_"))])
         return f"did you mean {' or '.join(f'node.{known}' for known in close)}?" if close else None
 
     def read(self, *path: Any) -> Any:

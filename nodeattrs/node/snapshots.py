@@ -9,22 +9,23 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any
 
 from nodeattrs.core.claim import UNKNOWN, Cause, LocatorBelow, Origin
-from nodeattrs.core.origins import At, Patched
-from nodeattrs.core.tree import SCALARS, Path, copied, is_json
+from nodeattrs.core.origins import At, Origins, Patched
+from nodeattrs.core.tree import SCALARS, Path, copied, dig, is_json
 from nodeattrs.formats.documents import DocumentLocator
 from nodeattrs.node.causes import imported_sources
 from nodeattrs.node.documents import FAILED, FORMAT, VERSION, computed_or_failure, json_ready
 from nodeattrs.node.history import Chronicle
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, OwnedMap, WorkedList, setters
+from nodeattrs.node.maps import AssignedMap, OwnedMap, SetBy, WorkedList, last_mark, setters
+from nodeattrs.node.node_trace import brief_then
 from nodeattrs.node.restoring import SavedLocator
-from nodeattrs.node.saved_causes import causes_by_mark
 from nodeattrs.node.saved_code import SavedDocument, SavedSite, Source
 from nodeattrs.node.setters import CALLER, Mark
 from nodeattrs.node.sites import CodeLocator, Site, is_inside, relative, site_of
 from nodeattrs.node.slot_names import FACTS
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.values import Deferred, Sensitive, Symbol, Withheld
+from nodeattrs.node.why import causes_of
 
 NOTHING: Mapping[Any, Any] = {}
 _FACTS = next(slot.number for slot in SLOTS if slot.source == FACTS)
@@ -74,7 +75,7 @@ def snapshot_ledger(
     sources = _Sources(ledger)
     document = {
         "slots": slots,
-        "marks": _packed_marks(ledger, wanted, sources, causes_by_mark(ledger, wanted) if causes else {}),
+        "marks": _packed_marks(ledger, wanted, sources, _causes_by_mark(ledger, wanted) if causes else {}),
         "history": _packed_history(ledger, wanted),
     }
     parts = {"unknown": list(_packed_unknown(ledger, wanted)), "reads": sources.reads(), "sources": sources.table}
@@ -106,6 +107,63 @@ def _packed_marks(
             packed["causes"] = [[list(path), [*map(_packed_cause, found)]] for path, found in causes[number].items()]
         marks.append(packed)
     return marks
+
+
+def _causes_by_mark(ledger: Ledger, slots: Collection[int]) -> dict[int, dict[Path, tuple[Any, ...]]]:
+    """The causes of all values in some slots: mark -> path in the slot -> causes. Values without causes are left out.
+
+    cost: a look at every value, and at its sources
+    """
+    found = _ValueCauses(ledger)
+    for number in slots:
+        tree = ledger.trees[number]
+        found.walk(tree, tree.origin, ())
+    return found.by_mark
+
+
+class _ValueCauses:
+    """The causes of the values that a walk comes to, by mark."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.by_mark: dict[int, dict[Path, tuple[Any, ...]]] = {}
+        self._ledger = ledger
+
+    def walk(self, value: Any, set_by: SetBy, path: Path) -> None:
+        if isinstance(value, OwnedMap):
+            if isinstance(set_by, int):
+                self._note(path, value, At(set_by, path))
+            for key, inner in value.items():
+                self.walk(inner, value.origins.get(key, value.origin), (*path, key))
+        elif isinstance(set_by, int):
+            self._below(path, value, At(set_by, path))
+        else:
+            self._note(path, value, At(last_mark(set_by), path))
+            for index, (inner, element) in enumerate(zip(value, set_by, strict=False)):
+                self._element(inner, element, (*path, index))
+
+    def _element(self, value: Any, set_by: Origins, path: Path) -> None:
+        """An element: of a list that was worked on in place each part by whoever set that."""
+        if type(set_by) is Patched:
+            self._element(value, set_by.base, path)
+            self._element(dig(value, set_by.path), set_by.by, (*path, *set_by.path))
+        elif type(set_by) is list:
+            for index, (inner, one) in enumerate(zip(value, set_by, strict=False)):
+                self._element(inner, one, (*path, index))
+        else:
+            for by in setters(set_by, path):
+                self._below(path, value, by)
+
+    def _below(self, path: Path, value: Any, by: At) -> None:
+        """Plain data, and all that is in it."""
+        self._note(path, value, by)
+        if isinstance(value, (dict, list)):
+            for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
+                self._below((*path, step), inner, At(by.source, (*by.path, step)))
+
+    def _note(self, path: Path, value: Any, by: At) -> None:
+        mark = self._ledger.marks[by.source]
+        if not mark.bulk and (causes := causes_of(self._ledger, by, value, frozenset({path}), brief_then)):
+            self.by_mark.setdefault(by.source, {})[by.path] = causes
 
 
 def _packed_cause(cause: Cause) -> dict[str, Any]:

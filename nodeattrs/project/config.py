@@ -60,11 +60,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs import border
 from nodeattrs.codes import Code, codes, known_codes
@@ -86,8 +85,7 @@ RULED_PLACES = ("roles", "environments", "nodes", "data_bags", "hiera")
 RULED_LEVELS = ("default", "normal", "override")
 
 
-@dataclass(frozen=True)
-class CheckRule:
+class CheckRule(NamedTuple):
     """A rule of `[check] rules`: where values of some attributes may be set.
 
     path:    the pattern of the attributes' paths; () means every path
@@ -199,8 +197,7 @@ _CHEFS = [name for table in _TABLES for level in LEVELS for name in _chef_names(
 _KNOWN = [name for name in SETTINGS if name != "repo"]
 
 
-@dataclass(frozen=True)
-class ChefConfig:
+class ChefConfig(NamedTuple):
     """The table [chef], for a repository that was made for Chef.
 
     cookbook_paths:    folders with cookbooks, in order; (): Chef's usual ones
@@ -224,8 +221,7 @@ class ChefConfig:
     ruby_seconds: float = 60.0
 
 
-@dataclass(frozen=True)
-class PlainFold:
+class PlainFold(NamedTuple):
     """A merge of plain files: the table [fold.NAME].
 
     files:  paths, folders and patterns, the weakest first
@@ -240,8 +236,7 @@ class PlainFold:
     syntax: str = ""
 
 
-@dataclass(frozen=True)
-class Config:
+class Config(NamedTuple):
     """The settings of a repository; the default of each is that of Chef.
 
     allowed:     level -> entries that are saved; a level without an entry is saved whole
@@ -269,17 +264,17 @@ class Config:
     keeps_causes: whether saved nodes keep the causes of their values
     """
 
-    allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
-    blocked: Mapping[str, list[Entry]] = field(default_factory=dict)
+    allowed: Mapping[str, list[Entry]] = {}
+    blocked: Mapping[str, list[Entry]] = {}
     sensitive: tuple[Path, ...] = ()
     store: str | None = None
     environment: str | None = None
     hiera: str | None = None
     bindings: str | None = None
     binding_classes: tuple[str, ...] = ()
-    binding_providers: Mapping[str, str] = field(default_factory=dict)
+    binding_providers: Mapping[str, str] = {}
     merge: tuple[PathRule, ...] = ()
-    limits: Mapping[str, float] = field(default_factory=dict)
+    limits: Mapping[str, float] = {}
     check_select: tuple[str, ...] = ()
     check_ignore: tuple[str, ...] = ()
     check_baseline: str | None = None
@@ -287,10 +282,10 @@ class Config:
     check_rules: tuple[CheckRule, ...] = ()
     schema: str | None = None
     chef: ChefConfig = ChefConfig()
-    folds: Mapping[str, PlainFold] = field(default_factory=dict)
-    cloud_init: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
-    ansible_groups: Mapping[str, str] = field(default_factory=dict)
-    inventories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    folds: Mapping[str, PlainFold] = {}
+    cloud_init: Mapping[str, Mapping[str, tuple[str, ...]]] = {}
+    ansible_groups: Mapping[str, str] = {}
+    inventories: Mapping[str, tuple[str, ...]] = {}
     source_url: str | None = None
     keeps_causes: bool = False
 
@@ -514,7 +509,7 @@ def _chef(fields: Fields) -> ChefConfig:
     ruby, seconds = (fields.map("chef").get(name, known) for name, known in (("ruby", False), ("ruby_seconds", 60.0)))
     if type(ruby) is not bool:
         fields.wrong(("chef", "ruby"), f"ruby is true or false, and not {ruby!r}")
-    most = MOST_SECONDS if border.in_force() is None else ChefConfig.ruby_seconds
+    most = MOST_SECONDS if border.in_force() is None else ChefConfig().ruby_seconds
     hint = None if most == MOST_SECONDS else "a repository of your own may set more: nodeattrs trust DIR"
     if type(seconds) not in (int, float) or not 0 < seconds <= most:
         fields.wrong(("chef", "ruby_seconds"), f"ruby_seconds is a number up to {most:g}, and not {seconds!r}", hint)
@@ -536,12 +531,11 @@ def _completed_by_chef(config: Config, fields: Fields) -> Config:
     }
     allowed, blocked, environment = _lists(fields, "allowed"), _lists(fields, "blocked"), fields.text("environment")
     fields.finish()
-    return replace(
-        config,
+    return config._replace(
         allowed={**allowed, **config.allowed},
         blocked={**blocked, **config.blocked},
         environment=config.environment or environment or None,
-        chef=replace(config.chef, **{name: value for name, value in given.items() if not getattr(config.chef, name)}),
+        chef=config.chef._replace(**{name: one for name, one in given.items() if not getattr(config.chef, name)}),
     )
 
 

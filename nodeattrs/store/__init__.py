@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nodeattrs._lazy import imported
 from nodeattrs.core.tree import checked_name
 from nodeattrs.store.engines import open_store
-from nodeattrs.store.engines.store import Store, retried
+from nodeattrs.store.engines.store import Store
 from nodeattrs.store.revisions import NewerRevision, Noted, Revision, Saved
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ __all__ = [
     "filtered_snapshot",
     "import_nodes",
     "open_store",
-    "retried",
     "saved_document",
 ]
 

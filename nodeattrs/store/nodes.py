@@ -16,7 +16,7 @@ from nodeattrs.node.node import Node
 from nodeattrs.node.running import setting_as
 from nodeattrs.node.saved_code import Versions
 from nodeattrs.node.values import MARKER, Sensitive, Withheld
-from nodeattrs.store.engines.store import Store, retried
+from nodeattrs.store.engines.store import Store
 from nodeattrs.store.filters import LEVELS, saved_document
 from nodeattrs.store.revisions import Noted, Revision, Saved
 
@@ -89,9 +89,7 @@ def restore(store: Store, name: str, at: int | datetime) -> Revision:
             f"there is no revision {at} of the node {name} in {store.describe()}",
             hint=f"nodeattrs history {name} shows what there is",
         )
-    return retried(
-        store, name, lambda _: Saved(name, old.document, old.snapshot, noted=Noted(by="restore", root=old.noted.root))
-    )
+    return store.save(Saved(name, old.document, old.snapshot, noted=Noted(by="restore", root=old.noted.root)))
 
 
 def set_normal(store: Store, name: str, path: Path, value: Any, sensitive: Iterable[Path] = ()) -> Revision:
@@ -151,4 +149,4 @@ def _changed(
         # Filtered lists were filtered when the node was saved; nothing comes back here.
         return Saved(name, saved_document(node), node.snapshot(), noted=Noted(by=command, root=saved.noted.root))
 
-    return retried(store, name, changed)
+    return store.change(name, changed)

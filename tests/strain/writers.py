@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from nodeattrs.store import Saved, open_store, retried
+from nodeattrs.store import Saved, open_store
 
 READERS = 2
 
@@ -55,7 +55,7 @@ def _write(place: str, who: int, saves: int) -> None:
         return pair("shared", told["count"] + 1, counts)
 
     for number in range(saves):
-        retried(store, "shared", one_more)
+        store.change("shared", one_more)
         if number % 5 == 0:
             store.save(pair(f"own{who}", number, {}))
 

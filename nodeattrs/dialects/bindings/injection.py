@@ -8,48 +8,45 @@ from typing import Any
 
 from nodeattrs.catalog import Catalog, ref_of
 from nodeattrs.contract.folder import Folder
+from nodeattrs.contract.peers import HieraParameters
 from nodeattrs.core.trace import Trace
 from nodeattrs.dialects.bindings.injector import Injector
 from nodeattrs.dialects.bindings.model.types import Type, parameter_key
 from nodeattrs.dialects.bindings.parameters import extended_run_list, fill_parameters
 from nodeattrs.dialects.bindings.site import site_of
-from nodeattrs.errors import NotFound
 from nodeattrs.node.intake import facts_of
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
 
 
-class Injection:
-    """The injector of one run, built when somebody first needs it.
+class Injection(HieraParameters):
+    """The injector of one run, built when somebody first needs it; parameters that it has not come from Hiera.
 
-    lookup: asked for parameters that nothing is bound to: (key, default_value=...), or None
+    place:  the folder of the site of bindings, relative to *folder*
+    lookup: asked for parameters that nothing is bound to: (key, otherwise=...), or None
     search: the word `search` of recipes, for providers
     """
 
     def __init__(
         self,
         folder: Folder,
+        place: str,
         node: Node,
         lookup: Callable[..., Any] | None = None,
         search: Callable[..., Any] | None = None,
     ) -> None:
+        super().__init__(lookup)
         self._folder = folder
+        self._place = place
         self._node = node
-        self._lookup = lookup
         self._search = search
 
     @cached_property
-    def injector(self) -> Injector | None:
-        """None where the settings of the repository name no site of bindings.
-
-        raises: BindingErrors, with everything that contradicts itself
-        """
-        place = self._folder.config.bindings
-        if place is None:
-            return None
+    def injector(self) -> Injector:
+        """The injector of the site for this node. raises: BindingErrors, with everything that contradicts itself"""
         node = self._node
         site = site_of(
             self._folder,
-            self._folder.root / place,
+            self._folder.root / self._place,
             node=node.name,
             facts=self._facts(),
             environment=None if node.environment == DEFAULT_ENVIRONMENT else node.environment,
@@ -65,18 +62,11 @@ class Injection:
         return {**({} if role is None else {"role": role}), **facts}
 
     def inject(self, key: Any, type: Any = None, /, **args: Any) -> Any:
-        """The word `inject` of recipes: the value bound to a key for this node. raises: NotFound, NotBound, ..."""
-        if self.injector is None:
-            raise NotFound(
-                "this repository has no site of bindings to inject from",
-                hint='write bindings = "FOLDER" in nodeattrs.toml',
-            )
+        """The word `inject` of recipes: the value bound to a key for this node. raises: NotBound, ..."""
         return self.injector.inject(key, type, **args)
 
     def parameters(self, target: str, /, **defaults: Any) -> dict[str, Any]:
         """The word `parameters` of recipes: each from the bindings, else from Hiera, else as it is given here."""
-        if self.injector is None:
-            return {name: self._asked(f"{target}::{name}", value) for name, value in defaults.items()}
         filled = fill_parameters(self.injector, target, defaults, lookup=self._asked, defaults=defaults)
         return {name: one.value for name, one in filled.items()}
 
@@ -87,22 +77,19 @@ class Injection:
         raises:   as `Injector.inject`
         """
         found: dict[str, Any] = {}
-        if self.injector is not None:
-            for target in (kind, f"{kind}[{title}]"):
-                for name in self._targets.get(_prefix(target), ()):
-                    value = self.injector.get(_prefix(target) + name) if defaults is None or name in defaults else None
-                    found |= {} if value is None else {name: value}
-        for name in defaults or () if self._lookup is not None else ():
-            if name not in found:
-                value = self._asked(f"{kind.lower()}::{name}", _ABSENT)
-                found |= {} if value is _ABSENT else {name: value}
-        return found
+        for target in (kind, f"{kind}[{title}]"):
+            for name in self._targets.get(_prefix(target), ()):
+                value = self.injector.get(_prefix(target) + name) if defaults is None or name in defaults else None
+                found |= {} if value is None else {name: value}
+        left = {name: value for name, value in (defaults or {}).items() if name not in found}
+        return {**found, **super().bound(kind, title, left)}
 
     @cached_property
     def _targets(self) -> Mapping[str, list[str]]:
         """The names of all parameters that are bound, by what their keys begin with."""
         found: dict[str, list[str]] = {}
-        for _, name in self.injector.keys() if self.injector is not None else ():
+        bound = self.injector.keys()
+        for _, name in bound:
             if name.startswith("/param/"):
                 target, slash, parameter = name.rpartition("/")
                 found.setdefault(target + slash, []).append(parameter)
@@ -113,7 +100,7 @@ class Injection:
 
         raises: as `Injector.explain`
         """
-        if self.injector is None or word not in ("inject", "parameters"):
+        if word not in ("inject", "parameters"):
             return None
         target, _, name = key.rpartition("::")
         kind = target.partition("[")[0]
@@ -121,22 +108,15 @@ class Injection:
         traces = (self.injector.explain(one).trace() for one in asked)
         return next((trace for trace in traces if trace.winner is not None), None)
 
-    def _asked(self, key: str, otherwise: Any) -> Any:
-        return otherwise if self._lookup is None else self._lookup(key, otherwise=lambda _: otherwise)
-
     def run_list(self, items: list[str]) -> list[str]:
         """A run-list with the included classes behind it, as recipes."""
-        return items if self.injector is None else extended_run_list(self.injector, items)
+        return extended_run_list(self.injector, items)
 
     def relate(self, catalog: Catalog) -> None:
         """Give the catalog the dependencies that are bound, where both sides are declared; each knows its binding."""
-        bound = {} if self.injector is None else self.injector.resolution.pairs()
-        for (left, arrow, right), origin in bound.items():
+        for (left, arrow, right), origin in self.injector.resolution.pairs().items():
             if _ref(left) in catalog and _ref(right) in catalog:
                 catalog.relate(f"{left} {arrow} {right}", origin)
-
-
-_ABSENT = object()
 
 
 def _prefix(target: str) -> str:

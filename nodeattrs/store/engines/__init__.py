@@ -7,7 +7,6 @@ from urllib.parse import unquote
 
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.errors import StoreError
-from nodeattrs.store.engines.postgresql import PostgresqlStore
 from nodeattrs.store.engines.sqlite import SqliteStore
 from nodeattrs.store.engines.store import Store
 
@@ -34,6 +33,8 @@ def open_store(place: str | os.PathLike[str]) -> Store:
             "read them back",
         )
     if scheme in ("postgres", "postgresql"):
+        from nodeattrs.store.engines.postgresql import PostgresqlStore  # of an optional extra
+
         return PostgresqlStore(f"postgresql://{rest}")
     if scheme != "sqlite":
         # Only the scheme is shown: the rest may hold a password.

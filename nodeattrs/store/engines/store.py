@@ -8,8 +8,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import random
-import time
 import weakref
 import zlib
 from abc import ABC, abstractmethod
@@ -46,7 +44,6 @@ from nodeattrs.store.engines.texts import (
 )
 from nodeattrs.store.revisions import (
     JsonMap,
-    NewerRevision,
     Noted,
     OnNode,
     Revision,
@@ -377,6 +374,23 @@ class Store(ABC):
             return [error] * len(saves)
         return [one for one in came if not isinstance(one, _Save)]
 
+    @taking(change=Callable)
+    def change(self, name: str, change: Callable[[Saved], Saved]) -> Revision:
+        """Load a node, change it and save it, in one transaction; returns the new revision.
+
+        Others who save the node meanwhile wait.
+        change: a function from the saved node to what is to be saved; it may not use the store itself
+        raises: NodeNotFound; as `save`; what *change* raises
+        """
+        checked_name(name, "node")
+        if self.is_there():
+            with self._writing(f"change the node {name!r}") as transaction:
+                transaction.lock_node(name)
+                saved = self._load(transaction, name, None)
+                if saved is not None:
+                    return _Save(change(saved), None).prepare(transaction).write(transaction, self._shown)
+        raise NodeNotFound(f"there is no saved node {name} in {self._shown}")
+
     @taking(revisions=Listed)
     def add_history(self, name: str, revisions: Sequence[Saved]) -> None:
         """Save revisions of one node from another store, all or none; each keeps its number, time and notes.
@@ -586,35 +600,6 @@ def result_or_error(do: Callable[..., _Made], *words: Any) -> _Made | NodeattrsE
 
 
 # --- several calls -------------------------------------------------------------------
-
-_LONGEST_PAUSE_SECONDS = 0.2
-"""The longest pause before a node is loaded and changed again."""
-
-
-@taking(store="history", change=Callable)
-def retried(store: Store, name: str, change: Callable[[Saved], Saved], times: int = 1_000) -> Revision:
-    """Load a node, change it and save it; returns its new revision.
-
-    Where another process saves the node meanwhile, all is repeated after a short pause.
-    change: a function from the saved node to what is to be saved; called for each try
-    times:  the largest number of tries
-    raises: NewerRevision, where the last try fails; NodeNotFound
-    """
-    checked_name(name, "node")
-    longest = 0.02
-    while True:
-        times -= 1
-        saved = store.load(name)
-        if saved is None:
-            raise NodeNotFound(f"there is no saved node {name} in {store.describe()}")
-        after = saved.revision.number if saved.revision else 0
-        try:
-            return store.save(change(saved), after=after)
-        except NewerRevision:
-            if not times:
-                raise
-        time.sleep(random.uniform(0, longest))  # by chance, so that two who collided do not collide again
-        longest = min(2 * longest, _LONGEST_PAUSE_SECONDS)
 
 
 def last_runs(store: Store) -> Iterator[tuple[str, Revision | None, Revision | None]]:

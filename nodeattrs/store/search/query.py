@@ -216,14 +216,10 @@ _COMPARES = rf"""(?:>=|<=|=|<|>|~(?=[{_SPACES}]*"))"""
 _OURS = rf"""(?P<own>{_OWN}[{_SPACES}]*{_COMPARES}[{_SPACES}]*(?:"(?:[^"\\]|\\.)*"|[^{_ENDS}]+))"""
 _PLAIN = rf"""(?P<plus>\+)|(?P<group>\()|(?P<span>[\[{{])|(?P<phrase>"(?:[^"\\]|\\.)*")|(?P<word>{_WORD})"""
 
-_OPERAND, _VALUE, _SPACE, _BOOST, _END, _TO, _CLOSING, _AND, _OR, _CIRCUMFLEX, _COLON, _CLOSED = (
-    re.compile(one, re.DOTALL)
-    for one in (
-        *(f"{_NEGATED}|{_OURS}|{_PLAIN}", f"{_NEGATED}|{_PLAIN}", f"[{_SPACES}]*"),
-        *(_WORD, rf"(?!-){_SIGN}+", f"TO{_ALONE}", r"[\]}]"),
-        *(rf"AND{_ALONE}|&&", rf"OR{_ALONE}|\|\|", r"\^", ":", r"\)"),
-    )
-)
+_OPERAND, _VALUE, _SPACE = f"{_NEGATED}|{_OURS}|{_PLAIN}", f"{_NEGATED}|{_PLAIN}", f"[{_SPACES}]*"
+_BOOST, _END, _TO, _CLOSING = _WORD, rf"(?!-){_SIGN}+", f"TO{_ALONE}", r"[\]}]"
+_AND, _OR, _CIRCUMFLEX, _COLON, _CLOSED = rf"AND{_ALONE}|&&", rf"OR{_ALONE}|\|\|", r"\^", ":", r"\)"
+"""Patterns, compiled when a query first needs them: most queries are `field:value`, which needs none."""
 
 
 def parse_query(text: str) -> Query:
@@ -332,15 +328,14 @@ class _Reading:
             inner = levels.pop().all()
             operand = _Built(inner.about, inner.depth + 1)
 
-    def _has(self, what: re.Pattern[str]) -> re.Match[str] | None:
-        """What comes next, if it is that; it is read then."""
-        if space := _SPACE.match(self._text, self._at):
-            self._at = space.end()
-        if found := what.match(self._text, self._at):
-            self._at = found.end()
+    def _has(self, what: str) -> re.Match[str] | None:
+        """What comes next, if it matches the pattern *what*; it is read then."""
+        for pattern in (_SPACE, what):
+            if found := re.compile(pattern, re.DOTALL).match(self._text, self._at):
+                self._at = found.end()
         return found
 
-    def _take(self, what: re.Pattern[str]) -> re.Match[str]:
+    def _take(self, what: str) -> re.Match[str]:
         """raises: QueryNotUnderstood, where something else comes next"""
         if found := self._has(what):
             return found
@@ -380,7 +375,7 @@ class _Reading:
 
 
 def _boost(text: str) -> None:
-    if not _NUMBER.fullmatch(text):
+    if not re.fullmatch(r"\d+\.?\d*|\.\d+", text):
         raise QueryNotUnderstood(f"a boost is a number, not {text!r}")
 
 
@@ -406,7 +401,7 @@ def _nested(field: str, _: _Built) -> _Built:
 
 def _phrase(text: str) -> Pattern:
     words: list[Any] = []
-    for word in _PARTS.findall(text[1:-1]):
+    for word in re.findall(rf"(?:\\.|[^{_SPACES}])+", text[1:-1], re.DOTALL):
         words += [*([Pattern.GAP] if words else []), *_pieces(word)]
     if not words:
         raise QueryNotUnderstood("a phrase has no words", hint="field:* finds the nodes that have the field")
@@ -443,7 +438,7 @@ def _term(field: Pattern, value: Pattern | Range) -> Asked:
 
 
 def _end(text: str) -> str | None:
-    return None if text == "*" else _ESCAPED.sub(operator.itemgetter(1), text)
+    return None if text == "*" else re.sub(r"\\(.)", operator.itemgetter(1), text, flags=re.DOTALL)
 
 
 def _pieces(word: str) -> list[Any]:
@@ -470,13 +465,10 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_NUMBER, _ESCAPED = re.compile(r"\d+\.?\d*|\.\d+"), re.compile(r"\\(.)", re.DOTALL)
-_PARTS = re.compile(rf"(?:\\.|[^{_SPACES}])+", re.DOTALL)
-_SPLIT = re.compile(rf"({_OWN})[{_SPACES}]*(>=|<=|=|<|>|~)[{_SPACES}]*(.*)", re.DOTALL)
 
 
 def _own(text: str) -> Own:
-    match = _SPLIT.fullmatch(text)
+    match = re.fullmatch(rf"({_OWN})[{_SPACES}]*(>=|<=|=|<|>|~)[{_SPACES}]*(.*)", text, re.DOTALL)
     assert match, text
     spelled, sign, given = match.groups()
     try:
