@@ -279,11 +279,6 @@ WARN = {"nodeattrs.toml": '[chef]\nmissing_cookbooks = "warn"\n'}
 
 
 class TestCookbooksThatAreNotThere:
-    def test_they_are_an_error(self, tmp_path):
-        """Unless somebody says otherwise."""
-        with pytest.raises(CookbookNotFound, match="there is no cookbook ntp"):
-            ran(repository(tmp_path, HALF), "role[web]")
-
     def test_the_settings_make_each_a_warning_and_an_unknown_layer(self, tmp_path):
         """As attribute file and as recipe; those that are there run."""
         files = {**HALF, **WARN, "cookbooks/app/recipes/default.py": "node.default['app'] = 1"}

@@ -93,6 +93,7 @@ ARGUMENTS = (
         {"action": "store_true"},
     ),
     Argument(("--apply",), "bring the resources of the recipes into their state, then save", {"action": "store_true"}),
+    Argument(("--strict",), "refuse a run with a cookbook that is not there", {"action": "store_true"}),
     Argument(("--force",), "save even over what somebody else has saved meanwhile", {"action": "store_true"}),
     *RUN,
     *STORE,

@@ -148,7 +148,7 @@ class Nodes(WithFacts):
         if file is not None:
             return self._loaded(file)
         tree = last.node.automatic.to_dict() if last is not None else NO_FACTS
-        made = ("expanded_run_list", "recipes", "roles")
+        made = ("cookbooks", "expanded_run_list", "recipes", "roles")
         return Facts({key: value for key, value in tree.items() if key not in made}, Origin("facts", "last run"))
 
 

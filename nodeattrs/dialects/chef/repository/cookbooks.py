@@ -22,9 +22,11 @@ from typing import NamedTuple, NoReturn
 
 from nodeattrs.core.borders import NAMED, Listed, taking
 from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.dialects.chef.repository import recipe_data
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
 from nodeattrs.dialects.chef.repository.attribute_data import AttributeData, read_data
 from nodeattrs.dialects.chef.repository.programs import Program
+from nodeattrs.dialects.chef.repository.recipe_data import RecipeData, read_recipe
 from nodeattrs.errors import (
     AttributeFileNotFound,
     BadArgument,
@@ -74,6 +76,9 @@ class _Declared(NamedTuple):
             return True
         return bool(lock.identifier) and self.path.name.endswith(f"-{lock.identifier}")
 
+    def meets(self, constraints: Iterable[str]) -> bool:
+        return all(Constraint.parse(one).allows(self.age) for one in constraints)
+
     @property
     def age(self) -> Version:
         try:
@@ -99,18 +104,22 @@ class CookbookPaths:
         named = {one.name if one.path.name.startswith(f"{one.name}-") else one.path.name for one in self._lying}
         return sorted(named | {one.name for one in self._own})
 
-    def find(self, name: str, lock: Lock | None = None) -> pathlib.Path | None:
+    def find(self, name: str, lock: Lock | None = None, constraints: Sequence[str] = ()) -> pathlib.Path | None:
         """The folder of a cookbook; None where it is not found.
 
         First comes the repository itself, then the first folder of that name, then the newest version by metadata.
         lock: accept only a folder that fits this lock
+        constraints: prefer versions that meet all of them; where none does, they do not count
         """
         named = next((one.path for one in self._own if one.name == name), self._folders_named.get(name))
-        if named is not None and (lock is None or _declared(named).fits(lock)):
-            return named
-        every = [*self._lying, *self._own, *self._of_source(lock)]
+        first = [one for one in ([] if named is None else [_declared(named)]) if one.fits(lock)]
+        every = [*self._lying, *self._own, *self._of_source(lock)] if not first or constraints else []
         found = [one for one in every if one.name == name and one.fits(lock)]
-        return max(found, key=lambda one: one.age).path if found else None
+        for ones in (first, found):
+            fitting = [one for one in ones if one.meets(constraints)]
+            if fitting:
+                return max(fitting, key=lambda one: one.age).path
+        return max(first or found, key=lambda one: one.age).path if first or found else None
 
     def hint(self, name: str) -> str:
         """The hint for a missing cookbook: the folder that has it, similar names, or all names."""
@@ -271,6 +280,10 @@ class Cookbook:
             self._read[file] = read_data(path, self.shown(file), self.attribute_name(file))
         return self._read[file]
 
+    def recipe_data(self, file: str) -> RecipeData:
+        """One of the recipes in YAML or JSON. raises: DocumentError"""
+        return read_recipe(pathlib.Path(self.root or "", file), self.shown(file))
+
     def attribute_name(self, file: str) -> str:
         """The name of an attribute file: "apache2::default"."""
         part = _stem(file.removeprefix("attributes/"))
@@ -293,20 +306,25 @@ class Cookbook:
     def recipes(self) -> dict[str, str]:
         """name -> path of recipes. A file `recipe.py` beside the metadata is the default recipe.
 
+        Code goes before YAML, and YAML before JSON, as in Chef.
         raises: DocumentError, for two files of one name
         """
         self._refuse_twins("recipes/", "recipe.")
-        inside = {path.removeprefix("recipes/"): path for path in self.files if path.startswith("recipes/")}
-        found = {_stem(name): path for name, path in inside.items() if name.endswith(_SUFFIXES) and "/" not in name}
-        alone = [path for path in self.files if path in ("recipe.py", "recipe.rb")]
-        return {**found, "default": alone[0]} if alone else found
+        found: dict[str, str] = {}
+        for suffixes in (recipe_data.JSON, recipe_data.YAML, _SUFFIXES):
+            paths = [path for path in self.files if path.endswith(suffixes)]
+            inside = {path: path.removeprefix("recipes/") for path in paths if path.startswith("recipes/")}
+            found |= {_stem(name): path for path, name in inside.items() if "/" not in name}
+            found |= {"default": path for path in paths if _stem(path) == "recipe"}
+        return found
 
     def _refuse_twins(self, *begins: str) -> None:
         """One name in Python and in Ruby, or twice as data: it cannot be known which counts. raises: DocumentError"""
-        seen: dict[tuple[str, bool], str] = {}
+        seen: dict[tuple[str, tuple[str, ...]], str] = {}
+        data = DATA if "attributes/" in begins else recipe_data.YAML
         for path in sorted(path for path in self.files if path.startswith(begins)):
-            is_data = path.endswith(DATA) and path.startswith("attributes/")
-            twin = seen.setdefault((_stem(path), is_data), path) if is_data or path.endswith(_SUFFIXES) else path
+            kind = next((suffixes for suffixes in (data, _SUFFIXES) if path.endswith(suffixes)), None)
+            twin = path if kind is None else seen.setdefault((_stem(path), kind), path)
             if twin != path:
                 message = f"{self.shown(twin)} and {self.shown(path)} are one file in two languages"
                 raise DocumentError(message, file=self.shown(twin), hint="keep one", kind=TWO_LANGUAGES)
@@ -449,7 +467,7 @@ class AttributeFileOrder:
     """Loads attribute files in Chef's order, each name once.
 
     loaded: "cookbook/path" of each file that was loaded, in order
-    run:    called with a cookbook and a path in it; it may call `include`
+    run:    called with a cookbook and a path in it, "" for a cookbook that is not there; it may call `include`
     suffix: as in `attribute_files`; None: all endings of a cookbook
     """
 
@@ -483,6 +501,9 @@ class AttributeFileOrder:
         cookbook_name, _, file = qualified(name).rpartition("::")
         try:
             cookbook = _found(self._cookbooks, cookbook_name or here)
+            if cookbook.is_missing:
+                self._run(cookbook, "")
+                return
             self._file_of(cookbook, file)
         except (CookbookNotFound, AttributeFileNotFound) as error:
             error.details = (f"it is included by {by()}",) if by else ()

@@ -2,6 +2,7 @@
 
     cookbooks/NAME/{metadata.{json,yaml,rb}, attributes/*.{py,rb,yaml,yml,json,toml}, recipes/*.{py,rb}}
     roles/NAME.{json,yaml,yml,py,rb}      environments/NAME.{json,yaml,yml,py,rb}
+    roles/**/NAME.{json,rb}               environments/**/NAME.{json,rb}
     nodes/NAME.{json,yaml,yml}            data_bags/BAG/ITEM.{json,yaml,yml}
     nodeattrs.toml
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
@@ -75,6 +77,17 @@ _READ = (*_DATA, RUBY)
 _SCRIPTED = (*_READ, ".py")
 _GALAXY = ("requirements.yml", "requirements.yaml")
 """What lies under `roles` where these are Ansible's."""
+_OF_OTHERS = frozenset(
+    (
+        *("defaults", "files", "handlers", "meta", "tasks", "templates", "vars"),  # of Ansible
+        *("data", "hieradata", "manifests", "modules"),  # of Puppet
+    )
+)
+"""Folders below `roles` and `environments` that hold nothing of Chef."""
+_DEEPEST = 3
+_DESCRIBES = re.compile(
+    r"Chef::(?:Role|Environment)|\b(?:run_list|(?:default|override)_attributes|cookbook_versions)\b|^name\b", re.MULTILINE
+)
 LEAVES = SCALARS | {Sensitive}
 """What items of data bags are made of."""
 
@@ -126,20 +139,21 @@ class Repository(Folder):
 
     def roles(self) -> list[str]:
         """The names of all roles."""
-        return self._names("roles", _SCRIPTED)
+        return sorted({*self._names("roles", _SCRIPTED), *self._nested("roles")})
 
     def environment(self, name: str) -> Environment:
         """The environment *name*; "_default" always exists, and is empty.
 
         raises: BadName, EnvironmentNotFound, DocumentError
         """
-        if name == DEFAULT_ENVIRONMENT and not self._files("environments", name, _SCRIPTED):
+        is_there = self._files("environments", name, _SCRIPTED) or name in self._nested("environments")
+        if name == DEFAULT_ENVIRONMENT and not is_there:
             return Environment(name)
         return self._described("environment", name, EnvironmentNotFound, read_environment, Environment)
 
     def environments(self) -> list[str]:
         """The names of all environments on disk."""
-        return self._names("environments", _SCRIPTED)
+        return sorted({*self._names("environments", _SCRIPTED), *self._nested("environments")})
 
     def node_document(self, name: str) -> NodeFile | None:
         """The node that a file in nodes/ describes; None where there is no such file.
@@ -291,13 +305,30 @@ class Repository(Folder):
         lock:   accept only a cookbook that fits; None: the newest of several
         raises: BadName, DocumentError; CookbookNotFound, unless the settings or `--roles-only` make it a warning
         """
+        found = self._found_cookbook(name, lock)
+        if found is None and not self.asked.roles_only and self.misses_cookbooks:
+            raise CookbookNotFound(f"there is no {_called(name, lock)}", hint=self._ways_to(name))
+        return found or self._missing(name, lock)
 
-        def make() -> Cookbook:
+    def cookbook_for_run(self, name: str, lock: Lock | None = None, constraints: tuple[str, ...] = ()) -> Cookbook:
+        """The cookbook *name*, or a stand-in that may set anything where it is not there.
+
+        constraints: what environment and run-list ask of its version, where several are there
+        raises: BadName, DocumentError; CookbookNotFound, where `--strict` or the settings refuse a missing cookbook
+        """
+        found = self._found_cookbook(name, lock, constraints)
+        refuses = self.asked.strict or self._chef.missing_cookbooks == "error"
+        if found is None and not self.asked.roles_only and refuses:
+            raise CookbookNotFound(f"there is no {_called(name, lock)}", hint=self._ways_to(name))
+        return found or self._missing(name, lock)
+
+    def _found_cookbook(self, name: str, lock: Lock | None, constraints: tuple[str, ...] = ()) -> Cookbook | None:
+        def make() -> Cookbook | None:
             checked_name(name, "cookbook")
-            root = None if self.asked.roles_only else self.cookbook_paths.find(name, lock)
-            return self._missing(name, lock) if root is None else self._cookbook(name, root)
+            root = None if self.asked.roles_only else self.cookbook_paths.find(name, lock, constraints)
+            return None if root is None else self._cookbook(name, root)
 
-        return self._once(("cookbook", name, *(lock or ())), make)
+        return self._once(("cookbook", name, *(lock or ()), *constraints), make)
 
     @cached_property
     def cookbook_paths(self) -> CookbookPaths:
@@ -315,15 +346,19 @@ class Repository(Folder):
         return self.cookbook_paths.names()
 
     def _missing(self, name: str, lock: Lock | None) -> Cookbook:
-        """What stands for a cookbook that is not there. raises: CookbookNotFound"""
-        what = f"cookbook {name}" if lock is None else f"cookbook {name} {lock.version}"
-        if not self.asked.roles_only and self.misses_cookbooks:
-            others = '--roles-only asks without cookbooks, [chef] missing_cookbooks = "warn" without this one'
-            hint = f"{self.cookbook_paths.hint(name)}; {others}"
-            raise CookbookNotFound(f"there is no {what}", hint=hint)
-        unread = "was not read: --roles-only" if self.asked.roles_only else "is not there"
-        self.warnings.append(DocumentError(f"{what} {unread}", kind=MISSING_COOKBOOK))
-        return Cookbook(name, locator=Origin("cookbook", name), unread=unread)
+        """What stands for a cookbook that is not there; the first time with a warning."""
+
+        def make() -> Cookbook:
+            unread = "was not read: --roles-only" if self.asked.roles_only else "is not there"
+            hint = None if self.asked.roles_only else self.cookbook_paths.hint(name)
+            self.warnings.append(DocumentError(f"{_called(name, lock)} {unread}", hint=hint, kind=MISSING_COOKBOOK))
+            return Cookbook(name, locator=Origin("cookbook", name), unread=unread)
+
+        return self._once(("missing cookbook", name, *(lock or ())), make)
+
+    def _ways_to(self, name: str) -> str:
+        """The hint for a cookbook that is not there and must be."""
+        return f"{self.cookbook_paths.hint(name)}; --roles-only asks without cookbooks"
 
     def scripted(self, folder: str) -> set[str]:
         """The names of the roles or environments that are Python files. folder: "roles" or "environments" """
@@ -331,8 +366,8 @@ class Repository(Folder):
 
     @property
     def misses_cookbooks(self) -> bool:
-        """Whether a missing cookbook is an error, by the settings."""
-        return self._chef.missing_cookbooks == "error"
+        """Whether a check reports a missing cookbook."""
+        return self._chef.missing_cookbooks != "warn"
 
     def _described(
         self,
@@ -344,8 +379,10 @@ class Repository(Folder):
     ) -> _Thing:
         def make() -> _Thing:
             path = self._file(f"{kind}s", name, _SCRIPTED, f"{kind} {name}")
+            if path is None and name in (nested := self._nested(f"{kind}s")):
+                path = self._counting(nested[name], f"{kind} {name}")
             if path is None:
-                hint = known_or_near(name, self._names(f"{kind}s", _SCRIPTED))
+                hint = known_or_near(name, {*self._names(f"{kind}s", _SCRIPTED), *self._nested(f"{kind}s")})
                 raise missing(f"there is no {kind} {name}", hint=hint)
             return self._from(path, kind, name, partial(read, name), partial(unread, name))
 
@@ -421,17 +458,52 @@ class Repository(Folder):
         place = os.path.join(self._place, folder, name)
         return [pathlib.Path(place + suffix) for suffix in suffixes if os.path.lexists(place + suffix)]
 
+    def _nested(self, folder: str) -> dict[str, list[pathlib.Path]]:
+        """Name -> the files of that name in folders below *folder*, as Chef finds roles there.
+
+        A file counts where its text has a word of roles or environments. Links to folders are not followed.
+        """
+
+        def make() -> dict[str, list[pathlib.Path]]:
+            found: dict[str, list[pathlib.Path]] = {}
+            top = self.root / folder
+            for here, folders, names in os.walk(top):
+                depth = len(pathlib.Path(here).relative_to(top).parts)
+                is_end = depth == _DEEPEST
+                folders[:] = [] if is_end else sorted(one for one in folders if one not in _OF_OTHERS)
+                paths = (pathlib.Path(here, name) for name in sorted(names) if depth)
+                for path in (one for one in paths if one.suffix in (".json", RUBY) and self._describes(one)):
+                    found.setdefault(path.stem, []).append(path)
+            return found
+
+        return self._once(("nested", folder), make)
+
+    def _describes(self, path: pathlib.Path) -> bool:
+        """Whether a file has a word of roles or environments; False where it cannot be read."""
+        try:
+            return _DESCRIBES.search(documents.text_of(path, self.shown(path))) is not None
+        except DocumentError:
+            return False
+
     def _file(self, folder: str, name: str, suffixes: tuple[str, ...], what: str) -> pathlib.Path | None:
-        files = self._files(folder, name, suffixes)
+        return self._counting(self._files(folder, name, suffixes), what)
+
+    def _counting(self, found: list[pathlib.Path], what: str) -> pathlib.Path | None:
+        """Of the files that describe one thing the one that counts; None for no files. raises: DocumentError"""
+        files = sorted(found, key=lambda path: path.suffix == RUBY)
         if [path.suffix for path in files] == [".json", RUBY]:
             ruby = files.pop()  # as Chef prefers; metadata.json is made of the other one
-            if name != "metadata":
+            if files[0].stem != "metadata":
                 message, hint = f"is not read: {self.shown(files[0])} counts, as in Chef", "keep one"
                 self.warnings.append(DocumentError(message, file=self.shown(ruby), hint=hint, kind=JSON_COUNTS))
         if len(files) > 1:
             names = " and ".join(self.shown(path) for path in files)
             raise DocumentError(f"{what} is described twice, by {names}", file=self.shown(files[0]), hint="keep one")
         return files[0] if files else None
+
+
+def _called(cookbook: str, lock: Lock | None) -> str:
+    return f"cookbook {cookbook} {lock.version if lock else ''}".rstrip()
 
 
 def _commit_of(root: pathlib.Path) -> str:

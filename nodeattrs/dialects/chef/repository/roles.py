@@ -257,6 +257,7 @@ class Asked(NamedTuple):
     ruby:           run attribute files in Ruby, with the Ruby of this machine
     secret_file:    the file with the secret of encrypted data bags
     without:        items to remove from all run-lists, of nodes and roles
+    strict:         refuse a run with a cookbook that is not there
     """
 
     roles_only: bool = False
@@ -266,6 +267,7 @@ class Asked(NamedTuple):
     ruby: bool = False
     secret_file: str = ""
     without: tuple[str, ...] = ()
+    strict: bool = False
 
     def left(self, items: Iterable[str]) -> list[str]:
         """The items of a run-list without the items in `without`."""

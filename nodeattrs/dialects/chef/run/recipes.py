@@ -8,7 +8,7 @@ stores; what a file may call is handed in as callables.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -19,9 +19,10 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
 from nodeattrs.dialects.chef.repository.attribute_data import set_data
 from nodeattrs.dialects.chef.repository.cookbooks import RUBY, AttributeFileOrder, Cookbook, not_run
+from nodeattrs.dialects.chef.repository.recipe_data import SUFFIXES as RECIPES
 from nodeattrs.dialects.chef.run.platform_words import PLATFORM_WORDS, platform_words, questions
 from nodeattrs.dialects.chef.run.resources import RESOURCE_WORDS
-from nodeattrs.dialects.chef.run.ruby_files import NOT_READ, RubyFiles, Unrun, note_anything, note_code
+from nodeattrs.dialects.chef.run.ruby_files import NOT_READ, Reached, RubyFiles, Unrun, note_anything, note_code
 from nodeattrs.errors import (
     CookbookNotFound,
     DocumentError,
@@ -209,6 +210,9 @@ class RecipeRunner:
         return True
 
     def _run_attribute_file(self, cookbook: Cookbook, file: str) -> None:
+        if cookbook.is_missing:
+            self._note_anything(Origin(ATTRIBUTE_FILE, cookbook.name), cookbook.unread)
+            return
         if not file.endswith(DATA):
             self._run(cookbook, file, ATTRIBUTE_FILE, cookbook.attribute_name(file))
             return
@@ -228,6 +232,23 @@ class RecipeRunner:
             reached, hint = [], error.hint
             self._note_anything(origin, f"{NOT_READ}: {error.message}")
         self.warnings.append(not_run(shown, hint))
+        self._note_reached(reached, kind, name)
+
+    def _declare(self, cookbook: Cookbook, file: str, name: str) -> None:
+        """Note what the resources of a recipe in YAML or JSON may set, and run the recipes that it includes."""
+        recipe, origin = cookbook.recipe_data(file), Origin(RECIPE, name, cookbook.shown(file))
+        self.warnings += recipe.warnings
+        try:
+            reached = [*self._unrun.reached(cookbook, file, origin)]
+        except MissingExtra as error:
+            reached = []
+            self._note_anything(origin, f"{NOT_READ}: {error.message}")
+        self._note_reached(reached, RECIPE, name)
+        for other, line in recipe.includes.items():
+            self.run_recipe(other, here=cookbook.name, by=partial(origin.moved, line))
+
+    def _note_reached(self, reached: Iterable[Reached], kind: str, name: str) -> None:
+        """Note what code that is not run may set, with the files that it includes."""
         for its, place, code in reached:
             with setting_as(self.node, kind, name):
                 note_code(self.node, place, code)
@@ -243,7 +264,7 @@ class RecipeRunner:
         full = here + full if full.startswith("::") else full
         try:
             cookbook = self._cookbook(cookbook_of(full))
-            is_followed = cookbook.is_missing or cookbook.recipe_file(full).endswith(RUBY)
+            is_followed = cookbook.is_missing or cookbook.recipe_file(full).endswith((RUBY, *RECIPES))
         except NotFound:
             self._note_anything(by, f"it includes recipe {full}, which is not there")
             return
@@ -262,6 +283,9 @@ class RecipeRunner:
                 self._ruby.run(cookbook, file, name)
             else:
                 self._pass_over(cookbook, file, kind, name)
+            return
+        if file.endswith(RECIPES):
+            self._declare(cookbook, file, name)
             return
         program = cookbook.program(file)
         self.warnings += program.warnings

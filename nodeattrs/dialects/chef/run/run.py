@@ -102,7 +102,7 @@ def run_node(
     start.take_attributes(intake, facts)
     plan = _planned(repository, injection.run_list(wanted), node.environment, start.policy)
     take_layers(node, plan.expansion, plan.environment)
-    noted = plan.expansion.noted
+    noted = {**plan.expansion.noted, "cookbooks": plan.versions}
     if start.policy is not None:
         noted = {**noted, **start.policy.noted(plan.expansion.qualified)}
     intake.ensure_tags()
@@ -218,6 +218,12 @@ class _Plan:
     cookbooks: list[str]
     cookbook: Callable[[str], Cookbook]
 
+    @property
+    def versions(self) -> dict[str, dict[str, str]]:
+        """The automatic attribute `cookbooks`: name -> its version, without cookbooks that are not there."""
+        found = map(self.cookbook, self.cookbooks)
+        return {one.name: {"version": one.version} for one in found if not one.is_missing}
+
 
 def _planned(repository: Repository, run_list: list[str], environment: str, policy: Policy | None) -> _Plan:
     """Expand a run-list, and order the cookbooks. raises: NotFound, RunListError, CookbookVersionConflict"""
@@ -225,16 +231,21 @@ def _planned(repository: Repository, run_list: list[str], environment: str, poli
     roles = partial(_left_of, repository) if asked.without else repository.role
     run_list = asked.left(run_list) if asked.without else run_list
     environments: Callable[[str], Environment] = repository.environment
-    cookbook: Callable[[str], Cookbook] = repository.cookbook
     if policy is not None:
         policy.require_recipes(run_list)
-        environments, cookbook = Environment, partial(_locked, repository, policy)
+        environments = Environment
     expansion = expand_run_list(run_list, roles, environment)
     expansion.require_roles()
     expansion.role_layers += [policy.layer()] if policy is not None else []
     layer = environment_named(environment, environments)
+    pins = [*expansion.pins(), *environments(environment).pins()]
+    cookbook: Callable[[str], Cookbook] = partial(_pinned, repository, pins)
+    if policy is not None:
+        cookbook = partial(_locked, repository, policy)
     cookbooks = cookbook_order(expansion.recipes, cookbook)
-    check_versions(cookbooks, cookbook, [*expansion.pins(), *environments(environment).pins()])
+    if policy is None and not any(cookbook(name).is_missing for name in cookbooks):
+        cookbook = partial(_included, repository, frozenset(cookbooks), cookbook)
+    check_versions(cookbooks, cookbook, pins)
     _check_recipes(cookbook, expansion)
     return _Plan(expansion, layer, cookbooks, cookbook)
 
@@ -246,8 +257,19 @@ def _left_of(repository: Repository, name: str) -> Role:
     return replace(role, run_list=left(role.run_list), env_run_lists=lists)
 
 
+def _pinned(repository: Repository, pins: list[tuple[str, str, Origin]], name: str) -> Cookbook:
+    return repository.cookbook_for_run(name, None, tuple(asked for cookbook, asked, _ in pins if cookbook == name))
+
+
+def _included(
+    repository: Repository, planned: frozenset[str], cookbook: Callable[[str], Cookbook], name: str
+) -> Cookbook:
+    """A cookbook of the run, or one that a file includes. The latter must be there: Chef would have no other."""
+    return cookbook(name) if name in planned else repository.cookbook(name)
+
+
 def _locked(repository: Repository, policy: Policy, name: str) -> Cookbook:
-    return repository.cookbook(name, policy.lock(name))
+    return repository.cookbook_for_run(name, policy.lock(name))
 
 
 def _configure(

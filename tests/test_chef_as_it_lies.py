@@ -1,0 +1,239 @@
+"""Chef repositories without a settings file: what lies in which folder, and what is read of it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from nodeattrs.cli import main
+from nodeattrs.core.claim import Origin
+from nodeattrs.dialects.chef.facts import Facts
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.repository.roles import Asked
+from nodeattrs.dialects.chef.run.run import Run, run_node
+from nodeattrs.errors import CookbookNotFound, DocumentError
+from tests.on_disk import repository
+
+FACTS = {"platform": "debian", "platform_version": "12", "platform_family": "debian", "fqdn": "n1.example"}
+APP = {
+    "cookbooks/app/metadata.rb": "name 'app'\nversion '1.0.0'\n",
+    "cookbooks/app/recipes/default.rb": "",
+    "facts.json": FACTS,
+}
+ROLE = "name 'r'\nrun_list 'recipe[app]'\n"
+
+
+def ran(repo: Repository, *run_list: str, asked: Asked | None = None, **more: object) -> Run:
+    """A run of node n1 of the repository."""
+    repo.asked = asked or repo.asked
+    return run_node(repo, "n1", facts=Facts(FACTS, Origin("facts")), run_list=list(run_list) or None, **more)
+
+
+def said(tmp_path, capsys, *words: str) -> tuple[int, str, str]:
+    """Exit code, output and errors of a command about the repository `r`."""
+    facts = () if "list" in words or "--platform" in words else ("--facts", str(tmp_path / "r/facts.json"))
+    code = main([*words, "--repo", str(tmp_path / "r"), *facts, "--store", str(tmp_path / "s.db")])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+class TestCookbooksThatAreNotThere:
+    FILES = {**APP, "roles/r.rb": ROLE.replace("app]'", "app]', 'recipe[ntp]'") + "override_attributes 'k' => 1\n"}
+
+    def test_a_missing_cookbook_is_an_unread_layer_with_a_warning(self, tmp_path):
+        run = ran(repository(tmp_path, self.FILES), "role[r]")
+
+        assert 1 == run.node["k"]
+        assert ["cookbook ntp is not there"] == [one.message for one in run.warnings if one.kind == "missing-cookbook"]
+        assert {"ntp", "ntp::default"} == {one.origin.name for one in run.node.trace("k").unknown}
+
+    def test_explain_answers_with_exit_code_5_and_strict_refuses(self, tmp_path, capsys):
+        repository(tmp_path / "r", self.FILES)
+        words = ("explain", "n1", "k", "--run-list", "role[r]")
+
+        code, out, err = said(tmp_path, capsys, *words)
+        assert (5, True) == (code, "roles/r.rb:3" in out)
+        assert "cookbook ntp is not there" in err
+        assert 1 == said(tmp_path, capsys, *words, "--strict")[0]
+
+    def test_run_strict_refuses_before_anything_is_saved(self, tmp_path, capsys):
+        repository(tmp_path / "r", self.FILES)
+        words = ("run", "--node", "n1", "--run-list", "role[r]", "--why-run")
+
+        assert 0 == said(tmp_path, capsys, *words)[0]
+        code, _, err = said(tmp_path, capsys, *words, "--strict")
+        assert (1, True) == (code, "there is no cookbook ntp" in err)
+
+    def test_a_cookbook_with_a_similar_name_is_proposed(self, tmp_path):
+        run = ran(repository(tmp_path, {**APP, "cookbooks/nginx/recipes/default.rb": ""}), "ngix")
+
+        assert ["did you mean nginx?"] == [one.hint for one in run.warnings if one.kind == "missing-cookbook"]
+
+    def test_an_attribute_file_that_a_missing_cookbook_has_is_unread(self, tmp_path):
+        files = {
+            **APP,
+            "cookbooks/app/metadata.rb": "name 'app'\ndepends 'ntp'\n",
+            "cookbooks/app/attributes/default.py": "include_attribute('ntp')\ndefault['a'] = 1\n",
+        }
+        run = ran(repository(tmp_path, files), "app")
+
+        assert 1 == run.node["a"]
+        assert "ntp" in {one.origin.name for one in run.node.trace("a").unknown}
+
+    def test_an_include_of_what_no_cookbook_depends_on_is_refused_as_in_chef(self, tmp_path):
+        files = {**APP, "cookbooks/app/attributes/default.py": "include_attribute('ntp')\n"}
+
+        with pytest.raises(Exception, match="there is no cookbook ntp"):
+            ran(repository(tmp_path, files), "app")
+
+    def test_the_settings_can_refuse(self, tmp_path):
+        files = {**self.FILES, "nodeattrs.toml": '[chef]\nmissing_cookbooks = "error"\n'}
+
+        with pytest.raises(CookbookNotFound, match="there is no cookbook ntp"):
+            ran(repository(tmp_path, files), "role[r]")
+
+
+class TestSubfolders:
+    @pytest.mark.parametrize("file", ["roles/sub/r.rb", "roles/a/b/r.rb"])
+    def test_a_role_in_a_folder_below_roles_is_found_by_its_name(self, tmp_path, file):
+        repo = repository(tmp_path, {**APP, file: f"{ROLE}default_attributes 'app' => {{ 'a' => 2 }}\n"})
+        run = ran(repo, "role[r]")
+
+        assert (["r"], 2) == (repo.roles(), run.node["app"]["a"])
+        assert [f"{file}:3 (role r)"] == [str(one) for one in run.node.origins("app.a")]
+
+    def test_json_counts_beside_ruby_and_the_top_folder_before_both(self, tmp_path):
+        files = {
+            "roles/sub/r.rb": "name 'r'\ndescription 'ruby'\n",
+            "roles/sub/r.json": {"name": "r", "description": "json", "json_class": "Chef::Role"},
+        }
+        assert "json" == repository(tmp_path, files).role("r").description
+        assert "top" == repository(tmp_path, {"roles/r.rb": "name 'r'\ndescription 'top'\n"}).role("r").description
+
+    def test_two_files_of_one_role_are_refused_as_in_chef(self, tmp_path):
+        repo = repository(tmp_path, {f"roles/{one}/r.rb": ROLE for one in ("a", "b")})
+
+        with pytest.raises(DocumentError, match=r"role r is described twice, by roles/a/r\.rb and roles/b/r\.rb"):
+            repo.role("r")
+
+    def test_an_environment_in_a_folder_is_found(self, tmp_path):
+        files = {**APP, "environments/eu/prod.rb": "name 'prod'\noverride_attributes 'a' => 1\n"}
+        repo = repository(tmp_path, files)
+
+        assert (["prod"], 1) == (repo.environments(), ran(repo, "app", environment="prod").node["a"])
+
+    def test_what_other_tools_keep_below_roles_and_environments_is_passed_over(self, tmp_path):
+        files = {
+            "roles/web/tasks/main.json": {"run_list": []},
+            "roles/web/files/x.rb": ROLE,
+            "environments/production/modules/m/metadata.json": {"name": "me-m"},
+            "environments/production/settings.json": {"a": 1},
+        }
+        repo = repository(tmp_path, files)
+
+        assert ([], []) == (repo.roles(), repo.environments())
+
+
+class TestRecipesAsData:
+    def test_a_recipe_in_yaml_sets_nothing(self, tmp_path, capsys):
+        files = {name: text for name, text in APP.items() if "recipes" not in name}
+        files["cookbooks/app/recipes/default.yml"] = "resources:\n- type: file\n  name: /tmp/x\n"
+        files["cookbooks/app/attributes/default.py"] = "default['app']['a'] = 1\n"
+        repository(tmp_path / "r", files)
+        code, out, _ = said(tmp_path, capsys, "explain", "n1", "app.a", "--run-list", "app", "-F", "json")
+
+        assert (0, 1) == (code, json.loads(out)["value"])
+
+    @pytest.mark.parametrize(
+        ("files", "recipe"),
+        [
+            (["default.rb", "default.yml", "default.json"], "recipes/default.rb"),
+            (["default.yaml", "default.json"], "recipes/default.yaml"),
+            (["default.json"], "recipes/default.json"),
+        ],
+    )
+    def test_ruby_goes_before_yaml_and_yaml_before_json(self, tmp_path, files, recipe):
+        repo = repository(tmp_path, {f"cookbooks/app/recipes/{name}": "" for name in files})
+
+        assert {"default": recipe} == repo.cookbook("app").recipes
+
+    def test_included_recipes_run_and_resources_that_set_attributes_are_unread(self, tmp_path):
+        recipe = "resources:\n- type: hostname\n  name: x\n- type: app_thing\n  name: y\ninclude_recipes:\n- app::more\n"
+        files = {
+            "cookbooks/app/recipes/default.yml": recipe,
+            "cookbooks/app/recipes/more.json": {"resources": []},
+            "cookbooks/app/resources/thing.rb": "action :create do\n  node.default['t']['u'] = 1\nend\n",
+        }
+        run = ran(repository(tmp_path, files), "app")
+        places = {
+            path: [str(one.origin.at(())) for one in run.node.trace(path).unknown] for path in ("fqdn", "t.u", "other")
+        }
+
+        assert ["app::default", "app::more"] == run.recipes
+        assert [] == places["other"]
+        assert ["cookbooks/app/recipes/default.yml:2"] == [one.partition(" ")[0] for one in places["fqdn"]]
+        assert ["cookbooks/app/resources/thing.rb:2"] == [one.partition(" ")[0] for one in places["t.u"]]
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("a: 1\n", "a recipe needs the key resources"),
+            ("resources: 1\n", "resources must be a list"),
+            ("resources:\n- name: x\n", "default.yml:2:3: an entry of resources must be a map with a type"),
+        ],
+    )
+    def test_a_recipe_that_chef_refuses_is_refused_with_its_line(self, tmp_path, text, message):
+        with pytest.raises(DocumentError, match=message):
+            ran(repository(tmp_path, {"cookbooks/app/recipes/default.yml": text}), "app")
+
+    def test_two_spellings_of_yaml_are_refused_as_in_chef(self, tmp_path):
+        repo = repository(tmp_path, {f"cookbooks/app/recipes/default.{one}": "resources: []" for one in ("yml", "yaml")})
+
+        with pytest.raises(DocumentError, match="one file in two languages"):
+            ran(repo, "app")
+
+
+class TestVersionsOfACookbook:
+    FILES = {
+        f"cookbooks/app-{version}/{file}": text
+        for version in ("1.0.0", "2.0.0")
+        for file, text in {
+            "metadata.rb": f"name 'app'\nversion '{version}'\n",
+            "attributes/default.py": f"default['app']['a'] = '{version}'\n",
+            "recipes/default.rb": "",
+        }.items()
+    }
+
+    @pytest.mark.parametrize(
+        ("asked", "version"),
+        [("= 1.0.0", "1.0.0"), ("~> 2.0", "2.0.0"), (">= 0.0", "2.0.0"), ("< 2.0", "1.0.0")],
+    )
+    def test_the_version_is_used_that_the_environment_asks_for(self, tmp_path, asked, version):
+        files = {**self.FILES, "environments/dev.rb": f"name 'dev'\ncookbook 'app', '{asked}'\n"}
+        run = ran(repository(tmp_path, files), "app", environment="dev")
+
+        assert version == run.node["app"]["a"]
+        assert {"app": {"version": version}} == run.node["cookbooks"]
+
+    def test_an_item_of_the_run_list_may_ask_for_one(self, tmp_path):
+        assert "1.0.0" == ran(repository(tmp_path, self.FILES), "recipe[app@1.0.0]").node["app"]["a"]
+
+    def test_a_version_that_is_not_there_is_a_conflict_with_both_lines(self, tmp_path):
+        files = {**self.FILES, "environments/dev.rb": "name 'dev'\ncookbook 'app', '= 3.0.0'\n"}
+
+        with pytest.raises(Exception, match=r"cookbook app is at 2\.0\.0 .* = 3\.0\.0 is asked for by environments/dev"):
+            ran(repository(tmp_path, files), "app", environment="dev")
+
+
+class TestVersionsAsAttributes:
+    def test_the_node_knows_the_versions_of_its_cookbooks(self, tmp_path):
+        files = {
+            **APP,
+            "cookbooks/app/attributes/default.py": "default['app']['v'] = node['cookbooks']['app']['version']\n",
+            "cookbooks/unused/recipes/default.rb": "",
+        }
+        node = ran(repository(tmp_path, files), "app").node
+
+        assert ("1.0.0", {"app": {"version": "1.0.0"}}) == (node["app"]["v"], node["cookbooks"])
+        assert {"cookbooks"} == {*node.automatic.to_dict()} & {"cookbooks"}
