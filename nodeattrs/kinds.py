@@ -121,6 +121,13 @@ MISSING_COOKBOOK = kind(
     example="nodeattrs run --repo . --run-list 'role[web]' --roles-only",
     way_out="Fetch it (berks vendor), or name its folder: [chef] cookbook_paths.",
 )
+NOT_LOCKED = kind(
+    "NA0470",
+    "policy-without-lock",
+    cause="A Policyfile without its lock: the cookbooks of the repository are used, in the versions that lie there.",
+    example="nodeattrs run --repo . --policy-name web, where Policyfile.rb has no Policyfile.lock.json",
+    way_out="Make the lock: chef install.",
+)
 OUTSIDE = kind(
     "NA0317",
     "outside",

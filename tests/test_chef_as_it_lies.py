@@ -159,7 +159,9 @@ class TestRecipesAsData:
         assert {"default": recipe} == repo.cookbook("app").recipes
 
     def test_included_recipes_run_and_resources_that_set_attributes_are_unread(self, tmp_path):
-        recipe = "resources:\n- type: hostname\n  name: x\n- type: app_thing\n  name: y\ninclude_recipes:\n- app::more\n"
+        recipe = (
+            "resources:\n- type: hostname\n  name: x\n- type: app_thing\n  name: y\ninclude_recipes:\n- app::more\n"
+        )
         files = {
             "cookbooks/app/recipes/default.yml": recipe,
             "cookbooks/app/recipes/more.json": {"resources": []},
@@ -188,7 +190,9 @@ class TestRecipesAsData:
             ran(repository(tmp_path, {"cookbooks/app/recipes/default.yml": text}), "app")
 
     def test_two_spellings_of_yaml_are_refused_as_in_chef(self, tmp_path):
-        repo = repository(tmp_path, {f"cookbooks/app/recipes/default.{one}": "resources: []" for one in ("yml", "yaml")})
+        repo = repository(
+            tmp_path, {f"cookbooks/app/recipes/default.{one}": "resources: []" for one in ("yml", "yaml")}
+        )
 
         with pytest.raises(DocumentError, match="one file in two languages"):
             ran(repo, "app")
@@ -222,7 +226,9 @@ class TestVersionsOfACookbook:
     def test_a_version_that_is_not_there_is_a_conflict_with_both_lines(self, tmp_path):
         files = {**self.FILES, "environments/dev.rb": "name 'dev'\ncookbook 'app', '= 3.0.0'\n"}
 
-        with pytest.raises(Exception, match=r"cookbook app is at 2\.0\.0 .* = 3\.0\.0 is asked for by environments/dev"):
+        with pytest.raises(
+            Exception, match=r"cookbook app is at 2\.0\.0 .* = 3\.0\.0 is asked for by environments/dev"
+        ):
             ran(repository(tmp_path, files), "app", environment="dev")
 
 
@@ -237,3 +243,113 @@ class TestVersionsAsAttributes:
 
         assert ("1.0.0", {"app": {"version": "1.0.0"}}) == (node["app"]["v"], node["cookbooks"])
         assert {"cookbooks"} == {*node.automatic.to_dict()} & {"cookbooks"}
+
+
+LOCK = {
+    "name": "web",
+    "run_list": ["recipe[app::default]"],
+    "named_run_lists": {},
+    "cookbook_locks": {"app": {"version": "1.0.0", "source": "cookbooks/app"}},
+    "default_attributes": {"app": {"port": 1}},
+}
+POLICYFILE = """\
+name 'web'
+default_source :chef_repo, ENV['HOME']
+run_list 'app'
+named_run_list :deploy, 'app::deploy', 'app'
+cookbook 'app', path: 'cookbooks/app'
+port = 8080
+default['app']['port'] = port
+default['app']['tree'] = { 'a' => [1], b: 2 }
+override['app']['tls'] = true
+"""
+
+
+class TestPolicies:
+    @pytest.mark.parametrize("file", ["policies/macos/web.lock.json", "policyfiles/a/b/x.lock.json"])
+    def test_a_lock_in_a_folder_below_is_found_by_its_name(self, tmp_path, capsys, file):
+        repo = repository(tmp_path / "r", {**APP, file: LOCK})
+
+        assert (0, "web\n") == said(tmp_path, capsys, "list", "policies")[:2]
+        assert 1 == ran(repo, asked=Asked(policy="web")).node["app"]["port"]
+
+    def test_the_literals_of_a_policyfile_without_a_lock_count(self, tmp_path):
+        repo = repository(tmp_path, {**APP, "Policyfile.rb": POLICYFILE, "cookbooks/app/recipes/deploy.rb": ""})
+        run = ran(repo, asked=Asked(policy="web"))
+        deploy = ran(repo, asked=Asked(policy="web", named_run_list="deploy"))
+
+        assert ["web"] == repo.policies()
+        assert (["app::default"], ["app::deploy", "app::default"]) == (run.recipes, deploy.recipes)
+        assert {"port": 8080, "tree": {"a": [1], "b": 2}, "tls": True} == run.node["app"].to_dict()
+        assert ({"port", "tree"}, {"tls"}) == ({*run.node.role_default["app"]}, {*run.node.role_override["app"]})
+        assert ["Policyfile.rb:7 (policy web)"] == [str(one) for one in run.node.origins("app.port")]
+        assert () == tuple(run.node.trace("app.port").unknown)
+        assert ["policy-without-lock"] == [one.kind for one in run.warnings if one.file == "Policyfile.rb"]
+
+    def test_a_lock_counts_before_the_policyfile_beside_it(self, tmp_path):
+        files = {**APP, "policyfiles/web.rb": POLICYFILE, "policyfiles/web.lock.json": LOCK}
+        for name in ("web", "policyfiles/web.rb"):
+            assert 1 == ran(repository(tmp_path, files), asked=Asked(policy=name)).node["app"]["port"]
+
+    @pytest.mark.parametrize(
+        ("code", "line"),
+        [
+            ("run_list(*Dir['cookbooks/*'])", 10),
+            ("default['app']['port'] = ENV['PORT']", 10),
+            ("Dir['x'].each { |one| named_run_list one, 'app' }", 10),
+            ("local_cookbooks %w(a)", 10),
+            ("default['app'].merge!('a' => 1)", 10),
+            ("include_policy 'base', git: 'https://git.example/base.git'", 10),
+            ("include_policy 'base', path: '../outside'", 10),
+        ],
+    )
+    def test_what_is_no_literal_in_a_policyfile_is_unread_with_its_line(self, tmp_path, code, line):
+        repo = repository(tmp_path, {**APP, "Policyfile.rb": f"{POLICYFILE}{code}\n"})
+        unread = ran(repo, asked=Asked(policy="web")).node.trace("app.port").unknown
+
+        assert {f"Policyfile.rb:{line}"} == {str(one.origin.at(())).partition(" ")[0] for one in unread}
+
+    def test_an_included_policy_comes_first_and_its_attributes_join(self, tmp_path):
+        base = "name 'base'\nrun_list 'base'\ndefault['base']['a'] = 1\noverride['app']['more'] = 2\n"
+        files = {
+            **APP,
+            "cookbooks/base/recipes/default.rb": "",
+            "policyfiles/base.rb": base,
+            "policyfiles/web.rb": f"{POLICYFILE.replace('cookbooks/app', '../cookbooks/app')}include_policy 'base', path: '.'\n",
+        }
+        run = ran(repository(tmp_path, files), asked=Asked(policy="web"))
+
+        assert ["base::default", "app::default"] == run.recipes
+        assert (1, 8080, 2, True) == (
+            run.node["base"]["a"],
+            run.node["app"]["port"],
+            run.node["app"]["more"],
+            run.node["app"]["tls"],
+        )
+        assert ["policyfiles/base.rb:3 (policy base)"] == [str(one) for one in run.node.origins("base.a")]
+        assert ["policyfiles/web.rb:7 (policy web)"] == [str(one) for one in run.node.origins("app.port")]
+
+    def test_policyfiles_that_include_each_other_are_unread(self, tmp_path):
+        files = {
+            **APP,
+            "policyfiles/a.rb": "name 'a'\nrun_list 'app'\ninclude_policy 'b', path: '.'\n",
+            "policyfiles/b.rb": "name 'b'\nrun_list 'app'\ninclude_policy 'a', path: '.'\n",
+        }
+        assert ran(repository(tmp_path, files), asked=Asked(policy="a")).node.trace("x").unknown
+
+    def test_the_folder_that_a_policyfile_names_goes_before_another_one(self, tmp_path):
+        files = {
+            "cookbooks/app/metadata.rb": "name 'app'\nversion '1.0.0'\n",
+            "cookbooks/app/recipes/default.rb": "",
+            "mine/app/metadata.rb": "name 'app'\nversion '2.0.0'\n",
+            "mine/app/recipes/default.rb": "",
+            "Policyfile.rb": "name 'web'\nrun_list 'app'\ncookbook 'app', '>= 1.0', path: 'mine/app'\n",
+        }
+        assert (
+            "2.0.0" == ran(repository(tmp_path, files), asked=Asked(policy="web")).node["cookbooks"]["app"]["version"]
+        )
+
+    def test_a_version_that_a_policyfile_asks_for_is_checked(self, tmp_path):
+        text = POLICYFILE.replace("'app', path", "'app', '~> 2.0', path")
+        with pytest.raises(Exception, match=r"~> 2\.0 is asked for by Policyfile\.rb:5"):
+            ran(repository(tmp_path, {**APP, "Policyfile.rb": text}), asked=Asked(policy="web"))

@@ -53,7 +53,7 @@ _FIELD = re.compile(r"""^[^\S\n]*(name|version)\b\s*[:(]?\s*(["'])([^"'\n]+)\2""
 
 
 class Lock(NamedTuple):
-    """The locked version of a cookbook.
+    """The locked version of a cookbook; "" for any.
 
     identifier: the end of its folder's name, in place of the version; "" for none
     source:     its folder, relative to the repository, where it is in no other; "" for none
@@ -72,7 +72,7 @@ class _Declared(NamedTuple):
     path: pathlib.Path
 
     def fits(self, lock: Lock | None) -> bool:
-        if lock is None or self.version == lock.version:
+        if lock is None or lock.version in ("", self.version):
             return True
         return bool(lock.identifier) and self.path.name.endswith(f"-{lock.identifier}")
 
@@ -115,6 +115,8 @@ class CookbookPaths:
         first = [one for one in ([] if named is None else [_declared(named)]) if one.fits(lock)]
         every = [*self._lying, *self._own, *self._of_source(lock)] if not first or constraints else []
         found = [one for one in every if one.name == name and one.fits(lock)]
+        if lock is not None and not lock.version:  # of a Policyfile without a lock, which names the folder
+            first = [*self._of_source(lock), *first][:1]
         for ones in (first, found):
             fitting = [one for one in ones if one.meets(constraints)]
             if fitting:

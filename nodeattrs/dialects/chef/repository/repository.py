@@ -41,6 +41,12 @@ from nodeattrs.dialects.chef.repository.cookbooks import (
     read_metadata,
 )
 from nodeattrs.dialects.chef.repository.encrypted import decrypted, is_encrypted
+from nodeattrs.dialects.chef.repository.policyfiles import (
+    declared_name,
+    policy_files,
+    read_policyfile,
+    unread_policy,
+)
 from nodeattrs.dialects.chef.repository.programs import Script
 from nodeattrs.dialects.chef.repository.roles import (
     DEFAULT_ENVIRONMENT,
@@ -68,7 +74,7 @@ from nodeattrs.errors import (
 )
 from nodeattrs.formats import documents
 from nodeattrs.formats.chef_words import ruby_document
-from nodeattrs.kinds import JSON_COUNTS, MISSING_COOKBOOK
+from nodeattrs.kinds import JSON_COUNTS, MISSING_COOKBOOK, NOT_LOCKED
 from nodeattrs.project.config import ChefConfig, RepositorySettings
 from nodeattrs.project.fields import Fields, known_or_near
 
@@ -86,7 +92,8 @@ _OF_OTHERS = frozenset(
 """Folders below `roles` and `environments` that hold nothing of Chef."""
 _DEEPEST = 3
 _DESCRIBES = re.compile(
-    r"Chef::(?:Role|Environment)|\b(?:run_list|(?:default|override)_attributes|cookbook_versions)\b|^name\b", re.MULTILINE
+    r"Chef::(?:Role|Environment)|\b(?:run_list|(?:default|override)_attributes|cookbook_versions)\b|^name\b",
+    re.MULTILINE,
 )
 LEAVES = SCALARS | {Sensitive}
 """What items of data bags are made of."""
@@ -249,7 +256,7 @@ class Repository(Folder):
         return self._once(("data bag item", bag, item), make)
 
     def policy(self, name: str, group: str = "") -> Policy:
-        """A policy by its name, or by the path of its lock file in the repository.
+        """A policy by its name, or by the path of its lock file or Policyfile in the repository.
 
         group: a policy group; then its file `policy_groups/GROUP.json` counts, where `chef export` wrote one
         raises: BadName, PolicyNotFound, DocumentError
@@ -257,27 +264,64 @@ class Repository(Folder):
         return self._once(("policy", name, group), lambda: replace(self._locked(name, group), group=group))
 
     def policies(self) -> list[str]:
-        """The names of all policies with a lock file, sorted. raises: DocumentError"""
-        folders = {folder: entries(self.root / folder) for folder in ("", "policies", "policyfiles")}
-        files = [
-            path
-            for folder, paths in folders.items()
-            for path in paths
-            if path.name.endswith(".lock.json") or (folder == "policies" and path.suffix == ".json")
-        ]
-        named = (dig(documents.read(path, self.shown(path)).tree, ("name",)) for path in files)
-        return sorted({name for name in named if isinstance(name, str)})
+        """The names of all policies with a lock file or a Policyfile, sorted. raises: DocumentError"""
+        return sorted({name for name in (declared_name(*one) for one in self._policy_files()) if name})
+
+    def _policy_files(self) -> Iterator[tuple[pathlib.Path, str]]:
+        return ((path, self.shown(path)) for path in policy_files(self.root) if self._is_inside(path))
+
+    def _is_inside(self, path: pathlib.Path) -> bool:
+        whole = pathlib.Path(os.path.realpath(path))
+        return whole.is_relative_to(os.path.realpath(self.root)) and os.path.isfile(whole)
 
     def _locked(self, name: str, group: str) -> Policy:
-        files = [name] if name.endswith(".json") else list(self._locks_of(name, group))
+        is_file = name.endswith((".json", RUBY))
+        files = [name] if is_file else list(self._locks_of(name, group))
         for file in files:
-            path = pathlib.Path(os.path.realpath(self.root / file))
-            if path.is_relative_to(os.path.realpath(self.root)) and os.path.isfile(path):
-                policy = self._from(path, "policy", name, partial(read_policy, name))
+            path = self.root / file
+            if self._is_inside(path):
+                policy = self._policy_in(path, name, ())
                 if name in (file, policy.name):
                     return policy
+        found = [path for path, shown in self._policy_files() if not is_file and declared_name(path, shown) == name]
+        if found:  # a lock goes before the Policyfile that it was made of
+            return self._policy_in(min(found, key=lambda path: path.suffix == RUBY), name, ())
         hint = f"it is looked for in {', '.join(files[-4:])}; or name the file"
         raise PolicyNotFound(f"there is no policy {name}", hint=hint)
+
+    def _policy_in(self, path: pathlib.Path, name: str, including: tuple[pathlib.Path, ...]) -> Policy:
+        """The policy of a lock file, or of a Policyfile without one. including: the Policyfiles that lead to it"""
+        if path.suffix != RUBY:
+            return self._from(pathlib.Path(os.path.realpath(path)), "policy", name, partial(read_policy, name))
+        file = self.shown(path)
+        lock = path.with_name(f"{path.stem}.lock.json")
+        if self._is_inside(lock):
+            return self._policy_in(lock, name, including)
+        try:
+            document = ruby_document(path, file, "policy")
+        except MissingExtra as error:
+            self.warnings.append(not_run(file, error.hint))
+            return unread_policy(name, NOT_RUN, Origin("policy", name, file))
+        include = partial(self._included_policy, (*including, path))
+        what = f"policy {name}"
+        policy = self._understood(
+            document,
+            document.locator("policy", name),
+            what,
+            lambda fields: read_policyfile(name, document, fields, include),
+        )
+        message, hint = "has no lock: cookbooks are those that lie here", "chef install makes its lock"
+        self.warnings.append(DocumentError(message, file=file, hint=hint, kind=NOT_LOCKED))
+        return policy
+
+    def _included_policy(self, including: tuple[pathlib.Path, ...], name: str, path: str, by: Origin) -> Policy:
+        """A policy that a Policyfile includes by its path; an unread one for another source."""
+        place = including[-1].parent / path
+        files = [place, place / f"{name}.lock.json", place / f"{name}{RUBY}"] if path else []
+        found = next((one for one in files if self._is_inside(one)), None)
+        if found is None or found in including:
+            return unread_policy(name, f"the included policy {name} is not there", by)
+        return self._policy_in(found, name, including)
 
     def _locks_of(self, name: str, group: str) -> Iterator[str]:
         """Where a policy may lie: as `chef export` writes it, and as people keep locks."""

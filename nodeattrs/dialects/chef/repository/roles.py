@@ -15,7 +15,7 @@ from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Locator, LocatorBelow, Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.chef.repository.cookbooks import Lock
-from nodeattrs.errors import CookbookNotFound, InvalidRunListItem, NotFound
+from nodeattrs.errors import CookbookNotFound, DocumentError, InvalidRunListItem, NotFound
 from nodeattrs.kinds import SOLO_ATTRIBUTES
 from nodeattrs.node.run_list import RunListItem, normalised, qualified
 from nodeattrs.project.fields import LEVELS, Fields, known_or_near
@@ -285,12 +285,15 @@ NOTHING_ASKED = Asked()
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy from its lock file.
+    """A policy from its lock file, or from a Policyfile without one.
 
-    revision:   its identifier
+    revision:   its identifier; "" without a lock
     run_list, named_run_lists: recipes
     locks:      cookbook -> its locked version
     group:      the policy group; attributes below a key of that name are moved to the top
+    asked:      cookbook -> the version constraint of a Policyfile without a lock
+    is_locked:  whether it comes from a lock file
+    unread:     what could not be read of a Policyfile, each with its place; it may set anything
     """
 
     name: str
@@ -302,6 +305,9 @@ class Policy:
     locks: Mapping[str, Lock] = field(default_factory=dict)
     locator: Locator = field(default=Origin("policy"), compare=False, repr=False)
     group: str = ""
+    asked: Mapping[str, str] = field(default_factory=dict)
+    is_locked: bool = True
+    unread: Sequence[DocumentError] = ()
 
     def items(self, named: str = "") -> tuple[Path, Sequence[str]]:
         """Returns the path in the document of a run-list, and its items. named: the name of another run-list
@@ -310,6 +316,8 @@ class Policy:
         """
         if not named:
             return ("run_list",), self.run_list
+        if named not in self.named_run_lists and self.unread:
+            return (), ()
         if named not in self.named_run_lists:
             hint = known_or_near(named, self.named_run_lists)
             raise NotFound(f"policy {self.name} has no named run-list {named}", hint=hint)
@@ -324,10 +332,18 @@ class Policy:
 
     def lock(self, cookbook: str) -> Lock:
         """The locked version of a cookbook. raises: CookbookNotFound"""
+        if cookbook not in self.locks and not self.is_locked:
+            return Lock("")
         if cookbook not in self.locks:
             hint = known_or_near(cookbook, self.locks)
             raise CookbookNotFound(f"policy {self.name} locks no cookbook {cookbook}", hint=hint)
         return self.locks[cookbook]
+
+    def pins(self) -> Iterator[tuple[str, str, Origin]]:
+        """Yield (cookbook, constraint, line) for each version that a Policyfile without a lock asks for."""
+        for cookbook, constraint in self.asked.items():
+            if constraint:
+                yield cookbook, constraint, self.locator.at(("cookbooks", cookbook))
 
     def layer(self) -> Role:
         """The attributes of the policy as a Role, since they have the precedence of roles."""

@@ -27,13 +27,14 @@ from nodeattrs.dialects.chef.run.expansion import (
 from nodeattrs.dialects.chef.run.lookups import lookup_word, reader_words
 from nodeattrs.dialects.chef.run.recipes import LogLine, RecipeRunner
 from nodeattrs.dialects.chef.run.resources import Resources, finder
-from nodeattrs.dialects.chef.run.ruby_files import RubyFiles
+from nodeattrs.dialects.chef.run.ruby_files import RubyFiles, note_anything
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NotFound, RecipeNotFound
 from nodeattrs.formats.documents import Document
 from nodeattrs.node.intake import Intake, NodeFields, split_node_fields
 from nodeattrs.node.json_keys import double_keys
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import normalised
+from nodeattrs.node.running import setting_as
 
 
 @dataclass
@@ -102,6 +103,9 @@ def run_node(
     start.take_attributes(intake, facts)
     plan = _planned(repository, injection.run_list(wanted), node.environment, start.policy)
     take_layers(node, plan.expansion, plan.environment)
+    for one in start.policy.unread if start.policy is not None else ():
+        with setting_as(node, "policy", start.policy.name):
+            note_anything(node, Origin("policy", start.policy.name, one.file, one.line), one.reason)
     noted = {**plan.expansion.noted, "cookbooks": plan.versions}
     if start.policy is not None:
         noted = {**noted, **start.policy.noted(plan.expansion.qualified)}
@@ -238,10 +242,10 @@ def _planned(repository: Repository, run_list: list[str], environment: str, poli
     expansion.require_roles()
     expansion.role_layers += [policy.layer()] if policy is not None else []
     layer = environment_named(environment, environments)
-    pins = [*expansion.pins(), *environments(environment).pins()]
+    pins = [*expansion.pins(), *(environments(environment).pins() if policy is None else policy.pins())]
     cookbook: Callable[[str], Cookbook] = partial(_pinned, repository, pins)
     if policy is not None:
-        cookbook = partial(_locked, repository, policy)
+        cookbook = partial(_locked, repository, policy, pins)
     cookbooks = cookbook_order(expansion.recipes, cookbook)
     if policy is None and not any(cookbook(name).is_missing for name in cookbooks):
         cookbook = partial(_included, repository, frozenset(cookbooks), cookbook)
@@ -268,8 +272,9 @@ def _included(
     return cookbook(name) if name in planned else repository.cookbook(name)
 
 
-def _locked(repository: Repository, policy: Policy, name: str) -> Cookbook:
-    return repository.cookbook_for_run(name, policy.lock(name))
+def _locked(repository: Repository, policy: Policy, pins: list[tuple[str, str, Origin]], name: str) -> Cookbook:
+    asked = () if policy.is_locked else tuple(asked for cookbook, asked, _ in pins if cookbook == name)
+    return repository.cookbook_for_run(name, policy.lock(name), asked)
 
 
 def _configure(
