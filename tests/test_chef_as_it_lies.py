@@ -353,3 +353,142 @@ class TestPolicies:
         text = POLICYFILE.replace("'app', path", "'app', '~> 2.0', path")
         with pytest.raises(Exception, match=r"~> 2\.0 is asked for by Policyfile\.rb:5"):
             ran(repository(tmp_path, {**APP, "Policyfile.rb": text}), asked=Asked(policy="web"))
+
+
+KITCHEN = """\
+driver:
+  name: vagrant
+provisioner:
+  name: chef_infra
+  product_version: <%= ENV['CHEF_VERSION'] || 'latest' %>
+  attributes:
+    app: { port: 1, common: true, list: [1] }
+platforms:
+  - name: ubuntu-22.04
+    run_list: recipe-of-nobody
+    attributes:
+      app: { port: 2, platform: true }
+  - name: debian-12
+    run_list: [ "recipe[base]" ]
+suites:
+  - name: default
+    run_list:
+      - recipe[app]
+    attributes:
+      app:
+        port: 9
+        list: [2]
+  - name: my_suite
+    includes: [debian-12]
+    provisioner:
+      attributes:
+        app: { own: 1 }
+  - name: other
+    excludes: [debian-12]
+    provisioner:
+      name: shell
+"""
+BASE = {**APP, "cookbooks/base/recipes/default.rb": ""}
+
+
+def suite_of(tmp_path, text: str, name: str = "default-debian-12", **files: object) -> Run:
+    return run_node(
+        repository(tmp_path, {**BASE, "kitchen.yml": text, **files}), name, facts=Facts(FACTS, Origin("facts"))
+    )
+
+
+class TestKitchen:
+    def test_each_suite_on_each_platform_of_chef_is_a_node(self, tmp_path, capsys):
+        repository(tmp_path / "r", {**BASE, ".kitchen.yml": KITCHEN, "nodes/web.json": {"name": "web"}})
+        names = ["default-debian-12", "default-ubuntu-2204", "my-suite-debian-12", "web"]
+
+        assert (0, names) == (lambda code, out, _: (code, out.split()))(*said(tmp_path, capsys, "list", "nodes"))
+        assert ["web"] == Repository(tmp_path / "r").nodes()
+
+    def test_explain_names_the_line_of_kitchen_yml(self, tmp_path, capsys):
+        repository(tmp_path / "r", {**BASE, "kitchen.yml": KITCHEN})
+
+        code, out, _ = said(tmp_path, capsys, "explain", "default-ubuntu-2204", "app.port")
+        assert (0, True) == (code, "kitchen.yml:21 (kitchen default-ubuntu-2204)" in out)
+        _, out, _ = said(tmp_path, capsys, "explain", "default-ubuntu-2204", "app.platform")
+        assert "kitchen.yml:12 (kitchen default-ubuntu-2204)" in out
+
+    def test_attributes_are_merged_and_lists_replaced_as_in_test_kitchen(self, tmp_path):
+        run = suite_of(tmp_path, KITCHEN)
+
+        assert {"port": 9, "common": True, "list": [2]} == run.node["app"].to_dict()
+        assert ["base::default", "app::default"] == run.recipes
+        assert ["app", "base"] == sorted(run.node["cookbooks"])
+        assert {"port", "list", "common"} == {*run.node.normal["app"]}
+
+    def test_a_platform_without_known_facts_is_unread_and_a_known_one_is_not(self, tmp_path, capsys):
+        repository(tmp_path / "r", {**BASE, "kitchen.yml": KITCHEN.replace("debian-12", "rockylinux-9")})
+        words = ("explain", "default-rockylinux-9", "platform", "--repo", str(tmp_path / "r"), "-F", "json")
+        assert 5 == main([*words, "--store", str(tmp_path / "s.db")])
+        answer = json.loads(capsys.readouterr().out)
+
+        assert ("rocky", False) == (answer["value"], answer["certain"])
+        repository(tmp_path / "r", {"kitchen.yml": KITCHEN})
+        words = ("explain", "default-debian-12", "app.port", "--repo", str(tmp_path / "r"))
+        assert 0 == main([*words, "--store", str(tmp_path / "s.db")])
+
+    def test_erb_is_read_as_far_as_it_is_a_literal(self, tmp_path):
+        text = KITCHEN.replace("port: 9", "port: <%= '9' %>\n        host: <%= ENV['HOST'] %>")
+        run = suite_of(tmp_path, text)
+        unread = {path: [one.origin.at(()).line for one in run.node.trace(path).unknown] for path in ("app.host", "k")}
+
+        assert (9, None) == (run.node["app"]["port"], run.node.read("app", "host"))
+        assert {"app.host": [22], "k": []} == unread
+
+    def test_code_in_erb_makes_each_suite_unread_with_its_line(self, tmp_path):
+        run = suite_of(tmp_path, f"<%# a remark %>\n<% if ENV['X'] %>\n{KITCHEN}<% end %>\n")
+
+        assert {2} == {one.origin.at(()).line for one in run.node.trace("app.port").unknown}
+
+    def test_an_item_of_a_run_list_from_erb_is_unread(self, tmp_path):
+        run = suite_of(tmp_path, KITCHEN.replace("recipe[app]", "recipe[<%= ENV['X'] %>]"))
+
+        assert run.node.trace("k").unknown
+
+    def test_a_local_file_counts_before_the_other_one(self, tmp_path):
+        local = "provisioner:\n  attributes:\n    app: { common: false, local: 1 }\n"
+        node = suite_of(tmp_path, KITCHEN, **{"kitchen.local.yml": local}).node
+
+        assert (False, 1, 9) == (node["app"]["common"], node["app"]["local"], node["app"]["port"])
+        assert ["kitchen.local.yml:3 (kitchen default-debian-12)"] == [str(one) for one in node.origins("app.local")]
+
+    def test_a_suite_alone_is_a_node_where_there_are_no_platforms(self, tmp_path):
+        text = "suites:\n  - name: default\n    run_list: [recipe[app]]\n    attributes:\n      app:\n        port: 9\n"
+        run = suite_of(tmp_path, text, "default")
+
+        assert (["app::default"], 9) == (run.recipes, run.node["app"]["port"])
+
+    def test_roles_of_a_suite_lie_where_test_kitchen_looks_for_them(self, tmp_path):
+        text = KITCHEN.replace("- recipe[app]", "- role[r]")
+        role = f"{ROLE}default_attributes 'role' => 'of the suite'\n"
+        files = {
+            "roles/r.rb": role.replace("of the suite", "of all"),
+            "test/integration/default/roles/r.rb": role,
+            "elsewhere/r.rb": role.replace("of the suite", "named"),
+        }
+        assert "of the suite" == suite_of(tmp_path / "a", text, **files).node["role"]
+        named = text.replace("  - name: default\n", "  - name: default\n    roles_path: elsewhere\n")
+        assert "named" == suite_of(tmp_path / "b", named, **files).node["role"]
+
+    def test_a_policyfile_gives_the_run_list_and_the_suite_its_attributes(self, tmp_path):
+        files = {"Policyfile.rb": POLICYFILE, "cookbooks/app/recipes/deploy.rb": ""}
+        run = suite_of(tmp_path / "a", KITCHEN, **files)
+        text = KITCHEN.replace("    run_list:\n      - recipe[app]", "    named_run_list: deploy")
+        named = suite_of(tmp_path / "b", text, **files)
+
+        assert (["app::default"], 9, "local") == (run.recipes, run.node["app"]["port"], run.node.environment)
+        assert ["app::deploy", "app::default"] == named.recipes
+
+    def test_a_kitchen_that_cannot_be_read_does_not_end_the_run_of_another_node(self, tmp_path):
+        repo = repository(tmp_path, {**APP, "kitchen.yml": "a: [\n"})
+        run = ran(repo, "app")
+
+        assert ["app::default"] == run.recipes
+        assert "kitchen.yml" in {one.file for one in run.warnings if isinstance(one, DocumentError)}
+        with pytest.raises(DocumentError):
+            repo.suites()

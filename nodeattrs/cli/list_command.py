@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from nodeattrs.dialects.chef.repository.repository import Repository
 
 DESCRIPTION = """\
-List what a repository has, a name a line: what could be asked for. Nodes are those that nodes/ describes and
-those that the store keeps; subjects are the nodes, hosts and sets of every dialect, as `why` and `blame` take them;
+List what a repository has, a name a line: what could be asked for. Nodes are those that nodes/ describes, the
+suites of Test Kitchen on each platform, and those that the store keeps; subjects are the nodes, hosts and sets of every dialect, as `why` and `blame` take them;
 fields are what search knows of kept nodes: fields of its language, and paths of attributes, as far as some of the
 nodes have them. No code of the repository runs."""
 EXAMPLES = """\
@@ -51,10 +51,8 @@ def _names(options: argparse.Namespace, repository: Repository) -> Iterable[str]
     if options.kind == "subjects":
         return _subjects(repository)
     if options.kind == "nodes":
-        store = store_of(options)
-        return (
-            name for name, _ in groupby(merge(sorted(repository.nodes()), store.names() if store.is_there() else ()))
-        )
+        store, described = store_of(options), sorted({*repository.nodes(), *repository.suites()})
+        return (name for name, _ in groupby(merge(described, store.names() if store.is_there() else ())))
     if options.kind == "fields":
         from nodeattrs.store.search.doubts import known_paths
 

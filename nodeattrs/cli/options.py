@@ -540,11 +540,14 @@ def facts_from(options: argparse.Namespace, node: str | None = None, repository:
     """
     from nodeattrs.core.tree import checked_name
     from nodeattrs.dialects.chef.facts import gather, load_facts
+    from nodeattrs.dialects.chef.facts.suites import facts_of_suite
 
     place = facts_place(options, repository)
     if place is None and node is not None and repository is not None:
         own = repository.root / "facts" / f"{checked_name(node, 'node')}.json"
         place = str(own) if own.is_file() else None
+        if place is None and (suite := repository.kitchen.instances.get(node)) is not None:
+            return facts_of_suite(suite.platform, suite.at(()), repository.platforms)
     if place is None:
         try:
             return gather()

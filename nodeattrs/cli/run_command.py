@@ -127,7 +127,11 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     # Resources are applied to this machine, so its own facts count.
     own = None if options.apply or options.noop else own_facts(options, repository, names)
     # A directory has facts for each node; else all of them have the same.
-    shared = None if own or is_directory(options.facts) else facts_from(options, None, repository)
+    suites = [name for name in names if name in repository.kitchen.instances and options.facts is None]
+    if suites and len(names) > 1 and options.platform is None:
+        options.refuse("suites of Test Kitchen have facts of their own: run one, or name facts")
+    suite = suites[0] if suites else None
+    shared = None if own or is_directory(options.facts) else facts_from(options, suite, repository)
     if not (names or options.all):
         known = repository.config.chef.node_name
         names = [known or machine_name(shared or facts_from(options, None, repository))]

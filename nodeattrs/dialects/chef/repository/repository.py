@@ -18,7 +18,7 @@ import contextlib
 import os
 import pathlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, TypeVar, cast
@@ -41,6 +41,7 @@ from nodeattrs.dialects.chef.repository.cookbooks import (
     read_metadata,
 )
 from nodeattrs.dialects.chef.repository.encrypted import decrypted, is_encrypted
+from nodeattrs.dialects.chef.repository.kitchen import Kitchen, read_kitchen
 from nodeattrs.dialects.chef.repository.policyfiles import (
     declared_name,
     policy_files,
@@ -109,6 +110,7 @@ class Repository(Folder):
     asked:    further options of the call
     warnings: about the files that were read so far
     also_sensitive: sensitive paths in addition to the settings
+    folders:  folder of Chef -> where it lies instead, relative to the root
     raises:   NotFound, where there is no such folder
     """
 
@@ -123,6 +125,7 @@ class Repository(Folder):
         super().__init__(root, settings=settings)
         self._place = str(self.root)
         self.asked = asked
+        self.folders: Mapping[str, str] = {}
         self._read: dict[tuple[str, ...], Any] = {}
 
     @cached_property
@@ -163,14 +166,16 @@ class Repository(Folder):
         return sorted({*self._names("environments", _SCRIPTED), *self._nested("environments")})
 
     def node_document(self, name: str) -> NodeFile | None:
-        """The node that a file in nodes/ describes; None where there is no such file.
+        """The node that a file in nodes/, else a suite of Test Kitchen, describes; None where there is neither.
 
         raises: BadName, DocumentError
         """
 
         def make() -> NodeFile | None:
             path = self._file("nodes", name, _DATA, f"node {name}")
-            return None if path is None else self._from(path, "node", name, partial(read_node, name))
+            if path is None:
+                return self.kitchen.node(name)
+            return self._from(path, "node", name, partial(read_node, name))
 
         return self._once(("node", checked_name(name, "node")), make)
 
@@ -179,8 +184,35 @@ class Repository(Folder):
         return self._names("nodes", _DATA)
 
     def describes(self, name: str) -> bool:
-        """Whether nodes/ has a file for a node. cost: does not grow with the number of nodes"""
-        return bool(self._files("nodes", name, _DATA))
+        """Whether nodes/ or Test Kitchen describes a node. cost: does not grow with the number of nodes"""
+        return bool(self._files("nodes", name, _DATA)) or name in self.kitchen.instances
+
+    @cached_property
+    def kitchen(self) -> Kitchen:
+        """The suites of Test Kitchen, each on each platform; none, with a warning, where kitchen.yml cannot be read."""
+        try:
+            found = read_kitchen(self.root)
+        except DocumentError as error:
+            found = Kitchen(self.root, fault=error)
+            self.warnings.append(error)
+        self.warnings += found.warnings
+        return found
+
+    def suites(self) -> list[str]:
+        """The names of the nodes that kitchen.yml describes, in its order. raises: DocumentError"""
+        if self.kitchen.fault is not None:
+            raise self.kitchen.fault
+        return [*self.kitchen.instances]
+
+    def for_node(self, name: str) -> Repository:
+        """The repository as a node sees it: a suite of Test Kitchen may have other folders of roles and data bags."""
+        folders = {} if self._files("nodes", name, _DATA) else self.kitchen.folders(name)
+        folders = {folder: place for folder, place in folders.items() if folder != place}
+        if not folders:
+            return self
+        found = Repository(self.root, asked=self.asked, settings=self.settings)
+        found.also_sensitive, found.folders = self.also_sensitive, folders
+        return found
 
     def data_bag(self, bag: str) -> list[str]:
         """The names of the items of a data bag.
@@ -190,7 +222,7 @@ class Repository(Folder):
 
         def make() -> list[str]:
             folder = f"data_bags/{bag}"
-            if not os.path.isdir(self.root / folder):
+            if not os.path.isdir(self._folder(folder)):
                 raise DataBagItemNotFound(f"there is no data bag {bag}", hint=known_or_near(bag, self.data_bags()))
             return self._names(folder, _DATA)
 
@@ -198,7 +230,7 @@ class Repository(Folder):
 
     def data_bags(self) -> list[str]:
         """The names of all data bags."""
-        paths = entries(self.root / "data_bags")
+        paths = entries(self._folder("data_bags"))
         return [path.name for path in paths if os.path.isdir(path) and not path.name.startswith(".")]
 
     def data_bag_item(self, bag: str, item: str, secret: str | None = None) -> dict[str, Any]:
@@ -493,13 +525,17 @@ class Repository(Folder):
             partial(Cookbook, name, files=files, root=root, folder=folder),
         )
 
+    def _folder(self, folder: str) -> pathlib.Path:
+        first, slash, rest = folder.partition("/")
+        return self.root / f"{self.folders.get(first, first)}{slash}{rest}"
+
     def _names(self, folder: str, suffixes: tuple[str, ...]) -> list[str]:
-        files = [path for path in entries(self.root / folder) if path.suffix in suffixes]
+        files = [path for path in entries(self._folder(folder)) if path.suffix in suffixes]
         return sorted({path.stem for path in files if not path.name.startswith(".") and path.name not in _GALAXY})
 
     def _files(self, folder: str, name: str, suffixes: tuple[str, ...]) -> list[pathlib.Path]:
         # Not Path.with_suffix: names may hold dots. One look for each node of a fleet.
-        place = os.path.join(self._place, folder, name)
+        place = os.path.join(self._folder(folder), name)
         return [pathlib.Path(place + suffix) for suffix in suffixes if os.path.lexists(place + suffix)]
 
     def _nested(self, folder: str) -> dict[str, list[pathlib.Path]]:
@@ -510,7 +546,7 @@ class Repository(Folder):
 
         def make() -> dict[str, list[pathlib.Path]]:
             found: dict[str, list[pathlib.Path]] = {}
-            top = self.root / folder
+            top = self._folder(folder)
             for here, folders, names in os.walk(top):
                 depth = len(pathlib.Path(here).relative_to(top).parts)
                 is_end = depth == _DEEPEST

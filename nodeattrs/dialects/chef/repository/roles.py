@@ -187,14 +187,26 @@ _NODE_FIELDS = (
 )
 
 
+class Unset(NamedTuple):
+    """Something of a node's description that was not read.
+
+    path:   what it may set, from the level on; None: anything
+    """
+
+    path: Path | None
+    origin: Origin
+    reason: str
+
+
 @dataclass(frozen=True)
 class NodeFile:
-    """A node as a file in nodes/ describes it.
+    """A node as a file in nodes/, or a suite of Test Kitchen, describes it.
 
     environment: its name; None where the file has none
     run_list:    items as text
     automatic, default, normal, override: attributes
-    policy_name, policy_group: of its policy; "" for none
+    policy_name, policy_group, named_run_list: of its policy; "" for none
+    unread: what could not be read
     """
 
     name: str
@@ -207,6 +219,8 @@ class NodeFile:
     locator: Locator = field(default=Origin("node file"), compare=False, repr=False)
     policy_name: str = ""
     policy_group: str = ""
+    named_run_list: str = ""
+    unread: Sequence[Unset] = ()
 
     def locator_of(self, level: str) -> Locator:
         """Who says the attributes of one level, its paths counted from their root."""

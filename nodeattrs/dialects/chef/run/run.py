@@ -17,7 +17,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.repository.cookbooks import Cookbook, check_versions, cookbook_order
 from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.repository.roles import Environment, NodeFile, Policy, Role
+from nodeattrs.dialects.chef.repository.roles import Environment, NodeFile, Policy, Role, Unset
 from nodeattrs.dialects.chef.run.expansion import (
     Expansion,
     environment_named,
@@ -94,6 +94,7 @@ def run_node(
     raises:          RecipeFailed, NotFound, RunListError, DocumentError, ...
     source:          semantics of Chef's policy builder; docs/merging.md, "A run"
     """
+    repository = repository.for_node(name)
     config = repository.config
     node = Node(name, sensitive=config.sensitive, root=repository.root, rules=config.merge)
     start = _started(repository, node, saved, json_attributes, run_list, environment)
@@ -103,9 +104,7 @@ def run_node(
     start.take_attributes(intake, facts)
     plan = _planned(repository, injection.run_list(wanted), node.environment, start.policy)
     take_layers(node, plan.expansion, plan.environment)
-    for one in start.policy.unread if start.policy is not None else ():
-        with setting_as(node, "policy", start.policy.name):
-            note_anything(node, Origin("policy", start.policy.name, one.file, one.line), one.reason)
+    start.note_unread(node, facts)
     noted = {**plan.expansion.noted, "cookbooks": plan.versions}
     if start.policy is not None:
         noted = {**noted, **start.policy.noted(plan.expansion.qualified)}
@@ -146,6 +145,19 @@ class _Start:
     locator: Locator
     policy: Policy | None
 
+    def note_unread(self, node: Node, facts: Facts) -> None:
+        """Note on a node what could not be read of its policy, its description and its facts."""
+        policy = () if self.policy is None else self.policy.unread
+        unread = [Unset(None, Origin("policy", one.file or "", one.file, one.line), one.reason) for one in policy]
+        unread += () if self.described is None else self.described.unread
+        unread += [Unset(None, facts.locator.at(()), facts.unread)] if facts.unread else []
+        for path, origin, reason in unread:
+            with setting_as(node, origin.kind, origin.name):
+                if path is None:
+                    note_anything(node, origin, reason)
+                else:
+                    node.unknown(str(path[0]), origin.name, origin, reason, {path[1:]: origin.line or 1})
+
     def take_attributes(self, intake: Intake, facts: Facts) -> None:
         """Set normal from the last run, then nodes/NAME, then the JSON attributes; and automatic from the facts."""
         if self.saved is not None:
@@ -170,7 +182,8 @@ def _started(
     _identify(node, repository.config.environment, saved, described)
     of_node = split_node_fields(given, locator)
     policy = _policy(repository, given, described)
-    _configure(repository, node, policy, of_node, run_list, environment)
+    named_list = "" if described is None else described.named_run_list
+    _configure(repository, node, policy, of_node, run_list, environment, named_list)
     return _Start(saved, described, of_node, locator, policy)
 
 
@@ -284,13 +297,14 @@ def _configure(
     of_node: NodeFields,
     run_list: Iterable[object] | None,
     environment: str | None,
+    named_list: str = "",
 ) -> None:
     """Set run-list and environment: those of the policy, then of the JSON attributes, then the arguments.
 
     raises: BadArgument, where a node follows a policy and is given an environment
     """
     if policy is not None:
-        node.run_list = policy.items(repository.asked.named_run_list)[1]
+        node.run_list = policy.items(repository.asked.named_run_list or named_list)[1]
     for items, named in ((of_node.run_list, of_node.environment), (run_list, environment)):
         if named is not None:
             node.environment = named
