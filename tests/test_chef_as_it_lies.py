@@ -365,7 +365,7 @@ provisioner:
     app: { port: 1, common: true, list: [1] }
 platforms:
   - name: ubuntu-22.04
-    run_list: recipe-of-nobody
+    run_list: recipe[base]
     attributes:
       app: { port: 2, platform: true }
   - name: debian-12

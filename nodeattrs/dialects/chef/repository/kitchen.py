@@ -283,13 +283,19 @@ def _merged(lower: Any, upper: Any) -> Any:
 def _listed(one: Instance, of: str) -> list[Any]:
     """The run-list of the suite or of the platform."""
     found = (source.get(("run_list",)) for source in one.sources if source.path[0] == f"{of}s")
-    return next((one for one in found if isinstance(one, list)), [])
+    return _items(next((one for one in found if one is not None), None))
 
 
 def _common(one: Instance) -> list[Any]:
     """The run-list of the provisioner itself, which counts where neither suite nor platform has one."""
-    found = one.get("run_list")
-    return found if isinstance(found, list) else []
+    return _items(one.get("run_list"))
+
+
+def _items(found: Any) -> list[Any]:
+    """The items of a run-list: lists in it are opened, and a text is one item; [] for None."""
+    if isinstance(found, list):
+        return [item for inner in found for item in _items(inner)]
+    return [] if found is None else [found]
 
 
 def _shown(tree: Any, at: Path) -> tuple[Any, list[Path]]:
