@@ -492,3 +492,69 @@ class TestKitchen:
         assert "kitchen.yml" in {one.file for one in run.warnings if isinstance(one, DocumentError)}
         with pytest.raises(DocumentError):
             repo.suites()
+
+
+CODE_ROLE = """\
+name 'r'
+run_list 'recipe[app]'
+ports = (1..3).map { |i| 8000 + i }
+default_attributes 'app' => { 'ports' => ports, 'host' => ENV['NOSUCH'] || 'h' }
+override_attributes(
+  app: { tls: [:on, true].first }
+)
+env_run_lists '_default' => [], 'prod' => %w(recipe[app] recipe[base])
+"""
+
+
+class TestCodeInRuby:
+    RUBY = Asked(ruby=True)
+
+    def test_a_role_is_run_with_ruby_and_its_lines_are_those_of_the_words(self, tmp_path):
+        repo = repository(tmp_path, {**BASE, "roles/r.rb": CODE_ROLE.replace("env_run", "# env_run")})
+        run = ran(repo, "role[r]", asked=self.RUBY)
+
+        assert {"ports": [8001, 8002, 8003], "host": "h", "tls": "on"} == run.node["app"].to_dict()
+        places = [str(run.node.origins(path)[0]) for path in ("app.ports.1", "app.tls")]
+        assert ["roles/r.rb:4 (role r)", "roles/r.rb:5 (role r)"] == places
+
+    def test_without_ruby_it_is_refused_with_the_line_and_the_way_out(self, tmp_path):
+        with pytest.raises(DocumentError, match=r"roles/r\.rb:3:\d+: .* is no literal\n  --ruby runs it"):
+            ran(repository(tmp_path, {**BASE, "roles/r.rb": CODE_ROLE}), "role[r]")
+
+    def test_run_lists_by_environment_and_an_environment_are_run(self, tmp_path):
+        files = {
+            **BASE,
+            "roles/r.rb": CODE_ROLE,
+            "environments/prod.rb": "name 'prod'\ncookbook 'app', ['= 1', '0.0'].join('.')\ndefault_attributes 'e' => 1 + 1\n",
+        }
+        run = ran(repository(tmp_path, files), "role[r]", asked=self.RUBY, environment="prod")
+
+        assert (["app::default", "base::default"], 2) == (run.recipes, run.node["e"])
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("name 'r'\nrun_list Nothing.new\n", r"roles/r\.rb:2: role failed: NameError"),
+            ("name 'r'\ndefault_attributes 'a' => Object.new\n", "a Object is no value of JSON"),
+            ("name 'r'\nnosuchword 1 + 1\n", "NoMethodError"),
+        ],
+    )
+    def test_a_role_that_fails_names_its_line(self, tmp_path, text, message):
+        with pytest.raises(Exception, match=message):
+            ran(repository(tmp_path, {**BASE, "roles/r.rb": text}), "role[r]", asked=self.RUBY)
+
+    def test_code_of_a_policyfile_is_run(self, tmp_path):
+        code = "Dir.children('cookbooks/app/recipes').sort.each { |r| n = File.basename(r, '.rb'); named_run_list n.to_sym, \"app::#{n}\" }\n"
+        files = {**APP, "Policyfile.rb": f"{POLICYFILE}{code}override['app']['sum'] = 1 + 1\n"}
+        repo = repository(tmp_path, {**files, "cookbooks/app/recipes/deploy.rb": ""})
+        run = ran(repo, asked=Asked(ruby=True, policy="web", named_run_list="deploy"))
+
+        assert (["app::deploy"], 8080, 2) == (run.recipes, run.node["app"]["port"], run.node["app"]["sum"])
+        assert ["Policyfile.rb:11 (policy web)"] == [str(one) for one in run.node.origins("app.sum")]
+        assert () == tuple(run.node.trace("app.port").unknown)
+
+    def test_commands_that_run_no_code_run_no_role(self, tmp_path, capsys):
+        repository(tmp_path / "r", {**BASE, "roles/r.rb": f"{CODE_ROLE}File.write('ran', '')\n"})
+        main(["check", str(tmp_path / "r")])
+
+        assert not (tmp_path / "r" / "ran").exists()

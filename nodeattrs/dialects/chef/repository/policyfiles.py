@@ -70,13 +70,18 @@ def read_policyfile(name: str, document: documents.Document, fields: Fields, inc
         locator=fields.locator,
         asked={str(one): fields.text("cookbooks", one, "constraint") for one in fields.map("cookbooks")},
         is_locked=False,
-        unread=tuple(one for one in document.warnings if one.kind != REPEATED_KEY),
+        unread=unread_of(document),
     )
     fields.finish()
     for one in fields.map("included_policies"):
         path = fields.text("included_policies", one, "path")
         policy = _with(policy, include(str(one), path, fields.locator.at(("included_policies", one))))
     return policy
+
+
+def unread_of(document: documents.Document) -> tuple[DocumentError, ...]:
+    """What is no literal in a Policyfile; () where all is read."""
+    return tuple(one for one in document.warnings if one.kind != REPEATED_KEY)
 
 
 def _normalised(items: list[str]) -> list[str]:

@@ -27,6 +27,7 @@ from nodeattrs import border
 from nodeattrs.contract.folder import Folder
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Locator, LocatorBelow, Origin
+from nodeattrs.core.code import may_run
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import SCALARS, checked_name, copied, dig
 from nodeattrs.dialects.chef.repository.cookbooks import (
@@ -46,6 +47,7 @@ from nodeattrs.dialects.chef.repository.policyfiles import (
     declared_name,
     policy_files,
     read_policyfile,
+    unread_of,
     unread_policy,
 )
 from nodeattrs.dialects.chef.repository.programs import Script
@@ -75,7 +77,7 @@ from nodeattrs.errors import (
 )
 from nodeattrs.formats import documents
 from nodeattrs.formats.chef_words import ruby_document
-from nodeattrs.kinds import JSON_COUNTS, MISSING_COOKBOOK, NOT_LOCKED
+from nodeattrs.kinds import JSON_COUNTS, MISSING_COOKBOOK, NOT_LITERAL, NOT_LOCKED
 from nodeattrs.project.config import ChefConfig, RepositorySettings
 from nodeattrs.project.fields import Fields, known_or_near
 
@@ -331,6 +333,8 @@ class Repository(Folder):
             return self._policy_in(lock, name, including)
         try:
             document = ruby_document(path, file, "policy")
+            if self._runs_ruby and unread_of(document):
+                document = self._run_ruby(path, file, "policy")
         except MissingExtra as error:
             self.warnings.append(not_run(file, error.hint))
             return unread_policy(name, NOT_RUN, Origin("policy", name, file))
@@ -491,13 +495,38 @@ class Repository(Folder):
             document = documents.read(path, file)
         else:
             try:
-                document = ruby_document(path, file, kind)
+                document = self._ruby(path, file, kind)
             except MissingExtra as error:
                 if unread is None:
                     raise
                 self.warnings.append(not_run(file, error.hint))
                 return unread(locator=Origin(kind, name, file), unread=NOT_RUN)
         return self._understood(document, document.locator(kind, name), what, read)
+
+    def _ruby(self, path: pathlib.Path, file: str, kind: str) -> documents.Document:
+        """The document of a file in Ruby: its literals, or what it says when it runs, where `--ruby` asks for that.
+
+        raises: DocumentError, for what is no literal; RecipeFailed, where running it fails; MissingExtra
+        """
+        try:
+            return ruby_document(path, file, kind)
+        except DocumentError as error:
+            if error.kind != NOT_LITERAL or kind == "cookbook":
+                raise
+            if not self._runs_ruby:
+                error.hint = "--ruby runs it; or write the value out"
+                raise
+        return self._run_ruby(path, file, kind)
+
+    def _run_ruby(self, path: pathlib.Path, file: str, kind: str) -> documents.Document:
+        from nodeattrs.dialects.chef.ruby.described import described
+
+        return described(self.root, path, file, kind, self._chef.ruby_seconds)
+
+    @property
+    def _runs_ruby(self) -> bool:
+        """Whether options or settings ask for Ruby, and code may run."""
+        return (self.asked.ruby or self._chef.ruby) and may_run()
 
     def _understood(
         self,

@@ -18,6 +18,10 @@ Wire.open(input, output)
 module Helper
   ERRORS = [StandardError, ScriptError, SystemStackError, SystemExit, NoMemoryError].freeze
   RUNS = {
+    "described" => lambda do |given|
+      require_relative "described"
+      Described.read(*given)
+    end,
     "library" => ->(path) { TOPLEVEL_BINDING.eval(File.read(path, encoding: "UTF-8"), path, 1) },
     "file" => lambda do |path|
       Wire.attribute_file(path)
@@ -35,7 +39,7 @@ module Helper
     def serve(kind, subject, stale = false)
       Chef::Node::RUNNING.forget if stale
       answer = RUNS.fetch(kind).call(subject)
-      finish("done", kind == "lazy" ? answer : nil)
+      finish("done", %w[lazy described].include?(kind) ? answer : nil)
     rescue *ERRORS => error
       finish("failed", error.class.name.to_s, error.message[0, 2000].scrub, *where(error), number_of(error))
     end
