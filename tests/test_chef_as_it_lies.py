@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import ClassVar
 
 import pytest
 
@@ -39,7 +40,10 @@ def said(tmp_path, capsys, *words: str) -> tuple[int, str, str]:
 
 
 class TestCookbooksThatAreNotThere:
-    FILES = {**APP, "roles/r.rb": ROLE.replace("app]'", "app]', 'recipe[ntp]'") + "override_attributes 'k' => 1\n"}
+    FILES: ClassVar = {
+        **APP,
+        "roles/r.rb": ROLE.replace("app]'", "app]', 'recipe[ntp]'") + "override_attributes 'k' => 1\n",
+    }
 
     def test_a_missing_cookbook_is_an_unread_layer_with_a_warning(self, tmp_path):
         run = ran(repository(tmp_path, self.FILES), "role[r]")
@@ -199,7 +203,7 @@ class TestRecipesAsData:
 
 
 class TestVersionsOfACookbook:
-    FILES = {
+    FILES: ClassVar = {
         f"cookbooks/app-{version}/{file}": text
         for version in ("1.0.0", "2.0.0")
         for file, text in {
@@ -310,12 +314,13 @@ class TestPolicies:
         assert {f"Policyfile.rb:{line}"} == {str(one.origin.at(())).partition(" ")[0] for one in unread}
 
     def test_an_included_policy_comes_first_and_its_attributes_join(self, tmp_path):
+        own = POLICYFILE.replace("cookbooks/app", "../cookbooks/app")
         base = "name 'base'\nrun_list 'base'\ndefault['base']['a'] = 1\noverride['app']['more'] = 2\n"
         files = {
             **APP,
             "cookbooks/base/recipes/default.rb": "",
             "policyfiles/base.rb": base,
-            "policyfiles/web.rb": f"{POLICYFILE.replace('cookbooks/app', '../cookbooks/app')}include_policy 'base', path: '.'\n",
+            "policyfiles/web.rb": f"{own}include_policy 'base', path: '.'\n",
         }
         run = ran(repository(tmp_path, files), asked=Asked(policy="web"))
 
@@ -525,7 +530,7 @@ class TestCodeInRuby:
         files = {
             **BASE,
             "roles/r.rb": CODE_ROLE,
-            "environments/prod.rb": "name 'prod'\ncookbook 'app', ['= 1', '0.0'].join('.')\ndefault_attributes 'e' => 1 + 1\n",
+            "environments/prod.rb": "cookbook 'app', ['= 1', '0.0'].join('.')\ndefault_attributes 'e' => 1 + 1\n",
         }
         run = ran(repository(tmp_path, files), "role[r]", asked=self.RUBY, environment="prod")
 
@@ -544,7 +549,9 @@ class TestCodeInRuby:
             ran(repository(tmp_path, {**BASE, "roles/r.rb": text}), "role[r]", asked=self.RUBY)
 
     def test_code_of_a_policyfile_is_run(self, tmp_path):
-        code = "Dir.children('cookbooks/app/recipes').sort.each { |r| n = File.basename(r, '.rb'); named_run_list n.to_sym, \"app::#{n}\" }\n"
+        code = (
+            "Dir.children('cookbooks/app/recipes').each { |r| n = r[0..-4]; named_run_list n.to_sym, \"app::#{n}\" }\n"
+        )
         files = {**APP, "Policyfile.rb": f"{POLICYFILE}{code}override['app']['sum'] = 1 + 1\n"}
         repo = repository(tmp_path, {**files, "cookbooks/app/recipes/deploy.rb": ""})
         run = ran(repo, asked=Asked(ruby=True, policy="web", named_run_list="deploy"))
@@ -558,3 +565,45 @@ class TestCodeInRuby:
         main(["check", str(tmp_path / "r")])
 
         assert not (tmp_path / "r" / "ran").exists()
+
+
+class TestWhereCookbooksLie:
+    @pytest.mark.parametrize("folder", ["vendor", "vendor_cookbooks", "vendor/cookbooks", "berks-cookbooks"])
+    def test_cookbooks_of_the_usual_folders_are_found(self, tmp_path, folder):
+        files = {f"{folder}/ntp/{name.removeprefix('cookbooks/app/')}": text for name, text in APP.items()}
+        repo = repository(tmp_path, {**APP, **files, "vendor/bundle/ruby/README": ""})
+
+        assert f"{folder}/ntp" == repo.cookbook("ntp").folder
+        assert ["app", "ntp"] == repo.cookbooks()
+
+    def test_cookbooks_that_test_a_cookbook_lie_below_its_tests(self, tmp_path):
+        own = {name.removeprefix("cookbooks/app/"): text for name, text in APP.items()}
+        files = {"test/cookbooks/test/metadata.rb": "name 'test'\n", "test/cookbooks/test/recipes/default.rb": ""}
+
+        assert ["app", "test"] == repository(tmp_path / "a", {**own, **files}).cookbooks()
+        assert [] == repository(tmp_path / "b", files).cookbooks()
+
+    @pytest.mark.parametrize("file", ["Berksfile", "Cheffile", "Policyfile.rb"])
+    def test_a_folder_that_a_file_names_at_the_root_is_looked_at(self, tmp_path, file):
+        text = "group :test do\n  cookbook 'ntp', '~> 1.0', path: './mine/x'\n  cookbook 'no', path: '../no'\nend\n"
+        files = {"mine/x/metadata.rb": "name 'ntp'\nversion '1.0.0'\n", "mine/x/recipes/default.rb": ""}
+        repository(tmp_path, {"no/metadata.rb": "name 'no'\n", "no/recipes/default.rb": ""})
+        repo = repository(tmp_path / "r", {**APP, **files, file: text})
+
+        assert ("mine/x", "1.0.0") == (repo.cookbook("ntp").folder, repo.cookbook("ntp").version)
+        with pytest.raises(CookbookNotFound):
+            repo.cookbook("no")
+
+    def test_a_cache_outside_of_the_repository_is_read_only_where_the_caller_names_it(self, tmp_path, capsys):
+        files = {"shelf/ntp-3.5.0/metadata.rb": "name 'ntp'\nversion '3.5.0'\n"}
+        files |= {
+            "shelf/ntp-3.5.0/attributes/default.py": "default['ntp'] = 1\n",
+            "shelf/ntp-3.5.0/recipes/default.rb": "",
+        }
+        repository(tmp_path, files)
+        repository(tmp_path / "r", APP)
+        words = ("explain", "n1", "ntp", "--run-list", "ntp")
+
+        assert 5 == said(tmp_path, capsys, *words)[0]
+        code, out, _ = said(tmp_path, capsys, *words, "--cookbook-path", str(tmp_path / "shelf"))
+        assert (0, True) == (code, "ntp-3.5.0/attributes/default.py:1" in out)

@@ -235,8 +235,8 @@ class TestRefused:
 
     def test_another_version_of_a_cookbook(self, tmp_path):
         """It is not the one that was locked."""
+        other = {**SITE, "cookbooks/app/metadata.rb": "name 'app'\nversion '1.3.0'"}
         with pytest.raises(CookbookNotFound, match=r"cookbook app 1\.2\.0"):
-            other = {**SITE, "cookbooks/app/metadata.rb": "name 'app'\nversion '1.3.0'"}
             ran(tmp_path, other, Asked(policy="web", strict=True))
 
     def test_a_lock_that_is_none(self, tmp_path):

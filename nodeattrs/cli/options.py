@@ -41,7 +41,7 @@ _STORE_HELP = (
 )
 
 
-_ASKED = ("policy", "policy_group", "named_run_list", "secret_file", "roles_only", "ruby")
+_ASKED = ("policy", "policy_group", "named_run_list", "secret_file", "roles_only", "ruby", "cookbook_path")
 
 REPO_HELP = (
     "the repository (default: NODEATTRS_REPO, else that of the nearest nodeattrs.toml here or above, else the current "
@@ -241,6 +241,11 @@ RUN = (
         "roles and environments alone: no cookbook is read or has to be there",
         {"action": "store_true"},
     ),
+    Argument(
+        ("--cookbook-path",),
+        "a further folder with cookbooks, such as ~/.berkshelf/cookbooks; may be repeated",
+        {"metavar": "DIR", "action": "append"},
+    ),
     *RUBY,
 )
 """What a run starts from, beside its repository and node."""
@@ -279,6 +284,7 @@ def run_options(options: argparse.Namespace) -> Asked:
     from nodeattrs.dialects.chef.repository.roles import Asked
 
     given = {name: getattr(options, name, None) for name in Asked._fields}
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     return Asked(**{name: value for name, value in given.items() if value is not None})
 
 

@@ -33,17 +33,30 @@ from nodeattrs.errors import (
     CookbookNotFound,
     CookbookVersionConflict,
     DocumentError,
+    MissingExtra,
     RecipeNotFound,
 )
 from nodeattrs.formats import documents
+from nodeattrs.formats.places import Text
+from nodeattrs.formats.ruby_text import Ruby
 from nodeattrs.kinds import FOLDER_NAME, TWO_LANGUAGES
 from nodeattrs.kinds import RUBY as RUBY_NOT_RUN
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.project.fields import Fields, known_or_near
 from nodeattrs.project.versions import Constraint, Version
 
-_USUAL = ("cookbooks", "site-cookbooks", "berks-cookbooks", "vendor/cookbooks", "cookbook_artifacts")
+_VENDOR = "vendor"
+_USUAL = (
+    *("cookbooks", "site-cookbooks", "berks-cookbooks", "vendor/cookbooks", "vendor_cookbooks", _VENDOR),
+    "cookbook_artifacts",
+)
 """Where cookbooks are looked for unless somebody says otherwise: Chef's own, Berkshelf's, Librarian's, an export's."""
+
+_OF_TESTS = ("test/cookbooks", "test/fixtures/cookbooks", "spec/cookbooks", "spec/fixtures/cookbooks")
+"""Where the repository of one cookbook keeps those that test it."""
+
+_SOURCES = ("Berksfile", "Cheffile", "Policyfile.rb")
+"""Files at the root that name folders of cookbooks: `cookbook 'app', path: 'mine/app'`."""
 
 _METADATA = ("metadata.json", "metadata.rb", "metadata.yaml", "metadata.yml")
 _PARTS = ("attributes", "recipes", "resources", "libraries", "providers")
@@ -92,11 +105,14 @@ class CookbookPaths:
 
     root:    the folder of the repository
     folders: relative to it, absolute, or below the home (`~`); (): Chef's usual ones
+    more:    folders that the caller names, after these
     """
 
-    def __init__(self, root: pathlib.Path, folders: Sequence[str] = ()) -> None:
+    def __init__(self, root: pathlib.Path, folders: Sequence[str] = (), more: Sequence[str] = ()) -> None:
         self._root = root
-        self._folders = [root / os.path.expanduser(folder) for folder in folders or _USUAL]
+        usual = (*_USUAL, *(_OF_TESTS if _is_cookbook(root) else ()))
+        self._folders = [root / os.path.expanduser(folder) for folder in folders or usual]
+        self._folders += [pathlib.Path(os.path.abspath(os.path.expanduser(folder))) for folder in more]
         self._is_usual = not folders
 
     def names(self) -> list[str]:
@@ -107,7 +123,8 @@ class CookbookPaths:
     def find(self, name: str, lock: Lock | None = None, constraints: Sequence[str] = ()) -> pathlib.Path | None:
         """The folder of a cookbook; None where it is not found.
 
-        First comes the repository itself, then the first folder of that name, then the newest version by metadata.
+        First comes the repository itself, then the first folder of that name, then the newest version by metadata,
+        then the folder that a Berksfile, a Cheffile or a Policyfile names.
         lock: accept only a folder that fits this lock
         constraints: prefer versions that meet all of them; where none does, they do not count
         """
@@ -115,6 +132,8 @@ class CookbookPaths:
         first = [one for one in ([] if named is None else [_declared(named)]) if one.fits(lock)]
         every = [*self._lying, *self._own, *self._of_source(lock)] if not first or constraints else []
         found = [one for one in every if one.name == name and one.fits(lock)]
+        if not first and not found and lock is None:
+            found = [one for one in self._of_source(Lock("", "", self._sources.get(name, ""))) if one.name == name]
         if lock is not None and not lock.version:  # of a Policyfile without a lock, which names the folder
             first = [*self._of_source(lock), *first][:1]
         for ones in (first, found):
@@ -145,10 +164,20 @@ class CookbookPaths:
             yield _declared(self._root / os.path.relpath(path, os.path.realpath(self._root)))
 
     @cached_property
+    def _sources(self) -> dict[str, str]:
+        """Cookbook -> the folder that a file at the root names for it; {} without the extra that reads Ruby."""
+        found: dict[str, str] = {}
+        for file in (one for one in _SOURCES if (self._root / one).is_file()):
+            with contextlib.suppress(DocumentError, MissingExtra):
+                found = {**dict(_named_folders(Text(file, documents.text_of(self._root / file, file)))), **found}
+        return found
+
+    @cached_property
     def _folders_named(self) -> dict[str, pathlib.Path]:
         found: dict[str, pathlib.Path] = {}
-        for path in (path for folder in self._folders for path in entries(folder)):
-            if os.path.isdir(path) and not path.name.startswith("."):
+        for folder, path in ((folder, path) for folder in self._folders for path in entries(folder)):
+            is_other = folder.name == _VENDOR and not _is_cookbook(path)
+            if os.path.isdir(path) and not path.name.startswith(".") and not is_other:
                 found.setdefault(path.name, path)
         if not found and self._is_usual:  # a repository of cookbooks alone, as for OpsWorks
             return {path.name: path for path in entries(self._root) if _is_cookbook(path)}
@@ -163,6 +192,15 @@ class CookbookPaths:
     def _lying(self) -> list[_Declared]:
         """cost: a look at each metadata, the first time"""
         return [_declared(path) for path in self._folders_named.values()]
+
+
+def _named_folders(text: Text) -> Iterator[tuple[str, str]]:
+    """Yield (cookbook, folder) for each cookbook that a Berksfile or the like takes from a folder."""
+    for call in Ruby(text).anywhere(("cookbook",)):
+        with contextlib.suppress(DocumentError):
+            name, *more = [one.value for one in call.arguments()] or [""]
+            named = [one["path"] for one in more if isinstance(one, dict) and isinstance(one.get("path"), str)]
+            yield from ((str(name), folder) for folder in named)
 
 
 def _is_cookbook(path: pathlib.Path) -> bool:
@@ -317,7 +355,8 @@ class Cookbook:
             paths = [path for path in self.files if path.endswith(suffixes)]
             inside = {path: path.removeprefix("recipes/") for path in paths if path.startswith("recipes/")}
             found |= {_stem(name): path for path, name in inside.items() if "/" not in name}
-            found |= {"default": path for path in paths if _stem(path) == "recipe"}
+            alone = [path for path in paths if _stem(path) == "recipe"]
+            found |= dict.fromkeys(["default"], alone[0]) if alone else {}
         return found
 
     def _refuse_twins(self, *begins: str) -> None:

@@ -413,7 +413,7 @@ class Repository(Folder):
     @cached_property
     def cookbook_paths(self) -> CookbookPaths:
         """The folders with cookbooks, which find one by its name."""
-        return CookbookPaths(self.root, self._chef.cookbook_paths)
+        return CookbookPaths(self.root, self._chef.cookbook_paths, self.asked.cookbook_path)
 
     @cached_property
     def _chef(self) -> ChefConfig:

@@ -272,6 +272,7 @@ class Asked(NamedTuple):
     secret_file:    the file with the secret of encrypted data bags
     without:        items to remove from all run-lists, of nodes and roles
     strict:         refuse a run with a cookbook that is not there
+    cookbook_path:  further folders with cookbooks
     """
 
     roles_only: bool = False
@@ -282,6 +283,7 @@ class Asked(NamedTuple):
     secret_file: str = ""
     without: tuple[str, ...] = ()
     strict: bool = False
+    cookbook_path: tuple[str, ...] = ()
 
     def left(self, items: Iterable[str]) -> list[str]:
         """The items of a run-list without the items in `without`."""
