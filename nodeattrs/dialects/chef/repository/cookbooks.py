@@ -175,8 +175,8 @@ class CookbookPaths:
     @cached_property
     def _folders_named(self) -> dict[str, pathlib.Path]:
         found: dict[str, pathlib.Path] = {}
-        for folder, path in ((folder, path) for folder in self._folders for path in entries(folder)):
-            is_other = folder.name == _VENDOR and not _is_cookbook(path)
+        for path in (path for folder in self._folders for path in entries(folder)):
+            is_other = path.parent.name == _VENDOR and not _is_cookbook(path)
             if os.path.isdir(path) and not path.name.startswith(".") and not is_other:
                 found.setdefault(path.name, path)
         if not found and self._is_usual:  # a repository of cookbooks alone, as for OpsWorks
