@@ -418,6 +418,22 @@ class TestKitchen:
         _, out, _ = said(tmp_path, capsys, "explain", "default-ubuntu-2204", "app.platform")
         assert "kitchen.yml:12 (kitchen default-ubuntu-2204)" in out
 
+    def test_explain_runs_a_suite_of_the_current_folder(self, tmp_path, capsys, monkeypatch):
+        repository(tmp_path, {**BASE, "kitchen.yml": KITCHEN})
+        monkeypatch.chdir(tmp_path)
+
+        assert 0 == main(["explain", "default-debian-12", "app.port", "--store", str(tmp_path / "s.db")])
+        assert "kitchen.yml:21 (kitchen default-debian-12)" in capsys.readouterr().out
+
+    def test_suites_stand_beside_nodes_or_roles_as_subjects(self, tmp_path, capsys):
+        repository(tmp_path / "r", {**BASE, "kitchen.yml": KITCHEN, "roles/r.rb": ROLE})
+        _, out, _ = said(tmp_path, capsys, "list", "subjects")
+
+        assert ["nodes default-debian-12", "nodes default-ubuntu-2204", "nodes my-suite-debian-12"] == sorted(
+            one for one in out.splitlines() if "-" in one
+        )
+        assert "nodes role[r]" in out.splitlines()
+
     def test_attributes_are_merged_and_lists_replaced_as_in_test_kitchen(self, tmp_path):
         run = suite_of(tmp_path, KITCHEN)
 

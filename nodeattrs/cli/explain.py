@@ -15,6 +15,7 @@ from nodeattrs.cli.options import (
     output,
     path_of,
     repository_of,
+    run_suite,
     store_and_sensitive,
 )
 from nodeattrs.cli.terminal import Terminal
@@ -71,6 +72,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.reports.values import unread_at
 
     path = path_of(options.path)
+    run_suite(options)
     repository = None if options.repo is None else repository_of(options)
     if repository is None and (options.because or options.git):
         word, what = (

@@ -571,6 +571,16 @@ def facts_from(options: argparse.Namespace, node: str | None = None, repository:
     return load_facts(path, shown, settled=True, by_caller=is_one)
 
 
+def run_suite(options: argparse.Namespace) -> None:
+    """Set `options.repo` where NODE is not saved and is a suite of Test Kitchen in the current folder."""
+    from nodeattrs.dialects.chef.repository.repository import Repository
+
+    if options.repo is None and options.node in Repository(os.curdir).kitchen.instances:
+        store = store_of(options)
+        if not store.is_there() or store.load(options.node) is None:
+            options.repo = os.curdir
+
+
 def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, int | None, Run | None]:
     """Returns the node of NODE: saved, with its revision and None; with --repo run now, with None and the run.
 

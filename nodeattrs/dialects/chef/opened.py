@@ -22,6 +22,7 @@ from nodeattrs.dialects.chef.facts import Facts, load_facts
 from nodeattrs.dialects.chef.facts.suites import facts_of_suite
 from nodeattrs.dialects.chef.repository.cookbooks import RUBY
 from nodeattrs.dialects.chef.repository.kitchen import FILES as KITCHEN
+from nodeattrs.dialects.chef.repository.kitchen import LOCAL_FILES as KITCHEN_LOCAL
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.repository.roles import Asked
 from nodeattrs.dialects.chef.run.run import Run, run_node
@@ -64,10 +65,10 @@ class Nodes(WithFacts):
         return self.has("nodes", "roles", "cookbooks", "policies", "site-cookbooks", *KITCHEN)
 
     def subjects(self) -> Iterable[str]:
-        """The names of the nodes in nodes/, Test Kitchen, the store, the facts and the classifier; without any,
-        "role[NAME]" for each role."""
-        named = {*self.repository.nodes(), *self.repository.suites(), *self.known()}
-        return named or {f"role[{name}]" for name in self.repository.roles()}
+        """The names of the nodes in nodes/, the store, the facts and the classifier, or without any "role[NAME]" for
+        each role; and the suites of Test Kitchen."""
+        named = {*self.repository.nodes(), *self.known()} or {f"role[{name}]" for name in self.repository.roles()}
+        return {*named, *self.repository.suites()}
 
     def covers(self, file: str) -> bool:
         """Whether a change of *file* may change an answer: files of nodes and roles, and of any cookbook."""
@@ -75,7 +76,8 @@ class Nodes(WithFacts):
         if _OF_COOKBOOKS.intersection(steps[:-1]) or steps[-1].startswith("metadata."):
             return True  # cookbooks may lie in any folder
         is_page = steps[-1].partition(".")[0] == "README"
-        return (steps[0] in _DESCRIBING and not is_page) or steps[-1] in ("nodeattrs.toml", "Policyfile.rb", *KITCHEN)
+        others = ("nodeattrs.toml", "Policyfile.rb", *KITCHEN, *KITCHEN_LOCAL)
+        return (steps[0] in _DESCRIBING and not is_page) or steps[-1] in others
 
     def may_run(self, file: str) -> bool:
         """A recipe that a computed name may include, or a resource, library or definition that it calls."""

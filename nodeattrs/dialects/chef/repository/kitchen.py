@@ -23,6 +23,7 @@ from nodeattrs.formats import documents
 from nodeattrs.node.run_list import RunListItem
 
 FILES = ("kitchen.yml", ".kitchen.yml")
+LOCAL_FILES = (".kitchen.local.yml", "kitchen.local.yml")
 _TESTS = "test/integration"
 _FOLDERS = ("data_bags", "environments", "roles")
 _PATHS = tuple(f"{folder}_path" for folder in _FOLDERS)
@@ -178,11 +179,9 @@ def read_kitchen(root: pathlib.Path) -> Kitchen:
         return Kitchen(root)
     if len(found) == 2:
         raise DocumentError("is beside .kitchen.yml, which Test Kitchen refuses", file=FILES[0], hint="keep one")
-    main = found[0]
-    stem = main.removesuffix(".yml").removeprefix(".")
-    local = next((name for name in (f".{stem}.local.yml", f"{stem}.local.yml") if os.path.isfile(root / name)), None)
+    found += [name for name in LOCAL_FILES if os.path.isfile(root / name)][:1]
     unread: list[Unset] = []
-    files = [_document(root / name, name, unread) for name in (main, local) if name is not None]
+    files = [_document(root / name, name, unread) for name in found]
     layers = [one for one in files if isinstance(one.tree, dict)]
     warnings = tuple(warning for one in layers for warning in one.warnings)
     instances: dict[str, Instance] = {}

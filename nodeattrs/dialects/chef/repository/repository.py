@@ -208,9 +208,8 @@ class Repository(Folder):
 
     def for_node(self, name: str) -> Repository:
         """The repository as a node sees it: a suite of Test Kitchen may have other folders of roles and data bags."""
-        folders = {} if self._files("nodes", name, _DATA) else self.kitchen.folders(name)
-        folders = {folder: place for folder, place in folders.items() if folder != place}
-        if not folders:
+        folders = {folder: place for folder, place in self.kitchen.folders(name).items() if folder != place}
+        if not folders or self._files("nodes", name, _DATA):
             return self
         found = Repository(self.root, asked=self.asked, settings=self.settings)
         found.also_sensitive, found.folders = self.also_sensitive, folders
