@@ -128,6 +128,13 @@ NOT_LOCKED = kind(
     example="nodeattrs run --repo . --policy-name web, where Policyfile.rb has no Policyfile.lock.json",
     way_out="Make the lock: chef install.",
 )
+KITCHEN_NAME = kind(
+    "NA0471",
+    "kitchen-name",
+    cause="The name of a suite or a platform of Test Kitchen is ERB, which is not run: it is no node here.",
+    example="- name: <%= ENV['PLATFORM'] %>",
+    way_out="Write the name out, in kitchen.local.yml for example.",
+)
 OUTSIDE = kind(
     "NA0317",
     "outside",

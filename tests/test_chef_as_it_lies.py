@@ -13,7 +13,7 @@ from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.repository.roles import Asked
 from nodeattrs.dialects.chef.run.run import Run, run_node
-from nodeattrs.errors import CookbookNotFound, DocumentError
+from nodeattrs.errors import CookbookNotFound, DocumentError, InvalidRunListItem
 from tests.on_disk import repository
 
 FACTS = {"platform": "debian", "platform_version": "12", "platform_family": "debian", "fqdn": "n1.example"}
@@ -470,6 +470,30 @@ class TestKitchen:
         run = suite_of(tmp_path, KITCHEN.replace("recipe[app]", "recipe[<%= ENV['X'] %>]"))
 
         assert run.node.trace("k").unknown
+
+    @pytest.mark.parametrize("setting", ["named_run_list", "policyfile_path", "roles_path"])
+    def test_a_setting_from_erb_that_decides_what_runs_makes_the_suite_unread(self, tmp_path, setting):
+        text = KITCHEN.replace("  name: chef_infra", f"  name: <%= ENV['P'] %>\n  {setting}: <%= ENV['X'] %>")
+
+        assert suite_of(tmp_path, text).node.trace("k").unknown
+
+    def test_a_suite_whose_name_is_erb_is_a_warning_and_no_node(self, tmp_path):
+        repo = repository(tmp_path, {"kitchen.yml": KITCHEN.replace("my_suite", "<%= ENV['S'] %>")})
+
+        assert ["default-ubuntu-2204", "default-debian-12"] == repo.suites()
+        assert [("kitchen.yml", 22)] == [(one.file, one.line) for one in repo.warnings if one.kind == "kitchen-name"]
+
+    def test_an_item_that_is_no_run_list_item_names_its_line(self, tmp_path):
+        with pytest.raises(InvalidRunListItem, match=r"it is named by kitchen\.yml:17"):
+            suite_of(tmp_path, KITCHEN.replace("- recipe[app]", "- -recipe[app]"))
+
+    def test_a_null_of_a_suite_has_its_line(self, tmp_path):
+        node = suite_of(tmp_path, KITCHEN.replace("port: 9", "port:")).node
+
+        assert (None, ["kitchen.yml:21 (kitchen default-debian-12)"]) == (
+            node["app"]["port"],
+            [str(one) for one in node.origins("app.port")],
+        )
 
     def test_a_local_file_counts_before_the_other_one(self, tmp_path):
         local = "provisioner:\n  attributes:\n    app: { common: false, local: 1 }\n"

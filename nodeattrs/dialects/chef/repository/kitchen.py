@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.chef.repository.roles import NodeFile, Unset
-from nodeattrs.errors import DocumentError
+from nodeattrs.errors import DocumentError, InvalidRunListItem
 from nodeattrs.formats import documents
+from nodeattrs.kinds import KITCHEN_NAME
 from nodeattrs.node.run_list import RunListItem
 
 FILES = ("kitchen.yml", ".kitchen.yml")
@@ -51,11 +52,10 @@ class Source(NamedTuple):
     only: tuple[str, ...] = ()
 
     def get(self, keys: Path) -> Any:
-        """The value at a path; None where it is not set."""
+        """The value at a path; ABSENT where it is not set."""
         if self.only and keys[:1] and keys[0] not in self.only:
-            return None
-        found = dig(self.document.tree, (*self.path, *keys))
-        return None if found is ABSENT else found
+            return ABSENT
+        return dig(self.document.tree, (*self.path, *keys))
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Instance:
         value: Any = None
         for source in reversed(self.sources):
             found = source.get(keys)
-            value = value if found is None else _merged(value, found)
+            value = value if found is ABSENT or found is None else _merged(value, found)
         return value
 
     def text(self, *keys: str) -> str:
@@ -95,7 +95,7 @@ class Instance:
 
     def at(self, path: Path) -> Origin:
         """The line that sets a path of the provisioner's settings; else that of the suite."""
-        setting = next((source for source in self.sources if source.get(path) is not None), None)
+        setting = next((source for source in self.sources if source.get(path) is not ABSENT), None)
         document, under, _ = setting or self.sources[0]
         return document.locator("kitchen", self.name).at((*under, *path) if setting is not None else under)
 
@@ -135,13 +135,14 @@ class Kitchen:
         policyfile = self._policyfile(one)
         named = [item for item in items if isinstance(item, str) and _HIDDEN not in item]
         unread = [*self.unread, *(Unset(("normal", *path), one.at(("attributes", *path)), _NOT_RUN) for path in hidden)]
+        unread += [Unset(None, one.at(keys), _NOT_RUN) for keys in _DECIDING if _is_hidden(one.get(*keys))]
         if len(named) < len(items):
             unread.append(Unset(None, one.at(("run_list",)), _NOT_RUN))
         environment = one.text("client_rb", "environment") or one.text("solo_rb", "environment")
         return NodeFile(
             name,
             environment or None,
-            () if policyfile else tuple(str(RunListItem.parse(item)) for item in named),
+            () if policyfile else tuple(_parsed(item, one) for item in named),
             normal=attributes,
             locator=_Attributes(one),
             policy_name=policyfile,
@@ -170,6 +171,19 @@ class Kitchen:
 
 
 _NOT_RUN = "is ERB, which was not run"
+_DECIDING = (
+    *(("policyfile_path",), ("policyfile",), ("policy_group",), ("named_run_list",)),
+    *(("client_rb", "environment"), ("solo_rb", "environment"), *((path,) for path in _PATHS)),
+)
+"""Settings beside the run-list that decide what a node has."""
+
+
+def _parsed(item: str, one: Instance) -> str:
+    try:
+        return str(RunListItem.parse(item))
+    except InvalidRunListItem as error:
+        error.details = (f"it is named by {one.at(('run_list',))}",)
+        raise
 
 
 def read_kitchen(root: pathlib.Path) -> Kitchen:
@@ -183,11 +197,21 @@ def read_kitchen(root: pathlib.Path) -> Kitchen:
     unread: list[Unset] = []
     files = [_document(root / name, name, unread) for name in found]
     layers = [one for one in files if isinstance(one.tree, dict)]
-    warnings = tuple(warning for one in layers for warning in one.warnings)
+    warnings = tuple(warning for one in layers for warning in (*one.warnings, *_nameless(one)))
     instances: dict[str, Instance] = {}
     for one in _instances(layers):
         instances.setdefault(one.name, one)
     return Kitchen(root, instances, tuple(unread), warnings)
+
+
+def _nameless(document: documents.Document) -> Iterator[DocumentError]:
+    """A warning for each suite and platform whose name is ERB: nothing of it is a node."""
+    for key in ("suites", "platforms"):
+        for one, path in _entries([document], key):
+            if _HIDDEN in _named((one, path)):
+                warning = document.error(f"the name of one of the {key} {_NOT_RUN}", (*path, "name"))
+                warning.kind = KITCHEN_NAME
+                yield warning
 
 
 def _document(path: pathlib.Path, name: str, unread: list[Unset]) -> documents.Document:
@@ -230,7 +254,7 @@ def _instances(layers: list[documents.Document]) -> Iterator[Instance]:
         suite = _named(suite_at)
         for platform_at in platforms or [None]:
             platform = "" if platform_at is None else _named(platform_at)
-            if not _is_included(suite_at, platform):
+            if not _is_included(suite_at, platform) or _HIDDEN in suite + platform:
                 continue
             own = [*_own(*suite_at, (*_MOVED, *_PATHS)), *(_own(*platform_at, _MOVED) if platform_at else ())]
             one = Instance(suite, platform, (*own, *common))
@@ -244,10 +268,11 @@ def _own(document: documents.Document, path: Path, moved: tuple[str, ...]) -> tu
 
 
 def _provisioner_of(one: Instance) -> str:
-    """The name of the provisioner: that of a map, or a text alone; "chef" where none is named."""
+    """The name of the provisioner: that of a map, or a text alone; "chef" where none is named, or by ERB."""
     whole = [source.get(()) for source in one.sources if source.path[-1:] == ("provisioner",)]
     names = (found.get("name") if isinstance(found, dict) else found for found in whole)
-    return next((name for name in names if isinstance(name, str) and name), "chef")
+    name = next((name for name in names if isinstance(name, str) and name), _OF_CHEF[0])
+    return _OF_CHEF[0] if _HIDDEN in name else name
 
 
 def _entries(layers: list[documents.Document], key: str) -> list[Entry]:
@@ -282,7 +307,7 @@ def _merged(lower: Any, upper: Any) -> Any:
 def _listed(one: Instance, of: str) -> list[Any]:
     """The run-list of the suite or of the platform."""
     found = (source.get(("run_list",)) for source in one.sources if source.path[0] == f"{of}s")
-    return _items(next((one for one in found if one is not None), None))
+    return _items(next((one for one in found if one is not ABSENT and one is not None), None))
 
 
 def _common(one: Instance) -> list[Any]:
