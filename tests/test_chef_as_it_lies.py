@@ -481,7 +481,7 @@ class TestKitchen:
         repo = repository(tmp_path, {"kitchen.yml": KITCHEN.replace("my_suite", "<%= ENV['S'] %>")})
 
         assert ["default-ubuntu-2204", "default-debian-12"] == repo.suites()
-        assert [("kitchen.yml", 22)] == [(one.file, one.line) for one in repo.warnings if one.kind == "kitchen-name"]
+        assert [("kitchen.yml", 23)] == [(one.file, one.line) for one in repo.warnings if one.kind == "kitchen-name"]
 
     def test_an_item_that_is_no_run_list_item_names_its_line(self, tmp_path):
         with pytest.raises(InvalidRunListItem, match=r"it is named by kitchen\.yml:17"):
