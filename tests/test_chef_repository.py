@@ -75,6 +75,11 @@ class TestRolesInRuby:
         with pytest.raises(DocumentError, match="described twice"):
             repo.role("web")
 
+    def test_a_text_is_a_run_list_of_one_item_as_in_chef(self, tmp_path):
+        role = repository(tmp_path, {"roles/web.json": {"name": "web", "recipes": "app"}}).role("web")
+
+        assert ["app"] == [*role.run_list]
+
     def test_a_run_list_of_old_chef_is_called_recipes(self, tmp_path):
         """In JSON; each item has its line."""
         role = repository(tmp_path, {"roles/web.json": {"name": "web", "recipes": ["app"]}}).role("web")

@@ -250,9 +250,10 @@ def _of_erb(inside: str, origin: Origin, unread: list[Unset]) -> str:
 def _instances(layers: list[documents.Document]) -> Iterator[Instance]:
     common = [Source(one, ("provisioner",)) for one in reversed(layers)]
     suites, platforms = (_entries(layers, key) for key in ("suites", "platforms"))
+    no_platform: list[Entry | None] = [None]
     for suite_at in suites:
         suite = _named(suite_at)
-        for platform_at in platforms or [None]:
+        for platform_at in platforms or no_platform:
             platform = "" if platform_at is None else _named(platform_at)
             if not _is_included(suite_at, platform) or _HIDDEN in suite + platform:
                 continue

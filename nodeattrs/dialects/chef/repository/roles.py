@@ -124,6 +124,8 @@ def read_role(name: str, fields: Fields) -> Role:
     """
     # Older Chef called the run-list "recipes".
     listed = "recipes" if "recipes" in fields.tree and "run_list" not in fields.tree else "run_list"
+    if isinstance(fields.tree.get(listed), str):  # Chef takes a text as one item
+        fields.tree = {**fields.tree, listed: [fields.tree[listed]]}
     _common(name, fields, (*_ROLE_FIELDS, listed), "Chef::Role", "role")
     role = Role(
         name,
@@ -245,7 +247,10 @@ def read_node(name: str, fields: Fields) -> NodeFile:
         name,
         fields.text("chef_environment") or None,
         tuple(fields.run_list("run_list")),
-        **{level: fields.map(level) for level in LEVELS},
+        automatic=fields.map("automatic"),
+        default=fields.map("default"),
+        normal=fields.map("normal"),
+        override=fields.map("override"),
         locator=fields.locator,
         policy_name=fields.text("policy_name"),
         policy_group=fields.text("policy_group"),

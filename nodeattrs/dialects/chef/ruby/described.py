@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pathlib
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from nodeattrs.core.budget import Budget
@@ -17,7 +18,13 @@ from nodeattrs.errors import RecipeFailed
 from nodeattrs.formats.documents import Document, text_of
 from nodeattrs.formats.places import Mark, Reading, Text
 
-_NOBODY = {"name": "", "environment": "_default", "run_list": [], "policy_name": None, "policy_group": None}
+_NOBODY: Mapping[str, Any] = {
+    "name": "",
+    "environment": "_default",
+    "run_list": [],
+    "policy_name": None,
+    "policy_group": None,
+}
 
 
 def described(root: pathlib.Path, path: pathlib.Path, file: str, kind: str, seconds: float) -> Document:
