@@ -158,8 +158,9 @@ class Repository(Folder):
 
         raises: BadName, EnvironmentNotFound, DocumentError
         """
-        is_there = self._files("environments", name, _SCRIPTED) or name in self._nested("environments")
-        if name == DEFAULT_ENVIRONMENT and not is_there:
+        if name == DEFAULT_ENVIRONMENT and not (
+            self._files("environments", name, _SCRIPTED) or name in self._nested("environments")
+        ):
             return Environment(name)
         return self._described("environment", name, EnvironmentNotFound, read_environment, Environment)
 
