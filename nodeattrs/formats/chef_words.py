@@ -155,7 +155,7 @@ def _leaf(fields: _Fields, field: str, offset: int, given: list[Literal]) -> Non
         here = here.setdefault(key, {})
         mark = mark.parts.setdefault(key, Mark(offset))
         if not isinstance(here, dict):
-            raise _Wrong("goes below a value that is no map")
+            raise _Wrong("goes below a value that is not a map")
     here[last], mark.parts[last] = value.value, Mark(offset, value.mark.parts)
 
 
@@ -174,7 +174,7 @@ def _nothing(fields: _Fields, field: str, offset: int, given: list[Literal]) -> 
 
 
 _HARMLESS = ("cookbook", "default_source")
-"""Words of a Policyfile that set no attribute and no run-list, whatever they say."""
+"""Words of a Policyfile that set no attribute and no run-list."""
 
 _COMMON: dict[str, tuple[str, _Form]] = {word: (word, _one) for word in ("name", "description")}
 _ATTRIBUTES: dict[str, tuple[str, _Form]] = {

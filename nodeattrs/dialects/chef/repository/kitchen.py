@@ -33,7 +33,7 @@ _OF_CHEF = ("chef", "cinc", "dokken", "policyfile")
 """How the names of Chef's provisioners begin; without a name it is Chef's, too."""
 
 _HIDDEN = "\ue000"
-"""Stands for the value of an ERB expression that was not run."""
+"""The placeholder of an ERB expression that was not run."""
 
 _LITERAL = re.compile(r"""'([^'\\]*)'|"([^"\\#]*)"|(\d{1,18})""")
 
@@ -94,7 +94,7 @@ class Instance:
         return found if isinstance(found, str) and _HIDDEN not in found else ""
 
     def at(self, path: Path) -> Origin:
-        """The line that sets a path of the provisioner's settings; else that of the suite."""
+        """The line that sets a path of the provisioner's settings; else the line of the suite."""
         setting = next((source for source in self.sources if source.get(path) is not ABSENT), None)
         document, under, _ = setting or self.sources[0]
         return document.locator("kitchen", self.name).at((*under, *path) if setting is not None else under)
@@ -126,7 +126,7 @@ class Kitchen:
     fault: DocumentError | None = None
 
     def node(self, name: str) -> NodeFile | None:
-        """An instance as a node; None where there is none of that name."""
+        """The node of an instance; None for an unknown name."""
         one = self.instances.get(name)
         if one is None:
             return None
@@ -234,7 +234,7 @@ def _document(path: pathlib.Path, name: str, unread: list[Unset]) -> documents.D
 
 
 def _of_erb(inside: str, origin: Origin, unread: list[Unset]) -> str:
-    """What stands for a piece of ERB: its text where it is a literal; it keeps its number of lines."""
+    """The replacement of a piece of ERB: its text where it is a literal. It has the same number of lines."""
     lines = "\n" * inside.count("\n")
     if inside.startswith("#"):
         return lines
@@ -269,7 +269,7 @@ def _own(document: documents.Document, path: Path, moved: tuple[str, ...]) -> tu
 
 
 def _provisioner_of(one: Instance) -> str:
-    """The name of the provisioner: that of a map, or a text alone; "chef" where none is named, or by ERB."""
+    """The name of the provisioner, from a map or a text; "chef" where it has no name, or a name by ERB."""
     whole = [source.get(()) for source in one.sources if source.path[-1:] == ("provisioner",)]
     names = (found.get("name") if isinstance(found, dict) else found for found in whole)
     name = next((name for name in names if isinstance(name, str) and name), _OF_CHEF[0])

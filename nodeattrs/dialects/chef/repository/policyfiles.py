@@ -122,7 +122,7 @@ def _merged(lower: Any, upper: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Included:
-    """A locator: the places of a policy, and of what only the included one sets those of that one."""
+    """A locator: the places in a policy; in the included policy for paths that only this one sets."""
 
     policy: Policy
     included: Policy
@@ -136,5 +136,5 @@ class _Included:
 
 
 def unread_policy(name: str, message: str, origin: Origin) -> Policy:
-    """What stands for an included policy that was not read: it may set anything."""
+    """A stand-in for an included policy that was not read. It may set anything."""
     return Policy(name, is_locked=False, unread=(DocumentError(message, file=origin.file, line=origin.line),))

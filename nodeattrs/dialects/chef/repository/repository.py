@@ -318,7 +318,7 @@ class Repository(Folder):
                 if name in (file, policy.name):
                     return policy
         found = [path for path, shown in self._policy_files() if not is_file and declared_name(path, shown) == name]
-        if found:  # a lock goes before the Policyfile that it was made of
+        if found:  # a lock goes before its Policyfile
             return self._policy_in(min(found, key=lambda path: path.suffix == RUBY), name, ())
         hint = f"it is looked for in {', '.join(files[-4:])}; or name the file"
         raise PolicyNotFound(f"there is no policy {name}", hint=hint)
@@ -426,7 +426,7 @@ class Repository(Folder):
         return self.cookbook_paths.names()
 
     def _missing(self, name: str, lock: Lock | None) -> Cookbook:
-        """What stands for a cookbook that is not there; the first time with a warning."""
+        """A stand-in for a cookbook that is not there; the first time with a warning."""
 
         def make() -> Cookbook:
             unread = "was not read: --roles-only" if self.asked.roles_only else "is not there"

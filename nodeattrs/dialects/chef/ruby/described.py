@@ -67,11 +67,11 @@ def _judged(message: Message, helper: Helper) -> tuple[dict[str, Any], list[Any]
     """The fields and the lines of a message. raises: RecipeFailed, for another shape"""
     found = message[1] if len(message) > 1 else None
     if type(found) is not list or len(found) != 2 or type(found[0]) is not dict or type(found[1]) is not list:
-        helper.refuse("what it says of the fields of a file has another shape")
+        helper.refuse("its message about the fields of a file has another shape")
     for one in found[1]:
         is_line = type(one) is list and len(one) == 2 and type(one[0]) is list and type(one[1]) is int
         if not is_line or not all(type(step) is str for step in one[0]):
-            helper.refuse("what it says of the lines of a file has another shape")
+            helper.refuse("its message about the lines of a file has another shape")
     return found[0], found[1]
 
 
