@@ -426,7 +426,7 @@ class Repository(Folder):
         return self.cookbook_paths.names()
 
     def _missing(self, name: str, lock: Lock | None) -> Cookbook:
-        """A stand-in for a cookbook that is not there; the first time with a warning."""
+        """A cookbook that stands for one that is not there; the first time with a warning."""
 
         def make() -> Cookbook:
             unread = "was not read: --roles-only" if self.asked.roles_only else "is not there"
