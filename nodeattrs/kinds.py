@@ -121,6 +121,20 @@ MISSING_COOKBOOK = kind(
     example="nodeattrs run --repo . --run-list 'role[web]' --roles-only",
     way_out="Fetch it (berks vendor), or name its folder: [chef] cookbook_paths.",
 )
+NOT_LOCKED = kind(
+    "NA0470",
+    "policy-without-lock",
+    cause="A Policyfile without its lock: the cookbooks of the repository are used, in the versions that lie there.",
+    example="nodeattrs run --repo . --policy-name web, where Policyfile.rb has no Policyfile.lock.json",
+    way_out="Make the lock: chef install.",
+)
+KITCHEN_NAME = kind(
+    "NA0471",
+    "kitchen-name",
+    cause="The name of a suite or a platform of Test Kitchen is ERB, which is not run: it is no node here.",
+    example="- name: <%= ENV['PLATFORM'] %>",
+    way_out="Write the name out, in kitchen.local.yml for example.",
+)
 OUTSIDE = kind(
     "NA0317",
     "outside",

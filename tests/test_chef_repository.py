@@ -75,6 +75,11 @@ class TestRolesInRuby:
         with pytest.raises(DocumentError, match="described twice"):
             repo.role("web")
 
+    def test_a_text_is_a_run_list_of_one_item_as_in_chef(self, tmp_path):
+        role = repository(tmp_path, {"roles/web.json": {"name": "web", "recipes": "app"}}).role("web")
+
+        assert ["app"] == [*role.run_list]
+
     def test_a_run_list_of_old_chef_is_called_recipes(self, tmp_path):
         """In JSON; each item has its line."""
         role = repository(tmp_path, {"roles/web.json": {"name": "web", "recipes": ["app"]}}).role("web")
@@ -279,11 +284,6 @@ WARN = {"nodeattrs.toml": '[chef]\nmissing_cookbooks = "warn"\n'}
 
 
 class TestCookbooksThatAreNotThere:
-    def test_they_are_an_error(self, tmp_path):
-        """Unless somebody says otherwise."""
-        with pytest.raises(CookbookNotFound, match="there is no cookbook ntp"):
-            ran(repository(tmp_path, HALF), "role[web]")
-
     def test_the_settings_make_each_a_warning_and_an_unknown_layer(self, tmp_path):
         """As attribute file and as recipe; those that are there run."""
         files = {**HALF, **WARN, "cookbooks/app/recipes/default.py": "node.default['app'] = 1"}

@@ -183,7 +183,7 @@ class TestRun:
             "  slots            1 default / attribute file: 2, 4 default / role: 1,",
             "                   6 force_default / recipe: 1, 8 normal / recipe: 1,",
             "                   11 override / role: 1, 12 override / environment: 1,",
-            "                   15 automatic / facts: 9",
+            "                   15 automatic / facts: 10",
             "  changes          this is the first run",
             "  log",
             "    info: ready  (cookbooks/app/recipes/default.py:3)",

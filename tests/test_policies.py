@@ -189,7 +189,7 @@ class TestWhichOne:
 
         outside = {**LOCK, "cookbook_locks": {"app": {"version": "1.2.0", "source": "../r0"}}}
         with pytest.raises(CookbookNotFound):
-            ran(tmp_path / "other", {"web.lock.json": outside})
+            ran(tmp_path / "other", {"web.lock.json": outside}, Asked(policy="web", strict=True))
 
     def test_a_policyfile_of_another_name_is_not_taken(self, tmp_path):
         """The error says where it was looked for."""
@@ -235,8 +235,9 @@ class TestRefused:
 
     def test_another_version_of_a_cookbook(self, tmp_path):
         """It is not the one that was locked."""
+        other = {**SITE, "cookbooks/app/metadata.rb": "name 'app'\nversion '1.3.0'"}
         with pytest.raises(CookbookNotFound, match=r"cookbook app 1\.2\.0"):
-            ran(tmp_path, {**SITE, "cookbooks/app/metadata.rb": "name 'app'\nversion '1.3.0'"})
+            ran(tmp_path, other, Asked(policy="web", strict=True))
 
     def test_a_lock_that_is_none(self, tmp_path):
         """With the line."""

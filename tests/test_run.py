@@ -27,6 +27,7 @@ from nodeattrs.formats.documents import Document, parse
 from tests.on_disk import repository
 
 FACTS = Facts({"platform": "pottery", "fqdn": "n1.example.com"}, Origin("facts", "of the test"))
+STRICT, WORD = "nodeattrs.toml", '[chef]\nmissing_cookbooks = "error"\n'
 RECIPE, NODE = "cookbooks/kiln/recipes/default.py", "nodes/n1.json"
 ENVIRONMENTS = {f"environments/{name}.json": {"name": name} for name in ("prod", "test", "lab", "argued")}
 
@@ -477,10 +478,10 @@ class TestWhatIsMissing:
         [
             ({}, {"run_list": ["role[web]"]}, RoleNotFound, "run list of the node"),
             (ENVIRONMENTS, {"environment": "prd"}, EnvironmentNotFound, "did you mean prod?"),
-            ({}, {"run_list": ["klin"]}, CookbookNotFound, "did you mean kiln?"),
+            ({STRICT: WORD}, {"run_list": ["klin"]}, CookbookNotFound, "did you mean kiln?"),
             ({}, {"run_list": ["kiln::fire"]}, RecipeNotFound, "cookbook kiln has no recipe fire"),
             (
-                {"cookbooks/kiln/metadata.json": {"name": "kiln", "depends": {"clay": ">= 1.0"}}},
+                {STRICT: WORD, "cookbooks/kiln/metadata.json": {"name": "kiln", "depends": {"clay": ">= 1.0"}}},
                 {"run_list": ["kiln"]},
                 CookbookNotFound,
                 "it is asked for by cookbooks/kiln/metadata.json:4 (cookbook kiln)",

@@ -34,7 +34,7 @@ _BESIDE = ("against", "after", "other")
 """Options that name a second repository; the first one may be the current folder."""
 
 NAMING = (
-    "backups", "baseline", "basemodulepath", "builtin", "cmdline", "confd", "datasource",
+    "backups", "baseline", "basemodulepath", "builtin", "cmdline", "confd", "cookbook_path", "datasource",
     "directory", "enc", "env", "export", "extra", "extra_vars", "eyaml_private_key",
     "eyaml_public_key", "facts", "file", "files", "from_store", "include_root", "instance", "instance_data",
     "json_attributes", "modulepath", "output", "place", "playbook_dir", "puppet", "reads", "report",

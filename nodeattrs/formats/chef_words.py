@@ -27,16 +27,29 @@ class _Fields:
         self.mark = Mark(0)
         self.kind = KINDS[kind]
         self.ruby = Ruby(text, self._current)
-        for call in self.ruby.calls(self.kind.words, self.kind.every):
-            try:
-                given = call.arguments()
-            except DocumentError as error:
-                if not self.kind.lenient:
-                    raise
-                self.ruby.warnings.append(error)
-                continue
+        self.unread: list[DocumentError] = []
+        try:
+            for call in self.ruby.calls(self.kind.words, self.kind.every):
+                self._take(call)
+        except DocumentError as error:
+            if not self.kind.is_partial:
+                raise
+            self.unread.append(error)
+        self.unread += self.ruby.skipped if self.kind.is_partial else ()
+
+    def _take(self, call: Call) -> None:
+        """Perform a call; one that is no literal is a warning, or unread, as its kind has it."""
+        try:
+            given = call.arguments()
             if given:
                 self._perform(call, given)
+        except DocumentError as error:
+            if self.kind.is_partial:
+                self.unread += [error] if call.word not in _HARMLESS else []
+            elif self.kind.lenient:
+                self.ruby.warnings.append(error)
+            else:
+                raise
 
     def _perform(self, call: Call, given: list[Literal]) -> None:
         field, form = self.kind.words[call.word]
@@ -121,6 +134,48 @@ def _entry(fields: _Fields, field: str, offset: int, given: list[Literal]) -> No
     holder.parts[str(name)] = Mark(offset)
 
 
+def _named_list(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
+    """A run-list with a name: the name, then items one by one, or lists of them."""
+    name, *items = given
+    found = list(_flat(items))
+    fields.tree.setdefault(field, {})[str(name.value)] = [value for value, _ in found]
+    parts = {index: mark for index, (_, mark) in enumerate(found)}
+    fields.mark.parts.setdefault(field, Mark(offset)).parts[str(name.value)] = Mark(offset, parts)
+
+
+def _leaf(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
+    """A value at the end of keys: `default['a']['b'] = 1`."""
+    *keys, value = given
+    if not keys or not all(isinstance(key.value, str | int) for key in keys):
+        raise _Wrong("needs keys that are text")
+    here: Any = fields.tree.setdefault(field, {})
+    mark = fields.mark.parts.setdefault(field, Mark(offset))
+    *above, last = [str(key.value) for key in keys]
+    for key in above:
+        here = here.setdefault(key, {})
+        mark = mark.parts.setdefault(key, Mark(offset))
+        if not isinstance(here, dict):
+            raise _Wrong("goes below a value that is not a map")
+    here[last], mark.parts[last] = value.value, Mark(offset, value.mark.parts)
+
+
+def _source(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
+    """A cookbook or an included policy: its name, perhaps a version constraint, and where it lies."""
+    name, *more = (one.value for one in given)
+    asked = next((one for one in more if isinstance(one, str)), "")
+    options = next((one for one in more if isinstance(one, dict)), {})
+    path = options.get("path", "") if isinstance(options.get("path", ""), str) else ""
+    fields.tree.setdefault(field, {})[str(name)] = {"constraint": asked, "path": path}
+    fields.mark.parts.setdefault(field, Mark(offset)).parts[str(name)] = Mark(offset)
+
+
+def _nothing(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
+    """A word that says nothing of nodes."""
+
+
+_HARMLESS = ("cookbook", "default_source")
+"""Words of a Policyfile that set no attribute and no run-list."""
+
 _COMMON: dict[str, tuple[str, _Form]] = {word: (word, _one) for word in ("name", "description")}
 _ATTRIBUTES: dict[str, tuple[str, _Form]] = {
     word: (word, _one) for word in ("default_attributes", "override_attributes")
@@ -134,11 +189,13 @@ class _Kind:
     words: word -> the field that it sets, and how
     every: anything else is refused; else it does not matter
     lenient: a word whose value is no literal is a warning, and says nothing
+    is_partial: what cannot be read, be it a word or another statement, is unread
     """
 
     words: Mapping[str, tuple[str, _Form]]
     every: bool = True
     lenient: bool = False
+    is_partial: bool = False
 
 
 _LEVELS = ("automatic", "default", "normal", "override")
@@ -170,6 +227,20 @@ KINDS: Mapping[str, _Kind] = {
     "cookbook": _Kind(
         {**{word: (word, _one) for word in ("name", "version")}, "depends": ("dependencies", _entry)}, False
     ),
+    "policy": _Kind(
+        {
+            "name": ("name", _one),
+            "run_list": ("run_list", _items),
+            "named_run_list": ("named_run_lists", _named_list),
+            "default": ("default_attributes", _leaf),
+            "override": ("override_attributes", _leaf),
+            "cookbook": ("cookbooks", _source),
+            "include_policy": ("included_policies", _source),
+            "default_source": ("", _nothing),
+        },
+        every=False,
+        is_partial=True,
+    ),
     "settings": _Kind({word: (word, _one) for word in _SETTINGS}, False, True),
     # The name in there is that of a person.
     "knife": _Kind({word: (word, _one) for word in _SETTINGS[1:]}, False, True),
@@ -186,5 +257,5 @@ def ruby_document(path: pathlib.Path, file: str, kind: str) -> Document:
     """
     text = Text(file, text_of(path, file).removeprefix("\ufeff"))
     fields = _Fields(text, kind)
-    warnings: tuple[DocumentError, ...] = tuple(fields.ruby.warnings)
+    warnings = (*fields.ruby.warnings, *fields.unread)
     return Document(text, Reading(fields.tree, lambda: fields.mark, warnings))

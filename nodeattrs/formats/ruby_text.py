@@ -82,12 +82,14 @@ class Ruby:
     words: what stands for a value at the moment, such as a word without arguments, or an expression that is
            not read here: asked when one is used
 
+    skipped: the statements that `calls` has passed over so far
     raises: MissingExtra; DocumentError, where it is no Ruby
     """
 
     def __init__(self, text: Text, words: Callable[[str], Literal | None] = lambda name: None) -> None:
         self.text = text
         self.warnings: list[DocumentError] = []
+        self.skipped: list[DocumentError] = []
         self._budget = Budget(text.file)
         self._names: dict[str, Literal | DocumentError] = {
             "__FILE__": Literal(text.file, Mark(0)),
@@ -100,6 +102,8 @@ class Ruby:
 
     def calls(self, words: Collection[str], every: bool = True) -> Iterator[Call]:
         """The calls of these words in the order in which Ruby would make them; a loop over a literal makes several.
+
+        An assignment to an element, `default['a']['b'] = 1`, is a call, too: its arguments are the keys and the value.
 
         every:  any other statement is refused; else it is skipped, unless one of the words stands in it
         raises: DocumentError
@@ -131,7 +135,10 @@ class Ruby:
             self._budget.steps()
             if node.type in _SKIPPED or self._word_of(node) in ("require", "require_relative"):
                 continue
-            if node.type == "assignment":
+            stored = self._stored(node, words)
+            if stored is not None:
+                yield stored
+            elif node.type == "assignment":
                 self._assign(node, every)
             elif self._word_of(node) in words:
                 yield self._called(node)
@@ -139,6 +146,23 @@ class Ruby:
                 yield from self._loop(node, words, every)
             else:
                 self._doubt(node)
+                self.skipped.append(self.refused(node, "is not read"))
+
+    def _stored(self, node: Node, words: Collection[str]) -> Call | None:
+        """An assignment to an element of one of the words; None for any other statement."""
+        holder, value = node.child_by_field_name("left"), node.child_by_field_name("right")
+        keys: list[Node] = []
+        while holder is not None and holder.type == "element_reference":
+            keys[:0] = [one for one in holder.named_children[1:] if one.type not in _SKIPPED]
+            holder = holder.child_by_field_name("object")
+        if node.type != "assignment" or not keys or holder is None or value is None or self._slice(holder) not in words:
+            return None
+        return Call(
+            self._slice(holder),
+            node.start_byte,
+            lambda: [self.value(one) for one in (*keys, value)],
+            lambda: self.value(value),
+        )
 
     def _called(self, node: Node) -> Call:
         return Call(self._word_of(node), node.start_byte, lambda: self._arguments(node), lambda: self._result(node))

@@ -201,7 +201,7 @@ class ChefConfig(NamedTuple):
     """The table [chef], for a repository that was made for Chef.
 
     cookbook_paths:    folders with cookbooks, in order; (): Chef's usual ones
-    missing_cookbooks: "error", or "warn": each missing cookbook becomes an unknown layer
+    missing_cookbooks: "error": a run refuses a missing cookbook; "warn": no check reports it; "": neither
     policy, policy_group: of nodes that name none; "" for none
     secret_file:       the file with the secret of encrypted data bags, relative to the repository; "" for none
     config:            Chef's own configuration; "": `.chef/config.rb` or `.chef/knife.rb`
@@ -211,7 +211,7 @@ class ChefConfig(NamedTuple):
     """
 
     cookbook_paths: tuple[str, ...] = ()
-    missing_cookbooks: str = "error"
+    missing_cookbooks: str = ""
     policy: str = ""
     policy_group: str = ""
     secret_file: str = ""
@@ -503,8 +503,8 @@ def _chef(fields: Fields) -> ChefConfig:
     paths = [
         fields.text("chef", "cookbook_paths", index) for index in range(len(fields.items("chef", "cookbook_paths")))
     ]
-    missing = fields.text("chef", "missing_cookbooks") or "error"
-    if missing not in ("error", "warn"):
+    missing = fields.text("chef", "missing_cookbooks")
+    if missing not in ("", "error", "warn"):
         fields.wrong(("chef", "missing_cookbooks"), f"missing_cookbooks is no {missing!r}", 'write "error" or "warn"')
     ruby, seconds = (fields.map("chef").get(name, known) for name, known in (("ruby", False), ("ruby_seconds", 60.0)))
     if type(ruby) is not bool:

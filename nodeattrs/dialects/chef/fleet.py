@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 GIVEN_UP = 2 * CHUNK
 """A fleet ends after so many nodes in a row that could not be loaded or saved."""
 
-_OF_THE_RUN = ("expanded_run_list", "recipes", "roles")
+_OF_THE_RUN = ("cookbooks", "expanded_run_list", "recipes", "roles")
 """Automatic attributes that a run makes itself, and does not take from saved facts."""
 
 _SHIP = "bring it up to date there, or send it: --ship"

@@ -19,7 +19,10 @@ from nodeattrs.core.tree import under
 from nodeattrs.core.unread import unread_layer
 from nodeattrs.dialects.chef.causes import causes
 from nodeattrs.dialects.chef.facts import Facts, load_facts
+from nodeattrs.dialects.chef.facts.suites import facts_of_suite
 from nodeattrs.dialects.chef.repository.cookbooks import RUBY
+from nodeattrs.dialects.chef.repository.kitchen import FILES as KITCHEN
+from nodeattrs.dialects.chef.repository.kitchen import LOCAL_FILES as KITCHEN_LOCAL
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.repository.roles import Asked
 from nodeattrs.dialects.chef.run.run import Run, run_node
@@ -58,14 +61,14 @@ class Nodes(WithFacts):
 
     @property
     def is_there(self) -> bool:
-        """Whether the folder has nodes/, roles/, cookbooks/, site-cookbooks/ or policies/."""
-        return self.has("nodes", "roles", "cookbooks", "policies", "site-cookbooks")
+        """Whether the folder has nodes/, roles/, cookbooks/, site-cookbooks/, policies/ or kitchen.yml."""
+        return self.has("nodes", "roles", "cookbooks", "policies", "site-cookbooks", *KITCHEN)
 
     def subjects(self) -> Iterable[str]:
-        """The names of the nodes in nodes/, the store, the facts and the classifier; without any, "role[NAME]" for
-        each role."""
-        named = {*self.repository.nodes(), *self.known()}
-        return named or {f"role[{name}]" for name in self.repository.roles()}
+        """The names of the nodes in nodes/, the store, the facts and the classifier, or without any "role[NAME]" for
+        each role; and the suites of Test Kitchen."""
+        named = {*self.repository.nodes(), *self.known()} or {f"role[{name}]" for name in self.repository.roles()}
+        return {*named, *self.repository.suites()}
 
     def covers(self, file: str) -> bool:
         """Whether a change of *file* may change an answer: files of nodes and roles, and of any cookbook."""
@@ -73,7 +76,8 @@ class Nodes(WithFacts):
         if _OF_COOKBOOKS.intersection(steps[:-1]) or steps[-1].startswith("metadata."):
             return True  # cookbooks may lie in any folder
         is_page = steps[-1].partition(".")[0] == "README"
-        return (steps[0] in _DESCRIBING and not is_page) or steps[-1] == "nodeattrs.toml"
+        others = ("nodeattrs.toml", "Policyfile.rb", *KITCHEN, *KITCHEN_LOCAL)
+        return (steps[0] in _DESCRIBING and not is_page) or steps[-1] in others
 
     def may_run(self, file: str) -> bool:
         """A recipe that a computed name may include, or a resource, library or definition that it calls."""
@@ -147,8 +151,11 @@ class Nodes(WithFacts):
         file = self.facts_file(name)
         if file is not None:
             return self._loaded(file)
+        suite = self.repository.kitchen.instances.get(name)
+        if last is None and suite is not None:
+            return facts_of_suite(suite.platform, suite.at(()), self.repository.platforms)
         tree = last.node.automatic.to_dict() if last is not None else NO_FACTS
-        made = ("expanded_run_list", "recipes", "roles")
+        made = ("cookbooks", "expanded_run_list", "recipes", "roles")
         return Facts({key: value for key, value in tree.items() if key not in made}, Origin("facts", "last run"))
 
 

@@ -309,7 +309,9 @@ def _code_of(cookbook: Cookbook) -> list[str]:
 def _warnings_of(faults: list[NodeattrsError], cookbook: Cookbook, file: str) -> Iterable[DocumentError]:
     if file.endswith(RUBY):
         return ()
-    read: Callable[[str], Any] = cookbook.data if file.endswith(DATA) else cookbook.program
+    is_recipe = file in cookbook.recipes.values()
+    of_data: Callable[[str], Any] = cookbook.recipe_data if is_recipe else cookbook.data
+    read: Callable[[str], Any] = of_data if file.endswith(DATA) else cookbook.program
     found = _tried(faults, partial(read, file))
     return () if found is None else found.warnings
 

@@ -29,7 +29,7 @@ from nodeattrs.formats import documents
 from nodeattrs.kinds import MISSPELT, TYPE_CHANGE, UNUSED_ATTRIBUTE
 
 _MOST_FACTS = 8
-_NOTED = ("name", "chef_environment", "roles", "recipes", "expanded_run_list")
+_NOTED = ("name", "chef_environment", "cookbooks", "roles", "recipes", "expanded_run_list")
 _OF_POLICY = ("policy_name", "policy_group", "policy_revision")
 
 

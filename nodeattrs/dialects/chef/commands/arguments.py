@@ -66,6 +66,11 @@ RUN = (
         "roles and environments alone: no cookbook is read or has to be there",
         {"action": "store_true"},
     ),
+    Argument(
+        ("--cookbook-path",),
+        "a further folder with cookbooks, such as ~/.berkshelf/cookbooks; may be repeated",
+        {"metavar": "DIR", "action": "append"},
+    ),
     *RUBY,
 )
 """What a run starts from, beside its repository and node."""

@@ -8,7 +8,7 @@ from nodeattrs.contract.arguments import AT, SOURCES, STORE, STRICT, output, pat
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.dialects.chef.commands.arguments import RUN
-from nodeattrs.dialects.chef.commands.inputs import named_node, repository_of
+from nodeattrs.dialects.chef.commands.inputs import named_node, repository_of, with_suite
 from nodeattrs.dialects.common import store_of
 from nodeattrs.errors import BadUsage, NoSuchAttribute
 from nodeattrs.node.node import Node
@@ -59,6 +59,7 @@ def _perform(question: Question) -> Output:
 
     raises: NoSuchAttribute, where the path is not set, with other sources that set it
     """
+    question = with_suite(question)
     asked = question.arguments
     path = path_of(asked["path"])
     repository = None if asked["repo"] is None else repository_of(question)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nodeattrs.dialects.chef.repository.roles import Asked
     from nodeattrs.dialects.chef.run.run import Run
 
-_ASKED = ("policy", "policy_group", "named_run_list", "secret_file", "roles_only", "ruby")
+_ASKED = ("policy", "policy_group", "named_run_list", "secret_file", "roles_only", "ruby", "cookbook_path")
 
 
 def run_options(question: Question) -> Asked:
@@ -32,6 +32,7 @@ def run_options(question: Question) -> Asked:
     from nodeattrs.dialects.chef.repository.roles import Asked
 
     given = {name: question.arguments.get(name) for name in Asked._fields}
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     return Asked(**{name: value for name, value in given.items() if value is not None})
 
 
@@ -123,11 +124,14 @@ def facts_from(question: Question, node: str | None = None, repository: Reposito
     raises:     NotFound, DocumentError, MissingExtra, BadName; BadArgument, for a folder without *node*
     """
     from nodeattrs.dialects.chef.facts import gather, load_facts
+    from nodeattrs.dialects.chef.facts.suites import facts_of_suite
 
     place = facts_place(question, repository)
     if place is None and node is not None and repository is not None:
         own = repository.root / "facts" / f"{checked_name(node, 'node')}.json"
         place = str(own) if own.is_file() else None
+        if place is None and (suite := repository.kitchen.instances.get(node)) is not None:
+            return facts_of_suite(suite.platform, suite.at(()), repository.platforms)
     if place is None:
         try:
             return gather()
@@ -143,6 +147,18 @@ def facts_from(question: Question, node: str | None = None, repository: Reposito
     # Whoever is given them shows or runs them, and changes none: a run copies nothing of them.
     shown = repository.shown(path) if repository else None
     return load_facts(path, shown, settled=True, by_caller=is_one)
+
+
+def with_suite(question: Question) -> Question:
+    """The question with `repo`, where NODE is not saved and is a suite of Test Kitchen in the current folder."""
+    from nodeattrs.dialects.chef.repository.repository import Repository
+
+    node = question.arguments["node"]
+    if question.arguments["repo"] is None and node in Repository(os.curdir).kitchen.instances:
+        store, _ = store_of(question.settings)
+        if not store.is_there() or store.load(node) is None:
+            return question._replace(arguments={**question.arguments, "repo": os.curdir})
+    return question
 
 
 def named_node(question: Question) -> tuple[Node, int | None, Run | None]:

@@ -28,6 +28,6 @@ def known_names(kind: str, arguments: Mapping[str, Any]) -> Iterable[str]:
         return repository.nodes()
     if kind == "nodes":
         store, _ = store_of(settings)
-        return {*repository.nodes(), *(store.names() if store.is_there() else ())}
+        return {*repository.nodes(), *repository.suites(), *(store.names() if store.is_there() else ())}
     names: list[str] = getattr(repository, kind.replace("-", "_"))()
     return names

@@ -84,6 +84,7 @@ _ARGUMENTS = (
         {"action": "store_true"},
     ),
     Argument(("--apply",), "bring the resources of the recipes into their state, then save", {"action": "store_true"}),
+    Argument(("--strict",), "refuse a run with a cookbook that is not there", {"action": "store_true"}),
     Argument(("--force",), "save even over what somebody else has saved meanwhile", {"action": "store_true"}),
     *RUN,
     *STORE,
@@ -115,7 +116,11 @@ def _perform(question: Question) -> Output:
     # Resources are applied to this machine, so its own facts count.
     own = None if asked["apply"] or asked["noop"] else own_facts(question, repository, names)
     # A directory has facts for each node; else all of them have the same.
-    shared = None if own or is_directory(asked["facts"]) else facts_from(question, None, repository)
+    suites = [name for name in names if name in repository.kitchen.instances and asked["facts"] is None]
+    if suites and len(names) > 1 and asked["platform"] is None:
+        raise BadUsage("suites of Test Kitchen have facts of their own: run one, or name facts")
+    suite = suites[0] if suites else None
+    shared = None if own or is_directory(asked["facts"]) else facts_from(question, suite, repository)
     if not (names or asked["all"]):
         known = repository.config.chef.node_name
         names = [known or machine_name(shared or facts_from(question, None, repository))]

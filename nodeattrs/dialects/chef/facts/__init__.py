@@ -60,6 +60,7 @@ class Facts:
     tree:     the facts, by Ohai's names; owned by the caller
     locator:  gives the origin of each fact
     warnings: one for each function that failed; its facts are missing
+    unread:   why further facts are not known; "" where these are all
     settled:  whether the tree is JSON data that will not be changed; then a run uses it without a copy
     """
 
@@ -67,6 +68,7 @@ class Facts:
     locator: Locator
     warnings: tuple[NodeattrsError, ...] = ()
     settled: bool = False
+    unread: str = ""
 
     @property
     def place(self) -> str:

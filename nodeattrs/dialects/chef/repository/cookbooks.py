@@ -22,26 +22,41 @@ from typing import NamedTuple, NoReturn
 
 from nodeattrs.core.borders import NAMED, Listed, taking
 from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.dialects.chef.repository import recipe_data
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
 from nodeattrs.dialects.chef.repository.attribute_data import AttributeData, read_data
 from nodeattrs.dialects.chef.repository.programs import Program
+from nodeattrs.dialects.chef.repository.recipe_data import RecipeData, read_recipe
 from nodeattrs.errors import (
     AttributeFileNotFound,
     BadArgument,
     CookbookNotFound,
     CookbookVersionConflict,
     DocumentError,
+    MissingExtra,
     RecipeNotFound,
 )
 from nodeattrs.formats import documents
+from nodeattrs.formats.places import Text
+from nodeattrs.formats.ruby_text import Ruby
 from nodeattrs.kinds import FOLDER_NAME, TWO_LANGUAGES
 from nodeattrs.kinds import RUBY as RUBY_NOT_RUN
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.project.fields import Fields, known_or_near
 from nodeattrs.project.versions import Constraint, Version
 
-_USUAL = ("cookbooks", "site-cookbooks", "berks-cookbooks", "vendor/cookbooks", "cookbook_artifacts")
+_VENDOR = "vendor"
+_USUAL = (
+    *("cookbooks", "site-cookbooks", "berks-cookbooks", "vendor/cookbooks", "vendor_cookbooks", _VENDOR),
+    "cookbook_artifacts",
+)
 """Where cookbooks are looked for unless somebody says otherwise: Chef's own, Berkshelf's, Librarian's, an export's."""
+
+_OF_TESTS = ("test/cookbooks", "test/fixtures/cookbooks", "spec/cookbooks", "spec/fixtures/cookbooks")
+"""Where the repository of one cookbook keeps those that test it."""
+
+_SOURCES = ("Berksfile", "Cheffile", "Policyfile.rb")
+"""Files at the root that name folders of cookbooks: `cookbook 'app', path: 'mine/app'`."""
 
 _METADATA = ("metadata.json", "metadata.rb", "metadata.yaml", "metadata.yml")
 _PARTS = ("attributes", "recipes", "resources", "libraries", "providers")
@@ -51,7 +66,7 @@ _FIELD = re.compile(r"""^[^\S\n]*(name|version)\b\s*[:(]?\s*(["'])([^"'\n]+)\2""
 
 
 class Lock(NamedTuple):
-    """The locked version of a cookbook.
+    """The locked version of a cookbook; "" for any.
 
     identifier: the end of its folder's name, in place of the version; "" for none
     source:     its folder, relative to the repository, where it is in no other; "" for none
@@ -70,9 +85,12 @@ class _Declared(NamedTuple):
     path: pathlib.Path
 
     def fits(self, lock: Lock | None) -> bool:
-        if lock is None or self.version == lock.version:
+        if lock is None or lock.version in ("", self.version):
             return True
         return bool(lock.identifier) and self.path.name.endswith(f"-{lock.identifier}")
+
+    def meets(self, constraints: Iterable[str]) -> bool:
+        return all(Constraint.parse(one).allows(self.age) for one in constraints)
 
     @property
     def age(self) -> Version:
@@ -87,11 +105,14 @@ class CookbookPaths:
 
     root:    the folder of the repository
     folders: relative to it, absolute, or below the home (`~`); (): Chef's usual ones
+    more:    folders that the caller names, after these
     """
 
-    def __init__(self, root: pathlib.Path, folders: Sequence[str] = ()) -> None:
+    def __init__(self, root: pathlib.Path, folders: Sequence[str] = (), more: Sequence[str] = ()) -> None:
         self._root = root
-        self._folders = [root / os.path.expanduser(folder) for folder in folders or _USUAL]
+        usual = (*_USUAL, *(_OF_TESTS if _is_cookbook(root) else ()))
+        self._folders = [root / os.path.expanduser(folder) for folder in folders or usual]
+        self._folders += [pathlib.Path(os.path.abspath(os.path.expanduser(folder))) for folder in more]
         self._is_usual = not folders
 
     def names(self) -> list[str]:
@@ -99,18 +120,27 @@ class CookbookPaths:
         named = {one.name if one.path.name.startswith(f"{one.name}-") else one.path.name for one in self._lying}
         return sorted(named | {one.name for one in self._own})
 
-    def find(self, name: str, lock: Lock | None = None) -> pathlib.Path | None:
+    def find(self, name: str, lock: Lock | None = None, constraints: Sequence[str] = ()) -> pathlib.Path | None:
         """The folder of a cookbook; None where it is not found.
 
-        First comes the repository itself, then the first folder of that name, then the newest version by metadata.
+        First comes the repository itself, then the first folder of that name, then the newest version by metadata,
+        then the folder that a Berksfile, a Cheffile or a Policyfile names.
         lock: accept only a folder that fits this lock
+        constraints: prefer versions that meet all of them; where none does, they do not count
         """
         named = next((one.path for one in self._own if one.name == name), self._folders_named.get(name))
-        if named is not None and (lock is None or _declared(named).fits(lock)):
-            return named
-        every = [*self._lying, *self._own, *self._of_source(lock)]
+        first = [one for one in ([] if named is None else [_declared(named)]) if one.fits(lock)]
+        every = [*self._lying, *self._own, *self._of_source(lock)] if not first or constraints else []
         found = [one for one in every if one.name == name and one.fits(lock)]
-        return max(found, key=lambda one: one.age).path if found else None
+        if not first and not found and lock is None:
+            found = [one for one in self._of_source(Lock("", "", self._sources.get(name, ""))) if one.name == name]
+        if lock is not None and not lock.version:  # of a Policyfile without a lock, which names the folder
+            first = [*self._of_source(lock), *first][:1]
+        for ones in (first, found):
+            fitting = [one for one in ones if one.meets(constraints)]
+            if fitting:
+                return max(fitting, key=lambda one: one.age).path
+        return max(first or found, key=lambda one: one.age).path if first or found else None
 
     def hint(self, name: str) -> str:
         """The hint for a missing cookbook: the folder that has it, similar names, or all names."""
@@ -134,10 +164,20 @@ class CookbookPaths:
             yield _declared(self._root / os.path.relpath(path, os.path.realpath(self._root)))
 
     @cached_property
+    def _sources(self) -> dict[str, str]:
+        """Cookbook -> the folder that a file at the root names for it; {} without the extra that reads Ruby."""
+        found: dict[str, str] = {}
+        for file in (one for one in _SOURCES if (self._root / one).is_file()):
+            with contextlib.suppress(DocumentError, MissingExtra):
+                found = {**dict(_named_folders(Text(file, documents.text_of(self._root / file, file)))), **found}
+        return found
+
+    @cached_property
     def _folders_named(self) -> dict[str, pathlib.Path]:
         found: dict[str, pathlib.Path] = {}
         for path in (path for folder in self._folders for path in entries(folder)):
-            if os.path.isdir(path) and not path.name.startswith("."):
+            is_other = path.parent.name == _VENDOR and not _is_cookbook(path)
+            if os.path.isdir(path) and not path.name.startswith(".") and not is_other:
                 found.setdefault(path.name, path)
         if not found and self._is_usual:  # a repository of cookbooks alone, as for OpsWorks
             return {path.name: path for path in entries(self._root) if _is_cookbook(path)}
@@ -152,6 +192,15 @@ class CookbookPaths:
     def _lying(self) -> list[_Declared]:
         """cost: a look at each metadata, the first time"""
         return [_declared(path) for path in self._folders_named.values()]
+
+
+def _named_folders(text: Text) -> Iterator[tuple[str, str]]:
+    """Yield (cookbook, folder) for each cookbook that a Berksfile or the like takes from a folder."""
+    for call in Ruby(text).anywhere(("cookbook",)):
+        with contextlib.suppress(DocumentError):
+            name, *more = [one.value for one in call.arguments()] or [""]
+            named = [one["path"] for one in more if isinstance(one, dict) and isinstance(one.get("path"), str)]
+            yield from ((str(name), folder) for folder in named)
 
 
 def _is_cookbook(path: pathlib.Path) -> bool:
@@ -271,6 +320,10 @@ class Cookbook:
             self._read[file] = read_data(path, self.shown(file), self.attribute_name(file))
         return self._read[file]
 
+    def recipe_data(self, file: str) -> RecipeData:
+        """One of the recipes in YAML or JSON. raises: DocumentError"""
+        return read_recipe(pathlib.Path(self.root or "", file), self.shown(file))
+
     def attribute_name(self, file: str) -> str:
         """The name of an attribute file: "apache2::default"."""
         part = _stem(file.removeprefix("attributes/"))
@@ -293,20 +346,26 @@ class Cookbook:
     def recipes(self) -> dict[str, str]:
         """name -> path of recipes. A file `recipe.py` beside the metadata is the default recipe.
 
+        Code goes before YAML, and YAML before JSON, as in Chef.
         raises: DocumentError, for two files of one name
         """
         self._refuse_twins("recipes/", "recipe.")
-        inside = {path.removeprefix("recipes/"): path for path in self.files if path.startswith("recipes/")}
-        found = {_stem(name): path for name, path in inside.items() if name.endswith(_SUFFIXES) and "/" not in name}
-        alone = [path for path in self.files if path in ("recipe.py", "recipe.rb")]
-        return {**found, "default": alone[0]} if alone else found
+        found: dict[str, str] = {}
+        for suffixes in (recipe_data.JSON, recipe_data.YAML, _SUFFIXES):
+            paths = [path for path in self.files if path.endswith(suffixes)]
+            inside = {path: path.removeprefix("recipes/") for path in paths if path.startswith("recipes/")}
+            found |= {_stem(name): path for path, name in inside.items() if "/" not in name}
+            alone = [path for path in paths if _stem(path) == "recipe"]
+            found |= dict.fromkeys(["default"], alone[0]) if alone else {}
+        return found
 
     def _refuse_twins(self, *begins: str) -> None:
         """One name in Python and in Ruby, or twice as data: it cannot be known which counts. raises: DocumentError"""
-        seen: dict[tuple[str, bool], str] = {}
+        seen: dict[tuple[str, tuple[str, ...]], str] = {}
+        data = DATA if "attributes/" in begins else recipe_data.YAML
         for path in sorted(path for path in self.files if path.startswith(begins)):
-            is_data = path.endswith(DATA) and path.startswith("attributes/")
-            twin = seen.setdefault((_stem(path), is_data), path) if is_data or path.endswith(_SUFFIXES) else path
+            kind = next((suffixes for suffixes in (data, _SUFFIXES) if path.endswith(suffixes)), None)
+            twin = path if kind is None else seen.setdefault((_stem(path), kind), path)
             if twin != path:
                 message = f"{self.shown(twin)} and {self.shown(path)} are one file in two languages"
                 raise DocumentError(message, file=self.shown(twin), hint="keep one", kind=TWO_LANGUAGES)
@@ -449,7 +508,7 @@ class AttributeFileOrder:
     """Loads attribute files in Chef's order, each name once.
 
     loaded: "cookbook/path" of each file that was loaded, in order
-    run:    called with a cookbook and a path in it; it may call `include`
+    run:    called with a cookbook and a path in it, "" for a cookbook that is not there; it may call `include`
     suffix: as in `attribute_files`; None: all endings of a cookbook
     """
 
@@ -483,6 +542,9 @@ class AttributeFileOrder:
         cookbook_name, _, file = qualified(name).rpartition("::")
         try:
             cookbook = _found(self._cookbooks, cookbook_name or here)
+            if cookbook.is_missing:
+                self._run(cookbook, "")
+                return
             self._file_of(cookbook, file)
         except (CookbookNotFound, AttributeFileNotFound) as error:
             error.details = (f"it is included by {by()}",) if by else ()

@@ -2,6 +2,7 @@
 
     cookbooks/NAME/{metadata.{json,yaml,rb}, attributes/*.{py,rb,yaml,yml,json,toml}, recipes/*.{py,rb}}
     roles/NAME.{json,yaml,yml,py,rb}      environments/NAME.{json,yaml,yml,py,rb}
+    roles/**/NAME.{json,rb}               environments/**/NAME.{json,rb}
     nodes/NAME.{json,yaml,yml}            data_bags/BAG/ITEM.{json,yaml,yml}
     nodeattrs.toml
 
@@ -16,7 +17,8 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, TypeVar, cast
@@ -25,6 +27,7 @@ from nodeattrs import border
 from nodeattrs.contract.folder import Folder
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Locator, LocatorBelow, Origin
+from nodeattrs.core.code import may_run
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import SCALARS, checked_name, copied, dig
 from nodeattrs.dialects.chef.repository.cookbooks import (
@@ -39,6 +42,14 @@ from nodeattrs.dialects.chef.repository.cookbooks import (
     read_metadata,
 )
 from nodeattrs.dialects.chef.repository.encrypted import decrypted, is_encrypted
+from nodeattrs.dialects.chef.repository.kitchen import Kitchen, read_kitchen
+from nodeattrs.dialects.chef.repository.policyfiles import (
+    declared_name,
+    policy_files,
+    read_policyfile,
+    unread_of,
+    unread_policy,
+)
 from nodeattrs.dialects.chef.repository.programs import Script
 from nodeattrs.dialects.chef.repository.roles import (
     DEFAULT_ENVIRONMENT,
@@ -66,7 +77,7 @@ from nodeattrs.errors import (
 )
 from nodeattrs.formats import documents
 from nodeattrs.formats.chef_words import ruby_document
-from nodeattrs.kinds import JSON_COUNTS, MISSING_COOKBOOK
+from nodeattrs.kinds import JSON_COUNTS, MISSING_COOKBOOK, NOT_LITERAL, NOT_LOCKED
 from nodeattrs.project.config import ChefConfig, RepositorySettings
 from nodeattrs.project.fields import Fields, known_or_near
 
@@ -75,6 +86,18 @@ _READ = (*_DATA, RUBY)
 _SCRIPTED = (*_READ, ".py")
 _GALAXY = ("requirements.yml", "requirements.yaml")
 """What lies under `roles` where these are Ansible's."""
+_OF_OTHERS = frozenset(
+    (
+        *("defaults", "files", "handlers", "meta", "tasks", "templates", "vars"),  # of Ansible
+        *("data", "hieradata", "manifests", "modules"),  # of Puppet
+    )
+)
+"""Folders below `roles` and `environments` that hold nothing of Chef."""
+_DEEPEST = 3
+_DESCRIBES = re.compile(
+    r"Chef::(?:Role|Environment)|\b(?:run_list|(?:default|override)_attributes|cookbook_versions)\b|^name\b",
+    re.MULTILINE,
+)
 LEAVES = SCALARS | {Sensitive}
 """What items of data bags are made of."""
 
@@ -89,6 +112,7 @@ class Repository(Folder):
     asked:    further options of the call
     warnings: about the files that were read so far
     also_sensitive: sensitive paths in addition to the settings
+    folders:  folder of Chef -> where it lies instead, relative to the root
     raises:   NotFound, where there is no such folder
     """
 
@@ -103,6 +127,7 @@ class Repository(Folder):
         super().__init__(root, settings=settings)
         self._place = str(self.root)
         self.asked = asked
+        self.folders: Mapping[str, str] = {}
         self._read: dict[tuple[str, ...], Any] = {}
 
     @cached_property
@@ -126,30 +151,34 @@ class Repository(Folder):
 
     def roles(self) -> list[str]:
         """The names of all roles."""
-        return self._names("roles", _SCRIPTED)
+        return sorted({*self._names("roles", _SCRIPTED), *self._nested("roles")})
 
     def environment(self, name: str) -> Environment:
         """The environment *name*; "_default" always exists, and is empty.
 
         raises: BadName, EnvironmentNotFound, DocumentError
         """
-        if name == DEFAULT_ENVIRONMENT and not self._files("environments", name, _SCRIPTED):
+        if name == DEFAULT_ENVIRONMENT and not (
+            self._files("environments", name, _SCRIPTED) or name in self._nested("environments")
+        ):
             return Environment(name)
         return self._described("environment", name, EnvironmentNotFound, read_environment, Environment)
 
     def environments(self) -> list[str]:
         """The names of all environments on disk."""
-        return self._names("environments", _SCRIPTED)
+        return sorted({*self._names("environments", _SCRIPTED), *self._nested("environments")})
 
     def node_document(self, name: str) -> NodeFile | None:
-        """The node that a file in nodes/ describes; None where there is no such file.
+        """The node that a file in nodes/, else a suite of Test Kitchen, describes; None where there is neither.
 
         raises: BadName, DocumentError
         """
 
         def make() -> NodeFile | None:
             path = self._file("nodes", name, _DATA, f"node {name}")
-            return None if path is None else self._from(path, "node", name, partial(read_node, name))
+            if path is None:
+                return self.kitchen.node(name)
+            return self._from(path, "node", name, partial(read_node, name))
 
         return self._once(("node", checked_name(name, "node")), make)
 
@@ -158,8 +187,34 @@ class Repository(Folder):
         return self._names("nodes", _DATA)
 
     def describes(self, name: str) -> bool:
-        """Whether nodes/ has a file for a node. cost: does not grow with the number of nodes"""
-        return bool(self._files("nodes", name, _DATA))
+        """Whether nodes/ or Test Kitchen describes a node. cost: does not grow with the number of nodes"""
+        return bool(self._files("nodes", name, _DATA)) or name in self.kitchen.instances
+
+    @cached_property
+    def kitchen(self) -> Kitchen:
+        """The suites of Test Kitchen, each on each platform; none, with a warning, where kitchen.yml cannot be read."""
+        try:
+            found = read_kitchen(self.root)
+        except DocumentError as error:
+            found = Kitchen(self.root, fault=error)
+            self.warnings.append(error)
+        self.warnings += found.warnings
+        return found
+
+    def suites(self) -> list[str]:
+        """The names of the nodes that kitchen.yml describes, in its order. raises: DocumentError"""
+        if self.kitchen.fault is not None:
+            raise self.kitchen.fault
+        return [*self.kitchen.instances]
+
+    def for_node(self, name: str) -> Repository:
+        """The repository as a node sees it: a suite of Test Kitchen may have other folders of roles and data bags."""
+        folders = {folder: place for folder, place in self.kitchen.folders(name).items() if folder != place}
+        if not folders or self._files("nodes", name, _DATA):
+            return self
+        found = Repository(self.root, asked=self.asked, settings=self.settings)
+        found.also_sensitive, found.folders = self.also_sensitive, folders
+        return found
 
     def data_bag(self, bag: str) -> list[str]:
         """The names of the items of a data bag.
@@ -169,7 +224,7 @@ class Repository(Folder):
 
         def make() -> list[str]:
             folder = f"data_bags/{bag}"
-            if not os.path.isdir(self.root / folder):
+            if not os.path.isdir(self._folder(folder)):
                 raise DataBagItemNotFound(f"there is no data bag {bag}", hint=known_or_near(bag, self.data_bags()))
             return self._names(folder, _DATA)
 
@@ -177,7 +232,7 @@ class Repository(Folder):
 
     def data_bags(self) -> list[str]:
         """The names of all data bags."""
-        paths = entries(self.root / "data_bags")
+        paths = entries(self._folder("data_bags"))
         return [path.name for path in paths if os.path.isdir(path) and not path.name.startswith(".")]
 
     def data_bag_item(self, bag: str, item: str, secret: str | None = None) -> dict[str, Any]:
@@ -235,7 +290,7 @@ class Repository(Folder):
         return self._once(("data bag item", bag, item), make)
 
     def policy(self, name: str, group: str = "") -> Policy:
-        """A policy by its name, or by the path of its lock file in the repository.
+        """A policy by its name, or by the path of its lock file or Policyfile in the repository.
 
         group: a policy group; then its file `policy_groups/GROUP.json` counts, where `chef export` wrote one
         raises: BadName, PolicyNotFound, DocumentError
@@ -243,27 +298,66 @@ class Repository(Folder):
         return self._once(("policy", name, group), lambda: replace(self._locked(name, group), group=group))
 
     def policies(self) -> list[str]:
-        """The names of all policies with a lock file, sorted. raises: DocumentError"""
-        folders = {folder: entries(self.root / folder) for folder in ("", "policies", "policyfiles")}
-        files = [
-            path
-            for folder, paths in folders.items()
-            for path in paths
-            if path.name.endswith(".lock.json") or (folder == "policies" and path.suffix == ".json")
-        ]
-        named = (dig(documents.read(path, self.shown(path)).tree, ("name",)) for path in files)
-        return sorted({name for name in named if isinstance(name, str)})
+        """The names of all policies with a lock file or a Policyfile, sorted. raises: DocumentError"""
+        return sorted({name for name in (declared_name(*one) for one in self._policy_files()) if name})
+
+    def _policy_files(self) -> Iterator[tuple[pathlib.Path, str]]:
+        return ((path, self.shown(path)) for path in policy_files(self.root) if self._is_inside(path))
+
+    def _is_inside(self, path: pathlib.Path) -> bool:
+        whole = pathlib.Path(os.path.realpath(path))
+        return whole.is_relative_to(os.path.realpath(self.root)) and os.path.isfile(whole)
 
     def _locked(self, name: str, group: str) -> Policy:
-        files = [name] if name.endswith(".json") else list(self._locks_of(name, group))
+        is_file = name.endswith((".json", RUBY))
+        files = [name] if is_file else list(self._locks_of(name, group))
         for file in files:
-            path = pathlib.Path(os.path.realpath(self.root / file))
-            if path.is_relative_to(os.path.realpath(self.root)) and os.path.isfile(path):
-                policy = self._from(path, "policy", name, partial(read_policy, name))
+            path = self.root / file
+            if self._is_inside(path):
+                policy = self._policy_in(path, name, ())
                 if name in (file, policy.name):
                     return policy
+        found = [path for path, shown in self._policy_files() if not is_file and declared_name(path, shown) == name]
+        if found:  # a lock goes before its Policyfile
+            return self._policy_in(min(found, key=lambda path: path.suffix == RUBY), name, ())
         hint = f"it is looked for in {', '.join(files[-4:])}; or name the file"
         raise PolicyNotFound(f"there is no policy {name}", hint=hint)
+
+    def _policy_in(self, path: pathlib.Path, name: str, including: tuple[pathlib.Path, ...]) -> Policy:
+        """The policy of a lock file, or of a Policyfile without one. including: the Policyfiles that lead to it"""
+        if path.suffix != RUBY:
+            return self._from(pathlib.Path(os.path.realpath(path)), "policy", name, partial(read_policy, name))
+        file = self.shown(path)
+        lock = path.with_name(f"{path.stem}.lock.json")
+        if self._is_inside(lock):
+            return self._policy_in(lock, name, including)
+        try:
+            document = ruby_document(path, file, "policy")
+            if self._runs_ruby and unread_of(document):
+                document = self._run_ruby(path, file, "policy")
+        except MissingExtra as error:
+            self.warnings.append(not_run(file, error.hint))
+            return unread_policy(name, NOT_RUN, Origin("policy", name, file))
+        include = partial(self._included_policy, (*including, path))
+        what = f"policy {name}"
+        policy = self._understood(
+            document,
+            document.locator("policy", name),
+            what,
+            lambda fields: read_policyfile(name, document, fields, include),
+        )
+        message, hint = "has no lock: cookbooks are those that lie here", "chef install makes its lock"
+        self.warnings.append(DocumentError(message, file=file, hint=hint, kind=NOT_LOCKED))
+        return policy
+
+    def _included_policy(self, including: tuple[pathlib.Path, ...], name: str, path: str, by: Origin) -> Policy:
+        """A policy that a Policyfile includes by its path; an unread one for another source."""
+        place = including[-1].parent / path
+        files = [place, place / f"{name}.lock.json", place / f"{name}{RUBY}"] if path else []
+        found = next((one for one in files if self._is_inside(one)), None)
+        if found is None or found in including:
+            return unread_policy(name, f"the included policy {name} is not there", by)
+        return self._policy_in(found, name, including)
 
     def _locks_of(self, name: str, group: str) -> Iterator[str]:
         """Where a policy may lie: as `chef export` writes it, and as people keep locks."""
@@ -291,18 +385,35 @@ class Repository(Folder):
         lock:   accept only a cookbook that fits; None: the newest of several
         raises: BadName, DocumentError; CookbookNotFound, unless the settings or `--roles-only` make it a warning
         """
+        found = self._found_cookbook(name, lock)
+        if found is None and not self.asked.roles_only and self.misses_cookbooks:
+            raise CookbookNotFound(f"there is no {_called(name, lock)}", hint=self._ways_to(name))
+        return found or self._missing(name, lock)
 
-        def make() -> Cookbook:
+    def cookbook_for_run(self, name: str, lock: Lock | None = None, constraints: tuple[str, ...] = ()) -> Cookbook:
+        """The cookbook *name*, or a stand-in that may set anything where it is not there.
+
+        constraints: what environment and run-list ask of its version, where several are there
+        raises: BadName, DocumentError; CookbookNotFound, where `--strict` or the settings refuse a missing cookbook
+        """
+        found = self._found_cookbook(name, lock, constraints)
+        refuses = self.asked.strict or self._chef.missing_cookbooks == "error"
+        if found is None and not self.asked.roles_only and refuses:
+            raise CookbookNotFound(f"there is no {_called(name, lock)}", hint=self._ways_to(name))
+        return found or self._missing(name, lock)
+
+    def _found_cookbook(self, name: str, lock: Lock | None, constraints: tuple[str, ...] = ()) -> Cookbook | None:
+        def make() -> Cookbook | None:
             checked_name(name, "cookbook")
-            root = None if self.asked.roles_only else self.cookbook_paths.find(name, lock)
-            return self._missing(name, lock) if root is None else self._cookbook(name, root)
+            root = None if self.asked.roles_only else self.cookbook_paths.find(name, lock, constraints)
+            return None if root is None else self._cookbook(name, root)
 
-        return self._once(("cookbook", name, *(lock or ())), make)
+        return self._once(("cookbook", name, *(lock or ()), *constraints), make)
 
     @cached_property
     def cookbook_paths(self) -> CookbookPaths:
         """The folders with cookbooks, which find one by its name."""
-        return CookbookPaths(self.root, self._chef.cookbook_paths)
+        return CookbookPaths(self.root, self._chef.cookbook_paths, self.asked.cookbook_path)
 
     @cached_property
     def _chef(self) -> ChefConfig:
@@ -315,15 +426,19 @@ class Repository(Folder):
         return self.cookbook_paths.names()
 
     def _missing(self, name: str, lock: Lock | None) -> Cookbook:
-        """What stands for a cookbook that is not there. raises: CookbookNotFound"""
-        what = f"cookbook {name}" if lock is None else f"cookbook {name} {lock.version}"
-        if not self.asked.roles_only and self.misses_cookbooks:
-            others = '--roles-only asks without cookbooks, [chef] missing_cookbooks = "warn" without this one'
-            hint = f"{self.cookbook_paths.hint(name)}; {others}"
-            raise CookbookNotFound(f"there is no {what}", hint=hint)
-        unread = "was not read: --roles-only" if self.asked.roles_only else "is not there"
-        self.warnings.append(DocumentError(f"{what} {unread}", kind=MISSING_COOKBOOK))
-        return Cookbook(name, locator=Origin("cookbook", name), unread=unread)
+        """A cookbook that stands for one that is not there; the first time with a warning."""
+
+        def make() -> Cookbook:
+            unread = "was not read: --roles-only" if self.asked.roles_only else "is not there"
+            hint = None if self.asked.roles_only else self.cookbook_paths.hint(name)
+            self.warnings.append(DocumentError(f"{_called(name, lock)} {unread}", hint=hint, kind=MISSING_COOKBOOK))
+            return Cookbook(name, locator=Origin("cookbook", name), unread=unread)
+
+        return self._once(("missing cookbook", name, *(lock or ())), make)
+
+    def _ways_to(self, name: str) -> str:
+        """The hint for a cookbook that is not there and must be."""
+        return f"{self.cookbook_paths.hint(name)}; --roles-only asks without cookbooks"
 
     def scripted(self, folder: str) -> set[str]:
         """The names of the roles or environments that are Python files. folder: "roles" or "environments" """
@@ -331,8 +446,8 @@ class Repository(Folder):
 
     @property
     def misses_cookbooks(self) -> bool:
-        """Whether a missing cookbook is an error, by the settings."""
-        return self._chef.missing_cookbooks == "error"
+        """Whether a check reports a missing cookbook."""
+        return self._chef.missing_cookbooks != "warn"
 
     def _described(
         self,
@@ -344,8 +459,10 @@ class Repository(Folder):
     ) -> _Thing:
         def make() -> _Thing:
             path = self._file(f"{kind}s", name, _SCRIPTED, f"{kind} {name}")
+            if path is None and name in (nested := self._nested(f"{kind}s")):
+                path = self._counting(nested[name], f"{kind} {name}")
             if path is None:
-                hint = known_or_near(name, self._names(f"{kind}s", _SCRIPTED))
+                hint = known_or_near(name, {*self._names(f"{kind}s", _SCRIPTED), *self._nested(f"{kind}s")})
                 raise missing(f"there is no {kind} {name}", hint=hint)
             return self._from(path, kind, name, partial(read, name), partial(unread, name))
 
@@ -378,13 +495,38 @@ class Repository(Folder):
             document = documents.read(path, file)
         else:
             try:
-                document = ruby_document(path, file, kind)
+                document = self._ruby(path, file, kind)
             except MissingExtra as error:
                 if unread is None:
                     raise
                 self.warnings.append(not_run(file, error.hint))
                 return unread(locator=Origin(kind, name, file), unread=NOT_RUN)
         return self._understood(document, document.locator(kind, name), what, read)
+
+    def _ruby(self, path: pathlib.Path, file: str, kind: str) -> documents.Document:
+        """The document of a file in Ruby: its literals, or what it says when it runs, where `--ruby` asks for that.
+
+        raises: DocumentError, for what is no literal; RecipeFailed, where running it fails; MissingExtra
+        """
+        try:
+            return ruby_document(path, file, kind)
+        except DocumentError as error:
+            if error.kind != NOT_LITERAL or kind == "cookbook":
+                raise
+            if not self._runs_ruby:
+                error.hint = "--ruby runs it; or write the value out"
+                raise
+        return self._run_ruby(path, file, kind)
+
+    def _run_ruby(self, path: pathlib.Path, file: str, kind: str) -> documents.Document:
+        from nodeattrs.dialects.chef.ruby.described import described
+
+        return described(self.root, path, file, kind, self._chef.ruby_seconds)
+
+    @property
+    def _runs_ruby(self) -> bool:
+        """Whether options or settings ask for Ruby, and code may run."""
+        return (self.asked.ruby or self._chef.ruby) and may_run()
 
     def _understood(
         self,
@@ -412,26 +554,65 @@ class Repository(Folder):
             partial(Cookbook, name, files=files, root=root, folder=folder),
         )
 
+    def _folder(self, folder: str) -> pathlib.Path:
+        first, slash, rest = folder.partition("/")
+        return self.root / f"{self.folders.get(first, first)}{slash}{rest}"
+
     def _names(self, folder: str, suffixes: tuple[str, ...]) -> list[str]:
-        files = [path for path in entries(self.root / folder) if path.suffix in suffixes]
+        files = [path for path in entries(self._folder(folder)) if path.suffix in suffixes]
         return sorted({path.stem for path in files if not path.name.startswith(".") and path.name not in _GALAXY})
 
     def _files(self, folder: str, name: str, suffixes: tuple[str, ...]) -> list[pathlib.Path]:
         # Not Path.with_suffix: names may hold dots. One look for each node of a fleet.
-        place = os.path.join(self._place, folder, name)
+        place = os.path.join(self._folder(folder), name)
         return [pathlib.Path(place + suffix) for suffix in suffixes if os.path.lexists(place + suffix)]
 
+    def _nested(self, folder: str) -> dict[str, list[pathlib.Path]]:
+        """Name -> the files of that name in folders below *folder*, as Chef finds roles there.
+
+        A file counts where its text has a word of roles or environments. Links to folders are not followed.
+        """
+
+        def make() -> dict[str, list[pathlib.Path]]:
+            found: dict[str, list[pathlib.Path]] = {}
+            top = self._folder(folder)
+            for here, folders, names in os.walk(top):
+                depth = len(pathlib.Path(here).relative_to(top).parts)
+                is_end = depth == _DEEPEST
+                folders[:] = [] if is_end else sorted(one for one in folders if one not in _OF_OTHERS)
+                paths = (pathlib.Path(here, name) for name in sorted(names) if depth)
+                for path in (one for one in paths if one.suffix in (".json", RUBY) and self._describes(one)):
+                    found.setdefault(path.stem, []).append(path)
+            return found
+
+        return self._once(("nested", folder), make)
+
+    def _describes(self, path: pathlib.Path) -> bool:
+        """Whether a file has a word of roles or environments; False where it cannot be read."""
+        try:
+            return _DESCRIBES.search(documents.text_of(path, self.shown(path))) is not None
+        except DocumentError:
+            return False
+
     def _file(self, folder: str, name: str, suffixes: tuple[str, ...], what: str) -> pathlib.Path | None:
-        files = self._files(folder, name, suffixes)
+        return self._counting(self._files(folder, name, suffixes), what)
+
+    def _counting(self, found: list[pathlib.Path], what: str) -> pathlib.Path | None:
+        """Of the files that describe one thing the one that counts; None for no files. raises: DocumentError"""
+        files = sorted(found, key=lambda path: path.suffix == RUBY)
         if [path.suffix for path in files] == [".json", RUBY]:
             ruby = files.pop()  # as Chef prefers; metadata.json is made of the other one
-            if name != "metadata":
+            if files[0].stem != "metadata":
                 message, hint = f"is not read: {self.shown(files[0])} counts, as in Chef", "keep one"
                 self.warnings.append(DocumentError(message, file=self.shown(ruby), hint=hint, kind=JSON_COUNTS))
         if len(files) > 1:
             names = " and ".join(self.shown(path) for path in files)
             raise DocumentError(f"{what} is described twice, by {names}", file=self.shown(files[0]), hint="keep one")
         return files[0] if files else None
+
+
+def _called(cookbook: str, lock: Lock | None) -> str:
+    return f"cookbook {cookbook} {lock.version if lock else ''}".rstrip()
 
 
 def _commit_of(root: pathlib.Path) -> str:

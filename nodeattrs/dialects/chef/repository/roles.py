@@ -15,7 +15,7 @@ from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Locator, LocatorBelow, Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.chef.repository.cookbooks import Lock
-from nodeattrs.errors import CookbookNotFound, InvalidRunListItem, NotFound
+from nodeattrs.errors import CookbookNotFound, DocumentError, InvalidRunListItem, NotFound
 from nodeattrs.kinds import SOLO_ATTRIBUTES
 from nodeattrs.node.run_list import RunListItem, normalised, qualified
 from nodeattrs.project.fields import LEVELS, Fields, known_or_near
@@ -124,6 +124,8 @@ def read_role(name: str, fields: Fields) -> Role:
     """
     # Older Chef called the run-list "recipes".
     listed = "recipes" if "recipes" in fields.tree and "run_list" not in fields.tree else "run_list"
+    if isinstance(fields.tree.get(listed), str):  # Chef takes a text as one item
+        fields.tree = {**fields.tree, listed: [fields.tree[listed]]}
     _common(name, fields, (*_ROLE_FIELDS, listed), "Chef::Role", "role")
     role = Role(
         name,
@@ -187,14 +189,26 @@ _NODE_FIELDS = (
 )
 
 
+class Unset(NamedTuple):
+    """Something of a node's description that was not read.
+
+    path:   what it may set, from the level on; None: anything
+    """
+
+    path: Path | None
+    origin: Origin
+    reason: str
+
+
 @dataclass(frozen=True)
 class NodeFile:
-    """A node as a file in nodes/ describes it.
+    """A node as a file in nodes/, or a suite of Test Kitchen, describes it.
 
     environment: its name; None where the file has none
     run_list:    items as text
     automatic, default, normal, override: attributes
-    policy_name, policy_group: of its policy; "" for none
+    policy_name, policy_group, named_run_list: of its policy; "" for none
+    unread: what could not be read
     """
 
     name: str
@@ -207,6 +221,8 @@ class NodeFile:
     locator: Locator = field(default=Origin("node file"), compare=False, repr=False)
     policy_name: str = ""
     policy_group: str = ""
+    named_run_list: str = ""
+    unread: Sequence[Unset] = ()
 
     def locator_of(self, level: str) -> Locator:
         """Who says the attributes of one level, its paths counted from their root."""
@@ -231,7 +247,10 @@ def read_node(name: str, fields: Fields) -> NodeFile:
         name,
         fields.text("chef_environment") or None,
         tuple(fields.run_list("run_list")),
-        **{level: fields.map(level) for level in LEVELS},
+        automatic=fields.map("automatic"),
+        default=fields.map("default"),
+        normal=fields.map("normal"),
+        override=fields.map("override"),
         locator=fields.locator,
         policy_name=fields.text("policy_name"),
         policy_group=fields.text("policy_group"),
@@ -257,6 +276,8 @@ class Asked(NamedTuple):
     ruby:           run attribute files in Ruby, with the Ruby of this machine
     secret_file:    the file with the secret of encrypted data bags
     without:        items to remove from all run-lists, of nodes and roles
+    strict:         refuse a run with a cookbook that is not there
+    cookbook_path:  further folders with cookbooks
     """
 
     roles_only: bool = False
@@ -266,6 +287,8 @@ class Asked(NamedTuple):
     ruby: bool = False
     secret_file: str = ""
     without: tuple[str, ...] = ()
+    strict: bool = False
+    cookbook_path: tuple[str, ...] = ()
 
     def left(self, items: Iterable[str]) -> list[str]:
         """The items of a run-list without the items in `without`."""
@@ -283,12 +306,15 @@ NOTHING_ASKED = Asked()
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy from its lock file.
+    """A policy from its lock file, or from a Policyfile without one.
 
-    revision:   its identifier
+    revision:   its identifier; "" without a lock
     run_list, named_run_lists: recipes
     locks:      cookbook -> its locked version
     group:      the policy group; attributes below a key of that name are moved to the top
+    asked:      cookbook -> the version constraint of a Policyfile without a lock
+    is_locked:  whether it comes from a lock file
+    unread:     what could not be read of a Policyfile, each with its place; it may set anything
     """
 
     name: str
@@ -300,6 +326,9 @@ class Policy:
     locks: Mapping[str, Lock] = field(default_factory=dict)
     locator: Locator = field(default=Origin("policy"), compare=False, repr=False)
     group: str = ""
+    asked: Mapping[str, str] = field(default_factory=dict)
+    is_locked: bool = True
+    unread: Sequence[DocumentError] = ()
 
     def items(self, named: str = "") -> tuple[Path, Sequence[str]]:
         """Returns the path in the document of a run-list, and its items. named: the name of another run-list
@@ -308,6 +337,8 @@ class Policy:
         """
         if not named:
             return ("run_list",), self.run_list
+        if named not in self.named_run_lists and self.unread:
+            return (), ()
         if named not in self.named_run_lists:
             hint = known_or_near(named, self.named_run_lists)
             raise NotFound(f"policy {self.name} has no named run-list {named}", hint=hint)
@@ -322,10 +353,18 @@ class Policy:
 
     def lock(self, cookbook: str) -> Lock:
         """The locked version of a cookbook. raises: CookbookNotFound"""
+        if cookbook not in self.locks and not self.is_locked:
+            return Lock("")
         if cookbook not in self.locks:
             hint = known_or_near(cookbook, self.locks)
             raise CookbookNotFound(f"policy {self.name} locks no cookbook {cookbook}", hint=hint)
         return self.locks[cookbook]
+
+    def pins(self) -> Iterator[tuple[str, str, Origin]]:
+        """Yield (cookbook, constraint, line) for each version that a Policyfile without a lock asks for."""
+        for cookbook, constraint in self.asked.items():
+            if constraint:
+                yield cookbook, constraint, self.locator.at(("cookbooks", cookbook))
 
     def layer(self) -> Role:
         """The attributes of the policy as a Role, since they have the precedence of roles."""

@@ -20,6 +20,10 @@ Wire.open(input, output)
 module Helper
   ERRORS = [StandardError, ScriptError, SystemStackError, SystemExit, NoMemoryError].freeze
   RUNS = {
+    "described" => lambda do |given|
+      require_relative "described"
+      Described.read(*given)
+    end,
     "library" => ->(path) { TOPLEVEL_BINDING.eval(File.read(path, encoding: "UTF-8"), path, 1) },
     "file" => lambda do |path|
       Wire.attribute_file(path)
@@ -45,7 +49,7 @@ module Helper
     def serve(kind, subject, stale = false)
       Chef::Node::RUNNING.forget if stale
       answer = RUNS.fetch(kind).call(subject)
-      finish("done", kind == "lazy" ? answer : nil)
+      finish("done", %w[lazy described].include?(kind) ? answer : nil)
     rescue Guard::NotDone => error # what it leaves open was noted where it was asked for
       %w[file recipe].include?(kind) ? finish("done") : failed(error)
     rescue *ERRORS => error

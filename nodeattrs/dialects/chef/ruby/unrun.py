@@ -114,6 +114,16 @@ class UnrunCode:
     is_reached: bool = False
 
 
+def resource_code(types: Mapping[str, int]) -> UnrunCode:
+    """The attributes that resources of Chef set. types: type of a resource -> the line that declares one"""
+    found = UnrunCode(words={*types})
+    for type_, line in types.items():
+        level, keys = _CHANGING.get(type_, ("", ())) if type_ not in _TAGS else ("", ())
+        for key in keys:
+            found.lines.setdefault(level, {})[(key,) if key else ()] = line
+    return found
+
+
 def unrun_code(path: pathlib.Path, file: str, part: str, names: tuple[str, ...] = ()) -> UnrunCode:
     """The attributes that a Ruby file may set; a file that cannot be parsed may set any.
 

@@ -19,6 +19,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
 from nodeattrs.dialects.chef.repository.attribute_data import set_data
 from nodeattrs.dialects.chef.repository.cookbooks import RUBY, AttributeFileOrder, Cookbook, not_run
+from nodeattrs.dialects.chef.repository.recipe_data import SUFFIXES as RECIPES
 from nodeattrs.dialects.chef.run.platform_words import PLATFORM_WORDS, platform_words, questions
 from nodeattrs.dialects.chef.run.resources import RESOURCE_WORDS
 from nodeattrs.dialects.chef.run.ruby_files import NOT_READ, Reached, RubyFiles, Unrun, note_anything, note_code
@@ -225,6 +226,9 @@ class RecipeRunner:
             self._ruby = ruby
 
     def _run_attribute_file(self, cookbook: Cookbook, file: str) -> None:
+        if cookbook.is_missing:
+            self._note_anything(Origin(ATTRIBUTE_FILE, cookbook.name), cookbook.unread)
+            return
         if not file.endswith(DATA):
             self._run(cookbook, file, ATTRIBUTE_FILE, cookbook.attribute_name(file))
             return
@@ -246,6 +250,19 @@ class RecipeRunner:
         self.warnings.append(not_run(shown, hint))
         self._note_reached(kind, name, reached)
 
+    def _declare(self, cookbook: Cookbook, file: str, name: str) -> None:
+        """Note what the resources of a recipe in YAML or JSON may set, and run the recipes that it includes."""
+        recipe, origin = cookbook.recipe_data(file), Origin(RECIPE, name, cookbook.shown(file))
+        self.warnings += recipe.warnings
+        try:
+            reached = [*self._unrun.reached(cookbook, file, origin)]
+        except MissingExtra as error:
+            reached = []
+            self._note_anything(origin, f"{NOT_READ}: {error.message}")
+        self._note_reached(RECIPE, name, reached)
+        for other, line in recipe.includes.items():
+            self.run_recipe(other, here=cookbook.name, by=partial(origin.moved, line))
+
     def _note_reached(self, kind: str, name: str, reached: Iterable[Reached]) -> None:
         """Note what code may set, and go on with the files that it includes."""
         for its, place, code in reached:
@@ -263,7 +280,7 @@ class RecipeRunner:
         full = here + full if full.startswith("::") else full
         try:
             cookbook = self._cookbook(cookbook_of(full))
-            is_followed = cookbook.is_missing or cookbook.recipe_file(full).endswith(RUBY)
+            is_followed = cookbook.is_missing or cookbook.recipe_file(full).endswith((RUBY, *RECIPES))
         except NotFound:
             self._note_anything(by, f"it includes recipe {full}, which is not there")
             return
@@ -283,6 +300,9 @@ class RecipeRunner:
                 run(cookbook, file, name)
             else:
                 self._pass_over(cookbook, file, kind, name)
+            return
+        if file.endswith(RECIPES):
+            self._declare(cookbook, file, name)
             return
         program = cookbook.program(file)
         self.warnings += program.warnings

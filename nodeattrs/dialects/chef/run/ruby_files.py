@@ -21,6 +21,7 @@ from nodeattrs.core.code import may_run
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.chef.repository.cookbooks import NOT_RUN, Cookbook
 from nodeattrs.dialects.chef.repository.cookbooks import RUBY as SUFFIX
+from nodeattrs.dialects.chef.repository.recipe_data import SUFFIXES as RECIPES
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.ruby.seen import RECIPE
 from nodeattrs.errors import DocumentError, MissingExtra, NotFound, RecipeFailed
@@ -115,8 +116,10 @@ class Unrun:
 
 
 def _code(cookbook: Cookbook, file: str) -> UnrunCode:
-    from nodeattrs.dialects.chef.ruby.unrun import unrun_code
+    from nodeattrs.dialects.chef.ruby.unrun import resource_code, unrun_code
 
+    if file.endswith(RECIPES):
+        return resource_code(cookbook.recipe_data(file).types)
     part, _, name = file.removesuffix(SUFFIX).rpartition("/")
     part = part.partition("/")[0] or name
     prefix = cookbook.name.replace("-", "_")

@@ -17,7 +17,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.repository.cookbooks import Cookbook, check_versions, cookbook_order
 from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.repository.roles import Environment, NodeFile, Policy, Role
+from nodeattrs.dialects.chef.repository.roles import Environment, NodeFile, Policy, Role, Unset
 from nodeattrs.dialects.chef.run.expansion import (
     Expansion,
     environment_named,
@@ -27,13 +27,14 @@ from nodeattrs.dialects.chef.run.expansion import (
 from nodeattrs.dialects.chef.run.lookups import lookup_word, reader_words
 from nodeattrs.dialects.chef.run.recipes import LogLine, RecipeRunner
 from nodeattrs.dialects.chef.run.resources import Resources, finder
-from nodeattrs.dialects.chef.run.ruby_files import RubyFiles
+from nodeattrs.dialects.chef.run.ruby_files import RubyFiles, note_anything
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NotFound, RecipeNotFound
 from nodeattrs.formats.documents import Document
 from nodeattrs.node.intake import Intake, NodeFields, split_node_fields
 from nodeattrs.node.json_keys import double_keys
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import normalised
+from nodeattrs.node.running import setting_as
 
 
 @dataclass
@@ -93,6 +94,7 @@ def run_node(
     raises:          RecipeFailed, NotFound, RunListError, DocumentError, ...
     source:          semantics of Chef's policy builder; docs/merging.md, "A run"
     """
+    repository = repository.for_node(name)
     config = repository.config
     node = Node(name, sensitive=config.sensitive, root=repository.root, rules=config.merge)
     start = _started(repository, node, saved, json_attributes, run_list, environment)
@@ -102,7 +104,8 @@ def run_node(
     start.take_attributes(intake, facts)
     plan = _planned(repository, injection.run_list(wanted), node.environment, start.policy)
     take_layers(node, plan.expansion, plan.environment)
-    noted = plan.expansion.noted
+    start.note_unread(node, facts)
+    noted = {**plan.expansion.noted, "cookbooks": plan.versions}
     if start.policy is not None:
         noted = {**noted, **start.policy.noted(plan.expansion.qualified)}
     intake.ensure_tags()
@@ -142,6 +145,19 @@ class _Start:
     locator: Locator
     policy: Policy | None
 
+    def note_unread(self, node: Node, facts: Facts) -> None:
+        """Note on a node what could not be read of its policy, its description and its facts."""
+        policy = () if self.policy is None else self.policy.unread
+        unread = [Unset(None, Origin("policy", one.file or "", one.file, one.line), one.reason) for one in policy]
+        unread += () if self.described is None else self.described.unread
+        unread += [Unset(None, facts.locator.at(()), facts.unread)] if facts.unread else []
+        for path, origin, reason in unread:
+            with setting_as(node, origin.kind, origin.name):
+                if path is None:
+                    note_anything(node, origin, reason)
+                else:
+                    node.unknown(str(path[0]), origin.name, origin, reason, {path[1:]: origin.line or 1})
+
     def take_attributes(self, intake: Intake, facts: Facts) -> None:
         """Set normal from the last run, then nodes/NAME, then the JSON attributes; and automatic from the facts."""
         if self.saved is not None:
@@ -166,7 +182,8 @@ def _started(
     _identify(node, repository.config.environment, saved, described)
     of_node = split_node_fields(given, locator)
     policy = _policy(repository, given, described)
-    _configure(repository, node, policy, of_node, run_list, environment)
+    named_list = "" if described is None else described.named_run_list
+    _configure(repository, node, policy, of_node, run_list, environment, named_list)
     return _Start(saved, described, of_node, locator, policy)
 
 
@@ -220,6 +237,12 @@ class _Plan:
     cookbooks: list[str]
     cookbook: Callable[[str], Cookbook]
 
+    @property
+    def versions(self) -> dict[str, dict[str, str]]:
+        """The automatic attribute `cookbooks`: name -> its version, without cookbooks that are not there."""
+        found = map(self.cookbook, self.cookbooks)
+        return {one.name: {"version": one.version} for one in found if not one.is_missing}
+
 
 def _planned(repository: Repository, run_list: list[str], environment: str, policy: Policy | None) -> _Plan:
     """Expand a run-list, and order the cookbooks. raises: NotFound, RunListError, CookbookVersionConflict"""
@@ -227,16 +250,21 @@ def _planned(repository: Repository, run_list: list[str], environment: str, poli
     roles = partial(_left_of, repository) if asked.without else repository.role
     run_list = asked.left(run_list) if asked.without else run_list
     environments: Callable[[str], Environment] = repository.environment
-    cookbook: Callable[[str], Cookbook] = repository.cookbook
     if policy is not None:
         policy.require_recipes(run_list)
-        environments, cookbook = Environment, partial(_locked, repository, policy)
+        environments = Environment
     expansion = expand_run_list(run_list, roles, environment)
     expansion.require_roles()
     expansion.role_layers += [policy.layer()] if policy is not None else []
     layer = environment_named(environment, environments)
+    pins = [*expansion.pins(), *(environments(environment).pins() if policy is None else policy.pins())]
+    cookbook: Callable[[str], Cookbook] = partial(_pinned, repository, pins)
+    if policy is not None:
+        cookbook = partial(_locked, repository, policy, pins)
     cookbooks = cookbook_order(expansion.recipes, cookbook)
-    check_versions(cookbooks, cookbook, [*expansion.pins(), *environments(environment).pins()])
+    if policy is None and not any(cookbook(name).is_missing for name in cookbooks):
+        cookbook = partial(_included, repository, frozenset(cookbooks), cookbook)
+    check_versions(cookbooks, cookbook, pins)
     _check_recipes(cookbook, expansion)
     return _Plan(expansion, layer, cookbooks, cookbook)
 
@@ -248,8 +276,20 @@ def _left_of(repository: Repository, name: str) -> Role:
     return replace(role, run_list=left(role.run_list), env_run_lists=lists)
 
 
-def _locked(repository: Repository, policy: Policy, name: str) -> Cookbook:
-    return repository.cookbook(name, policy.lock(name))
+def _pinned(repository: Repository, pins: list[tuple[str, str, Origin]], name: str) -> Cookbook:
+    return repository.cookbook_for_run(name, None, tuple(asked for cookbook, asked, _ in pins if cookbook == name))
+
+
+def _included(
+    repository: Repository, planned: frozenset[str], cookbook: Callable[[str], Cookbook], name: str
+) -> Cookbook:
+    """A cookbook of the run, or one that a file includes. The latter must be there: Chef would have no other."""
+    return cookbook(name) if name in planned else repository.cookbook(name)
+
+
+def _locked(repository: Repository, policy: Policy, pins: list[tuple[str, str, Origin]], name: str) -> Cookbook:
+    asked = () if policy.is_locked else tuple(asked for cookbook, asked, _ in pins if cookbook == name)
+    return repository.cookbook_for_run(name, policy.lock(name), asked)
 
 
 def _configure(
@@ -259,13 +299,14 @@ def _configure(
     of_node: NodeFields,
     run_list: Iterable[object] | None,
     environment: str | None,
+    named_list: str = "",
 ) -> None:
     """Set run-list and environment: those of the policy, then of the JSON attributes, then the arguments.
 
     raises: BadArgument, where a node follows a policy and is given an environment
     """
     if policy is not None:
-        node.run_list = policy.items(repository.asked.named_run_list)[1]
+        node.run_list = policy.items(repository.asked.named_run_list or named_list)[1]
     for items, named in ((of_node.run_list, of_node.environment), (run_list, environment)):
         if named is not None:
             node.environment = named

@@ -1,0 +1,350 @@
+"""Test Kitchen: each suite on each platform is a node.
+
+Used by `repository.Repository`. It reads kitchen.yml or .kitchen.yml, and the local file beside it, and merges what
+each instance passes to its provisioner. ERB is read as far as it is a literal; the rest is unread.
+
+source: Test Kitchen's `DataMunger`, `Config#filter_instances` and `Loader::YAML`; kitchen-chef's `prepare_json`
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import ABSENT, Path, dig
+from nodeattrs.dialects.chef.repository.roles import NodeFile, Unset
+from nodeattrs.errors import DocumentError, InvalidRunListItem
+from nodeattrs.formats import documents
+from nodeattrs.kinds import KITCHEN_NAME
+from nodeattrs.node.run_list import RunListItem
+
+FILES = ("kitchen.yml", ".kitchen.yml")
+LOCAL_FILES = (".kitchen.local.yml", "kitchen.local.yml")
+_TESTS = "test/integration"
+_FOLDERS = ("data_bags", "environments", "roles")
+_PATHS = tuple(f"{folder}_path" for folder in _FOLDERS)
+_MOVED = ("attributes", "run_list", "named_run_list", "policy_group")
+_OF_CHEF = ("chef", "cinc", "dokken", "policyfile")
+"""How the names of Chef's provisioners begin; without a name it is Chef's, too."""
+
+_HIDDEN = "\ue000"
+"""The placeholder of an ERB expression that was not run."""
+
+_LITERAL = re.compile(r"""'([^'\\]*)'|"([^"\\#]*)"|(\d{1,18})""")
+
+_UNQUOTED = re.compile(r"(?<=[\[, ])((?:recipe|role)\[[\w:.@-]{1,200}\])(?=[,\] ])")
+"""An item of a run-list in a list on one line, which is no YAML without quotes."""
+
+Entry = tuple[documents.Document, Path]
+"""A place in one of the files."""
+
+
+class Source(NamedTuple):
+    """Settings for the provisioner at a place of one of the files. only: the keys that count there; (): all"""
+
+    document: documents.Document
+    path: Path
+    only: tuple[str, ...] = ()
+
+    def get(self, keys: Path) -> Any:
+        """The value at a path; ABSENT where it is not set."""
+        if self.only and keys[:1] and keys[0] not in self.only:
+            return ABSENT
+        return dig(self.document.tree, (*self.path, *keys))
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A suite on a platform.
+
+    suite, platform: their names; the platform is "" where kitchen.yml has no platforms
+    sources:         its settings for the provisioner, the strongest first; the first is the suite
+    """
+
+    suite: str
+    platform: str
+    sources: tuple[Source, ...]
+
+    @property
+    def name(self) -> str:
+        """The name that Test Kitchen gives it.
+
+        >>> Instance("my_suite", "ubuntu-22.04", ()).name
+        'my-suite-ubuntu-2204'
+        """
+        text = f"{self.suite}-{self.platform}" if self.platform else self.suite
+        return re.sub(r"[_,/]", "-", text).replace(".", "")
+
+    def get(self, *keys: str) -> Any:
+        """The strongest value at a path of the provisioner's settings; maps are merged; None where it is not set."""
+        value: Any = None
+        for source in reversed(self.sources):
+            found = source.get(keys)
+            value = value if found is ABSENT or found is None else _merged(value, found)
+        return value
+
+    def text(self, *keys: str) -> str:
+        """The text at a path of the provisioner's settings; "" for anything else."""
+        found = self.get(*keys)
+        return found if isinstance(found, str) and _HIDDEN not in found else ""
+
+    def at(self, path: Path) -> Origin:
+        """The line that sets a path of the provisioner's settings; else the line of the suite."""
+        setting = next((source for source in self.sources if source.get(path) is not ABSENT), None)
+        document, under, _ = setting or self.sources[0]
+        return document.locator("kitchen", self.name).at((*under, *path) if setting is not None else under)
+
+
+@dataclass(frozen=True)
+class _Attributes:
+    """A locator of an instance's normal attributes, as a node's file has them."""
+
+    instance: Instance
+
+    def at(self, path: Path) -> Origin:
+        return self.instance.at(("attributes", *path[1:]) if path[:1] == ("normal",) else path)
+
+
+@dataclass(frozen=True)
+class Kitchen:
+    """The instances of a repository.
+
+    instances: name -> instance, in the order of the file
+    unread:    code in ERB that may change any of them
+    fault:     why kitchen.yml could not be read; None where it could
+    """
+
+    root: pathlib.Path
+    instances: Mapping[str, Instance] = field(default_factory=dict)
+    unread: tuple[Unset, ...] = ()
+    warnings: tuple[DocumentError, ...] = ()
+    fault: DocumentError | None = None
+
+    def node(self, name: str) -> NodeFile | None:
+        """The node of an instance; None for an unknown name."""
+        one = self.instances.get(name)
+        if one is None:
+            return None
+        attributes, hidden = _shown(one.get("attributes") or {}, ())
+        items = [*_listed(one, "platform"), *_listed(one, "suite")] or _common(one)
+        policyfile = self._policyfile(one)
+        named = [item for item in items if isinstance(item, str) and _HIDDEN not in item]
+        unread = [*self.unread, *(Unset(("normal", *path), one.at(("attributes", *path)), _NOT_RUN) for path in hidden)]
+        unread += [Unset(None, one.at(keys), _NOT_RUN) for keys in _DECIDING if _is_hidden(one.get(*keys))]
+        if len(named) < len(items):
+            unread.append(Unset(None, one.at(("run_list",)), _NOT_RUN))
+        environment = one.text("client_rb", "environment") or one.text("solo_rb", "environment")
+        return NodeFile(
+            name,
+            environment or None,
+            () if policyfile else tuple(_parsed(item, one) for item in named),
+            normal=attributes,
+            locator=_Attributes(one),
+            policy_name=policyfile,
+            policy_group=(one.text("policy_group") or "local") if policyfile else "",
+            named_run_list=one.text("named_run_list"),
+            unread=tuple(unread),
+        )
+
+    def _policyfile(self, one: Instance) -> str:
+        named = one.text("policyfile_path") or one.text("policyfile")
+        path = os.path.normpath(named or "Policyfile.rb")
+        return path if named or (self.root / path).is_file() else ""
+
+    def folders(self, name: str) -> dict[str, str]:
+        """Folder of Chef -> where it lies for an instance, relative to the repository; {} for another node."""
+        one = self.instances.get(name)
+        if one is None:
+            return {}
+        found = {}
+        for folder in _FOLDERS:
+            named = one.text(f"{folder}_path")
+            usual = (f"{_TESTS}/{one.suite}/{folder}", f"{_TESTS}/{folder}")
+            place = named or next((place for place in usual if (self.root / place).is_dir()), folder)
+            found[folder] = os.path.normpath(place)
+        return {folder: place for folder, place in found.items() if not place.startswith((os.pardir, "/"))}
+
+
+_NOT_RUN = "is ERB, which was not run"
+_DECIDING = (
+    *(("policyfile_path",), ("policyfile",), ("policy_group",), ("named_run_list",)),
+    *(("client_rb", "environment"), ("solo_rb", "environment"), *((path,) for path in _PATHS)),
+)
+"""Settings beside the run-list that decide what a node has."""
+
+
+def _parsed(item: str, one: Instance) -> str:
+    try:
+        return str(RunListItem.parse(item))
+    except InvalidRunListItem as error:
+        error.details = (f"it is named by {one.at(('run_list',))}",)
+        raise
+
+
+def read_kitchen(root: pathlib.Path) -> Kitchen:
+    """The instances of a repository; none without kitchen.yml. raises: DocumentError"""
+    found = [name for name in FILES if os.path.lexists(root / name)]
+    if not found:
+        return Kitchen(root)
+    if len(found) == 2:
+        raise DocumentError("is beside .kitchen.yml, which Test Kitchen refuses", file=FILES[0], hint="keep one")
+    found += [name for name in LOCAL_FILES if os.path.isfile(root / name)][:1]
+    unread: list[Unset] = []
+    files = [_document(root / name, name, unread) for name in found]
+    layers = [one for one in files if isinstance(one.tree, dict)]
+    warnings = tuple(warning for one in layers for warning in (*one.warnings, *_nameless(one)))
+    instances: dict[str, Instance] = {}
+    for one in _instances(layers):
+        instances.setdefault(one.name, one)
+    return Kitchen(root, instances, tuple(unread), warnings)
+
+
+def _nameless(document: documents.Document) -> Iterator[DocumentError]:
+    """A warning for each suite and platform whose name is ERB: nothing of it is a node."""
+    for key in ("suites", "platforms"):
+        for one, path in _entries([document], key):
+            if _HIDDEN in _named((one, path)):
+                warning = document.error(f"the name of one of the {key} {_NOT_RUN}", (*path, "name"))
+                warning.kind = KITCHEN_NAME
+                yield warning
+
+
+def _document(path: pathlib.Path, name: str, unread: list[Unset]) -> documents.Document:
+    text = documents.text_of(path, name)
+    pieces: list[str] = []
+    at = 0
+    while (begin := text.find("<%", at)) >= 0 and (end := text.find("%>", begin)) >= 0:
+        inside = text[begin + 2 : end]
+        line = text.count("\n", 0, begin) + 1
+        pieces += [text[at:begin], _of_erb(inside, Origin("kitchen", name, name, line), unread)]
+        at = end + 2
+    text = "".join((*pieces, text[at:]))
+    try:
+        return documents.parse(text, name, "yaml")
+    except DocumentError:
+        quoted = _UNQUOTED.sub(r'"\1"', text)
+        if quoted == text:
+            raise
+        return documents.parse(quoted, name, "yaml")
+
+
+def _of_erb(inside: str, origin: Origin, unread: list[Unset]) -> str:
+    """The replacement of a piece of ERB: its text where it is a literal. It has the same number of lines."""
+    lines = "\n" * inside.count("\n")
+    if inside.startswith("#"):
+        return lines
+    if not inside.startswith("="):
+        code = " ".join(inside.split())[:60]
+        if code.strip("-") not in ("", "end"):
+            unread.append(Unset(None, origin, f"`<% {code} %>` {_NOT_RUN}"))
+        return lines
+    literal = _LITERAL.fullmatch(inside[1:].rstrip("-").strip())
+    return f"{_HIDDEN if literal is None else next(one for one in literal.groups() if one is not None)}{lines}"
+
+
+def _instances(layers: list[documents.Document]) -> Iterator[Instance]:
+    common = [Source(one, ("provisioner",)) for one in reversed(layers)]
+    suites, platforms = (_entries(layers, key) for key in ("suites", "platforms"))
+    no_platform: list[Entry | None] = [None]
+    for suite_at in suites:
+        suite = _named(suite_at)
+        for platform_at in platforms or no_platform:
+            platform = "" if platform_at is None else _named(platform_at)
+            if not _is_included(suite_at, platform) or _HIDDEN in suite + platform:
+                continue
+            own = [*_own(*suite_at, (*_MOVED, *_PATHS)), *(_own(*platform_at, _MOVED) if platform_at else ())]
+            one = Instance(suite, platform, (*own, *common))
+            if _provisioner_of(one).startswith(_OF_CHEF):
+                yield one
+
+
+def _own(document: documents.Document, path: Path, moved: tuple[str, ...]) -> tuple[Source, Source]:
+    """The settings of a suite or a platform, the strongest first. moved: keys that count outside of `provisioner`"""
+    return Source(document, path, moved), Source(document, (*path, "provisioner"))
+
+
+def _provisioner_of(one: Instance) -> str:
+    """The name of the provisioner, from a map or a text; "chef" where it has no name, or a name by ERB."""
+    whole = [source.get(()) for source in one.sources if source.path[-1:] == ("provisioner",)]
+    names = (found.get("name") if isinstance(found, dict) else found for found in whole)
+    name = next((name for name in names if isinstance(name, str) and name), _OF_CHEF[0])
+    return _OF_CHEF[0] if _HIDDEN in name else name
+
+
+def _entries(layers: list[documents.Document], key: str) -> list[Entry]:
+    """The entries of a list with a name. The last file that has the list counts, since kitchen merges no lists."""
+    having = [one for one in layers if isinstance(one.tree.get(key), list)]
+    entries = enumerate(having[-1].tree[key]) if having else ()
+    return [(having[-1], (key, index)) for index, one in entries if isinstance(one, dict) and one.get("name")]
+
+
+def _named(entry: Entry) -> str:
+    document, path = entry
+    return str(dig(document.tree, (*path, "name")))
+
+
+def _is_included(suite: Entry, platform: str) -> bool:
+    document, path = suite
+    includes, excludes = (dig(document.tree, (*path, key)) for key in ("includes", "excludes"))
+    if not platform:
+        return True
+    if isinstance(includes, list) and includes:
+        return platform in includes
+    return not (isinstance(excludes, list) and platform in excludes)
+
+
+def _merged(lower: Any, upper: Any) -> Any:
+    """Maps meet key by key, anything else is replaced. source: Test Kitchen's `rmerge`"""
+    if not isinstance(lower, Mapping) or not isinstance(upper, Mapping):
+        return upper
+    return {**lower, **{key: _merged(lower[key], value) if key in lower else value for key, value in upper.items()}}
+
+
+def _listed(one: Instance, of: str) -> list[Any]:
+    """The run-list of the suite or of the platform."""
+    found = (source.get(("run_list",)) for source in one.sources if source.path[0] == f"{of}s")
+    return _items(next((one for one in found if one is not ABSENT and one is not None), None))
+
+
+def _common(one: Instance) -> list[Any]:
+    """The run-list of the provisioner itself, which counts where neither suite nor platform has one."""
+    return _items(one.get("run_list"))
+
+
+def _items(found: Any) -> list[Any]:
+    """The items of a run-list: lists in it are opened, and a text is one item; [] for None."""
+    if isinstance(found, list):
+        return [item for inner in found for item in _items(inner)]
+    return [] if found is None else [found]
+
+
+def _shown(tree: Any, at: Path) -> tuple[Any, list[Path]]:
+    """Attributes without the values that ERB makes, and the paths of those. A list with one is left out whole."""
+    if not isinstance(tree, dict):
+        return tree, []
+    shown: dict[Any, Any] = {}
+    hidden: list[Path] = []
+    for key, value in tree.items():
+        if _HIDDEN in str(key):
+            hidden.append(at)
+        elif isinstance(value, dict):
+            shown[str(key)], inner = _shown(value, (*at, str(key)))
+            hidden += inner
+        elif _is_hidden(value):
+            hidden.append((*at, str(key)))
+        else:
+            shown[str(key)] = value
+    return shown, hidden
+
+
+def _is_hidden(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(map(_is_hidden, value))
+    if isinstance(value, dict):
+        return any(_is_hidden(one) for pair in value.items() for one in pair)
+    return isinstance(value, str) and _HIDDEN in value

@@ -1,0 +1,140 @@
+"""Policies as they lie in a repository: lock files in any folder of policies, and a Policyfile.rb without its lock.
+
+Used by `repository.Repository`. A Policyfile.rb is read as literals; what is no literal is unread, and may set
+anything. Which versions `chef install` would choose is not known here.
+
+source: chef-cli's `Policyfile::DSL` and `PolicyfileCompiler`
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.tree import ABSENT, Path, dig
+from nodeattrs.dialects.chef.repository.cookbooks import RUBY, Lock
+from nodeattrs.dialects.chef.repository.roles import Policy
+from nodeattrs.errors import DocumentError
+from nodeattrs.formats import documents
+from nodeattrs.kinds import REPEATED_KEY
+from nodeattrs.project.fields import Fields
+
+LOCK = ".lock.json"
+_FOLDERS = ("policies", "policyfiles")
+_DEEPEST = 3
+_NAME = re.compile(r"""^[ \t]*name[ \t(]{1,8}["']([^"'\n]+)["']""", re.MULTILINE)
+
+
+def policy_files(root: pathlib.Path) -> Iterator[pathlib.Path]:
+    """Yield the lock files and Policyfiles of a repository: those at its root, then those in folders of policies."""
+    names = sorted(os.listdir(root))
+    yield from (root / one for one in names if one.endswith(LOCK) or one == "Policyfile.rb")
+    for folder in _FOLDERS:
+        for here, folders, files in os.walk(root / folder):
+            depth = len(pathlib.Path(here).relative_to(root).parts)
+            folders[:] = sorted(folders) if depth <= _DEEPEST else []
+            is_export = here == str(root / "policies")
+            ends = (".json", RUBY) if is_export else (LOCK, RUBY)
+            yield from (pathlib.Path(here, one) for one in sorted(files) if one.endswith(ends))
+
+
+def declared_name(path: pathlib.Path, shown: str) -> str:
+    """The name that a lock file or a Policyfile gives itself; "" where it has none. raises: DocumentError"""
+    if path.suffix == RUBY:
+        found = _NAME.search(documents.text_of(path, shown))
+        return found[1] if found else ""
+    name = dig(documents.read(path, shown).tree, ("name",))
+    return name if isinstance(name, str) else ""
+
+
+def read_policyfile(name: str, document: documents.Document, fields: Fields, include: Callable[..., Policy]) -> Policy:
+    """The policy that the literals of a Policyfile.rb describe.
+
+    include: called with the name and the path of an included policy; returns it
+    raises:  DocumentError, with all faults
+    """
+    policy = Policy(
+        fields.text("name") or name,
+        run_list=_normalised(fields.run_list("run_list")),
+        named_run_lists={
+            str(one): _normalised(fields.run_list("named_run_lists", one)) for one in fields.map("named_run_lists")
+        },
+        default_attributes=fields.map("default_attributes"),
+        override_attributes=fields.map("override_attributes"),
+        locks={str(one): _asked_lock(fields, str(one)) for one in fields.map("cookbooks")},
+        locator=fields.locator,
+        asked={str(one): fields.text("cookbooks", one, "constraint") for one in fields.map("cookbooks")},
+        is_locked=False,
+        unread=unread_of(document),
+    )
+    fields.finish()
+    for one in fields.map("included_policies"):
+        path = fields.text("included_policies", one, "path")
+        policy = _with(policy, include(str(one), path, fields.locator.at(("included_policies", one))))
+    return policy
+
+
+def unread_of(document: documents.Document) -> tuple[DocumentError, ...]:
+    """What is no literal in a Policyfile; () where all is read."""
+    return tuple(one for one in document.warnings if one.kind != REPEATED_KEY)
+
+
+def _normalised(items: list[str]) -> list[str]:
+    """The items of a run-list as a lock has them: `recipe[app::default]`."""
+    bare = [one.removeprefix("recipe[").removesuffix("]") if not one.startswith("role[") else one for one in items]
+    return [one if one.startswith("role[") else f"recipe[{one if '::' in one else f'{one}::default'}]" for one in bare]
+
+
+def _asked_lock(fields: Fields, cookbook: str) -> Lock:
+    path = fields.text("cookbooks", cookbook, "path")
+    folder = os.path.dirname(fields.locator.at(()).file or "")
+    return Lock("", "", os.path.normpath(os.path.join(folder, path)) if path else "")
+
+
+def _with(policy: Policy, included: Policy) -> Policy:
+    """A policy with one that it includes: its run-list comes first, and its attributes are merged."""
+    lists = {name: [*included.named_run_lists.get(name, ())] for name in included.named_run_lists}
+    for name, items in policy.named_run_lists.items():
+        lists[name] = [*lists.get(name, ()), *items]
+    return replace(
+        policy,
+        run_list=[*included.run_list, *policy.run_list],
+        named_run_lists=lists,
+        default_attributes=_merged(included.default_attributes, policy.default_attributes),
+        override_attributes=_merged(included.override_attributes, policy.override_attributes),
+        locks={**included.locks, **policy.locks},
+        asked={**included.asked, **policy.asked},
+        locator=_Included(policy, included),
+        unread=(*policy.unread, *included.unread),
+    )
+
+
+def _merged(lower: Any, upper: Any) -> Any:
+    if not isinstance(lower, Mapping) or not isinstance(upper, Mapping):
+        return upper
+    return {**lower, **{key: _merged(lower[key], value) if key in lower else value for key, value in upper.items()}}
+
+
+@dataclass(frozen=True)
+class _Included:
+    """A locator: the places in a policy; in the included policy for paths that only this one sets."""
+
+    policy: Policy
+    included: Policy
+
+    def at(self, path: Path) -> Origin:
+        level, rest = path[:1], path[1:]
+        tree = getattr(self.policy, str(level[0]), {}) if level else {}
+        is_own = not rest or (isinstance(tree, Mapping) and dig(tree, rest) is not ABSENT)
+        locator: Locator = self.policy.locator if is_own else self.included.locator
+        return locator.at(path)
+
+
+def unread_policy(name: str, message: str, origin: Origin) -> Policy:
+    """A stand-in for an included policy that was not read. It may set anything."""
+    return Policy(name, is_locked=False, unread=(DocumentError(message, file=origin.file, line=origin.line),))

@@ -1,0 +1,59 @@
+"""Recipes in YAML and JSON: the resources that they declare, and the recipes that they include.
+
+Used by `cookbooks.Cookbook`. Such a recipe sets no attribute. Whether the resources that it declares set some is not
+known here.
+
+source: Chef's `Chef::Recipe#from_yaml`, `#from_json` and `#from_hash`
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from nodeattrs.errors import DocumentError
+from nodeattrs.formats import documents
+
+YAML, JSON = (".yml", ".yaml"), (".json",)
+SUFFIXES = (*YAML, *JSON)
+"""The endings of recipes that are data."""
+
+_PARTS = ("resources", "include_recipes")
+
+
+@dataclass(frozen=True)
+class RecipeData:
+    """A recipe in YAML or JSON.
+
+    types:    type of a resource -> the first line that declares one
+    includes: recipe -> the line that includes it, in the order of the file
+    """
+
+    types: Mapping[str, int]
+    includes: Mapping[str, int]
+    warnings: Sequence[DocumentError] = ()
+
+
+def read_recipe(path: pathlib.Path, file: str) -> RecipeData:
+    """The recipe in a file. raises: DocumentError, with the line, where Chef would refuse it
+
+    file: its name in messages
+    """
+    document = documents.read(path, file)
+    tree = document.tree
+    if not isinstance(tree, dict) or not any(part in tree for part in _PARTS):
+        raise document.error("a recipe needs the key resources or include_recipes", hint="write resources: []")
+    types: dict[str, int] = {}
+    includes: dict[str, int] = {}
+    for part in _PARTS:
+        if not isinstance(tree.get(part, []), list | None):
+            raise document.error(f"{part} must be a list, found {tree[part]!r}", (part,))
+        for index, one in enumerate(tree.get(part) or ()):
+            at = (part, index)
+            found = one.get("type") if part == "resources" and isinstance(one, dict) else one
+            if not isinstance(found, str):
+                what = "a map with a type" if part == "resources" else "the name of a recipe"
+                raise document.error(f"an entry of {part} must be {what}, found {one!r}", at)
+            (types if part == "resources" else includes).setdefault(found, document.place(at)[0])
+    return RecipeData(types, includes, document.warnings)

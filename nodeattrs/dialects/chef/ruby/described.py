@@ -1,0 +1,90 @@
+"""Roles, environments and Policyfiles whose Ruby is run: the document that their JSON would be.
+
+Used by `repository.Repository` where `--ruby` is given and a file is more than literals. Each file has a process of its
+own. Each value has the line of the word that sets it.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from nodeattrs.core.budget import Budget
+from nodeattrs.core.claim import Origin
+from nodeattrs.dialects.chef.ruby.helper import Helper, Message
+from nodeattrs.errors import RecipeFailed
+from nodeattrs.formats.documents import Document, text_of
+from nodeattrs.formats.places import Mark, Reading, Text
+
+_NOBODY: Mapping[str, Any] = {
+    "name": "",
+    "environment": "_default",
+    "run_list": [],
+    "policy_name": None,
+    "policy_group": None,
+}
+
+
+def described(root: pathlib.Path, path: pathlib.Path, file: str, kind: str, seconds: float) -> Document:
+    """The fields that a file in Ruby sets when it runs.
+
+    root:    the folder of the repository, in which it runs
+    file:    its name in messages
+    kind:    "role", "environment" or "policy"
+    seconds: the time limit
+    raises:  RecipeFailed, with the line; NotFound, where there is no Ruby; UnknownLayer, where no code may run
+    """
+    text = Text(file, text_of(path, file).removeprefix("\ufeff"))
+    helper = Helper(root, seconds)
+    try:
+        until, budget = time.monotonic() + seconds, Budget(file)
+        helper.send("begin", {"root": str(root.resolve()), **_NOBODY}, until=until)
+        helper.receive(budget, until)
+        helper.send("described", [str(path.resolve()), kind], False, until=until)
+        message = helper.receive(budget, until)
+        while message[0] not in ("done", "failed"):
+            if message[0] == "ask":
+                helper.refuse(f"{file} asks for what only a node has")
+            message = helper.receive(budget, until)
+    finally:
+        helper.close()
+    if message[0] == "failed":
+        raise _failed(message, file, kind)
+    tree, lines = _judged(message, helper)
+    return Document(text, Reading(tree, lambda: _marked(text, lines), ()))
+
+
+def _failed(message: Message, file: str, kind: str) -> RecipeFailed:
+    sort, said, _, line = (*message[1:5], None, None, None, None)[:4]
+    origin = Origin(kind, "", file, line if type(line) is int and line > 0 else None)
+    first, *rest = str(said).splitlines() or [""]
+    return RecipeFailed(f"{origin.place}: {kind} failed: {sort}: {first}", origins=[origin], details=rest[:20])
+
+
+def _judged(message: Message, helper: Helper) -> tuple[dict[str, Any], list[Any]]:
+    """The fields and the lines of a message. raises: RecipeFailed, for another shape"""
+    found = message[1] if len(message) > 1 else None
+    if type(found) is not list or len(found) != 2 or type(found[0]) is not dict or type(found[1]) is not list:
+        helper.refuse("its message about the fields of a file has another shape")
+    for one in found[1]:
+        is_line = type(one) is list and len(one) == 2 and type(one[0]) is list and type(one[1]) is int
+        if not is_line or not all(type(step) is str for step in one[0]):
+            helper.refuse("its message about the lines of a file has another shape")
+    return found[0], found[1]
+
+
+def _marked(text: Text, lines: list[Any]) -> Mark:
+    """The places of the fields; the last line that sets a path counts."""
+    begins = [0]
+    for line in text.text.splitlines(keepends=True):
+        begins.append(begins[-1] + len(line))
+    root = Mark(0)
+    for path, line in lines:
+        offset = begins[min(max(line, 1), len(begins)) - 1]
+        here = root
+        for step in path[:-1]:
+            here = here.parts.setdefault(step, Mark(offset))
+        here.parts[path[-1]] = Mark(offset)
+    return root
