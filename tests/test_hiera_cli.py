@@ -515,3 +515,22 @@ class TestWhatFactsAndKeysWouldDecide:
 
         assert (code, "t.url.0 has a Sensitive inside a text" in err) == (0, True)
         assert "db://Sensitive [value redacted]@db" in out
+
+
+@pytest.mark.parametrize("words", [["explain", "k"], ["lookup", "k"], ["list"]])
+def test_a_folder_of_environments_without_one_says_that_hiera_yaml_is_missing(
+    tmp_path: Path, monkeypatch, capsys, words: list[str]
+):
+    """Chef keeps files in a folder of that name."""
+    (tmp_path / "environments").mkdir()
+    (tmp_path / "environments/production.json").write_text("{}")
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["hiera", *words]) == 1
+    said = capsys.readouterr().err
+    assert "there is no hiera.yaml, and environments has no folder of an environment" in said
+    assert "there is no environment" not in said
+
+
+def test_an_explanation_of_a_missing_key_names_the_option_of_the_command(said):
+    assert "--default TEXT" in said("explain", "nosuch")[1]

@@ -72,7 +72,7 @@ class Folder:
         lookup: asked for parameters that nothing is bound to: (key, default_value=...), or None
         search: the word `search` of recipes, for providers
         """
-        return cast(Injection, peer("bindings").injection_of(self, node, lookup, search))
+        return cast(Injection, peer("bindings").Injection(self, node, lookup, search))
 
     def shown(self, path: pathlib.Path) -> str:
         """What messages and origins call a file: seen from here where it lies below, else as it was given."""

@@ -87,9 +87,9 @@ def undecided(scope: Scope) -> Mapping[str, Sequence[Any]]:
 
 def literal_key(name: str) -> str:
     """A key as a lookup takes it, if no dot in it is a step."""
-    return cast(str, peer("hiera").literal_key(name))
+    return cast(str, peer("hiera").as_asked(name))
 
 
 def files_of_bindings() -> Any:
     """An empty memory for the files of a site of bindings, for all nodes of a repository."""
-    return peer("bindings").files_of_bindings()
+    return peer("bindings").SiteFiles()

@@ -79,9 +79,9 @@ def known_keys(asked: Asked) -> set[str]:
 
 def _code(value: Any) -> int:
     """The exit code of a value: 0 unless it is an error."""
-    if getattr(value, "may_be_there", False):
-        return _NO_SUCH_KEY
-    return _CODES.get(value.kind, 1) if isinstance(value, NodeattrsError) else 0
+    if not isinstance(value, NodeattrsError):
+        return 0
+    return _NO_SUCH_KEY if value.may_be_there else _CODES.get(value.kind, 1)
 
 
 def _unread(question: Question, scopes: Mapping[str, Scope], answers: Collection[Found]) -> list[Unread]:
@@ -178,12 +178,16 @@ def _looked_up(asked: Asked, name: str, scope: Scope) -> Found:
         encrypted = (still_encrypted(scope, {one: value}, how.get("merge")) for one in keys)
         found = Found(value, (), unset, next(filter(None, encrypted), []))
     except NodeattrsError as error:
-        error = _harmless(asked, name, error, key, **how)
-        error.hint = (error.hint or "").replace("a default_value", "--default TEXT") or None
-        found = Found(error)
+        found = Found(_in_words_of_the_command(_harmless(asked, name, error, key, **how)))
     if scope.has_unknown and _code(found.value) in (0, _NO_SUCH_KEY):
         return found._replace(unknown=scope.unknown_levels(keys, merge=how.get("merge")))
     return found
+
+
+def _in_words_of_the_command(error: NodeattrsError) -> NodeattrsError:
+    """The error, whose hint names the option of the command in place of the argument of the library."""
+    error.hint = (error.hint or "").replace("a default_value", "--default TEXT") or None
+    return error
 
 
 def _explain(question: Question, hiera: Hiera) -> Output:
@@ -205,6 +209,8 @@ def _explained(asked: Asked, scope: Scope) -> Found:
         if tried[-1].error is None:
             break
     last = tried[-1]
+    if last.error is not None:
+        _in_words_of_the_command(last.error)
     if _code(last.error) not in (0, _NO_SUCH_KEY):
         return Found(last)
     values = {} if last.error is not None else {last.key: last.value}

@@ -95,13 +95,9 @@ class BadLookup(HieraError, BadArgument):
 
 
 class BadData(HieraError, DocumentError):
-    """A data file or a configuration that cannot be read as what it should be.
-
-    may_be_there: whether a level that cannot be read may have the key
-    """
+    """A data file or a configuration that cannot be read as what it should be."""
 
     entry = DATA_PARSE_ERROR.entry
-    may_be_there = False
 
 
 class CannotMerge(HieraError, MergeConflict):

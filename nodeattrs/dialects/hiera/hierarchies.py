@@ -154,6 +154,10 @@ class LoadedTree:
             if os.path.isdir(folder / environment):
                 return folder / environment
         names = self.environments()
+        if not names:
+            searched = ", ".join(self.shown(str(one)) for one in self._environments)
+            raise EnvironmentNotFound(f"there is no hiera.yaml, and {searched} has no folder of an environment",
+                                      hint="name a hiera.yaml, or a folder with one: --hiera PLACE")  # fmt: skip
         hint = meant(environment, names) or f"there are: {', '.join(names) or 'none'}"
         raise EnvironmentNotFound(f"there is no environment {environment!r}", hint=hint)
 
@@ -174,7 +178,7 @@ class LoadedTree:
         return found
 
     def _read_module(self, environment: str, module: str) -> Config | None:
-        folder = self._module_folder(environment, module)
+        folder = self.module_folder(environment, module)
         return (
             self._not_installed(environment, module)
             if folder is None
@@ -206,7 +210,8 @@ class LoadedTree:
             found = control.modulepath(folder, name, found, known, self.warn)
         return [*found, *self._modulepath]
 
-    def _module_folder(self, environment: str, module: str) -> pathlib.Path | None:
+    def module_folder(self, environment: str, module: str) -> pathlib.Path | None:
+        """The folder of a module, the first on the modulepath; None where there is none. raises: BadData"""
         if not (is_word(module) or _NAME.fullmatch(module)):
             return None
         for folder in self.modulepath(environment):
@@ -340,7 +345,7 @@ class LoadedTree:
         Read whether a node needs it or not: *.yaml, *.yml, *.json, *.eyaml. Datadirs with variables in
         them are searched from their last fixed folder.
         """
-        found = (self.source(entry, entry.name, {}, None) for entry in self._data_entries(environment))
+        found = (self.source(entry, entry.name, {}, None) for entry in self.data_entries(environment))
         yield from (source for source in found if isinstance(source, DataFile))
 
     def check(self) -> tuple[int, list[NodeattrsError]]:
@@ -348,7 +353,7 @@ class LoadedTree:
         count, faults = 0, []
         for environment in self.environments() or ["production"]:
             try:
-                entries = list(self._data_entries(environment))
+                entries = list(self.data_entries(environment))
             except NodeattrsError as error:
                 faults.append(error)
                 continue
@@ -360,7 +365,8 @@ class LoadedTree:
                     faults.append(error)
         return count, faults
 
-    def _data_entries(self, environment: str) -> Iterator[Entry]:
+    def data_entries(self, environment: str) -> Iterator[Entry]:
+        """Each data file below the datadirs of an environment as an entry of its own; no file is opened."""
         seen: set[str] = set()
         for config in self.configs(environment):
             for folder in dict.fromkeys(fixed(config, entry) for entry in (*config.entries, *(config.defaults or ()))):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -46,16 +46,14 @@ def _found(folder: Path, template: str, named: Collection[str]) -> Iterator[tupl
 class Keys(Mapping[str, Any]):
     """The keys of a node with their values, each looked up at its first use. An error is a value, too.
 
-    how:       further arguments of each lookup
-    when_read: called once all keys are looked up
-    raises:    NodeattrsError, where a data file cannot be read
+    how:    further arguments of each lookup
+    raises: NodeattrsError, where a data file cannot be read
     """
 
-    def __init__(self, scope: Scope, how: Mapping[str, Any], when_read: Callable[[], None]) -> None:
+    def __init__(self, scope: Scope, how: Mapping[str, Any]) -> None:
         self._scope, self._how = scope, how
         self._known = scope.known_keys()
         self._found: dict[str, Any] = {}
-        self._when_read = when_read
 
     def __getitem__(self, key: str) -> Any:
         key = str(key)  # a path may have a number as its first step
@@ -73,11 +71,7 @@ class Keys(Mapping[str, Any]):
         return (key for key in self._known if key in self)
 
     def __len__(self) -> int:
-        is_new = len(self._found) < len(self._known)
-        count = sum(1 for _ in self)
-        if is_new:
-            self._when_read()
-        return count
+        return sum(1 for _ in self)
 
 
 class HieraKeys(WithFacts):
@@ -198,11 +192,15 @@ class HieraKeys(WithFacts):
             unset = {variable: [key] for variable, keys in scope.missing.items() if key in keys}
             return [*found, *unset_variables(unset, reason)]
 
-        def when_read() -> None:
+        keys = Keys(scope, how)
+
+        def read_all() -> None:
+            for _ in keys:
+                pass
             merges = [level.unread for levels in undecided(scope).values() for level in levels if level.is_merge]
             self.unread = [*files, *unset_variables(scope.missing, reason), *merges]
 
-        return {"key": part_of_keys(Keys(scope, how, when_read), explain, self)._replace(unread=unread)}
+        return {"key": part_of_keys(keys, explain, self)._replace(unread=unread, read_all=read_all)}
 
     def lines_of(self, path: TreePath) -> Iterable[tuple[Origin, str]]:
         """The lines of all data files that set a key, or a path in its value."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nodeattrs.dialects.hiera.census import as_asked as literal_key
-from nodeattrs.dialects.hiera.census import undecided
+from nodeattrs.dialects.hiera.census import as_asked, undecided
 from nodeattrs.dialects.hiera.scope import Hiera
-from nodeattrs.dialects.hiera.static import doubtful as doubts_of
+from nodeattrs.dialects.hiera.static import doubts_of
 from nodeattrs.dialects.hiera.strategies import strategy_of
 
-__all__ = ["doubts_of", "literal_key", "lookup_of", "strategy_of", "undecided"]
+__all__ = ["as_asked", "doubts_of", "lookup_of", "strategy_of", "undecided"]
 
 
 def lookup_of(place: Path, root: Path) -> Hiera:

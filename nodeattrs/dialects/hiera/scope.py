@@ -118,13 +118,18 @@ class Scope(Answers):
             known = [one for one in name if self.explain(one, merge=merge, override=override).found]
             known += [one for one in name if one in (default_values_hash or {})]
             name = [*known, *name][0]
-        self.missing = {}
         recorder = Recorder(self, name, override, default_values_hash, [])
 
         def ask() -> Any:
             return self._value(name, recorder, merge, value_type, default_value, otherwise)
 
-        return explained(self, name, recorder, ask)
+        before, self.missing = self.missing, {}
+        try:
+            return explained(self, name, recorder, ask)
+        finally:
+            own, self.missing = self.missing, before
+            for variable, keys in own.items():
+                before.setdefault(variable, {}).update(keys)
 
     def unknown_levels(
         self,

@@ -98,7 +98,7 @@ def _files(roots: Iterable[str]) -> Iterator[str]:
                     yield path
 
 
-def doubtful(tree: LoadedTree, environment: str, beside: Iterable[LoadedTree] = ()) -> Iterator[BadData]:
+def doubts_of(tree: LoadedTree, environment: str, beside: Iterable[LoadedTree] = ()) -> Iterator[BadData]:
     """What is probably not meant in an environment: `unread-data-file`, `unused-key`, `misspelt`,
     `always-overridden`, `equal-to-overridden`, `type-change`.
 
@@ -124,7 +124,7 @@ class _Judge:
 
     def _sources(self) -> Iterator[DataFile]:
         folders = {fixed(self._config, entry) for entry in self._config.entries} - {str(self._config.folder)}
-        for entry in self._tree._data_entries(self._environment):
+        for entry in self._tree.data_entries(self._environment):
             if any(entry.name.startswith(folder + os.sep) for folder in folders):
                 with suppress(NodeattrsError):  # found by reading it
                     source = self._tree.source(entry, entry.name, {}, None)
@@ -231,7 +231,7 @@ class _Judge:
         """Whether the module that a key is about is there, manifests and all."""
         module = key.partition("::")[0]
         if module not in self._modules:
-            folder = self._tree._module_folder(self._environment, module)
+            folder = self._tree.module_folder(self._environment, module)
             self._modules[module] = folder is not None and os.path.isdir(folder / "manifests")
         return self._modules[module]
 
@@ -250,7 +250,7 @@ class _Judge:
     def _data(self) -> list[tuple[Entry, DataFile]]:
         """Every data file of the environment, of those that can be read."""
         found = []
-        for entry in self._tree._data_entries(self._environment):
+        for entry in self._tree.data_entries(self._environment):
             try:
                 source = self._tree.source(entry, entry.name, {}, None)
             except NodeattrsError:  # found by reading it
