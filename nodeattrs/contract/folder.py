@@ -54,7 +54,7 @@ class Folder:
         named = self.config.hiera
         if named is None and not (self.root / "hiera.yaml").is_file():
             return None
-        return lookup_of(self.root / (named or "hiera.yaml"), self.root)
+        return lookup_of(self.root / (named or "hiera.yaml"), self.root, self.config.puppet_version)
 
     @cached_property
     def site_files(self) -> Any:

@@ -66,9 +66,12 @@ class Injection(Protocol):
         """Give a `Catalog` the dependencies that are bound."""
 
 
-def lookup_of(place: Path, root: Path) -> Lookup:
-    """The Hiera tree at a place of a repository. raises: BadArgument, where it is not there"""
-    return cast(Lookup, peer("hiera").lookup_of(place, root))
+def lookup_of(place: Path, root: Path, puppet_version: int | None = None) -> Lookup:
+    """The Hiera tree at a place of a repository. raises: BadArgument, where it is not there
+
+    puppet_version: the one whose rules hold; None: the usual one
+    """
+    return cast(Lookup, peer("hiera").lookup_of(place, root, puppet_version))
 
 
 def doubts_of(tree: Lookup, environment: str, beside: Iterable[Lookup] = ()) -> Iterator[NodeattrsError]:

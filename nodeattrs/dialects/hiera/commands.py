@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,6 @@ from nodeattrs.dialects.hiera.arguments import (
     Asked,
     check,
     how_of,
-    is_bare,
     tree_of,
     warnings_of,
 )
@@ -84,29 +83,32 @@ def _code(value: Any) -> int:
     return _NO_SUCH_KEY if value.may_be_there else _CODES.get(value.kind, 1)
 
 
-def _unread(question: Question, scopes: Mapping[str, Scope], answers: Collection[Found]) -> list[Unread]:
+def _unread(question: Question, scopes: Mapping[str, Scope], answers: Mapping[str, Found]) -> list[Unread]:
     """The levels that were not read, and what facts would decide that are not there.
 
-    Facts fill in variables of values, and choose files. Facts that are given may be a part of the node's.
+    Facts fill in variables of values, and choose files. Of a node whose facts are known, a variable that is not set
+    is no variable of the node: Puppet 7 takes an empty text, which is a warning.
     """
     asked = question.arguments
-    found = [level.unread for one in answers for level in one.unknown]
-    found += [kept.unread for one in answers for kept in one.kept]
-    unset = {name: keys for one in answers for name, keys in one.unset.items()}
-    has_no_facts = is_bare(asked)
-    reason = "is not set, and no facts are given (--facts)" if has_no_facts else "is not set"
-    found += unset_variables(unset, reason, is_warned=not has_no_facts)
+    found = [level.unread for one in answers.values() for level in one.unknown]
+    found += [kept.unread for one in answers.values() for kept in one.kept]
+    known: dict[str, dict[str, None]] = {}
+    others: dict[str, dict[str, None]] = {}
+    for name, one in answers.items():
+        for variable, keys in one.unset.items():
+            unset = known if scopes[name].knows_facts else others
+            unset.setdefault(variable, {}).update(dict.fromkeys(keys))
+    found += unset_variables(others)
     names = asked["keys"] if "keys" in asked else [asked["key"]] if "key" in asked else None
     wanted = None if names is None else {str(split_key(key)[0]) for key in names}
     for name, scope in scopes.items():
         found += open_paths(scope, os.path.relpath, wanted, is_node=bool(name), merge=how_of(asked).get("merge"))
-    if not has_no_facts:
-        _warn_of_unset(question, unset)
+    _warn_of_unset(question, known)
     return found
 
 
 def _warn_of_unset(question: Question, unset: Mapping[str, Iterable[str]]) -> None:
-    way = "Puppet 8 ends here, older ones take empty text"
+    way = "the text is empty there"
     pairs = [(name, next(iter(keys))) for name, keys in unset.items()]
     texts = [f"the value of {key} names {name}, which is not set: {way}" for name, key in pairs]
     question.caller.warn(texts, UNSET_VARIABLE.entry)
@@ -130,7 +132,7 @@ def _values(
     report: LookedUp | str = LookedUp(key, found, is_whole)
     if question.arguments["render_as"]:
         report = _rendered(question, {name: plain(one.value) for name, one in found.items()})
-    return Output(report, code, unread=_unread(question, scopes, answers))
+    return Output(report, code, unread=_unread(question, scopes, found))
 
 
 def _rendered(question: Question, found: Mapping[str, Any]) -> str:
@@ -165,7 +167,7 @@ def _lookup(question: Question, hiera: Hiera) -> Output:
     found = {name: _looked_up(asked, name, scope) for name, scope in scopes.items()}
     errors = [one.value for one in found.values() if isinstance(one.value, NodeattrsError)]
     if errors and len(found) == 1:
-        return Output(code=_code(errors[0]), error=errors[0], unread=_unread(question, scopes, found.values()))
+        return Output(code=_code(errors[0]), error=errors[0], unread=_unread(question, scopes, found))
     return _values(question, scopes, found, ", ".join(asked["keys"]))
 
 
@@ -198,7 +200,7 @@ def _explain(question: Question, hiera: Hiera) -> Output:
     code = max((_code(one.value.error) for one in found.values()), default=0)
     _redacted(question, [one.value.value for one in found.values()], ", ".join(asked["keys"]))
     shown = _rendered(question, report.nodes()) if asked["render_as"] in ("json", "yaml") else report
-    return Output(shown, code, unread=_unread(question, scopes, found.values()))
+    return Output(shown, code, unread=_unread(question, scopes, found))
 
 
 def _explained(asked: Asked, scope: Scope) -> Found:

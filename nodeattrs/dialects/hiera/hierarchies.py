@@ -37,6 +37,9 @@ _SYNTAX: dict[str, Literal["yaml", "json"]] = {
     "json_data": "json",
     "eyaml_lookup_key": "yaml",
 }
+PUPPET_VERSIONS = (7, 8)
+"""The versions of Puppet whose rules are known; OpenVox 8 and 9 have those of Puppet 8."""
+DEFAULT_VERSION = 8
 _UNREAD: Any = object()
 _Read = TypeVar("_Read")
 
@@ -75,7 +78,10 @@ class LoadedTree:
         strict: bool = False,
         skip_levels: Iterable[str] = (),
         sensitive_paths: Iterable[Path] = (),
+        puppet_version: int = DEFAULT_VERSION,
     ) -> None:
+        if puppet_version not in PUPPET_VERSIONS:
+            raise BadArgument(f"{puppet_version!r} is no version of Puppet that is known here", hint="it is 7 or 8")
         if config is not None and environmentpath is not None:
             raise BadArgument("both config and environmentpath", hint="an environment layer comes from one of them")
         self._basemodulepath = [pathlib.Path(path) for path in basemodulepath]
@@ -98,6 +104,7 @@ class LoadedTree:
         self.sensitive = sensitive
         self.documented = documented
         self.is_strict = strict
+        self.puppet_version = puppet_version
         self.skip_levels = frozenset(skip_levels)
         self._sensitive_paths = tuple(sensitive_paths)
         self.forget()
@@ -225,7 +232,8 @@ class LoadedTree:
 
     def _read_config(self, path: pathlib.Path, layer: str) -> Config | None:
         try:
-            return read_config(path, self.shown(str(path)), layer, self.warn, self._settings.get("codedir"))
+            codedir = self._settings.get("codedir")
+            return read_config(path, self.shown(str(path)), layer, self.warn, self.refuse, codedir)
         except FileNotFoundError:
             return None
 
@@ -236,6 +244,12 @@ class LoadedTree:
         if self.is_strict:
             raise warning
         self._warnings.setdefault(str(warning), warning)
+
+    def refuse(self, fault: DocumentError) -> None:
+        """Raise what Puppet 8 refuses; under version 7 it is a warning."""
+        if self.puppet_version >= DEFAULT_VERSION:
+            raise fault
+        self.warn(fault)
 
     def warn_of_nothing(self, config: Config) -> None:
         """Say that a hierarchy has no file at all."""
@@ -274,7 +288,7 @@ class LoadedTree:
             made = unread(entry.name, f"{self.shown(path)} {border.REASON}")
         elif syntax is not None and is_file and path is not None:
             opened = None if keys is None else self._opening(keys, file)
-            made = file_source(pathlib.Path(path), self.shown(path), syntax, opened, self.warn, self._sensitive_paths)
+            made = file_source(pathlib.Path(path), self.shown(path), syntax, opened, self.refuse, self._sensitive_paths)
         else:
             given = {} if path is None else {"path" if is_file else "uri": path}
             made = self._function_source(entry, {**options, **given}, file)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from nodeattrs.core.unread import Unread
-from nodeattrs.dialects.hiera.answers import Merge
+from nodeattrs.dialects.hiera.answers import IN_LEVELS, Merge
 from nodeattrs.dialects.hiera.census import as_asked
 from nodeattrs.dialects.hiera.keys import NAME
 from nodeattrs.dialects.hiera.scope import Scope
@@ -78,17 +78,14 @@ def _reason(one: Needed) -> str:
     return f"may count as {one.template}: the variable {one.variable} is not set"
 
 
-def unset_variables(
-    unset: Mapping[str, Iterable[str]], reason: str = "is not set", *, is_warned: bool = False
-) -> Iterator[Unread]:
-    """The variables that values name and that are not set, as unread places.
+def unset_variables(unset: Mapping[str, Iterable[str]]) -> Iterator[Unread]:
+    """The variables that values name and that no given facts set, as unread places.
 
-    unset:   variable -> the keys whose values need it
-    is_warned: whether the caller is warned of them in other words
+    unset: variable -> the keys whose values need it
     """
     for name, keys in unset.items():
-        paths = tuple((key,) for key in keys if key != NAME)
-        yield Unread(name, reason, paths, "variable", is_warned=is_warned)
+        paths = tuple((key,) for key in keys if key not in (NAME, IN_LEVELS))
+        yield Unread(name, "is not set, and no facts are given (--facts)", paths, "variable")
 
 
 def _as_pattern(template: str) -> str:

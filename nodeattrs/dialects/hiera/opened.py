@@ -14,10 +14,11 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.common import WithFacts, part_of_keys
-from nodeattrs.dialects.hiera.arguments import check, how_of, is_bare, tree_of, warnings_of
+from nodeattrs.dialects.hiera.arguments import check, how_of, tree_of, warnings_of
 from nodeattrs.dialects.hiera.census import as_asked, undecided
 from nodeattrs.dialects.hiera.config import Config
 from nodeattrs.dialects.hiera.explain import Explanation
+from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION
 from nodeattrs.dialects.hiera.open_paths import open_paths, unset_variables
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, asked_scope, names_of, scope_of
@@ -156,8 +157,14 @@ class HieraKeys(WithFacts):
         place = self.place
         if place is None:
             raise NotFound("there is no hiera.yaml", hint="name one: --hiera PLACE")
-        paths = self.repository.config.sensitive
-        return Hiera(place, root=self.side.root, skip_levels=self.request.what_if.levels, sensitive_paths=paths)
+        config = self.repository.config
+        return Hiera(
+            place,
+            root=self.side.root,
+            skip_levels=self.request.what_if.levels,
+            sensitive_paths=config.sensitive,
+            puppet_version=config.puppet_version or DEFAULT_VERSION,
+        )
 
     @cached_property
     def _layer(self) -> Config | None:
@@ -174,7 +181,9 @@ class HieraKeys(WithFacts):
         else:
             given = self.enc.get(name, {}).get("parameters")
             variables = given if isinstance(given, dict) else {}
-            scope = scope_of(self.hiera, name, self._facts(name), self.environment_of(name), variables)
+            known = bool(self.plain_facts(name))
+            facts, environment = self._facts(name), self.environment_of(name)
+            scope = scope_of(self.hiera, name, facts, environment, variables, knows_facts=known)
             paths = open_paths(scope, self.repository.shown)
         self.unread = files = [*paths]
         how = {} if asked is None else how_of(asked)
@@ -183,14 +192,14 @@ class HieraKeys(WithFacts):
         def explain(key: str) -> Explanation:
             return scope.explain(as_asked(key), **how)
 
-        is_without = is_bare(asked) if asked is not None else not self.plain_facts(name)
-        reason = "is not set, and no facts are given (--facts)" if is_without else "is not set"
+        def unset() -> Mapping[str, Iterable[str]]:
+            return {} if scope.knows_facts else scope.missing
 
         def unread(path: TreePath) -> list[Unread]:
             key = str(path[0])
             found = [level.unread for level in explain(key).unknown]
-            unset = {variable: [key] for variable, keys in scope.missing.items() if key in keys}
-            return [*found, *unset_variables(unset, reason)]
+            needed = {variable: [key] for variable, keys in unset().items() if key in keys}
+            return [*found, *unset_variables(needed)]
 
         keys = Keys(scope, how)
 
@@ -198,7 +207,7 @@ class HieraKeys(WithFacts):
             for _ in keys:
                 pass
             merges = [level.unread for levels in undecided(scope).values() for level in levels if level.is_merge]
-            self.unread = [*files, *unset_variables(scope.missing, reason), *merges]
+            self.unread = [*files, *unset_variables(unset()), *merges]
 
         return {"key": part_of_keys(keys, explain, self)._replace(unread=unread, read_all=read_all)}
 

@@ -31,12 +31,14 @@ def scope_of(
     environment: str | None,
     variables: Mapping[str, Any],
     trusted: Mapping[str, Any] | None = None,
+    knows_facts: bool | None = None,
 ) -> Scope:
     """A node with its facts.
 
     node:        its name; "" takes the one that the facts have
     environment: None or "" is production
     trusted:     None takes those among the facts, or makes them from the name
+    knows_facts: see `Hiera.scope`
     """
     if trusted is None and isinstance(facts.get("trusted"), dict):
         trusted = facts["trusted"]
@@ -46,6 +48,7 @@ def scope_of(
         environment=environment or USUAL_ENVIRONMENT,
         trusted=trusted,
         variables=variables,
+        knows_facts=knows_facts,
     )
 
 
