@@ -22,6 +22,7 @@ from typing import Any
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.hiera import Hiera, Scope, as_asked, encrypted_in, needed
+from tests.oracles.puppet import puppet_version
 from tests.vectors.values import spelled
 
 DEEP = {"strategy": "deep", "knockout_prefix": "--"}
@@ -237,7 +238,7 @@ def judged(tree: Path, script: Path, ruby: str, environment: dict[str, str], mos
         home.mkdir()
         environmentpath.mkdir()
         (environmentpath / "production").symlink_to(tree.resolve())
-        hiera = Hiera(environmentpath=environmentpath)
+        hiera = Hiera(environmentpath=environmentpath, puppet_version=puppet_version())
         tasks = tasks_of(hiera, environmentpath, most)
         peer = Peer([ruby, str(script), str(home)], environment)
         for task in tasks:

@@ -86,8 +86,7 @@ def _code(value: Any) -> int:
 def _unread(question: Question, scopes: Mapping[str, Scope], answers: Mapping[str, Found]) -> list[Unread]:
     """The levels that were not read, and what facts would decide that are not there.
 
-    Facts fill in variables of values, and choose files. Of a node whose facts are known, a variable that is not set
-    is no variable of the node: Puppet 7 takes an empty text, which is a warning.
+    Facts fill in variables of values, and choose files. Facts that are given may be a part of the node's.
     """
     asked = question.arguments
     found = [level.unread for one in answers.values() for level in one.unknown]
@@ -98,7 +97,8 @@ def _unread(question: Question, scopes: Mapping[str, Scope], answers: Mapping[st
         for variable, keys in one.unset.items():
             unset = known if scopes[name].knows_facts else others
             unset.setdefault(variable, {}).update(dict.fromkeys(keys))
-    found += unset_variables(others)
+    found += [one._replace(is_warned=True) for one in unset_variables(known, True)]
+    found += unset_variables(others, False)
     names = asked["keys"] if "keys" in asked else [asked["key"]] if "key" in asked else None
     wanted = None if names is None else {str(split_key(key)[0]) for key in names}
     for name, scope in scopes.items():

@@ -78,14 +78,16 @@ def _reason(one: Needed) -> str:
     return f"may count as {one.template}: the variable {one.variable} is not set"
 
 
-def unset_variables(unset: Mapping[str, Iterable[str]]) -> Iterator[Unread]:
-    """The variables that values name and that no given facts set, as unread places.
+def unset_variables(unset: Mapping[str, Iterable[str]], knows_facts: bool) -> Iterator[Unread]:
+    """The variables that values name and that are not set, as unread places.
 
-    unset: variable -> the keys whose values need it
+    unset:       variable -> the keys whose values need it
+    knows_facts: whether facts are given, which may be a part of the node's
     """
+    reason = "is not set" if knows_facts else "is not set, and no facts are given (--facts)"
     for name, keys in unset.items():
         paths = tuple((key,) for key in keys if key not in (NAME, IN_LEVELS))
-        yield Unread(name, "is not set, and no facts are given (--facts)", paths, "variable")
+        yield Unread(name, reason, paths, "variable")
 
 
 def _as_pattern(template: str) -> str:

@@ -192,14 +192,11 @@ class HieraKeys(WithFacts):
         def explain(key: str) -> Explanation:
             return scope.explain(as_asked(key), **how)
 
-        def unset() -> Mapping[str, Iterable[str]]:
-            return {} if scope.knows_facts else scope.missing
-
         def unread(path: TreePath) -> list[Unread]:
             key = str(path[0])
             found = [level.unread for level in explain(key).unknown]
-            needed = {variable: [key] for variable, keys in unset().items() if key in keys}
-            return [*found, *unset_variables(needed)]
+            unset = {variable: [key] for variable, keys in scope.missing.items() if key in keys}
+            return [*found, *unset_variables(unset, scope.knows_facts)]
 
         keys = Keys(scope, how)
 
@@ -207,7 +204,7 @@ class HieraKeys(WithFacts):
             for _ in keys:
                 pass
             merges = [level.unread for levels in undecided(scope).values() for level in levels if level.is_merge]
-            self.unread = [*files, *unset_variables(unset()), *merges]
+            self.unread = [*files, *unset_variables(scope.missing, scope.knows_facts), *merges]
 
         return {"key": part_of_keys(keys, explain, self)._replace(unread=unread, read_all=read_all)}
 
