@@ -161,7 +161,7 @@ class TestTheCommands:
         (tmp_path / "nodeattrs.toml").write_text("puppet_version = 7\n")
 
         assert say("hiera lookup a --facts facts/n.json")[1].splitlines()[0] == "xy"
-        assert say("why a --on n")[1].splitlines()[0] == 'a = "xy"'
+        assert 'a = "xy"' in say("why a --on n")[1]
         assert say("hiera lookup a --facts facts/n.json --puppet-version 8")[0] == 1
         (tmp_path / "nodeattrs.toml").write_text("puppet_version = 6\n")
         assert "nodeattrs.toml:1:1: 6 is no version of Puppet" in say("hiera lookup a")[1]

@@ -32,6 +32,7 @@ from nodeattrs.dialects.hiera.codes import REDACTED_TEXT, UNSET_VARIABLE
 from nodeattrs.dialects.hiera.explain import Explanation, UnknownLevel
 from nodeattrs.dialects.hiera.keys import NAME, split_key
 from nodeattrs.dialects.hiera.open_paths import open_files, open_paths, unset_variables
+from nodeattrs.dialects.hiera.readiness import ahead, legacy, readiness_report, without_legacy
 from nodeattrs.dialects.hiera.reports import Explained, Found, LookedUp, Variables, unused_report
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, scopes_of
@@ -258,6 +259,20 @@ def _variables(question: Question, hiera: Hiera) -> Output:
     return Output(Variables(nodes))
 
 
+def _ready_for_8(question: Question, hiera: Hiera) -> Output:
+    asked = question.arguments
+    seven, eight = (tree_of({**asked, "puppet_version": one}, asked["hiera"]) for one in ("7", "8"))
+    before = scopes_of(asked, seven, asked["node"])
+    after = {name: without_legacy(scope, eight) for name, scope in before.items()}
+    found = ahead(before, after)
+    uses = legacy(seven, dict.fromkeys(scope.environment for scope in before.values()))
+    unread = [level.unread for scope in before.values() for level in _undecided(scope)]
+    for scope in after.values():
+        unread += unset_variables(scope.missing, scope.knows_facts) if not scope.knows_facts else ()
+    is_ready = not (found.fails or found.changes or uses)
+    return Output(readiness_report(found, uses), int(not is_ready), unread=unread)
+
+
 def _command(
     summary: str,
     ask: Callable[[Question, Hiera], Output],
@@ -300,6 +315,12 @@ COMMANDS: Mapping[str, Command] = {
         "print the values that a key has for many nodes, each with its lines and its nodes",
         "matrix",
         [KEY, *NODES, *MERGING],
+    ),
+    "ready-for-8": _command(
+        "print what fails under Puppet 8 and not under Puppet 7, and the lines that name legacy facts",
+        _ready_for_8,
+        NODES,
+        {0: "ready", 1: "not ready, or failed", 2: "usage", 5: "not known"},
     ),
     "variables": _command(
         "print the variables that the hierarchies need, and for which nodes they are not set", _variables, NODES, {}

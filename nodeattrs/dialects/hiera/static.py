@@ -19,13 +19,14 @@ from typing import Any, NamedTuple
 from nodeattrs.codes import Kind
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, is_near, meant, spell, strict_key
-from nodeattrs.dialects.hiera.codes import NEVER_DECRYPTED, REDACTED_TEXT
+from nodeattrs.dialects.hiera.codes import LEGACY_FACT, NEVER_DECRYPTED, REDACTED_TEXT
 from nodeattrs.dialects.hiera.config import FILE_FUNCTIONS, NOT_INSTALLED, Config, Entry
 from nodeattrs.dialects.hiera.data import DataFile
 from nodeattrs.dialects.hiera.errors import BadData
 from nodeattrs.dialects.hiera.eyaml import sealed_in
-from nodeattrs.dialects.hiera.hierarchies import LoadedTree, fixed
+from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, LoadedTree, fixed
 from nodeattrs.dialects.hiera.keys import NAME
+from nodeattrs.dialects.hiera.legacy import in_data, in_levels
 from nodeattrs.dialects.hiera.options_check import doubtful_options
 from nodeattrs.dialects.hiera.values import texts_in
 from nodeattrs.errors import NodeattrsError
@@ -67,7 +68,7 @@ class _Code:
         self.merged: set[str] = set()
         self.computed: list[list[str]] = []
         self.texts: list[str] = []
-        for path in _files(roots):
+        for path in code_files(roots):
             with suppress(OSError), open(path, encoding="utf-8", errors="replace") as stream:
                 self._take(path, stream.read(_MOST_BYTES))
 
@@ -86,7 +87,8 @@ class _Code:
         return key in self.words or any(fits(one, key) for one in self.computed)
 
 
-def _files(roots: Iterable[str]) -> Iterator[str]:
+def code_files(roots: Iterable[str]) -> Iterator[str]:
+    """The files below some folders that may look keys up; hidden ones are left out, and there is a most of them."""
     left = _MOST_FILES
     for root in roots:
         for folder, folders, names in os.walk(root):
@@ -161,6 +163,8 @@ class _Judge:
         yield from self._options()
         yield from self._sealed()
         yield from self._redacted()
+        if self._tree.puppet_version >= DEFAULT_VERSION and self._all_read:
+            yield from self._legacy()
         if self._files:
             yield from self._keys()
             yield from self._against_others()
@@ -313,6 +317,13 @@ class _Judge:
                     yield BadData(f"{spell(path)} has {root} inside a text, where a Sensitive is redacted",
                                   kind=REDACTED_TEXT, file=file.file, line=line, column=column, path=path,
                                   hint="convert the whole text to Sensitive, and not what is in it")  # fmt: skip
+
+    def _legacy(self) -> Iterator[BadData]:
+        """Legacy facts in levels and values, each once in a file."""
+        uses = chain(in_levels(self._tree, self._environment), in_data(self._tree, self._environment))
+        for one in {(use.file, use.variable): use for use in reversed([*uses])}.values():
+            yield BadData(f"{one}, a legacy fact that Puppet 8 does not have", kind=LEGACY_FACT, file=one.file,
+                          line=one.line, hint=f"write facts.{one.instead}")  # fmt: skip
 
     # --- levels among each other
 
