@@ -800,6 +800,7 @@ SETTINGS: dict[str, Any] = {
     "store?": "str",
     "environment?": "str",
     "hiera?": "str",
+    "puppet_version?": "int",
     "bindings?": ("str", {"site?": "str", "classes?": ["str"], "providers?": {"*": "str"}, "*": "never"}),
     "sensitive?": [("str", ["str"])],
     "allowed?": _LISTS,
