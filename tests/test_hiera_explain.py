@@ -376,8 +376,8 @@ class TestText:
             "  set by",
             "    k.a  1  data/nodes/web1.yaml:1",
             "  overridden",
-            "    1 environment / common  2  data/common.yaml:1"
-            "  overridden by 2: the stronger source has the key (hash, below the top)",
+            "    environment / common  2  data/common.yaml:1"
+            "  overridden by data/nodes/web1.yaml:1: the stronger source has the key (hash, below the top)",
         ]
 
     def test_the_plain_one_is_that_of_the_trace(self, site: Site):
