@@ -65,7 +65,7 @@ ENVIRONMENT = Argument(("--environment", "-E"), "(default: that of --enc, or pro
 FACTS = (
     Argument(
         ("--facts",),
-        "facts in JSON or YAML, or a folder with NODE.json or NODE.yaml; - is stdin",
+        "facts in JSON or YAML, an answer of PuppetDB, or a folder with NODE.json or NODE.yaml; - is stdin",
         {"metavar": "PLACE"},
         _ASKS,
     ),

@@ -24,6 +24,7 @@ from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, asked_scope, names_of, scope_of
 from nodeattrs.dialects.hiera.variables import NAMES
 from nodeattrs.errors import NodeattrsError, NotFound
+from nodeattrs.puppet.facts import NodeFacts
 
 _VARIABLE = re.compile(r"%\{(?:::)?([\w.]+)\}")
 
@@ -92,8 +93,8 @@ class HieraKeys(WithFacts):
         return self.request.options.get("hiera")
 
     @cached_property
-    def _names(self) -> Mapping[str, Path | None]:
-        """The nodes that the arguments name, each with the file of its facts."""
+    def _names(self) -> Mapping[str, Path | NodeFacts]:
+        """The nodes that the arguments name, each with its facts, or the file that has them."""
         return {} if self._asked is None else names_of(self._asked, self._asked.get("node"))
 
     @property
