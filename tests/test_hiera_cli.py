@@ -534,3 +534,17 @@ def test_a_folder_of_environments_without_one_says_that_hiera_yaml_is_missing(
 
 def test_an_explanation_of_a_missing_key_names_the_option_of_the_command(said):
     assert "--default TEXT" in said("explain", "nosuch")[1]
+
+
+@pytest.mark.parametrize(
+    ("puppets", "ours"), [("lookup k --explain", "explain k"), ("lookup k --explain-options", "explain k --options")]
+)
+@pytest.mark.parametrize("more", ["--node web1", "--node web1 --merge first", "--node web1 --render-as json"])
+def test_a_lookup_explains_itself_as_puppets_does(said, puppets: str, ours: str, more: str):
+    assert said(*puppets.split(), *more.split()) == said(*ours.split(), *more.split())
+
+
+def test_an_explanation_decrypts_nothing(said):
+    code, _, err = said("lookup", "k", "--explain", "--decrypt")
+
+    assert (code, "shows nothing that was decrypted" in err) == (2, True)

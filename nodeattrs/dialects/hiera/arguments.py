@@ -113,6 +113,8 @@ def check(asked: Asked) -> None:
         raise BadUsage(
             "--compile runs manifests, which nothing here does; give the variables they set: --set NAME=VALUE"
         )
+    if (asked.get("explain") or asked.get("explain_options")) and (asked["decrypt"] or asked["eyaml_private_key"]):
+        raise BadUsage("--explain shows nothing that was decrypted: leave the keys out")
     if bool(asked.get("eyaml_private_key")) != bool(asked.get("eyaml_public_key")):
         raise BadUsage("--eyaml-private-key and --eyaml-public-key are a pair")
     if asked["hiera"] and asked["environmentpath"]:

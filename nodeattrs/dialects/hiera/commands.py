@@ -164,6 +164,9 @@ def _harmless(asked: Asked, name: str, error: NodeattrsError, key: str | list[st
 
 def _lookup(question: Question, hiera: Hiera) -> Output:
     asked = question.arguments
+    if asked["explain"] or asked["explain_options"]:
+        how = {"options": asked["explain_options"], "because": False}
+        return _explain(question._replace(arguments={**asked, **how}), hiera)
     scopes = scopes_of(asked, hiera, asked["node"])
     found = {name: _looked_up(asked, name, scope) for name, scope in scopes.items()}
     errors = [one.value for one in found.values() if isinstance(one.value, NodeattrsError)]
@@ -290,7 +293,15 @@ COMMANDS: Mapping[str, Command] = {
     "lookup": _command(
         "print the value of a key; of several keys the first one found counts",
         _lookup,
-        [KEYS, *CLEAR_NODES, *MERGING, *ONE_VALUE, _RENDER],
+        [
+            KEYS,
+            Argument(("--explain",), "say why instead, as `nodeattrs hiera explain` does", FLAG),
+            Argument(("--explain-options",), "say how lookup_options came to be instead", FLAG),
+            *CLEAR_NODES,
+            *MERGING,
+            *ONE_VALUE,
+            _RENDER,
+        ],
     ),
     "explain": _command(
         "say which places were searched for a key, and who set each leaf",
