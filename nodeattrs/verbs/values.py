@@ -102,7 +102,8 @@ def blame(question: Question) -> Output:
 
 def matrix(question: Question) -> Output:
     """The values of a key, by value; 1 where nothing sets it, or a value cannot be had."""
-    path, asked = key_of(question), Subjects(question)
+    path = key_of(question)
+    asked = Subjects(question._replace(request=question.request.asking(path)))
     replies = [*asked.replies()]
     found = Matrix(spell(path), [cell for reply in replies for cell in _cells(reply, path)])
     unread = [*(one for reply in replies for one in reply.doubts(path)), *asked.unread]

@@ -99,7 +99,7 @@ def trace_at(part: Part, path: Path) -> Trace | None:
 def why(question: Question) -> Output:
     """The reasons for the values of a key. raises: NoSuchAttribute, for a key that nothing sets; NotFound"""
     path = key_of(question)
-    asked = Subjects(question)
+    asked = Subjects(question._replace(request=question.request.asking(path)))
     replies = [*asked.replies(question.arguments["on"] or ())]
     reasons: dict[Any, Reason] = {}
     hint = None

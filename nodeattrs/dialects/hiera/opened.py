@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from nodeattrs.dialects.hiera.census import as_asked, undecided
 from nodeattrs.dialects.hiera.config import Config
 from nodeattrs.dialects.hiera.explain import Explanation
 from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION
-from nodeattrs.dialects.hiera.open_paths import open_paths, unset_variables
+from nodeattrs.dialects.hiera.open_paths import KeysIn, keys_of, open_paths, unset_variables
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, asked_scope, names_of, scope_of
 from nodeattrs.dialects.hiera.variables import NAMES
@@ -168,6 +168,11 @@ class HieraKeys(WithFacts):
         )
 
     @cached_property
+    def _keys_of(self) -> KeysIn:
+        """Reads the keys of a file once for all nodes."""
+        return cache(keys_of)
+
+    @cached_property
     def _layer(self) -> Config | None:
         """The layer of the environment; None where it has no hiera.yaml. raises: NodeattrsError"""
         return self.hiera.environment_layer(self.request.environment or USUAL_ENVIRONMENT)
@@ -175,18 +180,20 @@ class HieraKeys(WithFacts):
     def answer(self, name: str) -> Answered:
         """Each key of the tree -> its value for the node, or its error; a key is looked up when it is read."""
         asked = self._asked
+        shown: Callable[[Path], str]
         if asked is not None:
             names = self._names if name in self._names else names_of(asked, [name])
             scope = asked_scope(asked, self.hiera, name, names[name])
-            paths = open_paths(scope, os.path.relpath, is_node=bool(name), merge=how_of(asked).get("merge"))
+            shown, is_node, merge = os.path.relpath, bool(name), how_of(asked).get("merge")
         else:
             given = self.enc.get(name, {}).get("parameters")
             variables = given if isinstance(given, dict) else {}
             known = bool(self.plain_facts(name))
             facts, environment = self._facts(name), self.environment_of(name)
             scope = scope_of(self.hiera, name, facts, environment, variables, knows_facts=known)
-            paths = open_paths(scope, self.repository.shown)
-        self.unread = files = [*paths]
+            shown, is_node, merge = self.repository.shown, True, None
+        wanted = self.request.about or None
+        self.unread = files = [*open_paths(scope, shown, wanted, keys_in=self._keys_of, is_node=is_node, merge=merge)]
         how = {} if asked is None else how_of(asked)
 
         @lru_cache(maxsize=1)
