@@ -68,6 +68,7 @@ class NodeattrsError(Exception):
     origins: who set each side, as objects that print as "file:line (who)"
     hint:    the way out, one line, or None
     kind:    a word that distinguishes what one class is raised for; "" where it says all
+    may_be_there: whether a place that was not read may have what was not found
     entry:   its code, with cause, example and way out; a class without one has that of the class above it
     """
 
@@ -83,6 +84,7 @@ class NodeattrsError(Exception):
     )
 
     kind: Kind | NoKind = ""
+    may_be_there = False
 
     def __init__(
         self,

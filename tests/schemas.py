@@ -435,6 +435,15 @@ OUTPUTS: dict[str, Any] = {
     "hiera-explain": {"version": "int", "nodes": {"*": "@lookup"}, **_CERTAIN},
     "hiera-diff": _COMPARED,
     "hiera-who-has": _WHERE,
+    "hiera-ready-for-8": {
+        "version": "int",
+        **_CERTAIN,
+        "fails": [
+            {"message": "str", "code": "str", "file": "str|null", "line": "int|null", "keys": ["str"], "nodes": ["str"]}
+        ],
+        "changes": {"*": ["str"]},
+        "legacy": [{"file": "str", "line": "int", "what": "str", "variable": "str", "instead": "str"}],
+    },
     "hiera-unused": {
         "version": "int",
         **_CERTAIN,
@@ -742,6 +751,7 @@ LINES = {
     "role-show": ["role show web --repo . --origins"],
     "environment-show": ["environment show production --repo ."],
     "hiera-who-has": ["hiera who-has ntp::servers --hiera hiera --facts facts", "hiera who-has nobody --hiera hiera"],
+    "hiera-ready-for-8": ["hiera ready-for-8 --hiera levels"],
     "hiera-unused": ["hiera unused --hiera levels"],
     "ansible-explain": [
         "ansible explain web1 url -i ansible/hosts",
@@ -800,6 +810,7 @@ SETTINGS: dict[str, Any] = {
     "store?": "str",
     "environment?": "str",
     "hiera?": "str",
+    "puppet_version?": "int",
     "bindings?": ("str", {"site?": "str", "classes?": ["str"], "providers?": {"*": "str"}, "*": "never"}),
     "sensitive?": [("str", ["str"])],
     "allowed?": _LISTS,

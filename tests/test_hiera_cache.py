@@ -74,7 +74,7 @@ MERGED = {
 def test_nodes_share_the_answers_that_are_the_same_for_all(site: Site):
     CACHE.clear()
     scope = site(MERGED, {"who": "a"})
-    other = type(scope)(scope.tree, {"who": "b"}, "other", "production", None, {})
+    other = type(scope)(scope.tree, {"who": "b"}, "other", "production", None, {}, True)
 
     assert [[1, 2], ["a"]] == [scope.lookup("k"), scope.lookup("w")]
     entries = len(CACHE)

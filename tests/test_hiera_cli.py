@@ -139,7 +139,7 @@ class TestOneKey:
             "facts.dc (variable) is not set, and no facts are given (--facts), and may set motd" in err,
         )
         code, out, err = said("lookup", "motd", "--set", "a=1")
-        assert (5, "''\n", True) == (code, out, "facts.dc, which is not set: Puppet 8 ends here" in err)
+        assert (5, "''\n", True) == (code, out, "facts.dc (variable) is not set" in err)
         code, _, err = said("list")
         assert (5, True) == (code, "facts.dc (variable) is not set" in err)
         code, out, _ = said("explain", "motd")
@@ -166,7 +166,7 @@ class TestOneKey:
         (tmp_path / "data/common.yaml").write_text('a: "x%{nope}y"\nb: "x%{facts.nope.z}y"\nc: ["%{::osfamily}"]\n')
 
         assert (1, "", True) == (*(found := said("lookup", "a", "--strict"))[:2], "nope is not set" in found[2])
-        assert "needed by 'a' in data/common.yaml:1" in found[2]
+        assert "data/common.yaml:1:1: the variable nope is not set, and a needs it" in found[2]
         assert 1 == said("lookup", "c", "--strict")[0]
         assert (5, "xy\n") == said("lookup", "b", "--strict", "--set", "a=1")[:2]
 
@@ -515,3 +515,36 @@ class TestWhatFactsAndKeysWouldDecide:
 
         assert (code, "t.url.0 has a Sensitive inside a text" in err) == (0, True)
         assert "db://Sensitive [value redacted]@db" in out
+
+
+@pytest.mark.parametrize("words", [["explain", "k"], ["lookup", "k"], ["list"]])
+def test_a_folder_of_environments_without_one_says_that_hiera_yaml_is_missing(
+    tmp_path: Path, monkeypatch, capsys, words: list[str]
+):
+    """Chef keeps files in a folder of that name."""
+    (tmp_path / "environments").mkdir()
+    (tmp_path / "environments/production.json").write_text("{}")
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["hiera", *words]) == 1
+    said = capsys.readouterr().err
+    assert "there is no hiera.yaml, and environments has no folder of an environment" in said
+    assert "there is no environment" not in said
+
+
+def test_an_explanation_of_a_missing_key_names_the_option_of_the_command(said):
+    assert "--default TEXT" in said("explain", "nosuch")[1]
+
+
+@pytest.mark.parametrize(
+    ("puppets", "ours"), [("lookup k --explain", "explain k"), ("lookup k --explain-options", "explain k --options")]
+)
+@pytest.mark.parametrize("more", ["--node web1", "--node web1 --merge first", "--node web1 --render-as json"])
+def test_a_lookup_explains_itself_as_puppets_does(said, puppets: str, ours: str, more: str):
+    assert said(*puppets.split(), *more.split()) == said(*ours.split(), *more.split())
+
+
+def test_an_explanation_decrypts_nothing(said):
+    code, _, err = said("lookup", "k", "--explain", "--decrypt")
+
+    assert (code, "shows nothing that was decrypted" in err) == (2, True)

@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import folder_side
 from nodeattrs.core.tree import ABSENT, dig, spell
 from nodeattrs.dialects.hiera import ruby_yaml
+from nodeattrs.dialects.hiera.opened import HieraKeys
 from nodeattrs.dialects.hiera.reports import Explained
 from nodeattrs.formats.places import Text
 from nodeattrs.hiera import CannotMerge, Hiera
@@ -373,8 +376,8 @@ class TestText:
             "  set by",
             "    k.a  1  data/nodes/web1.yaml:1",
             "  overridden",
-            "    1 environment / common  2  data/common.yaml:1"
-            "  overridden by 2: the stronger source has the key (hash, below the top)",
+            "    environment / common  2  data/common.yaml:1"
+            "  overridden by data/nodes/web1.yaml:1: the stronger source has the key (hash, below the top)",
         ]
 
     def test_the_plain_one_is_that_of_the_trace(self, site: Site):
@@ -500,3 +503,32 @@ def test_a_key_that_was_looked_up_on_the_way_has_its_place(tmp_path: Path):
 
     assert {"stable": ["data/common.yaml:2"], "release": ["data/common.yaml:1"]} == places
     assert {"gone": ()} == scope.explain("ring").needed_at
+
+
+def test_the_variables_that_are_not_set_add_up_over_all_keys_that_were_asked(tmp_path: Path):
+    tree = written(tmp_path, {"data/common.yaml": "a: '%{nope}'\nb: '%{missing}'\n"})
+    scope = Hiera(tree, root=tmp_path).scope({}, node="web1")
+    scope.lookup("a")
+
+    assert scope.explain("b").unset == ("the value of b: missing is not set",)
+    assert {name: [*keys] for name, keys in scope.missing.items()} == {"nope": ["a"], "missing": ["b"]}
+
+
+def test_a_shadowed_value_needs_no_variable(tmp_path: Path):
+    files = {"data/nodes/web1.yaml": "a: 1\n", "data/common.yaml": "a: '%{nope}'\nb: '%{nope}'\n"}
+    scope = Hiera(written(tmp_path, files), root=tmp_path).scope({}, node="web1")
+    scope.lookup("b")
+
+    assert scope.explain("a").unset == ()
+    assert [*scope.missing["nope"]] == ["b"]
+
+
+def test_an_answer_reads_every_key_when_it_is_asked_to_and_not_when_its_keys_are_counted(tmp_path: Path):
+    written(tmp_path, {"data/common.yaml": "a: '%{nope}'\n"})
+    opened = HieraKeys(folder_side(tmp_path), Request())
+    part = opened.answer("")["key"]
+    assert (len(part.tree), [one.place for one in opened.unread]) == (1, [])
+
+    part.read_all()
+
+    assert [one.place for one in opened.unread] == ["nope"]

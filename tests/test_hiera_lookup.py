@@ -145,7 +145,7 @@ INTERPOLATED = {
     "text": ("%{facts.os.family} %{lookup('host')}", "Debian web1"),
     "functions": ("%{scope('facts.os.family')} %{hiera('host')} %{} %{::} %{''}|", "Debian web1   |"),
     "escaped": ("%{literal('%')}{lookup('host')}", "%{lookup('host')}"),
-    "nobody": ("[%{nobody}] [%{facts.nobody.deeper}]", "[] []"),
+    "nobody": ("[%{trusted.nobody}] [%{facts.nobody.deeper}]", "[] []"),
     "whole": ("%{alias('given')}", ["a", {"b": "Debian"}]),
     "numbers": ("%{facts.float} %{facts.large} %{facts.small} %{facts.endless}", "1.5 1.0e+20 1.0e-07 Infinity"),
     "containers": ("%{facts.map}", '{"a"=>"x", "b"=>[1, nil, true]}'),
@@ -343,7 +343,7 @@ class TestATreeAndItsScopes:
             "data/nodes/web1.yaml": "- 1\n",
             "modules/m/hiera.yaml": ":backends: [yaml]\n",
         }
-        scope = site(files)
+        scope = site(files, puppet_version=7)
         for _ in range(2):
             scope.lookup("k")
             scope.lookup("m::k", default_value=None)
@@ -352,7 +352,7 @@ class TestATreeAndItsScopes:
             f"{warning.file}:{warning.line}" for warning in scope.tree.warnings
         ]
         with pytest.raises(BadData, match="is no map"):
-            site(files, strict=True).lookup("k")
+            site(files, strict=True, puppet_version=7).lookup("k")
 
 
 class TestFactsAreFromTheNode:
@@ -766,12 +766,13 @@ class TestAsPuppetHasIt:
         ).lookup("k")
 
     @pytest.mark.parametrize("text", ["", "# nothing\n", "---\n"])
-    def test_an_empty_hiera_yaml_is_a_warning_and_no_layer(self, site: Site, text: str):
+    def test_an_empty_hiera_yaml_is_a_warning_of_puppet_7_and_no_layer(self, site: Site, text: str):
         """
         In an environment or a module; others answer.
         """
         files = {"hiera.yaml": text, "modules/m/hiera.yaml": "version: 5\n", "modules/m/data/common.yaml": "m::k: 1\n"}
-        scope = site({**files, "modules/n/hiera.yaml": text, "data/common.yaml": "k: 1\n"})
+        files |= {"modules/n/hiera.yaml": text, "data/common.yaml": "k: 1\n"}
+        scope = site(files, puppet_version=7)
 
         assert 1 == scope.lookup("m::k")
         for key in ("k", "n::k"):

@@ -165,13 +165,13 @@ class TestVersion3:
         assert ("global/hiera.yaml", 4) == next((place.config, place.line) for place in scope.places(None))
 
     @pytest.mark.parametrize("place", ["", "modules/k/"])
-    def test_elsewhere_it_has_no_data_and_a_warning(self, tmp_path: Path, place: str):
+    def test_elsewhere_it_has_no_data_and_a_warning_of_puppet_7(self, tmp_path: Path, place: str):
         """
         It is checked all the same.
         """
         file = f"environments/production/{place}hiera.yaml"
         files = {"global/hiera.yaml": "version: 5\n", file: "backends: [yaml, yaml]\nhierarchy: common\n"}
-        tree = hiera(tmp_path, files)
+        tree = hiera(tmp_path, files, puppet_version=7)
         tree.scope().lookup("k::x", default_value=None)
 
         assert [(file, "unsupported_version")] == [(one.file, one.kind) for one in tree.warnings]
@@ -270,7 +270,7 @@ class TestTheWayOut:
         (environment / file).parent.mkdir(parents=True)
         (environment / file).write_text('{"k": 1}\n')
         (environment / "hiera.yaml").write_text(config)
-        before = Hiera(environment)
+        before = Hiera(environment, puppet_version=7)
         before.scope().lookup("k", default_value=0)
         warning = before.warnings[0]
         (environment / "hiera.yaml").write_text(warning.hint.removeprefix("write "))
@@ -283,7 +283,7 @@ class TestTheWayOut:
         No hierarchy, or one with a fault that Puppet does not see there.
         """
         (tmp_path / "hiera.yaml").write_text(text)
-        tree = Hiera(tmp_path)
+        tree = Hiera(tmp_path, puppet_version=7)
         tree.scope().lookup("k", default_value=0)
 
         assert "write `version: 5` and a hierarchy" in str(tree.warnings[0])
@@ -305,13 +305,14 @@ class TestTheWayOut:
 
 
 @pytest.mark.parametrize("text", ["", "- 1\n", "x\n"])
-def test_what_is_no_map_counts_as_version_3_that_says_nothing(tmp_path: Path, text: str):
+def test_what_is_no_map_counts_for_puppet_7_as_version_3_that_says_nothing(tmp_path: Path, text: str):
     """
     In the global layer; an environment has no data then. Each with a warning.
     """
     conf = tmp_path / "puppet.conf"
     conf.write_text(f"[main]\ncodedir = {tmp_path}\n")
-    tree = hiera(tmp_path, {"global/hiera.yaml": text, "environments/production/hiera.yaml": text}, puppet_conf=conf)
+    files = {"global/hiera.yaml": text, "environments/production/hiera.yaml": text}
+    tree = hiera(tmp_path, files, puppet_conf=conf, puppet_version=7)
 
     assert "old place" == tree.scope().lookup("k")
     assert ["global/hiera.yaml", "environments/production/hiera.yaml"] == [one.file for one in tree.warnings][:2]

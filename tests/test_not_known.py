@@ -316,3 +316,29 @@ def test_facts_of_another_machine_are_warned_of(say: Say, words: str) -> None:
     assert "these are the facts of" not in say(words, files).err
     other = {"facts/n.json": NODE["facts/n.json"].replace("n.example.com", "db.example.com")}
     assert "these are the facts of db.example.com" in " ".join(say(words, other).err.split())
+
+
+def test_variables_that_are_set_choose_the_files_that_may_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two variables beside each other are one text, and a variable that is set stands for its value."""
+    files = {
+        "hiera.yaml": "version: 5\nhierarchy:\n"
+        "  - {name: roles, path: 'roles/%{role}-%{variant}.yaml'}\n"
+        "  - {name: platforms, path: 'platforms/%{os}%{release}.yaml'}\n"
+        "  - {name: common, path: common.yaml}\n",
+        "data/roles/web-blue.yaml": "port: 1\n",
+        "data/roles/db-blue.yaml": "port: 2\n",
+        "data/platforms/el9.yaml": "size: 3\n",
+        "data/common.yaml": "port: 80\nsize: 1\n",
+        "facts/n1.yaml": "role: web\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert main(["why", "port", "--repo", str(tmp_path), "--on", "n1"]) == 5
+    errors = capsys.readouterr().err
+    assert "roles/web-blue.yaml" in errors
+    assert "db-blue" not in errors
+    assert main(["why", "size", "--repo", str(tmp_path), "--on", "n1"]) == 5
+    assert "platforms/el9.yaml" in capsys.readouterr().err

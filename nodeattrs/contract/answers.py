@@ -24,6 +24,7 @@ class Part(NamedTuple):
     is_keyed: whether each first step is a question of its own, so that the root has no trace; *tree* may look each up
               at its first use, and has an error as the value of one that cannot be had
     unread:   what was not read and may change the value at a path, or below it; None asks the trace
+    read_all: look every value of *tree* up now; does nothing where all of them are there already
     """
 
     tree: Mapping[Any, Any]
@@ -33,6 +34,7 @@ class Part(NamedTuple):
     written: Callable[[], Iterable[Mapping[Any, Any]]] | None = None
     is_keyed: bool = False
     unread: Callable[[Path], Iterable[Unread]] | None = None
+    read_all: Callable[[], None] = lambda: None
 
 
 Answered = Mapping[str, Part]

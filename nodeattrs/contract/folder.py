@@ -53,7 +53,7 @@ class Folder:
         named = self.config.hiera
         if named is None and not (self.root / "hiera.yaml").is_file():
             return None
-        return lookup_of(self.root / (named or "hiera.yaml"), self.root)
+        return lookup_of(self.root / (named or "hiera.yaml"), self.root, self.config.puppet_version)
 
     @cached_property
     def site_files(self) -> Any:
@@ -74,7 +74,7 @@ class Folder:
         place = self.config.bindings
         if place is None:
             return HieraParameters(lookup)
-        return cast(Injection, peer("bindings").injection_of(self, place, node, lookup, search))
+        return cast(Injection, peer("bindings").Injection(self, place, node, lookup, search))
 
     def shown(self, path: pathlib.Path) -> str:
         """What messages and origins call a file: seen from here where it lies below, else as it was given."""

@@ -108,9 +108,12 @@ class HieraParameters:
 _ABSENT = object()
 
 
-def lookup_of(place: Path, root: Path) -> Lookup:
-    """The Hiera tree at a place of a repository. raises: BadArgument, where it is not there"""
-    return cast(Lookup, peer("hiera").lookup_of(place, root))
+def lookup_of(place: Path, root: Path, puppet_version: int | None = None) -> Lookup:
+    """The Hiera tree at a place of a repository. raises: BadArgument, where it is not there
+
+    puppet_version: the one whose rules hold; None: the usual one
+    """
+    return cast(Lookup, peer("hiera").lookup_of(place, root, puppet_version))
 
 
 def doubts_of(tree: Lookup, environment: str, beside: Iterable[Lookup] = ()) -> Iterator[NodeattrsError]:
@@ -129,9 +132,9 @@ def undecided(scope: Scope) -> Mapping[str, Sequence[Any]]:
 
 def literal_key(name: str) -> str:
     """A key as a lookup takes it, if no dot in it is a step."""
-    return cast(str, peer("hiera").literal_key(name))
+    return cast(str, peer("hiera").as_asked(name))
 
 
 def files_of_bindings() -> Any:
     """An empty memory for the files of a site of bindings, for all nodes of a repository."""
-    return peer("bindings").files_of_bindings()
+    return peer("bindings").SiteFiles()

@@ -42,6 +42,8 @@ class Request(NamedTuple):
     sensitive: further paths whose values are not shown: those of both sides count for each
     what_if:  the part of a change that is no edit of files
     options:  dialect -> name -> value, of the options that it declares for its own commands
+    about:    the first steps of the paths that are asked about; empty: all. An answer may leave out what was not read
+              for others
     """
 
     home: str = ""
@@ -57,6 +59,11 @@ class Request(NamedTuple):
     sensitive: tuple[TreePath, ...] = ()
     what_if: WhatIf = AS_IT_IS
     options: Mapping[str, Mapping[str, Any]] = {}
+    about: tuple[str, ...] = ()
+
+    def asking(self, path: TreePath) -> Request:
+        """The same question about one path alone."""
+        return self._replace(about=(str(path[0]),))
 
     def placed(self, dialect: str, place: str) -> Request:
         """The same question about other files of a dialect. place: the value of its option"""

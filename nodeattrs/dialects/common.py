@@ -19,7 +19,7 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import NotFound
 from nodeattrs.formats.documents import read
 from nodeattrs.project.settings import Settings
-from nodeattrs.puppet.facts import facts_at
+from nodeattrs.puppet.facts import NodeFacts, facts_at, nodes_at
 from nodeattrs.store import Store, open_store
 from nodeattrs.store.engines.store import last_runs
 
@@ -98,9 +98,18 @@ class WithFacts(InRepository):
         """The store from whose last state nodes start; None without one."""
         return open_store(self.request.store) if self.request.store else None
 
+    @cached_property
+    def _fleet(self) -> Mapping[str, NodeFacts]:
+        """The nodes in a file of facts that names its nodes; {} without one. raises: DocumentError"""
+        place = self._facts_place
+        if place is None or not place.is_file():
+            return {}
+        found = nodes_at(place, self.repository.shown(place))
+        return {} if "" in found else found
+
     def known(self) -> set[str]:
         """All who are known by name. raises: NodeattrsError"""
-        names = {*self.enc, *(self.store.names() if self.store is not None else ())}
+        names = {*self.enc, *self._fleet, *(self.store.names() if self.store is not None else ())}
         place = self._facts_place
         if place is not None and place.is_dir():
             names |= {path.stem for path in place.iterdir() if path.suffix in _DATA and not path.name.startswith(".")}
@@ -112,22 +121,27 @@ class WithFacts(InRepository):
         return {file.stem for file in files if file.suffix in _DATA}
 
     def facts_file(self, name: str) -> Path | None:
-        """The file with the facts of a node, or None. raises: BadName"""
+        """The file with the facts of this node alone, or None. raises: BadName, DocumentError"""
         place = self._facts_place
+        if self._fleet:
+            return None
         if place is None or not place.is_dir() or not name or name.startswith("role["):
             return None if place is None or place.is_dir() else place
         files = (place / f"{checked_name(name, 'node')}{suffix}" for suffix in _DATA)
         return next((file for file in files if file.exists()), None)
 
     def plain_facts(self, name: str) -> dict[str, Any]:
-        """Facts as Puppet's people keep them: a map; {} where the node has no file. raises: DocumentError"""
+        """Facts as Puppet's people keep them: a map; {} where nothing has facts of the node. raises: DocumentError"""
+        if name in self._fleet:
+            return self._fleet[name].facts
         file = self.facts_file(name)
         return {} if file is None else facts_at(file, self.repository.shown(file))
 
     def environment_of(self, name: str) -> str | None:
-        """The environment that the caller or the classifier gives a node."""
+        """The environment that the caller or the classifier gives a node, or that its facts were sent from."""
         given = self.enc.get(name, {}).get("environment")
-        return self.request.environment or (given if isinstance(given, str) else None)
+        last = self._fleet[name].environment if name in self._fleet else None
+        return self.request.environment or (given if isinstance(given, str) else last)
 
     def revisions(self) -> Mapping[str, int]:
         """Node -> the number of its last revision in the store."""

@@ -158,6 +158,7 @@ SETTINGS: Mapping[str, Any] = {
     "store": os.path.join(".nodeattrs", "nodes.db"),
     "environment": DEFAULT_ENVIRONMENT,
     "hiera": None,
+    "puppet_version": None,
     "bindings": None,
     "sensitive": [],
     "allowed": {},
@@ -262,6 +263,7 @@ class Config(NamedTuple):
     inventories: name -> the sources of an Ansible inventory
     source_url:  the pattern for links to lines on pages, or None
     keeps_causes: whether saved nodes keep the causes of their values
+    puppet_version: 7 or 8, whose rules a lookup in Hiera follows; None: those of 8
     """
 
     allowed: Mapping[str, list[Entry]] = {}
@@ -288,6 +290,7 @@ class Config(NamedTuple):
     inventories: Mapping[str, tuple[str, ...]] = {}
     source_url: str | None = None
     keeps_causes: bool = False
+    puppet_version: int | None = None
 
 
 class RepositorySettings:
@@ -391,9 +394,19 @@ def read_config(fields: Fields, root: FilePath) -> Config:
         inventories={str(name): _inventory(fields, name) for name in fields.map("ansible") if name != "groups"},
         source_url=fields.text("web", "source_url") or None,
         keeps_causes=has_table and fields.flag("store", "causes"),
+        puppet_version=_puppet_version(fields),
     )
     fields.finish()
     return config
+
+
+def _puppet_version(fields: Fields) -> int | None:
+    """7 or 8; None where neither is set, or a fault is noted."""
+    given = fields.tree.get("puppet_version")
+    if given in (None, 7, 8):
+        return given
+    fields.wrong(("puppet_version",), f"{given!r} is no version of Puppet that is known here", "write 7 or 8")
+    return None
 
 
 def read_fold(fields: Fields, *under: Any) -> PlainFold:
@@ -636,6 +649,7 @@ RIGHTS: Mapping[tuple[str, ...], str] = {
     ("store", "causes"): FREE,
     ("environment",): FREE,
     ("hiera",): INSIDE,
+    ("puppet_version",): FREE,
     ("bindings",): INSIDE,
     ("bindings", "site"): INSIDE,
     ("bindings", "classes"): FREE,

@@ -155,7 +155,12 @@ def settings_in(file: str, shown: str) -> tuple[Config, Sequence[DocumentError]]
 
 
 def sensitive_beside(named: str | None, *places: str | None) -> list[Path]:
-    """The sensitive paths of the settings that apply to a command for other systems; [] where there are none.
+    """The sensitive paths of `settings_beside`; [] where there are none. raises: DocumentError"""
+    return [path for one in settings_beside(named, *places) for path in one.sensitive]
+
+
+def settings_beside(named: str | None, *places: str | None) -> list[Config]:
+    """The settings that apply to a command for other systems; [] where there are none.
 
     These are the settings of the repository, and those at or above the current folder and each place.
 
@@ -170,4 +175,4 @@ def sensitive_beside(named: str | None, *places: str | None) -> list[Path]:
         if folder is not None and (folder == os.path.abspath(place) or is_ours(os.path.join(folder, FILE))):
             folders.add(folder)
     files = [os.path.relpath(os.path.join(folder, FILE)) for folder in sorted(folders)]
-    return [path for file in files if os.path.lexists(file) for path in settings_in(file, file)[0].sensitive]
+    return [settings_in(file, file)[0] for file in files if os.path.lexists(file)]

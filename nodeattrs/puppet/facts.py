@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of, decoded, parse, standard_input
@@ -12,16 +12,80 @@ _OF_A_SERVER = "--- !ruby/object:Puppet::Node::Facts"
 """The first line of a file in which a Puppet server keeps the facts of a node."""
 
 
-def facts_at(path: Path, file: str | None = None) -> dict[str, Any]:
-    """The facts in a file; for a file of a Puppet server its `values`. {} for an empty file.
+class NodeFacts(NamedTuple):
+    """The facts of a node, with trusted facts as "trusted" among them; and its environment, where that is known."""
 
+    facts: dict[str, Any]
+    environment: str | None = None
+
+
+def nodes_at(path: Path, file: str | None = None) -> dict[str, NodeFacts]:
+    """The nodes in a file of facts, by name; the facts of one node that the file does not name are under "".
+
+    The file is an answer of PuppetDB to /inventory, /facts or /nodes, or has the facts of one node: see `facts_at`.
     path:   `-` is standard input
     file:   its name in messages; *path* itself unless given
     raises: DocumentError; TooMuch
     """
-    found = map_at(path, "facts are a map", "write what `facter --json` prints", file)
+    name = path.as_posix() if file is None else file
+    tree = _tree_at(path, name)
+    if isinstance(tree, dict) and "certname" in tree and isinstance(tree.get("facts"), dict):
+        tree = [tree]
+    if isinstance(tree, list):
+        return _of_puppetdb(tree, name)
+    found = _map(tree, name, "facts are a map, or an answer of PuppetDB", "write what `facter --json` prints")
     is_of_a_server = isinstance(found.get("values"), dict) and isinstance(found.get("name"), str)
-    return found["values"] if is_of_a_server else found
+    return {"": NodeFacts(found["values"] if is_of_a_server else found)}
+
+
+def _of_puppetdb(rows: list[Any], file: str) -> dict[str, NodeFacts]:
+    """The nodes in rows of /inventory, of /facts, or of /nodes, which has no facts. raises: DocumentError"""
+    nodes: dict[str, NodeFacts] = {}
+    for row in rows:
+        if not isinstance(row, dict) or not isinstance(row.get("certname"), str):
+            raise DocumentError("an answer of PuppetDB is a list of maps, each with a certname", file=file,
+                                hint="write what /inventory, /facts or /nodes answers")  # fmt: skip
+        given = row.get("facts") if isinstance(row.get("facts"), dict) else {}
+        given = {row["name"]: row.get("value")} if isinstance(row.get("name"), str) else given
+        given |= {"trusted": row["trusted"]} if isinstance(row.get("trusted"), dict) else {}
+        environment = row.get("environment") or row.get("facts_environment")
+        known = nodes.setdefault(row["certname"], NodeFacts({}, environment if isinstance(environment, str) else None))
+        known.facts.update(given)
+    return nodes
+
+
+def facts_at(path: Path, file: str | None = None) -> dict[str, Any]:
+    """The facts of one node in a file; for a file of a Puppet server its `values`. {} for an empty file.
+
+    path:   `-` is standard input
+    file:   its name in messages; *path* itself unless given
+    raises: DocumentError, also where the file has the facts of several nodes; TooMuch
+    """
+    nodes = nodes_at(path, file)
+    if len(nodes) > 1:
+        name = path.as_posix() if file is None else file
+        raise DocumentError(f"has the facts of {len(nodes)} nodes, and those of one are wanted", file=name,
+                            hint="name a file with the facts of one node")  # fmt: skip
+    return next(iter(nodes.values())).facts if nodes else {}
+
+
+def _tree_at(path: Path, name: str) -> Any:
+    if name == "-":
+        return _tree_in(decoded(standard_input(), "standard input"), "standard input")
+    return _tree_in(decoded(content_of(path, name), name).removeprefix(_OF_A_SERVER), name)
+
+
+def _tree_in(text: str, file: str) -> Any:
+    is_json = not file.endswith((".yaml", ".yml")) and text.lstrip().startswith(("{", "["))
+    return parse(text, file, "json" if is_json else "yaml").tree
+
+
+def _map(tree: Any, file: str, message: str, hint: str | None) -> dict[str, Any]:
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict):
+        raise DocumentError(message, file=file, hint=hint)
+    return tree
 
 
 def map_at(path: Path, message: str, hint: str | None = None, file: str | None = None) -> dict[str, Any]:
@@ -34,23 +98,15 @@ def map_at(path: Path, message: str, hint: str | None = None, file: str | None =
     raises:  DocumentError; TooMuch
     """
     name = path.as_posix() if file is None else file
-    if name == "-":
-        return map_in(decoded(standard_input(), "standard input"), "standard input", message, hint)
-    return map_in(decoded(content_of(path, name), name).removeprefix(_OF_A_SERVER), name, message, hint)
+    return _map(_tree_at(path, name), name, message, hint)
 
 
 def map_in(text: str, file: str, message: str, hint: str | None = None) -> dict[str, Any]:
     """The map in a text; {} for an empty text.
 
-    A text that begins with a brace is JSON, unless *file* ends in .yaml or .yml; any other text is YAML.
+    A text that begins with a brace or bracket is JSON, unless *file* ends in .yaml or .yml; any other text is YAML.
     message: the error where the text contains another value
     hint:    the way out for that error
     raises:  DocumentError; TooMuch
     """
-    is_json = not file.endswith((".yaml", ".yml")) and text.lstrip().startswith("{")
-    tree = parse(text, file, "json" if is_json else "yaml").tree
-    if tree is None:
-        return {}
-    if not isinstance(tree, dict):
-        raise DocumentError(message, file=file, hint=hint)
-    return tree
+    return _map(_tree_in(text, file), file, message, hint)

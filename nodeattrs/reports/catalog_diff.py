@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import unified_diff
+from itertools import islice, takewhile
 from typing import Any
 
 from nodeattrs.catalog.differing import CatalogDifference, ChangedParameter
@@ -16,6 +19,9 @@ from nodeattrs.reports.screen import Screen, cut, printable
 from nodeattrs.reports.values import claimed, on_one_line
 
 _WIDEST = 60
+_MOST_LINES = 40
+_MOST_COMPARED = 2_000
+_STYLES = {"-": "removed", "+": "added", " ": "faint"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,10 @@ class ComparedCatalogs:
         for one, parameters in found.changed:
             yield f"{screen.paint('~', 'changed')} {printable(one.ref)}{_at(one.origin, screen)}"
             for parameter in parameters:
-                yield f"    {printable(parameter.name)}: {_shown(parameter.before)} -> {_shown(parameter.after)}"
+                changed = _changed_lines(parameter)
+                head = f"    {printable(parameter.name)}:"
+                yield head if changed else f"{head} {_shown(parameter.before)} -> {_shown(parameter.after)}"
+                yield from (screen.paint(f"      {line}", _STYLES[line[0]]) for line in changed)
         for relation in found.relations:
             sign, style = ("+", "added") if relation.is_new else ("-", "removed")
             order = f"{relation.first} -> {relation.then}"
@@ -88,6 +97,10 @@ class ComparedCatalogs:
         ]
         head = ["| resource | parameter | before | after | where |", "| --- | --- | --- | --- | --- |"]
         parts += _folded("changed", rows, head)
+        for one, parameters in found.changed:
+            for parameter in parameters:
+                if changed := _changed_lines(parameter):
+                    parts += [f"{in_code(one.ref)} {in_code(parameter.name)}:", "", *_fenced(changed), ""]
         signs = {True: "now", False: "no longer"}
         relations = [
             f"- {signs[one.is_new]}: {in_code(one.first)} before {in_code(one.then)}, {in_code(one.reason)}"
@@ -123,6 +136,33 @@ def _both(one: ChangedParameter) -> dict[str, Any]:
 
 def _shown(value: Any) -> str:
     return "(not set)" if value is ABSENT else cut(printable(on_one_line(value)), _WIDEST)
+
+
+def _changed_lines(one: ChangedParameter) -> list[str]:
+    """The lines that differ, each with its sign and with a line around them; [] for what is no text of lines.
+
+    cost: that of `difflib` for the lines between the first and the last one that differ, of which there is a most
+    """
+    if not isinstance(one.before, str) or not isinstance(one.after, str) or "\n" not in one.before + one.after:
+        return []
+    before, after = one.before.splitlines(), one.after.splitlines()
+    start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+    left = zip(before[start:][::-1], after[start:][::-1], strict=False)
+    end = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], left))
+    first = max(start - 1, 0)
+    old, new = before[first : len(before) - max(end - 1, 0)], after[first : len(after) - max(end - 1, 0)]
+    if len(old) + len(new) > _MOST_COMPARED:
+        return [f"- {len(old)} lines", f"+ {len(new)} lines"]
+    unified = islice(unified_diff(old, new, n=1, lineterm=""), 3, None)  # without the names and the first hunk's place
+    found = [" ..." if line.startswith("@@") else line for line in unified]
+    shown = [f"{line[0]} {cut(printable(line[1:]), _WIDEST * 2)}".rstrip() or " " for line in found[:_MOST_LINES]]
+    return [*shown, *([f"  and {len(found) - _MOST_LINES} more lines"] if len(found) > _MOST_LINES else [])]
+
+
+def _fenced(lines: list[str]) -> list[str]:
+    """Lines as a block of Markdown that no line of theirs can end."""
+    fence = "`" * (max((len(run) for line in lines for run in re.findall("`+", line)), default=2) + 1)
+    return [f"{max(fence, '```', key=len)}diff", *lines, max(fence, "```", key=len)]
 
 
 def _at(origin: Origin | None, screen: Screen) -> str:

@@ -232,7 +232,7 @@ def answered(opened: Opened, name: str, *, later: bool = False) -> Answered:
         try:
             found = opened.answer(name)
             for part in found.values() if not later else ():
-                len(part.tree)
+                part.read_all()
             return found
         except NodeattrsError as error:
             return {NO_ANSWER: _no_answer(error)}

@@ -80,7 +80,7 @@ class Overview:
 
 def overview(question: Question) -> Output:
     """What lies in the folder of a question. cost: the values of one subject, for three dialects at most"""
-    asked = Subjects(question)
+    asked = Subjects(question._replace(request=question.request.asking(("",))))  # their unread places are not shown
     root = question.side.root
     try:
         found = {name: some for name, some in asked.names.items() if some}

@@ -102,12 +102,13 @@ def blame(question: Question) -> Output:
 
 def matrix(question: Question) -> Output:
     """The values of a key, by value; 1 where nothing sets it, or a value cannot be had."""
-    path, asked = key_of(question), Subjects(question)
+    path = key_of(question)
+    asked = Subjects(question._replace(request=question.request.asking(path)))
     replies = [*asked.replies()]
     found = Matrix(spell(path), [cell for reply in replies for cell in _cells(reply, path)])
     unread = [*(one for reply in replies for one in reply.doubts(path)), *asked.unread]
     errors = [cell.value for _, cell in found.cells if isinstance(cell.value, NodeattrsError)]
-    may_be_set = [isinstance(one, _ABSENCE) or getattr(one, "may_be_there", False) for one in errors]
+    may_be_set = [isinstance(one, _ABSENCE) or one.may_be_there for one in errors]
     has_failed = not all(may_be_set)
     others = () if found.is_set else [(f"{file}:{one.line}", one.note) for file, one in lines_of(question, path)]
     notes = [f"{place} sets {spell(path)} {note}" for place, note in others if note]

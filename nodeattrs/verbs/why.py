@@ -110,7 +110,8 @@ def _of_files(question: Question) -> Question:
 def why(question: Question) -> Output:
     """The reasons for the values of a key. raises: NoSuchAttribute, for a key that nothing sets; NotFound"""
     path = key_of(question)
-    asked = Subjects(_of_files(question))
+    question = _of_files(question)
+    asked = Subjects(question._replace(request=question.request.asking(path)))
     replies = [*asked.replies(question.arguments["on"] or ())]
     reasons: dict[Any, Reason] = {}
     hint = None

@@ -3,7 +3,8 @@
 Random trees and lookups, the same ones each time, answered by us and by real Puppet in
 one Ruby process. Prints how many answers were compared; exit code 0 if there were some
 and none differs in a way that docs/differences.md does not name, 1 otherwise. Puppet is
-fetched from Debian and unpacked into a temporary folder; nothing is installed or started.
+fetched from Debian and unpacked into a temporary folder; nothing is installed or started. OPENVOX_SRC names a checkout
+of OpenVox 8 or 9 that answers in its place.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +29,18 @@ from tests.oracles import hiera_control
 from tests.oracles.hiera_control import encoded
 from tests.oracles.hiera_eyaml import eyaml
 from tests.oracles.hiera_odd import odd
-from tests.oracles.puppet import ruby_with_puppet
+from tests.oracles.puppet import puppet_version, ruby_with_puppet
 from tests.vectors.values import spelled
 
 NODE = "web1.example.com"
 FACTS = {"os": {"family": "Debian", "name": "Debian"}, "dc": "ber", "roles": ["web", "db"], "n": 7, "list": ["b", "x"]}
 
-words = st.sampled_from(["a", "b", "x", "--a", "--x", "--", "%{facts.dc}", "<%{lookup('k')}>", "%{alias('l')}", ""])
+LACKING = ((), ("dc",), ("os",), ("roles",), ("n",), ("dc", "os"))
+"""The facts that nodes lack in turn."""
+
+words = st.sampled_from(
+    ["a", "b", "x", "--a", "--x", "--", "%{facts.dc}", "<%{lookup('k')}>", "%{alias('l')}", "", "%{::dc}", "%{n}"]
+)
 scalars = words | st.sampled_from([1, 2, 1.0, True, False, None])
 values = st.recursive(
     scalars,
@@ -76,6 +83,8 @@ locations = st.sampled_from(
         {"glob": "{os,dc}/*.yaml"},
         {"mapped_paths": ["facts.roles", "role", "role/%{role}.yaml"]},
         {"path": "common.yaml"},
+        {"path": "%{facts.dc}/common.yaml"},
+        {"path": "common.yaml", "datadir": "data%{void}"},
     ]
 )
 FILES = (f"nodes/{NODE}.yaml", "os/Debian.yaml", "dc/ber.yaml", "common.yaml", "role/web.yaml", "role/db.yaml")
@@ -138,8 +147,8 @@ class _Plain(yaml.SafeDumper):
         return True
 
 
-def written(tree: dict[str, Any], root: Path) -> dict[str, Any]:
-    """A tree on disk, and the question about it."""
+def written(tree: dict[str, Any], root: Path, lacking: tuple[str, ...] = ()) -> dict[str, Any]:
+    """A tree on disk, and the question about it. lacking: the facts that the node does not have"""
     for name, home in HOMES.items():
         if name not in tree:
             continue
@@ -151,12 +160,17 @@ def written(tree: dict[str, Any], root: Path) -> dict[str, Any]:
             path = root / home / file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(yaml.dump(content, Dumper=_Plain, sort_keys=False), encoding="utf-8")
-    return {"root": str(root), "environment": "production", "node": NODE, "facts": FACTS, "lookups": tree["lookups"]}
+    facts = {name: value for name, value in FACTS.items() if name not in lacking}
+    return {"root": str(root), "environment": "production", "node": NODE, "facts": facts, "lookups": tree["lookups"]}
 
 
 def ours(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
     root = Path(task["root"])
-    hiera = Hiera(environmentpath=root / "environments", global_config=root / "global" / "hiera.yaml")
+    hiera = Hiera(
+        environmentpath=root / "environments",
+        global_config=root / "global" / "hiera.yaml",
+        puppet_version=puppet_version(),
+    )
     for call in task["lookups"]:
         scope = hiera.scope(task["facts"], node=task["node"])
         try:
@@ -214,7 +228,8 @@ def main(arguments: list[str] | None = None) -> int:
             return odd(asked.lookups, asked.seed, *ruby_with_puppet(Path(folder) / "puppet"))
     with tempfile.TemporaryDirectory() as folder:
         home = asked.keep or Path(folder) / "trees"
-        tasks = [written(tree, home / str(at)) for at, tree in enumerate(drawn(asked.trees))]
+        lacking = cycle(LACKING)
+        tasks = [written(tree, home / str(at), next(lacking)) for at, tree in enumerate(drawn(asked.trees))]
         try:
             ruby, environment = ruby_with_puppet(Path(folder) / "puppet")
             (Path(folder) / "home").mkdir()

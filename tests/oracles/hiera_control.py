@@ -22,6 +22,8 @@ from typing import Any
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.hiera import Hiera, Scope, as_asked, encrypted_in, needed
+from nodeattrs.puppet.legacy_facts import modern
+from tests.oracles.puppet import puppet_version
 from tests.vectors.values import spelled
 
 DEEP = {"strategy": "deep", "knockout_prefix": "--"}
@@ -93,6 +95,15 @@ def fitted(hiera: Hiera, at: int) -> dict[str, Any]:
     return {"node": name, "facts": facts, "trusted": trusted, "variables": variables}
 
 
+def bare() -> dict[str, Any]:
+    """A node without legacy facts, and without the variables that hierarchies want."""
+    name, *system = NODES[0]
+    facts = {fact: value for fact, value in facts_of(name, *system).items() if modern(fact) is None}
+    hostname, domain = name.split(".", 1)
+    trusted = {"authenticated": "local", "certname": name, "hostname": hostname, "domain": domain, "extensions": {}}
+    return {"node": name, "facts": facts, "trusted": trusted, "variables": {}}
+
+
 def _chosen(hiera: Hiera, template: str, variable: str, at: int) -> str | None:
     """What a variable may be, so that a file is there: the first one that is, or for another node the last."""
     folder = hiera.environment_layer("production")
@@ -130,7 +141,7 @@ def stubs(hiera: Hiera) -> dict[str, str]:
 
 
 def tasks_of(hiera: Hiera, environmentpath: Path, most: int) -> list[dict[str, Any]]:
-    """A task for each node: keys evenly drawn where there are more than *most*."""
+    """A task for each node, of which the last one is bare: keys evenly drawn where there are more than *most*."""
     keys = keys_of(hiera)
     keys = [*keys[:: max(1, len(keys) // most)], *keys[-2:]] if most else keys
     lookups = [{"name": key} if merge is None else {"name": key, "merge": merge} for key in keys for merge in MERGES]
@@ -140,7 +151,7 @@ def tasks_of(hiera: Hiera, environmentpath: Path, most: int) -> list[dict[str, A
         "modules": "conf",
     }
     place |= {"environment": "production", "stubs": stubs(hiera)}
-    return [{**place, **fitted(hiera, at), "lookups": lookups} for at in (0, 1)]
+    return [{**place, **node, "lookups": lookups} for node in (fitted(hiera, 0), fitted(hiera, 1), bare())]
 
 
 # --- answers
@@ -237,7 +248,7 @@ def judged(tree: Path, script: Path, ruby: str, environment: dict[str, str], mos
         home.mkdir()
         environmentpath.mkdir()
         (environmentpath / "production").symlink_to(tree.resolve())
-        hiera = Hiera(environmentpath=environmentpath)
+        hiera = Hiera(environmentpath=environmentpath, puppet_version=puppet_version())
         tasks = tasks_of(hiera, environmentpath, most)
         peer = Peer([ruby, str(script), str(home)], environment)
         for task in tasks:

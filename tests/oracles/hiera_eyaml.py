@@ -18,6 +18,7 @@ import yaml
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.hiera import Hiera
 from tests.oracles.hiera_control import MERGES, Peer, encoded
+from tests.oracles.puppet import puppet_version
 from tests.vectors.values import spelled
 
 CONFIG = """\
@@ -58,8 +59,8 @@ def eyaml(ruby: str, environment: dict[str, str]) -> int:
         peer = Peer([ruby, str(here / "hiera_puppet.rb"), str(Path(place) / "home")], environment)
         theirs = [answers["as_is"] for answers in peer.ask(task)]
         peer.close()
-        clear = Hiera(root, decrypt=True).scope(FACTS, node="web1.x")
-        closed = Hiera(root).scope(FACTS, node="web1.x")
+        clear = Hiera(root, decrypt=True, puppet_version=puppet_version()).scope(FACTS, node="web1.x")
+        closed = Hiera(root, puppet_version=puppet_version()).scope(FACTS, node="web1.x")
         faults = [fault for call, one in zip(lookups, theirs, strict=True) if (fault := _differs(clear, call, one))]
         leaks = [call for call in lookups if _leaks(closed, call)]
     for fault in (*faults, *(f"without keys: {call}" for call in leaks)):

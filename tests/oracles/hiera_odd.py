@@ -21,6 +21,7 @@ from nodeattrs.errors import NodeattrsError
 from nodeattrs.hiera import Hiera
 from tests.oracles.hiera_control import Peer, encoded
 from tests.oracles.hiera_odd_trees import FACTS, NODE, ROOT, OddTree, Tree
+from tests.oracles.puppet import puppet_version
 from tests.vectors.values import spelled
 
 HOME = "environments/production"
@@ -54,7 +55,8 @@ KINDS = (
     ("config_invalid", r"The Lookup Configuration at|Backend '.*' is defined more than once|No data provider is"),
     ("unsupported_version", r"hiera.yaml version \d+( cannot be used in the global layer)?"),
     ("duplicate_hierarchy_name", r"Hierarchy name '.*' defined more than once"),
-    ("data_not_a_hash", r"has wrong type, expects a Hash value, got"),
+    ("data_not_a_hash", r"has wrong type, expects a Hash value, got|does not contain a valid yaml hash"),
+    ("unset_variable", r"Undefined variable '"),
     ("missing_strategy", r"must contain the name of a strategy"),
     ("unknown_strategy", r"Unknown merge strategy"),
     ("bad_arguments", r"The function 'lookup' was called with arguments it does not accept"),
@@ -84,7 +86,12 @@ def task_of(root: Path, tree: Tree) -> dict[str, Any]:
 
 def ours(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
     root = Path(task["root"])
-    hiera = Hiera(environmentpath=root / "environments", global_config=root / "global" / "hiera.yaml", root=root)
+    hiera = Hiera(
+        environmentpath=root / "environments",
+        global_config=root / "global" / "hiera.yaml",
+        root=root,
+        puppet_version=puppet_version(),
+    )
     scope = hiera.scope(FACTS, node=NODE)
     for call in task["lookups"]:
         name, options = call["name"], {option: value for option, value in call.items() if option != "name"}

@@ -1,4 +1,7 @@
-"""The real Puppet: the installed one, or Debian's packages unpacked into a folder."""
+"""The real Puppet: the installed one, or Debian's packages unpacked into a folder.
+
+OPENVOX_SRC names a checkout of OpenVox or Puppet 8 or later, whose `lib/` takes the place of Debian's Puppet 7.23.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,14 @@ import shutil
 import subprocess
 from pathlib import Path
 
-__all__ = ["ruby_with_puppet"]
+__all__ = ["puppet_version", "ruby_with_puppet"]
+
+_SOURCE = "OPENVOX_SRC"
+
+
+def puppet_version() -> int:
+    """The version whose rules the peer has: 7 for Debian's Puppet, 8 for a checkout that OPENVOX_SRC names."""
+    return 8 if _SOURCE in os.environ else 7
 
 
 def ruby_with_puppet(folder: Path) -> tuple[str, dict[str, str]]:
@@ -44,8 +54,10 @@ def ruby_with_puppet(folder: Path) -> tuple[str, dict[str, str]]:
     libraries += [*glob.glob(f"{root}/usr/lib/*/ruby/[0-9]*"), *glob.glob(f"{root}/usr/lib/*/ruby/vendor_ruby/[0-9]*")]
     libraries += glob.glob(f"{root}/usr/share/rubygems-integration/*/gems/*/lib")
     libraries += glob.glob(f"{root}/usr/share/rubygems-integration/*/gems/*/lib/*-ruby")
+    libraries = [f"{os.environ[_SOURCE]}/lib", *libraries] if _SOURCE in os.environ else libraries
     environment = {
         **os.environ,
+        "RUBYOPT": "-rset",
         "RUBYLIB": ":".join(libraries),
         "LD_LIBRARY_PATH": ":".join([*glob.glob(f"{root}/usr/lib/*-linux-gnu"), os.environ.get("LD_LIBRARY_PATH", "")]),
         "LC_ALL": "C.UTF-8",

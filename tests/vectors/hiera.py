@@ -44,7 +44,12 @@ def lookups(case: Case) -> Iterator[str]:
 
 
 def _scope(case: Case, root: Path) -> Scope:
-    hiera = Hiera(environmentpath=root / "environments", global_config=root / "global" / "hiera.yaml", root=root)
+    hiera = Hiera(
+        environmentpath=root / "environments",
+        global_config=root / "global" / "hiera.yaml",
+        root=root,
+        puppet_version=7,  # which answered
+    )
     trusted = case.get("trusted")
     return hiera.scope(case["facts"], node=case["node"], environment=case["environment"], trusted=trusted)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodeattrs.dialects.bindings.injection import Injection as injection_of
-from nodeattrs.dialects.bindings.site_files import SiteFiles as files_of_bindings
+from nodeattrs.dialects.bindings.injection import Injection
+from nodeattrs.dialects.bindings.site_files import SiteFiles
 
-__all__ = ["files_of_bindings", "injection_of"]
+__all__ = ["Injection", "SiteFiles"]

@@ -17,16 +17,17 @@ from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown, unknown_layer
-from nodeattrs.dialects.hiera.codes import RECURSIVE_LOOKUP, UNSET_VARIABLE
+from nodeattrs.dialects.hiera.codes import RECURSIVE_LOOKUP
 from nodeattrs.dialects.hiera.config import Config, Entry
 from nodeattrs.dialects.hiera.conversions import convert
 from nodeattrs.dialects.hiera.data import DataFile
-from nodeattrs.dialects.hiera.errors import BadLookup, HieraError
+from nodeattrs.dialects.hiera.errors import BadData, BadLookup, HieraError, UnsetVariable
 from nodeattrs.dialects.hiera.expressions import planned
-from nodeattrs.dialects.hiera.hierarchies import LoadedTree
+from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, LoadedTree
 from nodeattrs.dialects.hiera.keys import NAME, Options, checked, dug, module_of, split_key
 from nodeattrs.dialects.hiera.locations import Level, Place, located
 from nodeattrs.dialects.hiera.strategies import FIRST, Strategy, strategy_of
+from nodeattrs.puppet.legacy_facts import way_on
 
 Merge = str | Mapping[str, Any] | None
 Layers = Sequence[Sequence[Level]]
@@ -40,7 +41,11 @@ _DEPENDS: Any = object()
 _HIERARCHY = "hiera.yaml"
 _PER_LOOKUP = 10
 """How many steps a lookup inside of another one is, as near as one can say."""
-_FACTS = "are facts missing? --facts names their file; Puppet 8 ends here, older ones take an empty text"
+IN_LEVELS = "a level of hiera.yaml"
+"""Asks in place of a key where Puppet 8 needs each variable: in a datadir, in options, in paths of versions 3 and 4."""
+_FACTS = "is a fact missing? --set NAME=VALUE gives it; Puppet 8 ends here, Puppet 7 takes an empty text"
+_ALWAYS_THERE = ("module_name", "caller_module_name")
+"""Variables that Puppet has in every scope, with or without a value; so are those that are numbers."""
 OPTIONS = strategy_of("hash")
 """How lookup_options become one map."""
 _END = Level((), False)
@@ -142,7 +147,7 @@ class Asking:
         """What the whole call may use up; made when something is drawn for the first time."""
         if self._spent is None:
             asked = self.chain[0]
-            self._spent = Budget(asked if asked in (NAME, _HIERARCHY) else f"lookup of {asked!r}")
+            self._spent = Budget(asked if asked in (NAME, _HIERARCHY, IN_LEVELS) else f"lookup of {asked!r}")
         return self._spent
 
     def variable(self, name: Any) -> Any:
@@ -159,9 +164,15 @@ class Asking:
         if self.chain[0] == _HIERARCHY:  # the level has no file then, which is said where levels are named
             return
         root = str(split_key(name)[0])
-        if self.answers.tree.is_strict and self.variable(root) is None:
-            raise BadLookup(f"the variable {root} is not set", kind=UNSET_VARIABLE, hint=_FACTS)
+        if self.answers.ends_at_unset and not self._has(root):
+            raise UnsetVariable(root, way_on(root) or _FACTS)
         self.answers.missing.setdefault(name, {}).update(dict.fromkeys(reversed(self.chain)))
+
+    def _has(self, root: str) -> bool:
+        """Whether a variable is set, be it to null."""
+        given = (self.override or (), self.answers.variables, self.defaults or ())
+        name = root.removeprefix("::")
+        return root.isdecimal() or root in _ALWAYS_THERE or any(root in one for one in given) or name in given[1]
 
     def lookup(self, key: str) -> tuple[Any, bool]:
         if self.needed is not None:
@@ -253,6 +264,7 @@ class Answers:
 
     tree:        the loaded tree
     variables:   what expressions may name
+    knows_facts: whether facts of the node are given, so that a variable which is not set is none of the node
     has_unknown: whether some level could not be read when it was asked
     missing:     the variables that values named and that are not set, each with the keys that need it
     """
@@ -265,8 +277,10 @@ class Answers:
         environment: str,
         trusted: Mapping[str, Any] | None,
         variables: Mapping[str, Any],
+        knows_facts: bool,
     ) -> None:
         self.tree = tree
+        self.knows_facts = knows_facts
         self.node = node
         self.environment = environment
         trusted = trusted_facts(node) if trusted is None else trusted
@@ -278,6 +292,11 @@ class Answers:
         self._modules: dict[str, str | None] = {}
         self._hierarchies: dict[str | None, Hierarchy] = {}
         self._options: dict[str | None, Options | None] = {}
+
+    @property
+    def ends_at_unset(self) -> bool:
+        """Whether a text that names a variable which is not set is an error: in strict mode, and under Puppet 8."""
+        return self.tree.is_strict or (self.knows_facts and self.tree.puppet_version >= DEFAULT_VERSION)
 
     def known_keys(self) -> list[str]:
         """Every key that some file of this scope has, global and environment layers and all modules; sorted."""
@@ -418,19 +437,24 @@ class Answers:
         found = self._levels.get((layer, module))
         if found is None:
             entries = config.defaults if layer == "default_hierarchy" else config.entries
-            speech = self.in_hierarchies()
-            levels = [self._level(layer, config, entry, speech) for entry in entries or ()]
+            levels = [self._level(layer, config, entry) for entry in entries or ()]
             found = self._levels[layer, module] = tuple([level for level in levels if level is not None])
             if layer in ("global", "environment") and not config.built_in and _is_bare(found):
                 self.tree.warn_of_nothing(config)
         return found
 
-    def _level(self, layer: str, config: Config, entry: Entry, speech: Asking) -> Level | None:
+    def _level(self, layer: str, config: Config, entry: Entry) -> Level | None:
         """The places of an entry; None where it is built in, and none of them is there."""
+        is_new = self.tree.puppet_version >= DEFAULT_VERSION
+        strict = Asking(self, None, None, (IN_LEVELS,)) if is_new else self.in_hierarchies()
         try:
-            locations = located(config, entry, speech)
+            locations = located(config, entry, strict if entry.ending else self.in_hierarchies(), strict)
             plan = planned(dict(entry.options)) if entry.options else None
-            options = plan(speech) if plan is not None else entry.options
+            options = plan(strict) if plan is not None else entry.options
+        except UnsetVariable as error:
+            place = {"file": config.file, "line": entry.line, "hint": error.hint}
+            raise BadData(f"{error.message}, and the level {entry.name!r} needs it: every lookup ends here",
+                          kind=error.kind, **place) from None  # fmt: skip
         except HieraError as error:
             error.details = (*error.details, f"in the entry {entry.name!r}, {config.file}:{entry.line}")
             raise

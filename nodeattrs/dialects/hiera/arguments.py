@@ -12,10 +12,10 @@ from typing import Any
 
 from nodeattrs.contract.command import Argument
 from nodeattrs.dialects.hiera.eyaml import Pkcs7
-from nodeattrs.dialects.hiera.hierarchies import has_environments
+from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, has_environments
 from nodeattrs.dialects.hiera.scope import Hiera
 from nodeattrs.errors import BadUsage
-from nodeattrs.project.settings import sensitive_beside
+from nodeattrs.project.settings import settings_beside
 
 _MANY: Mapping[str, Any] = {"action": "append", "default": []}
 FLAG: Mapping[str, Any] = {"action": "store_true"}
@@ -47,6 +47,12 @@ _DECRYPTION = (
     Argument(("--eyaml-public-key",), "decrypt eyaml; the public key, in PEM", _FILE, _DATA),
 )
 _CARE = (
+    Argument(
+        ("--puppet-version",),
+        "whose rules hold, 7 or 8 (default: puppet_version of nodeattrs.toml, or 8)",
+        {"choices": ("7", "8")},
+        _DATA,
+    ),
     Argument(("--documented",), "strategies follow the documentation, not Puppet", FLAG, _DATA),
     Argument(("--strict",), "warnings, and levels that cannot be read, are errors", FLAG, _DATA),
 )
@@ -59,7 +65,7 @@ ENVIRONMENT = Argument(("--environment", "-E"), "(default: that of --enc, or pro
 FACTS = (
     Argument(
         ("--facts",),
-        "facts in JSON or YAML, or a folder with NODE.json or NODE.yaml; - is stdin",
+        "facts in JSON or YAML, an answer of PuppetDB, or a folder with NODE.json or NODE.yaml; - is stdin",
         {"metavar": "PLACE"},
         _ASKS,
     ),
@@ -107,6 +113,8 @@ def check(asked: Asked) -> None:
         raise BadUsage(
             "--compile runs manifests, which nothing here does; give the variables they set: --set NAME=VALUE"
         )
+    if (asked.get("explain") or asked.get("explain_options")) and (asked["decrypt"] or asked["eyaml_private_key"]):
+        raise BadUsage("--explain shows nothing that was decrypted: leave the keys out")
     if bool(asked.get("eyaml_private_key")) != bool(asked.get("eyaml_public_key")):
         raise BadUsage("--eyaml-private-key and --eyaml-public-key are a pair")
     if asked["hiera"] and asked["environmentpath"]:
@@ -125,6 +133,8 @@ def tree_of(asked: Asked, place: str | None, decrypts: bool = True) -> Hiera:
     is_named = place or environmentpath or asked["hiera_config"] or asked["puppet_conf"]
     is_tree = has_environments(Path()) or os.path.isfile("environment.conf")
     here = "." if is_tree else "hiera.yaml"
+    beside = settings_beside(asked.get("repo"), place, environmentpath, asked.get("against"))
+    named = [one.puppet_version for one in beside if one.puppet_version is not None]
     return Hiera(
         place if is_named else here,
         environmentpath=environmentpath,
@@ -136,7 +146,8 @@ def tree_of(asked: Asked, place: str | None, decrypts: bool = True) -> Hiera:
         decrypt=decrypts and decrypt,
         documented=asked["documented"],
         strict=asked["strict"],
-        sensitive_paths=sensitive_beside(asked.get("repo"), place, environmentpath, asked.get("against")),
+        sensitive_paths=[path for one in beside for path in one.sensitive],
+        puppet_version=int(asked["puppet_version"] or max(named, default=DEFAULT_VERSION)),
     )
 
 
@@ -161,8 +172,3 @@ def _merge(asked: Asked) -> str | dict[str, Any] | None:
     }
     given = {name: value for name, value in given.items() if value is not None}
     return {"strategy": asked["merge"], **given} if given else asked.get("merge")
-
-
-def is_bare(asked: Asked) -> bool:
-    """Whether nothing but a name is given of the nodes."""
-    return not (asked["facts"] or asked["set"] or asked["enc"] or asked["trusted"])

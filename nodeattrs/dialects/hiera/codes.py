@@ -348,6 +348,13 @@ USELESS_OPTION = kind(
     example="ntp::servers: {merge: deep, knockout_prefix: '--'}: the prefix belongs into merge",
     way_out="The message says where it counts, or which key it was meant for.",
 )
+LEGACY_FACT = kind(
+    "NA1051",
+    "legacy_fact",
+    cause="A level or a value names a legacy fact, which agents of Puppet 8 no longer send; a warning.",
+    example="path: os/%{::osfamily}.yaml",
+    way_out="Write the fact that the message names, here facts.os.family; or set puppet_version = 7.",
+)
 REDACTED_TEXT = kind(
     "NA1050",
     "redacted_text",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,6 @@ from nodeattrs.dialects.hiera.arguments import (
     Asked,
     check,
     how_of,
-    is_bare,
     tree_of,
     warnings_of,
 )
@@ -33,6 +32,7 @@ from nodeattrs.dialects.hiera.codes import REDACTED_TEXT, UNSET_VARIABLE
 from nodeattrs.dialects.hiera.explain import Explanation, UnknownLevel
 from nodeattrs.dialects.hiera.keys import NAME, split_key
 from nodeattrs.dialects.hiera.open_paths import open_files, open_paths, unset_variables
+from nodeattrs.dialects.hiera.readiness import ahead, legacy, readiness_report, without_legacy
 from nodeattrs.dialects.hiera.reports import Explained, Found, LookedUp, Variables, unused_report
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, scopes_of
@@ -79,34 +79,37 @@ def known_keys(asked: Asked) -> set[str]:
 
 def _code(value: Any) -> int:
     """The exit code of a value: 0 unless it is an error."""
-    if getattr(value, "may_be_there", False):
-        return _NO_SUCH_KEY
-    return _CODES.get(value.kind, 1) if isinstance(value, NodeattrsError) else 0
+    if not isinstance(value, NodeattrsError):
+        return 0
+    return _NO_SUCH_KEY if value.may_be_there else _CODES.get(value.kind, 1)
 
 
-def _unread(question: Question, scopes: Mapping[str, Scope], answers: Collection[Found]) -> list[Unread]:
+def _unread(question: Question, scopes: Mapping[str, Scope], answers: Mapping[str, Found]) -> list[Unread]:
     """The levels that were not read, and what facts would decide that are not there.
 
     Facts fill in variables of values, and choose files. Facts that are given may be a part of the node's.
     """
     asked = question.arguments
-    found = [level.unread for one in answers for level in one.unknown]
-    found += [kept.unread for one in answers for kept in one.kept]
-    unset = {name: keys for one in answers for name, keys in one.unset.items()}
-    has_no_facts = is_bare(asked)
-    reason = "is not set, and no facts are given (--facts)" if has_no_facts else "is not set"
-    found += unset_variables(unset, reason, is_warned=not has_no_facts)
+    found = [level.unread for one in answers.values() for level in one.unknown]
+    found += [kept.unread for one in answers.values() for kept in one.kept]
+    known: dict[str, dict[str, None]] = {}
+    others: dict[str, dict[str, None]] = {}
+    for name, one in answers.items():
+        for variable, keys in one.unset.items():
+            unset = known if scopes[name].knows_facts else others
+            unset.setdefault(variable, {}).update(dict.fromkeys(keys))
+    found += [one._replace(is_warned=True) for one in unset_variables(known, True)]
+    found += unset_variables(others, False)
     names = asked["keys"] if "keys" in asked else [asked["key"]] if "key" in asked else None
     wanted = None if names is None else {str(split_key(key)[0]) for key in names}
     for name, scope in scopes.items():
         found += open_paths(scope, os.path.relpath, wanted, is_node=bool(name), merge=how_of(asked).get("merge"))
-    if not has_no_facts:
-        _warn_of_unset(question, unset)
+    _warn_of_unset(question, known)
     return found
 
 
 def _warn_of_unset(question: Question, unset: Mapping[str, Iterable[str]]) -> None:
-    way = "Puppet 8 ends here, older ones take empty text"
+    way = "the text is empty there"
     pairs = [(name, next(iter(keys))) for name, keys in unset.items()]
     texts = [f"the value of {key} names {name}, which is not set: {way}" for name, key in pairs]
     question.caller.warn(texts, UNSET_VARIABLE.entry)
@@ -130,7 +133,7 @@ def _values(
     report: LookedUp | str = LookedUp(key, found, is_whole)
     if question.arguments["render_as"]:
         report = _rendered(question, {name: plain(one.value) for name, one in found.items()})
-    return Output(report, code, unread=_unread(question, scopes, answers))
+    return Output(report, code, unread=_unread(question, scopes, found))
 
 
 def _rendered(question: Question, found: Mapping[str, Any]) -> str:
@@ -161,11 +164,14 @@ def _harmless(asked: Asked, name: str, error: NodeattrsError, key: str | list[st
 
 def _lookup(question: Question, hiera: Hiera) -> Output:
     asked = question.arguments
+    if asked["explain"] or asked["explain_options"]:
+        how = {"options": asked["explain_options"], "because": False}
+        return _explain(question._replace(arguments={**asked, **how}), hiera)
     scopes = scopes_of(asked, hiera, asked["node"])
     found = {name: _looked_up(asked, name, scope) for name, scope in scopes.items()}
     errors = [one.value for one in found.values() if isinstance(one.value, NodeattrsError)]
     if errors and len(found) == 1:
-        return Output(code=_code(errors[0]), error=errors[0], unread=_unread(question, scopes, found.values()))
+        return Output(code=_code(errors[0]), error=errors[0], unread=_unread(question, scopes, found))
     return _values(question, scopes, found, ", ".join(asked["keys"]))
 
 
@@ -178,12 +184,16 @@ def _looked_up(asked: Asked, name: str, scope: Scope) -> Found:
         encrypted = (still_encrypted(scope, {one: value}, how.get("merge")) for one in keys)
         found = Found(value, (), unset, next(filter(None, encrypted), []))
     except NodeattrsError as error:
-        error = _harmless(asked, name, error, key, **how)
-        error.hint = (error.hint or "").replace("a default_value", "--default TEXT") or None
-        found = Found(error)
+        found = Found(_in_words_of_the_command(_harmless(asked, name, error, key, **how)))
     if scope.has_unknown and _code(found.value) in (0, _NO_SUCH_KEY):
         return found._replace(unknown=scope.unknown_levels(keys, merge=how.get("merge")))
     return found
+
+
+def _in_words_of_the_command(error: NodeattrsError) -> NodeattrsError:
+    """The error, whose hint names the option of the command in place of the argument of the library."""
+    error.hint = (error.hint or "").replace("a default_value", "--default TEXT") or None
+    return error
 
 
 def _explain(question: Question, hiera: Hiera) -> Output:
@@ -194,7 +204,7 @@ def _explain(question: Question, hiera: Hiera) -> Output:
     code = max((_code(one.value.error) for one in found.values()), default=0)
     _redacted(question, [one.value.value for one in found.values()], ", ".join(asked["keys"]))
     shown = _rendered(question, report.nodes()) if asked["render_as"] in ("json", "yaml") else report
-    return Output(shown, code, unread=_unread(question, scopes, found.values()))
+    return Output(shown, code, unread=_unread(question, scopes, found))
 
 
 def _explained(asked: Asked, scope: Scope) -> Found:
@@ -205,6 +215,8 @@ def _explained(asked: Asked, scope: Scope) -> Found:
         if tried[-1].error is None:
             break
     last = tried[-1]
+    if last.error is not None:
+        _in_words_of_the_command(last.error)
     if _code(last.error) not in (0, _NO_SUCH_KEY):
         return Found(last)
     values = {} if last.error is not None else {last.key: last.value}
@@ -250,6 +262,20 @@ def _variables(question: Question, hiera: Hiera) -> Output:
     return Output(Variables(nodes))
 
 
+def _ready_for_8(question: Question, hiera: Hiera) -> Output:
+    asked = question.arguments
+    seven, eight = (tree_of({**asked, "puppet_version": one}, asked["hiera"]) for one in ("7", "8"))
+    before = scopes_of(asked, seven, asked["node"])
+    after = {name: without_legacy(scope, eight) for name, scope in before.items()}
+    found = ahead(before, after)
+    uses = legacy(seven, dict.fromkeys(scope.environment for scope in before.values()))
+    unread = [level.unread for scope in before.values() for level in _undecided(scope)]
+    for scope in after.values():
+        unread += unset_variables(scope.missing, scope.knows_facts) if not scope.knows_facts else ()
+    is_ready = not (found.fails or found.changes or uses)
+    return Output(readiness_report(found, uses), int(not is_ready), unread=unread)
+
+
 def _command(
     summary: str,
     ask: Callable[[Question, Hiera], Output],
@@ -267,7 +293,15 @@ COMMANDS: Mapping[str, Command] = {
     "lookup": _command(
         "print the value of a key; of several keys the first one found counts",
         _lookup,
-        [KEYS, *CLEAR_NODES, *MERGING, *ONE_VALUE, _RENDER],
+        [
+            KEYS,
+            Argument(("--explain",), "say why instead, as `nodeattrs hiera explain` does", FLAG),
+            Argument(("--explain-options",), "say how lookup_options came to be instead", FLAG),
+            *CLEAR_NODES,
+            *MERGING,
+            *ONE_VALUE,
+            _RENDER,
+        ],
     ),
     "explain": _command(
         "say which places were searched for a key, and who set each leaf",
@@ -292,6 +326,12 @@ COMMANDS: Mapping[str, Command] = {
         "print the values that a key has for many nodes, each with its lines and its nodes",
         "matrix",
         [KEY, *NODES, *MERGING],
+    ),
+    "ready-for-8": _command(
+        "print what fails under Puppet 8 and not under Puppet 7, and the lines that name legacy facts",
+        _ready_for_8,
+        NODES,
+        {0: "ready", 1: "not ready, or failed", 2: "usage", 5: "not known"},
     ),
     "variables": _command(
         "print the variables that the hierarchies need, and for which nodes they are not set", _variables, NODES, {}

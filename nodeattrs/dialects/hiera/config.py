@@ -90,27 +90,40 @@ BUILT_IN = (Entry("Common", "data_hash", "yaml_data", "path", ("common.yaml",), 
 
 
 def read_config(
-    path: pathlib.Path, name: str, layer: str, warn: Callable[[BadData], None], codedir: str | None = None
+    path: pathlib.Path,
+    name: str,
+    layer: str,
+    warn: Callable[[BadData], None],
+    refuse: Callable[[BadData], None],
+    codedir: str | None = None,
 ) -> Config | None:
     """Read a hiera.yaml for a layer; None where it has none, as version 3 in an environment or module.
 
     layer:   "global", "environment" or "module"
-    warn:    called with what Puppet warns of: versions before 5, and what is no map
+    warn:    called with what Puppet warns of: versions 3 and 4 where they count
+    refuse:  called with what Puppet 8 refuses, and Puppet 7 warns of: version 3 in an environment or module
     codedir: the folder of all code, as Puppet has it; version 3 looks for data there
     raises:  BadData with file and line
     """
     document = read_document(path, name, "yaml", marks=True).document  # each entry notes its line
-    return _Reader(document, path.parent, layer, warn, codedir or _CODEDIR).config()
+    return _Reader(document, path.parent, layer, warn, refuse, codedir or _CODEDIR).config()
 
 
 class _Reader(Checks):
     def __init__(
-        self, document: Document, folder: pathlib.Path, layer: str, warn: Callable[[BadData], None], codedir: str
+        self,
+        document: Document,
+        folder: pathlib.Path,
+        layer: str,
+        warn: Callable[[BadData], None],
+        refuse: Callable[[BadData], None],
+        codedir: str,
     ) -> None:
         super().__init__(document)
         self.folder = folder
         self.layer = layer
         self.warn = warn
+        self.refuse = refuse
         self.codedir = codedir
 
     def config(self) -> Config | None:
@@ -149,7 +162,7 @@ class _Reader(Checks):
         if self.layer == "global":
             return self._version_3({}, CONFIG_INVALID, f"{found}: it counts as version 3")
         message = f"{found}: the {self.layer} layer has no hierarchy of its own"
-        self.warn(self.invalid(message, hint="write `version: 5` and a hierarchy"))
+        self.refuse(self.invalid(message, hint="write `version: 5` and a hierarchy"))
         return None
 
     def _version_3(
@@ -159,7 +172,7 @@ class _Reader(Checks):
         if self.layer == "global":
             return self._old(of_version_3(tree, self, self.codedir), pathlib.Path(), kind, message)
         message = f"version 3 counts in the global layer alone: the {self.layer} layer has no data"
-        self.warn(self.fault(UNSUPPORTED_VERSION, message, ("version",), as_version_5(of_version_3(tree, self))))
+        self.refuse(self.fault(UNSUPPORTED_VERSION, message, ("version",), as_version_5(of_version_3(tree, self))))
         return None
 
     def _version_4(self, tree: Mapping[Any, Any]) -> Config:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple, Protocol
@@ -28,10 +29,11 @@ from nodeattrs.dialects.hiera.codes import (
     NEVER_DECRYPTED,
     UNREADABLE_FILE,
 )
-from nodeattrs.dialects.hiera.errors import BadData, BadLookup, HieraError, bad_data
-from nodeattrs.dialects.hiera.expressions import Plan, Speech, planned, text_plan
+from nodeattrs.dialects.hiera.errors import BadData, BadLookup, HieraError, UnsetVariable, bad_data
+from nodeattrs.dialects.hiera.expressions import Plan, Speech, names_in, planned, text_plan
 from nodeattrs.dialects.hiera.eyaml import never_opened
-from nodeattrs.dialects.hiera.keys import NAME
+from nodeattrs.dialects.hiera.keys import NAME, split_key
+from nodeattrs.dialects.hiera.values import texts_in
 from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.formats.documents import Document, content_of, decoded
 from nodeattrs.formats.encrypted import encrypted_whole
@@ -91,6 +93,13 @@ def _parsed(content: bytes, name: str, syntax: Literal["yaml", "json"], marks: b
         return ReadDocument(ruby_json.read(text), {}, text)
     read = ruby_yaml.read(text, marks=marks)
     return ReadDocument(Document(text, read.reading), read.unfit, text, read.twice)
+
+
+def _roots(text: str) -> Iterator[str]:
+    """The variables that a text names, without the steps below them."""
+    for name in names_in(text):
+        with suppress(BadLookup):
+            yield str(split_key(name)[0])
 
 
 class Source(Protocol):
@@ -199,6 +208,8 @@ class DataFile:
         if plan is not None:
             try:
                 value = plan(speech)
+            except UnsetVariable as error:
+                raise self._unset(key, error) from None
             except HieraError as error:
                 if self._has_secrets(key) and not isinstance(error, BadData):  # it quotes the text
                     error.message, error.details, error.hint = f"an expression in {key!r} fails", (), None
@@ -207,6 +218,16 @@ class DataFile:
                     error.details = (*error.details, place)
                 raise
         return self._withheld(key, value)
+
+    def _unset(self, key: str, error: UnsetVariable) -> BadData:
+        """The error with the place of the text that names the variable. Of a secret it names no variable."""
+        texts = texts_in(self.tree[key], (key,))
+        path = next((path for path, text in texts if error.variable in _roots(text)), (key,))
+        line, column = self.document.place(path)
+        message = f"{spell(path)} needs it" if not self._has_secrets(key) else f"{key} needs it"
+        what = error.message if not self._has_secrets(key) else "a variable is not set"
+        return BadData(f"{what}, and {message}", kind=error.kind, file=self.file, line=line, column=column, path=path,
+                       hint=error.hint)  # fmt: skip
 
     def _withheld(self, key: str, value: Any) -> Any:
         """The value of a key with what is sensitive as secrets. They cover what expressions gave, too."""
@@ -266,7 +287,7 @@ def file_source(
     name: str,
     syntax: Literal["yaml", "json"],
     opened: Callable[[Any], Any] | None = None,
-    warn: Callable[[DocumentError], None] | None = None,
+    refuse: Callable[[DocumentError], None] | None = None,
     sensitive: tuple[Path, ...] = (),
 ) -> DataFile | FunctionData | None:
     """The file at *path*; None where there is none. One that is encrypted as a whole may have any key.
@@ -274,7 +295,7 @@ def file_source(
     opened: makes of a value what it is once it is decrypted
     sensitive: paths whose values are given as secrets; the first step is the key
 
-    A YAML file whose root is no map has no keys, and *warn* is called; JSON has to be an object.
+    A YAML file whose root is no map has no keys, and *refuse* is called; JSON has to be an object.
     raises: BadData
     """
     try:
@@ -288,8 +309,8 @@ def file_source(
     if not isinstance(tree, dict):
         if syntax == "json":
             raise bad_data(read.document, DATA_NOT_A_HASH, "a JSON data file must be an object")
-        if warn is not None and tree is not None:
-            warn(bad_data(read.document, DATA_NOT_A_HASH, "is no map, and so has no keys"))
+        if refuse is not None and tree is not None and tree is not False:
+            refuse(bad_data(read.document, DATA_NOT_A_HASH, "is no map, and so has no keys"))
         tree = {}
     if opened is not None:  # its clear text belongs to the caller that has the keys
         return DataFile(read, tree, opened, sensitive)

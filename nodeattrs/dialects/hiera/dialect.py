@@ -38,6 +38,7 @@ class Hiera(Dialect):
         "hiera unused --facts facts/",
         "hiera matrix ntp::servers --facts facts/",
         "hiera variables --facts facts/",
+        "hiera ready-for-8 --facts facts/",
         "facter --json | nodeattrs hiera lookup ntp::servers --node web1 --facts - --set role=web",
     )
 

@@ -6,6 +6,7 @@ page docs/hiera.md lists the kinds. It knows nothing of how anything is looked u
     HieraError
     ├── KeyNotFound       (also NotFound)        no source has the key, and there is no default
     ├── BadLookup         (also BadArgument)     a call, key or expression that cannot mean anything
+    │   └── UnsetVariable                        a text names a variable that is not set
     ├── BadData           (also DocumentError)   a data file or hiera.yaml, with file and line
     ├── CannotMerge       (also MergeConflict)   values that a strategy refuses to join
     └── CannotDig         (also TypeConflict)    a step of a dotted key into a text or number
@@ -26,6 +27,7 @@ from nodeattrs.dialects.hiera.codes import (
     DUPLICATE_HIERARCHY_NAME,
     NOT_A_HASH,
     NOT_FOUND,
+    UNSET_VARIABLE,
 )
 from nodeattrs.errors import BadArgument, DocumentError, MergeConflict, NodeattrsError, NotFound, TypeConflict
 from nodeattrs.formats.documents import Document
@@ -94,14 +96,23 @@ class BadLookup(HieraError, BadArgument):
     entry = BAD_ARGUMENTS.entry
 
 
-class BadData(HieraError, DocumentError):
-    """A data file or a configuration that cannot be read as what it should be.
+class UnsetVariable(BadLookup):
+    """A text names a variable that is not set, which ends a lookup of Puppet 8.
 
-    may_be_there: whether a level that cannot be read may have the key
+    variable: its name
     """
 
+    entry = UNSET_VARIABLE.entry
+
+    def __init__(self, variable: str, hint: str) -> None:
+        super().__init__(f"the variable {variable} is not set", kind=UNSET_VARIABLE, hint=hint)
+        self.variable = variable
+
+
+class BadData(HieraError, DocumentError):
+    """A data file or a configuration that cannot be read as what it should be."""
+
     entry = DATA_PARSE_ERROR.entry
-    may_be_there = False
 
 
 class CannotMerge(HieraError, MergeConflict):

@@ -22,7 +22,7 @@ from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, spell
 from nodeattrs.core.unread import Unread
 from nodeattrs.core.walk import Setting
-from nodeattrs.dialects.hiera.answers import OPTIONS, Answers, Asking, Merge
+from nodeattrs.dialects.hiera.answers import IN_LEVELS, OPTIONS, Answers, Asking, Merge
 from nodeattrs.dialects.hiera.deep import KNOCKED_OUT
 from nodeattrs.dialects.hiera.errors import HieraError
 from nodeattrs.dialects.hiera.keys import NAME, split_key
@@ -269,7 +269,7 @@ def explained(answers: Answers, key: str, recorder: Recorder, ask: Callable[[], 
     found = Explanation(key, value, error, recorder)
     if recorder.option is not None:
         found.strategy_from = _option_origin(answers, recorder) or NAME
-    values = [f"the value of {next(iter(keys))}: {name} is not set" for name, keys in answers.missing.items()]
+    values = [_not_set(name, next(iter(keys))) for name, keys in answers.missing.items()]
     if any(one.outcome.startswith("no_f") for one in recorder.searched):
         values += unset(answers, answers.module_with_data(recorder.key))
     found.unset = tuple(values)
@@ -278,6 +278,10 @@ def explained(answers: Answers, key: str, recorder: Recorder, ask: Callable[[], 
     if answers.has_unknown:
         found.unknown = tuple(dict.fromkeys(_levels(answers, key, recorder)))
     return found
+
+
+def _not_set(name: str, key: str) -> str:
+    return f"{key if key == IN_LEVELS else f'the value of {key}'}: {name} is not set"
 
 
 def _setters(answers: Answers, key: str, outer: Recorder) -> tuple[Origin, ...]:

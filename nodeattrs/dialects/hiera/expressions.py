@@ -19,6 +19,7 @@ from nodeattrs.core.sensitive import Encrypted, Marked, Sensitive, encrypted_in,
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.dialects.hiera.codes import (
     ALIAS_NOT_ENTIRE_STRING,
+    BAD_DATA_VALUE,
     METHOD_NOT_ALLOWED_HERE,
     UNKNOWN_INTERPOLATION_METHOD,
 )
@@ -103,11 +104,21 @@ def _map_plan(value: dict[Any, Any]) -> Plan | None:
                 filled = plans[key](speech) if key in plans else entry
                 if type(name) is Encrypted:
                     filled = Encrypted(filled, name.reason)
-                out[written(name) if isinstance(name, Sensitive) else name] = filled
+                out[_as_key(name, key)] = filled
             return out
 
         return rebuild
     return _filled(value, inner)
+
+
+def _as_key(name: Any, key: Any) -> Any:
+    """What an expression gave for a key of a map. raises: BadLookup, where it is neither text nor integer"""
+    name = written(name) if isinstance(name, Sensitive) else name
+    if type(name) in (str, int):
+        return name
+    kind = {list: "a list", dict: "a map", type(None): "null"}.get(type(name), repr(name))
+    raise BadLookup(f"the key {key!r} of a map was filled in with {kind}", kind=BAD_DATA_VALUE,
+                    hint="a key is a text or an integer")  # fmt: skip
 
 
 @lru_cache(maxsize=65536)

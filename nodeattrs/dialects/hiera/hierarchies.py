@@ -37,6 +37,9 @@ _SYNTAX: dict[str, Literal["yaml", "json"]] = {
     "json_data": "json",
     "eyaml_lookup_key": "yaml",
 }
+PUPPET_VERSIONS = (7, 8)
+"""The versions of Puppet whose rules are known; OpenVox 8 and 9 have those of Puppet 8."""
+DEFAULT_VERSION = 8
 _UNREAD: Any = object()
 _Read = TypeVar("_Read")
 
@@ -75,7 +78,10 @@ class LoadedTree:
         strict: bool = False,
         skip_levels: Iterable[str] = (),
         sensitive_paths: Iterable[Path] = (),
+        puppet_version: int = DEFAULT_VERSION,
     ) -> None:
+        if puppet_version not in PUPPET_VERSIONS:
+            raise BadArgument(f"{puppet_version!r} is no version of Puppet that is known here", hint="it is 7 or 8")
         if config is not None and environmentpath is not None:
             raise BadArgument("both config and environmentpath", hint="an environment layer comes from one of them")
         self._basemodulepath = [pathlib.Path(path) for path in basemodulepath]
@@ -98,6 +104,7 @@ class LoadedTree:
         self.sensitive = sensitive
         self.documented = documented
         self.is_strict = strict
+        self.puppet_version = puppet_version
         self.skip_levels = frozenset(skip_levels)
         self._sensitive_paths = tuple(sensitive_paths)
         self.forget()
@@ -154,6 +161,10 @@ class LoadedTree:
             if os.path.isdir(folder / environment):
                 return folder / environment
         names = self.environments()
+        if not names:
+            searched = ", ".join(self.shown(str(one)) for one in self._environments)
+            raise EnvironmentNotFound(f"there is no hiera.yaml, and {searched} has no folder of an environment",
+                                      hint="name a hiera.yaml, or a folder with one: --hiera PLACE")  # fmt: skip
         hint = meant(environment, names) or f"there are: {', '.join(names) or 'none'}"
         raise EnvironmentNotFound(f"there is no environment {environment!r}", hint=hint)
 
@@ -174,7 +185,7 @@ class LoadedTree:
         return found
 
     def _read_module(self, environment: str, module: str) -> Config | None:
-        folder = self._module_folder(environment, module)
+        folder = self.module_folder(environment, module)
         return (
             self._not_installed(environment, module)
             if folder is None
@@ -206,7 +217,8 @@ class LoadedTree:
             found = control.modulepath(folder, name, found, known, self.warn)
         return [*found, *self._modulepath]
 
-    def _module_folder(self, environment: str, module: str) -> pathlib.Path | None:
+    def module_folder(self, environment: str, module: str) -> pathlib.Path | None:
+        """The folder of a module, the first on the modulepath; None where there is none. raises: BadData"""
         if not (is_word(module) or _NAME.fullmatch(module)):
             return None
         for folder in self.modulepath(environment):
@@ -220,7 +232,8 @@ class LoadedTree:
 
     def _read_config(self, path: pathlib.Path, layer: str) -> Config | None:
         try:
-            return read_config(path, self.shown(str(path)), layer, self.warn, self._settings.get("codedir"))
+            codedir = self._settings.get("codedir")
+            return read_config(path, self.shown(str(path)), layer, self.warn, self.refuse, codedir)
         except FileNotFoundError:
             return None
 
@@ -231,6 +244,12 @@ class LoadedTree:
         if self.is_strict:
             raise warning
         self._warnings.setdefault(str(warning), warning)
+
+    def refuse(self, fault: DocumentError) -> None:
+        """Raise what Puppet 8 refuses; under version 7 it is a warning."""
+        if self.puppet_version >= DEFAULT_VERSION:
+            raise fault
+        self.warn(fault)
 
     def warn_of_nothing(self, config: Config) -> None:
         """Say that a hierarchy has no file at all."""
@@ -269,7 +288,7 @@ class LoadedTree:
             made = unread(entry.name, f"{self.shown(path)} {border.REASON}")
         elif syntax is not None and is_file and path is not None:
             opened = None if keys is None else self._opening(keys, file)
-            made = file_source(pathlib.Path(path), self.shown(path), syntax, opened, self.warn, self._sensitive_paths)
+            made = file_source(pathlib.Path(path), self.shown(path), syntax, opened, self.refuse, self._sensitive_paths)
         else:
             given = {} if path is None else {"path" if is_file else "uri": path}
             made = self._function_source(entry, {**options, **given}, file)
@@ -340,7 +359,7 @@ class LoadedTree:
         Read whether a node needs it or not: *.yaml, *.yml, *.json, *.eyaml. Datadirs with variables in
         them are searched from their last fixed folder.
         """
-        found = (self.source(entry, entry.name, {}, None) for entry in self._data_entries(environment))
+        found = (self.source(entry, entry.name, {}, None) for entry in self.data_entries(environment))
         yield from (source for source in found if isinstance(source, DataFile))
 
     def check(self) -> tuple[int, list[NodeattrsError]]:
@@ -348,7 +367,7 @@ class LoadedTree:
         count, faults = 0, []
         for environment in self.environments() or ["production"]:
             try:
-                entries = list(self._data_entries(environment))
+                entries = list(self.data_entries(environment))
             except NodeattrsError as error:
                 faults.append(error)
                 continue
@@ -360,7 +379,8 @@ class LoadedTree:
                     faults.append(error)
         return count, faults
 
-    def _data_entries(self, environment: str) -> Iterator[Entry]:
+    def data_entries(self, environment: str) -> Iterator[Entry]:
+        """Each data file below the datadirs of an environment as an entry of its own; no file is opened."""
         seen: set[str] = set()
         for config in self.configs(environment):
             for folder in dict.fromkeys(fixed(config, entry) for entry in (*config.entries, *(config.defaults or ()))):

@@ -74,16 +74,18 @@ class Level(NamedTuple):
     located: bool
 
 
-def located(config: Config, entry: Entry, speech: Speech) -> list[Location] | None:
+def located(config: Config, entry: Entry, speech: Speech, of_folder: Speech) -> list[Location] | None:
     """The files of an entry for one scope, in order; None for an entry without locations.
 
+    speech:    fills in paths
+    of_folder: fills in the datadir
     raises: BadLookup "path_outside", where a variable would lead out of the folder
     """
     if entry.location is None:
         return None
     if entry.location in URIS:
         return [Location(declared, str(text_plan(declared, False)(speech))) for declared in entry.declared]
-    folder = _filled(str(config.folder), entry.datadir, speech)
+    folder = _filled(str(config.folder), entry.datadir, of_folder)
     if entry.location in ("path", "paths"):
         return [
             Location(template, _filled(folder, declared, speech, entry.ending), folder)

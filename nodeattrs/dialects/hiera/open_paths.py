@@ -12,13 +12,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from nodeattrs.core.unread import Unread
-from nodeattrs.dialects.hiera.answers import Merge
+from nodeattrs.dialects.hiera.answers import IN_LEVELS, Merge
 from nodeattrs.dialects.hiera.census import as_asked
+from nodeattrs.dialects.hiera.expressions import variable
 from nodeattrs.dialects.hiera.keys import NAME
 from nodeattrs.dialects.hiera.scope import Scope
 from nodeattrs.dialects.hiera.variables import NAMES, Needed, needed
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats.documents import read
+
+KeysIn = Callable[[Path, str], tuple[list[str] | None, list[str]]]
+"""The function `keys_of`, or one that keeps its answers."""
+
+_VARIABLE = re.compile(r"%\{([^}]*)\}")
 
 
 def open_paths(
@@ -26,6 +32,7 @@ def open_paths(
     shown: Callable[[Path], str],
     wanted: Collection[str] | None = None,
     *,
+    keys_in: KeysIn | None = None,
     is_node: bool = True,
     merge: Merge = None,
 ) -> Iterator[Unread]:
@@ -33,16 +40,18 @@ def open_paths(
 
     shown:   the name of a file in messages
     wanted:  the first steps of keys that matter; None for all keys
+    keys_in: reads the keys of a file; for several scopes, one that keeps what it has read
     is_node: whether the scope is that of a node; without one, files of nodes do not count
     merge:   the strategy that a call names
-    cost:    a look at each file that fits, and an explanation for each of its keys
+    cost:    a look at each file that fits, and an explanation for each key
     """
+    known: dict[str, Collection[str] | None] = {}
     for one, file in _open_files(scope, is_node):
         reason = _reason(one)
         if file is None:
             yield Unread(one.template, f"{reason}, and files outside of the folder were not looked for")
             continue
-        keys, options = _keys_in(file, shown(file))
+        keys, options = (keys_in or keys_of)(file, shown(file))
         if keys is None:
             yield Unread(shown(file), f"{reason}, and it cannot be read")
             continue
@@ -50,7 +59,11 @@ def open_paths(
             yield Unread(shown(file), f"{reason}, and its lookup_options have patterns")
             continue
         asked = [key for key in dict.fromkeys((*keys, *options)) if wanted is None or key in wanted]
-        if may_set := [key for key in asked if key in options or _may_set(scope, key, one.origin.name, merge)]:
+        for key in asked:
+            if key not in known:
+                known[key] = _deciding_levels(scope, key, merge)
+        level = one.origin.name
+        if may_set := [key for key in asked if key in options or (at := known[key]) is None or level in at]:
             yield Unread(shown(file), reason, tuple((key,) for key in may_set))
 
 
@@ -71,32 +84,42 @@ def _open_files(scope: Scope, is_node: bool) -> Iterator[tuple[Needed, Path | No
         if os.path.isabs(one.template) or ".." in one.template.split("/"):
             yield one, None
             continue
-        yield from ((one, file) for file in sorted(Path(config.folder).glob(_as_pattern(one.template))))
+        yield from ((one, file) for file in sorted(Path(config.folder).glob(_as_pattern(scope, one.template))))
 
 
 def _reason(one: Needed) -> str:
     return f"may count as {one.template}: the variable {one.variable} is not set"
 
 
-def unset_variables(
-    unset: Mapping[str, Iterable[str]], reason: str = "is not set", *, is_warned: bool = False
-) -> Iterator[Unread]:
+def unset_variables(unset: Mapping[str, Iterable[str]], knows_facts: bool) -> Iterator[Unread]:
     """The variables that values name and that are not set, as unread places.
 
-    unset:   variable -> the keys whose values need it
-    is_warned: whether the caller is warned of them in other words
+    unset:       variable -> the keys whose values need it
+    knows_facts: whether facts are given, which may be a part of the node's
     """
+    reason = "is not set" if knows_facts else "is not set, and no facts are given (--facts)"
     for name, keys in unset.items():
-        paths = tuple((key,) for key in keys if key != NAME)
-        yield Unread(name, reason, paths, "variable", is_warned=is_warned)
+        paths = tuple((key,) for key in keys if key not in (NAME, IN_LEVELS))
+        yield Unread(name, reason, paths, "variable")
 
 
-def _as_pattern(template: str) -> str:
-    """A path with variables as a pattern of files: each variable is any text in one step."""
-    return "*".join(glob.escape(text) for text in re.split(r"%\{[^}]*\}", template))
+def _as_pattern(scope: Scope, template: str) -> str:
+    """A path with variables as a pattern of files: a variable that is not set is any text in one step."""
+    filled = _VARIABLE.sub(lambda found: f"\0{_text_of(scope, found[1].strip())}\0", template).split("\0")
+    parts = [text if at % 2 and text == "*" else glob.escape(text) for at, text in enumerate(filled)]
+    return re.sub(r"\*+", "*", "".join(parts))
 
 
-def _keys_in(file: Path, shown: str) -> tuple[list[str] | None, list[str]]:
+def _text_of(scope: Scope, name: str) -> str:
+    """The text of a variable; "*" where it is not set, or leads to another folder."""
+    try:
+        value = variable(name, name, scope.in_hierarchies())
+    except NodeattrsError:
+        return "*"
+    return "*" if value in (None, "") or isinstance(value, (dict, list)) or "/" in str(value) else str(value)
+
+
+def keys_of(file: Path, shown: str) -> tuple[list[str] | None, list[str]]:
     """The keys of a data file, None where it cannot be read; and the keys that its lookup_options are about."""
     try:
         tree = read(file, shown).tree
@@ -108,11 +131,11 @@ def _keys_in(file: Path, shown: str) -> tuple[list[str] | None, list[str]]:
     return [*map(str, tree)], [*map(str, options)] if isinstance(options, dict) else []
 
 
-def _may_set(scope: Scope, key: str, level: str, merge: Merge) -> bool:
-    """Whether a level can change a key: under `first` not one below the level that has it."""
+def _deciding_levels(scope: Scope, key: str, merge: Merge) -> Collection[str] | None:
+    """The levels that can change a key; None for all. Under `first` the levels below the one that has it cannot."""
     found = scope.explain(as_asked(key), merge=merge)
     if found.strategy != "first" or not found.found:
-        return True
+        return None
     levels = [one.place.entry for one in found.searched]
     winner = next((at for at, one in enumerate(found.searched) if one.outcome == "found"), len(levels))
-    return level in levels[:winner]
+    return levels[:winner]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +14,17 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.common import WithFacts, part_of_keys
-from nodeattrs.dialects.hiera.arguments import check, how_of, is_bare, tree_of, warnings_of
+from nodeattrs.dialects.hiera.arguments import check, how_of, tree_of, warnings_of
 from nodeattrs.dialects.hiera.census import as_asked, undecided
 from nodeattrs.dialects.hiera.config import Config
 from nodeattrs.dialects.hiera.explain import Explanation
-from nodeattrs.dialects.hiera.open_paths import open_paths, unset_variables
+from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION
+from nodeattrs.dialects.hiera.open_paths import KeysIn, keys_of, open_paths, unset_variables
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, asked_scope, names_of, scope_of
 from nodeattrs.dialects.hiera.variables import NAMES
 from nodeattrs.errors import NodeattrsError, NotFound
+from nodeattrs.puppet.facts import NodeFacts
 
 _VARIABLE = re.compile(r"%\{(?:::)?([\w.]+)\}")
 
@@ -46,16 +48,14 @@ def _found(folder: Path, template: str, named: Collection[str]) -> Iterator[tupl
 class Keys(Mapping[str, Any]):
     """The keys of a node with their values, each looked up at its first use. An error is a value, too.
 
-    how:       further arguments of each lookup
-    when_read: called once all keys are looked up
-    raises:    NodeattrsError, where a data file cannot be read
+    how:    further arguments of each lookup
+    raises: NodeattrsError, where a data file cannot be read
     """
 
-    def __init__(self, scope: Scope, how: Mapping[str, Any], when_read: Callable[[], None]) -> None:
+    def __init__(self, scope: Scope, how: Mapping[str, Any]) -> None:
         self._scope, self._how = scope, how
         self._known = scope.known_keys()
         self._found: dict[str, Any] = {}
-        self._when_read = when_read
 
     def __getitem__(self, key: str) -> Any:
         key = str(key)  # a path may have a number as its first step
@@ -73,11 +73,7 @@ class Keys(Mapping[str, Any]):
         return (key for key in self._known if key in self)
 
     def __len__(self) -> int:
-        is_new = len(self._found) < len(self._known)
-        count = sum(1 for _ in self)
-        if is_new:
-            self._when_read()
-        return count
+        return sum(1 for _ in self)
 
 
 class HieraKeys(WithFacts):
@@ -97,8 +93,8 @@ class HieraKeys(WithFacts):
         return self.request.options.get("hiera")
 
     @cached_property
-    def _names(self) -> Mapping[str, Path | None]:
-        """The nodes that the arguments name, each with the file of its facts."""
+    def _names(self) -> Mapping[str, Path | NodeFacts]:
+        """The nodes that the arguments name, each with its facts, or the file that has them."""
         return {} if self._asked is None else names_of(self._asked, self._asked.get("node"))
 
     @property
@@ -162,8 +158,19 @@ class HieraKeys(WithFacts):
         place = self.place
         if place is None:
             raise NotFound("there is no hiera.yaml", hint="name one: --hiera PLACE")
-        paths = self.repository.config.sensitive
-        return Hiera(place, root=self.side.root, skip_levels=self.request.what_if.levels, sensitive_paths=paths)
+        config = self.repository.config
+        return Hiera(
+            place,
+            root=self.side.root,
+            skip_levels=self.request.what_if.levels,
+            sensitive_paths=config.sensitive,
+            puppet_version=config.puppet_version or DEFAULT_VERSION,
+        )
+
+    @cached_property
+    def _keys_of(self) -> KeysIn:
+        """Reads the keys of a file once for all nodes."""
+        return cache(keys_of)
 
     @cached_property
     def _layer(self) -> Config | None:
@@ -173,36 +180,41 @@ class HieraKeys(WithFacts):
     def answer(self, name: str) -> Answered:
         """Each key of the tree -> its value for the node, or its error; a key is looked up when it is read."""
         asked = self._asked
+        shown: Callable[[Path], str]
         if asked is not None:
             names = self._names if name in self._names else names_of(asked, [name])
             scope = asked_scope(asked, self.hiera, name, names[name])
-            paths = open_paths(scope, os.path.relpath, is_node=bool(name), merge=how_of(asked).get("merge"))
+            shown, is_node, merge = os.path.relpath, bool(name), how_of(asked).get("merge")
         else:
             given = self.enc.get(name, {}).get("parameters")
             variables = given if isinstance(given, dict) else {}
-            scope = scope_of(self.hiera, name, self._facts(name), self.environment_of(name), variables)
-            paths = open_paths(scope, self.repository.shown)
-        self.unread = files = [*paths]
+            known = bool(self.plain_facts(name))
+            facts, environment = self._facts(name), self.environment_of(name)
+            scope = scope_of(self.hiera, name, facts, environment, variables, knows_facts=known)
+            shown, is_node, merge = self.repository.shown, True, None
+        wanted = self.request.about or None
+        self.unread = files = [*open_paths(scope, shown, wanted, keys_in=self._keys_of, is_node=is_node, merge=merge)]
         how = {} if asked is None else how_of(asked)
 
         @lru_cache(maxsize=1)
         def explain(key: str) -> Explanation:
             return scope.explain(as_asked(key), **how)
 
-        is_without = is_bare(asked) if asked is not None else not self.plain_facts(name)
-        reason = "is not set, and no facts are given (--facts)" if is_without else "is not set"
-
         def unread(path: TreePath) -> list[Unread]:
             key = str(path[0])
             found = [level.unread for level in explain(key).unknown]
             unset = {variable: [key] for variable, keys in scope.missing.items() if key in keys}
-            return [*found, *unset_variables(unset, reason)]
+            return [*found, *unset_variables(unset, scope.knows_facts)]
 
-        def when_read() -> None:
+        keys = Keys(scope, how)
+
+        def read_all() -> None:
+            for _ in keys:
+                pass
             merges = [level.unread for levels in undecided(scope).values() for level in levels if level.is_merge]
-            self.unread = [*files, *unset_variables(scope.missing, reason), *merges]
+            self.unread = [*files, *unset_variables(scope.missing, scope.knows_facts), *merges]
 
-        return {"key": part_of_keys(Keys(scope, how, when_read), explain, self)._replace(unread=unread)}
+        return {"key": part_of_keys(keys, explain, self)._replace(unread=unread, read_all=read_all)}
 
     def lines_of(self, path: TreePath) -> Iterable[tuple[Origin, str]]:
         """The lines of all data files that set a key, or a path in its value."""

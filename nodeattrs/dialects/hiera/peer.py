@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nodeattrs.dialects.hiera.census import as_asked as literal_key
-from nodeattrs.dialects.hiera.census import undecided
+from nodeattrs.dialects.hiera.census import as_asked, undecided
+from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION
 from nodeattrs.dialects.hiera.scope import Hiera
-from nodeattrs.dialects.hiera.static import doubtful as doubts_of
+from nodeattrs.dialects.hiera.static import doubts_of
 from nodeattrs.dialects.hiera.strategies import strategy_of
 
-__all__ = ["doubts_of", "literal_key", "lookup_of", "strategy_of", "undecided"]
+__all__ = ["as_asked", "doubts_of", "lookup_of", "strategy_of", "undecided"]
 
 
-def lookup_of(place: Path, root: Path) -> Hiera:
-    """The tree at a place of a repository. raises: BadArgument, where it is not there"""
-    return Hiera(place, root=root)
+def lookup_of(place: Path, root: Path, puppet_version: int | None) -> Hiera:
+    """The tree at a place of a repository. puppet_version: None is the usual one. raises: BadArgument"""
+    return Hiera(place, root=root, puppet_version=puppet_version or DEFAULT_VERSION)

@@ -151,7 +151,7 @@ class Recorder(Asking):
 
     def _shadow(self, place: Place) -> Part | Folding:
         """The same of a place below the first one found: no lookup asks it, and what it cannot say is no error."""
-        value, missing = ABSENT, dict(self.answers.missing)
+        value, missing = ABSENT, {name: dict(keys) for name, keys in self.answers.missing.items()}
         with suppress(NodeattrsError):
             if place.source is not None:
                 value = place.source.value(self.key, Asking(self.answers, None, None, (self.key,)))

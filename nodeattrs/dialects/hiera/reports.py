@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from nodeattrs.contract.command import PlainReport
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.sensitive import plain
-from nodeattrs.core.trace import rows, shown
+from nodeattrs.core.trace import Row, rows, shown
 from nodeattrs.core.tree import NO_ENTRIES, spell
 from nodeattrs.dialects.hiera.census import Kept, Unused
 from nodeattrs.dialects.hiera.explain import Explanation, UnknownLevel
@@ -21,6 +21,7 @@ from nodeattrs.formats.yaml_writing import written
 from nodeattrs.reports.screen import Screen, cut, first_of, in_columns, printable
 
 _MOST_LEAVES = 12
+_MOST_WINNERS = 2
 
 
 def _as_yaml(value: Any) -> Iterator[str]:
@@ -201,14 +202,21 @@ def _knocked_blocks(one: Explanation) -> Iterator[Block]:
 def _other_blocks(one: Explanation) -> Iterator[Block]:
     """Who else sets the value as a whole, or might: the rows of its trace that are not read."""
     others = list(rows(one.trace()))
+    places = {row.rank: _place(row.origin) for row in others}
     for outcome, heading in (("holds", "keeps a map there"), ("loses", "overridden"), ("unknown", "cannot be read")):
         found = [row for row in others if row.outcome == outcome]
         if found:
             yield f"  {heading}"
-            yield [(f"{row.rank} {row.title}", shown(row.value, 40), _place(row.origin), row.note) for row in found]
+            yield [(row.title, shown(row.value, 40), _place(row.origin), _note(row, places)) for row in found]
     for level in one.unknown:
         if level.key != one.key or level.is_merge:
             yield f"    {level.sentence(level.key)}"
+
+
+def _note(row: Row, places: Mapping[int, str]) -> str:
+    """How a row was overridden, and by which lines; of many the strongest."""
+    by = first_of([places[rank] for rank in row.by if rank in places], _MOST_WINNERS)
+    return "; ".join(filter(None, (row.how, f"overridden by {by}: {row.rule}"))) if by else row.note
 
 
 def _places(origins: Iterable[Origin]) -> str:

@@ -118,13 +118,18 @@ class Scope(Answers):
             known = [one for one in name if self.explain(one, merge=merge, override=override).found]
             known += [one for one in name if one in (default_values_hash or {})]
             name = [*known, *name][0]
-        self.missing = {}
         recorder = Recorder(self, name, override, default_values_hash, [])
 
         def ask() -> Any:
             return self._value(name, recorder, merge, value_type, default_value, otherwise)
 
-        return explained(self, name, recorder, ask)
+        before, self.missing = self.missing, {}
+        try:
+            return explained(self, name, recorder, ask)
+        finally:
+            own, self.missing = self.missing, before
+            for variable, keys in own.items():
+                before.setdefault(variable, {}).update(keys)
 
     def unknown_levels(
         self,
@@ -277,6 +282,8 @@ class Hiera(LoadedTree):
     strict:          what is a warning elsewhere is an error
     skip_levels:     the names of levels to leave out
     sensitive_paths: steps, the first of which is a key: what stands there is a secret, and so is what it is put into
+    puppet_version:  7 or 8, whose rules hold: 8 ends a lookup at an unset variable, a data file that is no map, and
+                     a hiera.yaml of version 3 in an environment
 
     >>> hiera = Hiera("cookbooks_example/hiera")
     >>> hiera.scope(node="web2").lookup("ntp::servers")
@@ -291,11 +298,15 @@ class Hiera(LoadedTree):
         environment: str = "production",
         trusted: Mapping[str, Any] | None = None,
         variables: Mapping[str, Any] | None = None,
+        knows_facts: bool | None = None,
     ) -> Scope:
         """Whoever asks: a node with its facts, in an environment.
 
         facts:     as `%{facts.os.family}`, and each also as a variable of its own
         trusted:   as `%{trusted.certname}`; made from the name of the node unless given
         variables: others, that hide facts of their name
+        knows_facts: whether a variable that is not set is none of the node, and so an error of Puppet 8; None: whether
+                   there are facts
         """
-        return Scope(self, facts or {}, node, environment, trusted, variables or {})
+        known = bool(facts) if knows_facts is None else knows_facts
+        return Scope(self, facts or {}, node, environment, trusted, variables or {}, known)

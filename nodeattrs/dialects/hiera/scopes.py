@@ -16,10 +16,12 @@ from nodeattrs.core.tree import json_or_text
 from nodeattrs.dialects.hiera.answers import trusted_facts
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, TooMuch
-from nodeattrs.puppet.facts import facts_at, map_at, map_in
+from nodeattrs.puppet.facts import NodeFacts, facts_at, map_at, map_in, nodes_at
+from nodeattrs.reports.screen import first_of
 
 USUAL_ENVIRONMENT = "production"
 _DATA = (".json", ".yaml", ".yml")
+_SHOWN = 10
 _SECONDS = 60
 """How long a classifier may think."""
 
@@ -31,12 +33,14 @@ def scope_of(
     environment: str | None,
     variables: Mapping[str, Any],
     trusted: Mapping[str, Any] | None = None,
+    knows_facts: bool | None = None,
 ) -> Scope:
     """A node with its facts.
 
     node:        its name; "" takes the one that the facts have
     environment: None or "" is production
     trusted:     None takes those among the facts, or makes them from the name
+    knows_facts: see `Hiera.scope`
     """
     if trusted is None and isinstance(facts.get("trusted"), dict):
         trusted = facts["trusted"]
@@ -46,6 +50,7 @@ def scope_of(
         environment=environment or USUAL_ENVIRONMENT,
         trusted=trusted,
         variables=variables,
+        knows_facts=knows_facts,
     )
 
 
@@ -62,31 +67,39 @@ def scopes_of(asked: Mapping[str, Any], hiera: Hiera, names: Sequence[str] | Non
     return {name: asked_scope(asked, hiera, name, file) for name, file in names_of(asked, names).items()}
 
 
-def names_of(asked: Mapping[str, Any], names: Sequence[str] | None) -> dict[str, Path | None]:
-    """The nodes that the arguments of a command name, each with the file of its facts. raises: BadArgument, BadUsage"""
+def names_of(asked: Mapping[str, Any], names: Sequence[str] | None) -> dict[str, Path | NodeFacts]:
+    """The nodes that the arguments of a command name, each with its facts, or the file that has them.
+
+    raises: BadArgument, BadUsage, DocumentError
+    """
     place = None if asked["facts"] is None else Path(asked["facts"])
-    if place is not None and asked["facts"] != "-" and place.is_dir():
-        files = {path.stem: path for path in sorted(place.iterdir()) if path.suffix in _DATA}
+    if place is None:
+        known: dict[str, Path | NodeFacts] = {"": NodeFacts({})}
+    elif asked["facts"] != "-" and place.is_dir():
+        known = {path.stem: path for path in sorted(place.iterdir()) if path.suffix in _DATA}
+    else:
+        known = {**nodes_at(place)}
+    if "" not in known:
         for name in names or ():
-            if name not in files:
-                hint = f"there are: {', '.join(files) or 'none'}"
+            if name not in known:
+                hint = f"there are: {first_of([*known], _SHOWN) or 'none'}"
                 raise BadArgument(f"{asked['facts']} has no facts of {name}", hint=hint)
-        return {name: files[name] for name in names or files}
+        return {name: known[name] for name in names or known}
     if names is not None and len(names) > 1:
-        raise BadUsage("several --node need --facts to be a folder")
-    return {names[0] if names else "": place}
+        raise BadUsage("several --node need --facts to be a folder, or an answer of PuppetDB")
+    return {names[0] if names else "": known[""]}
 
 
-def asked_scope(asked: Mapping[str, Any], hiera: Hiera, name: str, file: Path | None) -> Scope:
-    """The scope of a node, as the arguments of a command say. file: with its facts; None for none"""
-    facts = {} if file is None else facts_at(file)
-    node, trusted = name or _name_in(facts), None
+def asked_scope(asked: Mapping[str, Any], hiera: Hiera, name: str, given: Path | NodeFacts) -> Scope:
+    """The scope of a node, as the arguments of a command say. given: its facts, or the file that has them"""
+    found = NodeFacts(facts_at(given)) if isinstance(given, Path) else given
+    node, trusted = name or _name_in(found.facts), None
     if asked["trusted"] is not None:
         trusted = trusted_facts(node) | map_at(Path(asked["trusted"]), "trusted facts are a map")
     classified = {} if asked["enc"] is None else _classified(Path(asked["enc"]), node)
-    environment = asked["environment"] or classified.get("environment")
+    environment = asked["environment"] or classified.get("environment") or found.environment
     variables = {**(classified.get("parameters") or {}), **_set(asked["set"])}
-    return scope_of(hiera, node, facts, environment, variables, trusted)
+    return scope_of(hiera, node, found.facts, environment, variables, trusted)
 
 
 def _set(given: Sequence[str]) -> dict[str, Any]:

@@ -19,13 +19,14 @@ from typing import Any, NamedTuple
 from nodeattrs.codes import Kind
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, is_near, meant, spell, strict_key
-from nodeattrs.dialects.hiera.codes import NEVER_DECRYPTED, REDACTED_TEXT
+from nodeattrs.dialects.hiera.codes import LEGACY_FACT, NEVER_DECRYPTED, REDACTED_TEXT
 from nodeattrs.dialects.hiera.config import FILE_FUNCTIONS, NOT_INSTALLED, Config, Entry
 from nodeattrs.dialects.hiera.data import DataFile
 from nodeattrs.dialects.hiera.errors import BadData
 from nodeattrs.dialects.hiera.eyaml import sealed_in
-from nodeattrs.dialects.hiera.hierarchies import LoadedTree, fixed
+from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, LoadedTree, fixed
 from nodeattrs.dialects.hiera.keys import NAME
+from nodeattrs.dialects.hiera.legacy import in_data, in_levels
 from nodeattrs.dialects.hiera.options_check import doubtful_options
 from nodeattrs.dialects.hiera.values import texts_in
 from nodeattrs.errors import NodeattrsError
@@ -67,7 +68,7 @@ class _Code:
         self.merged: set[str] = set()
         self.computed: list[list[str]] = []
         self.texts: list[str] = []
-        for path in _files(roots):
+        for path in code_files(roots):
             with suppress(OSError), open(path, encoding="utf-8", errors="replace") as stream:
                 self._take(path, stream.read(_MOST_BYTES))
 
@@ -86,7 +87,8 @@ class _Code:
         return key in self.words or any(fits(one, key) for one in self.computed)
 
 
-def _files(roots: Iterable[str]) -> Iterator[str]:
+def code_files(roots: Iterable[str]) -> Iterator[str]:
+    """The files below some folders that may look keys up; hidden ones are left out, and there is a most of them."""
     left = _MOST_FILES
     for root in roots:
         for folder, folders, names in os.walk(root):
@@ -98,7 +100,7 @@ def _files(roots: Iterable[str]) -> Iterator[str]:
                     yield path
 
 
-def doubtful(tree: LoadedTree, environment: str, beside: Iterable[LoadedTree] = ()) -> Iterator[BadData]:
+def doubts_of(tree: LoadedTree, environment: str, beside: Iterable[LoadedTree] = ()) -> Iterator[BadData]:
     """What is probably not meant in an environment: `unread-data-file`, `unused-key`, `misspelt`,
     `always-overridden`, `equal-to-overridden`, `type-change`.
 
@@ -124,7 +126,7 @@ class _Judge:
 
     def _sources(self) -> Iterator[DataFile]:
         folders = {fixed(self._config, entry) for entry in self._config.entries} - {str(self._config.folder)}
-        for entry in self._tree._data_entries(self._environment):
+        for entry in self._tree.data_entries(self._environment):
             if any(entry.name.startswith(folder + os.sep) for folder in folders):
                 with suppress(NodeattrsError):  # found by reading it
                     source = self._tree.source(entry, entry.name, {}, None)
@@ -161,6 +163,8 @@ class _Judge:
         yield from self._options()
         yield from self._sealed()
         yield from self._redacted()
+        if self._tree.puppet_version >= DEFAULT_VERSION and self._all_read:
+            yield from self._legacy()
         if self._files:
             yield from self._keys()
             yield from self._against_others()
@@ -231,7 +235,7 @@ class _Judge:
         """Whether the module that a key is about is there, manifests and all."""
         module = key.partition("::")[0]
         if module not in self._modules:
-            folder = self._tree._module_folder(self._environment, module)
+            folder = self._tree.module_folder(self._environment, module)
             self._modules[module] = folder is not None and os.path.isdir(folder / "manifests")
         return self._modules[module]
 
@@ -250,7 +254,7 @@ class _Judge:
     def _data(self) -> list[tuple[Entry, DataFile]]:
         """Every data file of the environment, of those that can be read."""
         found = []
-        for entry in self._tree._data_entries(self._environment):
+        for entry in self._tree.data_entries(self._environment):
             try:
                 source = self._tree.source(entry, entry.name, {}, None)
             except NodeattrsError:  # found by reading it
@@ -313,6 +317,13 @@ class _Judge:
                     yield BadData(f"{spell(path)} has {root} inside a text, where a Sensitive is redacted",
                                   kind=REDACTED_TEXT, file=file.file, line=line, column=column, path=path,
                                   hint="convert the whole text to Sensitive, and not what is in it")  # fmt: skip
+
+    def _legacy(self) -> Iterator[BadData]:
+        """Legacy facts in levels and values, each once in a file."""
+        uses = chain(in_levels(self._tree, self._environment), in_data(self._tree, self._environment))
+        for one in {(use.file, use.variable): use for use in reversed([*uses])}.values():
+            yield BadData(f"{one}, a legacy fact that Puppet 8 does not have", kind=LEGACY_FACT, file=one.file,
+                          line=one.line, hint=f"write facts.{one.instead}")  # fmt: skip
 
     # --- levels among each other
 

@@ -69,7 +69,7 @@ def needed(answers: Answers, module: str | None = None) -> list[Needed]:
     found: dict[Needed, None] = {}
     for layer, config, entry in answers.entries(module):
         origin = Origin("level", entry.name, config.file, entry.line)
-        for template, names in _templates(entry):
+        for template, names in templates_of(entry):
             for name in names:
                 found[Needed(name, layer, template, origin, _is_set(answers, name))] = None
     return [*found]
@@ -86,7 +86,8 @@ def unset(answers: Answers, module: str | None = None) -> Iterator[str]:
         yield f"{min(templates, key=len)}{more}: {name} is not set"
 
 
-def _templates(entry: Entry) -> Iterator[tuple[str, Iterable[str]]]:
+def templates_of(entry: Entry) -> Iterator[tuple[str, Iterable[str]]]:
+    """What of a level is filled in, each text with the variables that it names: paths, URIs and options."""
     declared, own = entry.templates, ""
     if entry.location == "mapped_paths":
         source, own, template = declared

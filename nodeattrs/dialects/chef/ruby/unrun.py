@@ -118,7 +118,7 @@ def resource_code(types: Mapping[str, int]) -> UnrunCode:
     """The attributes that resources of Chef set. types: type of a resource -> the line that declares one"""
     found = UnrunCode(words={*types})
     for type_, line in types.items():
-        level, keys = _CHANGING.get(type_, ("", ())) if type_ not in _TAGS else ("", ())
+        level, keys = CHANGING.get(type_, ("", ())) if type_ not in _TAGS else ("", ())
         for key in keys:
             found.lines.setdefault(level, {})[(key,) if key else ()] = line
     return found

@@ -1,0 +1,56 @@
+"""Where hierarchies and data files name legacy facts, which agents of Puppet 8 no longer send."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from nodeattrs.core.tree import Path, spell
+from nodeattrs.dialects.hiera.expressions import names_in
+from nodeattrs.dialects.hiera.hierarchies import LoadedTree
+from nodeattrs.dialects.hiera.variables import templates_of
+from nodeattrs.puppet.legacy_facts import modern
+
+
+class Legacy(NamedTuple):
+    """A line that names a legacy fact. what: the level, the path in the data, or "code"; instead: the fact to write"""
+
+    file: str
+    line: int
+    what: str
+    variable: str
+    instead: str
+
+    def __str__(self) -> str:
+        return f"{self.what} names {self.variable}"
+
+
+def in_levels(tree: LoadedTree, environment: str) -> Iterator[Legacy]:
+    """What each hiera.yaml of an environment names. raises: NodeattrsError, where one cannot be read"""
+    for config in tree.configs(environment):
+        for entry in (*config.entries, *(config.defaults or ())):
+            for name in dict.fromkeys(name for _, names in templates_of(entry) for name in names):
+                new = modern(name)
+                if new is not None:
+                    yield Legacy(config.file or "", entry.line or 1, f"the level {entry.name}", name, new)
+
+
+def in_data(tree: LoadedTree, environment: str) -> Iterator[Legacy]:
+    """What the data files of an environment name. cost: one visit of each. raises: NodeattrsError"""
+    for file in tree.data_files(environment):
+        for path, text in _texts(file.tree):
+            for name in names_in(text) if "%{" in text else ():
+                new = modern(name)
+                if new is not None:
+                    yield Legacy(file.file, file.document.place(path)[0], spell(path), name, new)
+
+
+def _texts(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """The texts of a value and of its keys, each with its path."""
+    if type(value) is str:
+        yield path, value
+    entries = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
+    for step, one in entries:
+        if type(step) is str:
+            yield (*path, step), step
+        yield from _texts(one, (*path, step))

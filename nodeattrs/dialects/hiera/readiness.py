@@ -1,0 +1,152 @@
+"""What would fail under Puppet 8: keys on nodes, and legacy facts in hierarchies, values and Puppet code.
+
+Used by `nodeattrs hiera ready-for-8`. Each node is asked twice: by the rules of Puppet 7, and by those of Puppet 8
+without its legacy facts.
+No code runs: manifests and templates are looked at as texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path as FilePath
+from typing import Any, NamedTuple
+
+from nodeattrs import border
+from nodeattrs.contract.command import PlainReport
+from nodeattrs.dialects.hiera.census import as_asked, differences
+from nodeattrs.dialects.hiera.legacy import Legacy, in_data, in_levels
+from nodeattrs.dialects.hiera.scope import Hiera, Scope
+from nodeattrs.dialects.hiera.static import code_files
+from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.formats.documents import text_of
+from nodeattrs.puppet.legacy_facts import modern
+from nodeattrs.reports.screen import first_of, printable
+
+_CODE = (".pp", ".epp", ".erb")
+_USES = re.compile(r"""\$::(\w+)|\bfacts\[['"](\w+)['"]\]|\bfact\(['"](\w+)['"]\)|['"]::(\w+)['"]|(?<![\w@])@(\w+)""")
+"""How code names a fact: `$::id`, `$facts['id']`, `fact('id')`, `scope['::id']`, and `@id` in ERB."""
+_SHOWN = 5
+
+
+class Failing(NamedTuple):
+    """A fault of Puppet 8, the keys that fail of it, and the nodes on which they do; "" is a node without a name."""
+
+    fault: NodeattrsError
+    keys: dict[str, None]
+    nodes: dict[str, None]
+
+    @property
+    def place(self) -> tuple[str | None, int | None]:
+        """File and line of the fault; None where it has none."""
+        return (self.fault.file, self.fault.line) if isinstance(self.fault, DocumentError) else (None, None)
+
+
+class Ahead(NamedTuple):
+    """What becomes of keys under Puppet 8: those that fail, and the nodes of each key whose value changes."""
+
+    fails: Sequence[Failing]
+    changes: Mapping[str, Sequence[str]]
+
+
+def without_legacy(scope: Scope, tree: Hiera) -> Scope:
+    """The same node in another tree, without the legacy facts that it has."""
+    old = scope.variables["facts"]
+    facts = {name: value for name, value in old.items() if modern(name) is None}
+    others = {name: value for name, value in scope.variables.items() if name in facts or value is not old.get(name)}
+    return tree.scope(
+        facts,
+        node=scope.node,
+        environment=scope.environment,
+        trusted=scope.variables["trusted"],
+        variables={**others, "facts": facts},
+        knows_facts=scope.knows_facts,
+    )
+
+
+def ahead(before: Mapping[str, Scope], after: Mapping[str, Scope]) -> Ahead:
+    """What fails, and what changes, under Puppet 8; what Puppet 7 refuses too is left out.
+
+    before, after: the nodes under Puppet 7, and the same ones under Puppet 8
+    cost:   two lookups for each key of each node
+    raises: NodeattrsError, where no key of a node can be looked up under Puppet 7 either
+    """
+    fails: dict[str, Failing] = {}
+    changes: dict[str, list[str]] = {}
+    for name, scope in before.items():
+        keys = scope.known_keys()
+        for key, (old, new) in differences(_values(scope, keys), _values(after[name], keys)).items():
+            if isinstance(new, NodeattrsError) and not isinstance(old, NodeattrsError):
+                one = fails.setdefault(str(new), Failing(new, {}, {}))
+                one.keys[key] = one.nodes[name] = None
+            elif not isinstance(old, NodeattrsError):
+                changes.setdefault(key, []).append(name)
+    return Ahead([*fails.values()], changes)
+
+
+def _values(scope: Scope, keys: Iterable[str]) -> dict[str, Any]:
+    """The value of each key, or its error."""
+    found: dict[str, Any] = {}
+    for key in keys:
+        try:
+            found[key] = scope.lookup(as_asked(key))
+        except NodeattrsError as error:
+            found[key] = error
+    return found
+
+
+def legacy(tree: Hiera, environments: Iterable[str]) -> list[Legacy]:
+    """The lines of hierarchies, data files, manifests and templates that name legacy facts, each once.
+
+    cost:   one look at each file
+    raises: NodeattrsError, where a file cannot be read
+    """
+    found: dict[Legacy, None] = {}
+    for environment in environments:
+        for uses in (in_levels(tree, environment), in_data(tree, environment), _in_code(tree, environment)):
+            found |= dict.fromkeys(uses)
+    return [*found]
+
+
+def _in_code(tree: Hiera, environment: str) -> Iterator[Legacy]:
+    layer = tree.environment_layer(environment)
+    roots = [] if layer is None else [str(layer.folder)]
+    for path in code_files(dict.fromkeys([*roots, *map(str, tree.modulepath(environment))])):
+        if path.endswith(_CODE) and not border.is_outside(path):
+            shown = tree.shown(path)
+            for number, line in enumerate(text_of(FilePath(path), shown).splitlines(), 1):
+                yield from (Legacy(shown, number, "code", *use) for use in _uses(line, path.endswith(".erb")))
+
+
+def _uses(line: str, is_erb: bool) -> Iterator[tuple[str, str]]:
+    """The legacy facts that a line of code names, each with the fact to write. is_erb: whether `@name` is a variable"""
+    for found in _USES.finditer(line) if not line.lstrip().startswith("#") else ():
+        name = next(filter(None, found.groups()))
+        new = modern(name) if found[5] is None or is_erb else None
+        if new is not None:
+            yield name, new
+
+
+def readiness_report(found: Ahead, uses: Iterable[Legacy]) -> PlainReport:
+    """What fails and what changes, with keys and nodes; then the lines that name legacy facts, and what to write."""
+    text: list[str] = []
+    for one in found.fails:
+        first, *rest = str(one.fault).splitlines()
+        text += [f"{first}: fails in Puppet 8", *rest, f"  {first_of([*one.keys], _SHOWN)}{_on(one.nodes)}"]
+    text += [f"{key} has another value in Puppet 8{_on(nodes)}" for key, nodes in found.changes.items()]
+    text += [f"{use.file}:{use.line}: {use}: write facts.{use.instead}" for use in uses]
+    data = {
+        "version": 1,
+        "fails": [
+            {"message": one.fault.message, "code": one.fault.code, "file": one.place[0], "line": one.place[1],
+             "keys": [*one.keys], "nodes": [*one.nodes]} for one in found.fails
+        ],
+        "changes": found.changes,
+        "legacy": [use._asdict() for use in uses],
+    }  # fmt: skip
+    return PlainReport([printable(line) for line in text], data)
+
+
+def _on(nodes: Iterable[str]) -> str:
+    names = [name for name in nodes if name]
+    return f" on {first_of(names, _SHOWN)}" if names else ""
