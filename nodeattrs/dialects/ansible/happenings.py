@@ -7,8 +7,6 @@ that the task runs, and its values; else it is unknown. It knows no order of tas
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +20,6 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible.answers import Variables, only
-from nodeattrs.dialects.ansible.codes import YAML
 from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.files import Files, Plan, nested
 from nodeattrs.dialects.ansible.levels import MERGE, REPLACE, title
@@ -149,7 +146,8 @@ class Happened:
         if path is not ABSENT and not _OF_FOLDERS & given.keys():
             layers = self._read(where, given, path)
         if layers is None:
-            names = self._by_facts(where, name if files is None else files) if "name" not in given else None
+            is_file = "name" not in given and "dir" not in given
+            names = self._by_facts(where, name if files is None else files) if is_file else None
             self._may_include(origin, f"which variables {name} brings is not known", names)
         elif is_certain and not is_template(given.get("name")):
             found = [_under(layer, given.get("name")) for layer in layers]
@@ -172,15 +170,17 @@ class Happened:
             texts = [
                 os.path.join(path, one)
                 for path in names_in(given.get("paths")) or [""]
-                for one in names_in(given["files"])
+                for one in names_in(given.get("files"))
             ]
-            if not all(map(_is_fact, mentioned(texts))) or any("{%" in one for one in texts):
+            if not all(map(_is_fact, mentioned(texts))):
                 return None
             try:
-                paths = [path for one in texts for folder in where.sought("vars") for path in _spelled(folder, one)]
+                paths = [
+                    path for one in texts for folder in where.sought("vars") for path in self.files.spelled(folder, one)
+                ]
             except AnsibleError:
                 return None
-            layers = [layer for path in paths for layer in self._variables(path)]
+            layers = [layer for path in paths if path.is_file() for layer in self._variables(path)]
             if any(not isinstance(layer.value, dict) for layer in layers):
                 return None
             names.update(str(key) for layer in layers for key in layer.value)
@@ -214,8 +214,8 @@ class Happened:
         if "dir" not in given:
             paths = [path]
         else:
-            paths = list(_below(self.files, path)) if path.is_dir() else []
-            if any(one.suffix not in _SUFFIXES for one in paths):
+            paths = list(self.files.below(path)) if path.is_dir() else []
+            if any(one.suffix not in _SUFFIXES and not border.is_layer_outside(one) for one in paths):
                 return []
         try:
             found = [self.files.variables(one, "include_vars", "", title(18)) for one in paths]
@@ -226,27 +226,6 @@ class Happened:
 
 def _is_fact(name: str) -> bool:
     return name.startswith("ansible_")
-
-
-def _spelled(folder: Path, text: str) -> Iterator[Path]:
-    """The files below a folder whose names a text may give. raises: AnsibleError"""
-    pattern = re.sub(r"\{\{.*?\}\}", "\0", os.path.normpath(os.path.join(folder, text)))
-    base = Path(os.path.dirname(pattern.partition("\0")[0]))
-    fits = re.compile(re.escape(pattern).replace("\0", ".*"))
-    if base.is_dir() and border.is_outside(base):
-        raise AnsibleError(YAML, border.REASON, file=str(base))
-    for path in base.rglob("*") if base.name == "vars" else base.glob("*"):
-        if fits.fullmatch(str(path)) and path.is_file():
-            yield path
-
-
-def _below(files: Files, folder: Path) -> Iterator[Path]:
-    for name in files.listed(folder):
-        path = folder / name
-        if path.is_dir():
-            yield from _below(files, path)
-        else:
-            yield path
 
 
 @dataclass(frozen=True, slots=True)

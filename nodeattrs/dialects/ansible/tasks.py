@@ -242,7 +242,7 @@ class Walk:
             yield from self._file(inside, path)
         elif path is None:
             origin = inside.origin(at, "import_tasks")
-            raise AnsibleError(NO_FILE, f"no file {_file_of(given)}", file=origin.file, line=origin.line)
+            raise AnsibleError(NO_FILE, f"no file {file_of(given)}", file=origin.file, line=origin.line)
         else:
             self._unknown_tasks(inside, given, at, "import_tasks")
 
@@ -257,14 +257,14 @@ class Walk:
 
     def _path(self, inside: Around, given: dict[Any, Any]) -> Any:
         """The file of tasks that a task names; None where it is not there, ABSENT where it cannot be known."""
-        plain = inside.text(_file_of(given), self._now(inside))
+        plain = inside.text(file_of(given), self._now(inside))
         if plain is ABSENT:
             return ABSENT
         paths = (folder / plain for folder in (inside.folder, *inside.sought("tasks")))
         return next((one for one in paths if os.path.isfile(one)), None)
 
     def _unknown_tasks(self, inside: Around, given: dict[Any, Any], at: Steps, kind: str) -> None:
-        reason = f"which tasks {_file_of(given)} brings is not known"
+        reason = f"which tasks {file_of(given)} brings is not known"
         self.happened.fact(inside.origin(at, kind), reason, None)
 
     def _given(self, outside: Around, own: dict[Any, Any], at: Steps, kind: str) -> Around:
@@ -355,7 +355,7 @@ _INCLUDES = frozenset(("include_tasks", "include_role"))
 _IMPORTS = frozenset(("import_tasks", "import_role"))
 
 
-def _file_of(given: dict[Any, Any]) -> str:
+def file_of(given: dict[Any, Any]) -> str:
     """The file that the arguments of import_tasks or include_tasks name."""
     return str(given.get("file", given.get("_raw_params")))
 
@@ -400,7 +400,7 @@ def _imported_in(outside: Around, entries: Any, at: Steps, roles: Roles) -> Iter
             asked = asked_of(name_of(given), given, outside.of(entry), (*at, index))
             yield from joining(roles.read(asked, outside.play.folder, outside.role), given, outside, roles)
         elif module == "import_tasks":
-            yield from _imported_by_file(outside, _file_of(given), roles)
+            yield from _imported_by_file(outside, file_of(given), roles)
 
 
 def joining(role: Role, given: dict[Any, Any], outside: Around, roles: Roles) -> Iterator[Role]:
