@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 from nodeattrs.cli import main
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import folder_side
+from nodeattrs.dialects.ansible.dialect import Ansible
 
 FILES = {
     "hosts": "[web]\nweb1\n[db]\ndb1\n",
@@ -221,3 +224,21 @@ def test_a_task_of_a_play_may_bring_files_of_tasks(run: Callable[..., Any]):
 @pytest.mark.parametrize("text", ["- hosts: web\n  nosuch: 1\n", "- hosts: [web\n", "- hosts: web\n  roles: [gone]\n"])
 def test_a_playbook_that_is_broken_costs_nothing(run: Callable[..., Any], text: str):
     assert run("explain db1 b -i hosts", **{"broken.yml": text})[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("x" * 50_000, False), (f"{'a.' * 25_000}y", False), ("see(v.yml)", True), ("v.yml.", True), ("in/v.yml-x", True)],
+    ids=["word", "dots", "brackets", "dot", "more"],
+)
+def test_a_file_that_some_text_names_may_be_read(tmp_path: Path, text: str, expected: bool):
+    """The suite ends what takes too long."""
+    for name, content in {
+        "ansible.cfg": "[defaults]\ninventory = hosts\n",
+        "hosts": "web1\n",
+        "v.yml": "a: 1\n",
+    }.items():
+        (tmp_path / name).write_text(content)
+    (tmp_path / "notes.yml").write_text(f"a: '{text}'\n")
+
+    assert Ansible().open(folder_side(tmp_path), Request()).leaves_out("v.yml") is expected

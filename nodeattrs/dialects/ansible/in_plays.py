@@ -138,6 +138,8 @@ class _Plays:
     def _playbooks(self) -> Iterator[Path]:
         """The files that may be playbooks, by their name and folder."""
         root, around = self.files.folder, border.in_force()
+        if around is not None and not around.has(root):  # no repository
+            return
         top = [root / name for name in self.files.listed(root)]
         folders = (root / one for one in _FOLDERS if around is None or around.has(root / one))
         for path in (*top, *(path for folder in folders for path in self.files.below(folder))):

@@ -32,7 +32,7 @@ _OF_PLAYS = (".yml", ".yaml")
 _OF_ROLES = frozenset(("defaults", "handlers", "meta", "playbooks", "roles", "tasks", "vars"))
 """Folders whose files plays and roles read, also by names that are filled in."""
 
-_NAME = re.compile(r"[\w.-]+\.ya?ml\b")
+_NAME = re.compile(r"[\w.-]+")
 
 
 class AnsibleHosts(InRepository):
@@ -134,8 +134,8 @@ class AnsibleHosts(InRepository):
         for file in self.side.files:
             if file.endswith((*_OF_PLAYS, ".cfg")):
                 with suppress(NodeattrsError):
-                    found.update(_NAME.findall(text_of(self.side.top / file, file)))
-        return found
+                    found.update(map(_to_ending, _NAME.findall(text_of(self.side.top / file, file))))
+        return found - {""}
 
     def lines_of(self, path: TreePath) -> Iterable[tuple[Origin, str]]:
         """The lines of roles and plays that set a variable, or a path in its value, each with the plays."""
@@ -166,6 +166,12 @@ class AnsibleHosts(InRepository):
             return _shown(answer.trace(path))
 
         return {"variable": part._replace(tree=as_attribute(part.tree), trace=trace, unread=doubts)}
+
+
+def _to_ending(word: str) -> str:
+    """A word to the ending of a file of YAML in it; "" where it has none."""
+    at = max(word.rfind(one) + len(one) if one in word else 0 for one in _OF_PLAYS)
+    return word[:at]
 
 
 def _shown(trace: Trace) -> Trace:
