@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from nodeattrs import border
 from nodeattrs.ansible import AnsibleError, Inventory, Playbook
 from nodeattrs.cli import main
 from nodeattrs.errors import NodeattrsError
@@ -685,3 +686,50 @@ def test_a_file_that_facts_choose_sets_no_more_than_the_files_there(
     found = probed(tmp_path, files, "end")
 
     assert [name for name in (*open_names, *sure_names) if found.trace(name).unknown] == open_names
+
+
+FOLDER_TREE = {f"d/{name}.yml": f"x: {name}\n" for name in ("m", "a/1", "b/a/2", "b/c/3", "b/4", "z")}
+
+
+def test_a_folder_that_is_included_has_its_own_files_first(tmp_path: Path):
+    """Then those of the folders in it, each by name; a link that leads back changes nothing."""
+    files = {"play.yml": f"{TASKS}  - include_vars: {{dir: d}}\n{END}", **FOLDER_TREE}
+    written(tmp_path, files)
+    for name in ("l1", "l2"):
+        (tmp_path / "d/b" / name).symlink_to(".")
+
+    found = probed(tmp_path, files, "end")
+    (origin,) = found.origins("x")
+    assert (found.vars["x"], origin.file, found.trace("x").unknown) == ("b/c/3", "d/b/c/3.yml", ())
+    assert [one.claim.value for one in found.trace("x").claims] == ["b/c/3", "b/a/2", "b/4", "a/1", "z", "m"]
+
+
+@pytest.mark.parametrize(
+    ("task", "names"),
+    [
+        ("include_vars: 'v/{{ ansible_a }}/{{ ansible_b }}.yml'", {"deep"}),
+        ("include_vars: 'v/{{ ansible_a }}/b.yml'", {"deep"}),
+        ("include_vars: 'v/a/{{ ansible_b }}'", {"deep"}),
+        ("include_vars: 'v/x-{{ ansible_a }}.yml'", set()),
+        ("include_vars: 'v/[a]{{ ansible_a }}.yml'", set()),
+        ("include_vars: 'v/{% if ansible_a %}a{% endif %}/b.yml'", None),
+        ("include_vars: 'v/{{ ansible_a'", None),
+        ("include_vars: 'out/{{ ansible_a }}.yml'", None),
+        ("include_vars: {dir: 'v/{{ ansible_a }}'}", None),
+        ("include_vars: {dir: v, extensions: [yml]}", None),
+    ],
+)
+def test_a_file_that_facts_choose_may_be_any_that_fits(tmp_path: Path, task: str, names: set[str] | None):
+    """What is not understood, or lies outside, may set any variable."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "a.yml").write_text("other: 1\n")
+    here = tmp_path / "here"
+    files = {"play.yml": f"{TASKS}  - {task}\n{END}", "v/a/b.yml": "deep: 1\n", "v/a.yml": "top: 1\n"}
+    written(here, files)
+    (here / "out").symlink_to(outside)
+
+    with border.held(border.Border([here])):
+        found = probed(here, files, "end")
+        unknown = {name for name in ("deep", "top", "other") if found.trace(name).unknown}
+    assert unknown == ({"deep", "top", "other"} if names is None else names)
