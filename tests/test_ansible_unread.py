@@ -712,7 +712,8 @@ def test_a_folder_that_is_included_has_its_own_files_first(tmp_path: Path):
         ("include_vars: 'v/a/{{ ansible_b }}'", {"deep"}),
         ("include_vars: 'v/x-{{ ansible_a }}.yml'", set()),
         ("include_vars: 'v/[a]{{ ansible_a }}.yml'", set()),
-        ("include_vars: 'v/{% if ansible_a %}a{% endif %}/b.yml'", None),
+        ("include_vars: 'v/{% if ansible_a %}a{% endif %}/b.yml'", {"deep"}),
+        ("include_vars: 'v/{% if ansible_a %}a/b{% endif %}.yml'", None),
         ("include_vars: 'v/{{ ansible_a'", None),
         ("include_vars: 'out/{{ ansible_a }}.yml'", None),
         ("include_vars: {dir: 'v/{{ ansible_a }}'}", None),
@@ -733,3 +734,67 @@ def test_a_file_that_facts_choose_may_be_any_that_fits(tmp_path: Path, task: str
         found = probed(here, files, "end")
         unknown = {name for name in ("deep", "top", "other") if found.trace(name).unknown}
     assert unknown == ({"deep", "top", "other"} if names is None else names)
+
+
+OUTCOMES = {
+    "tasks_by_a_result": (
+        "  - command: x\n    register: out\n  - include_tasks: 't-{{ out.stdout }}.yml'\n",
+        {"a": True, "b": True, "c": False},
+    ),
+    "tasks_by_a_condition": (
+        '  - include_tasks: "t-{% if nope %}a{% else %}b{% endif %}.yml"\n',
+        {"a": True, "b": True, "c": False},
+    ),
+    "tasks_by_the_template_of_a_variable": (
+        "  - include_tasks: '{{ file }}'\n    vars: {file: 't-{% if nope %}a{% endif %}.yml'}\n",
+        {"a": True, "b": True, "c": False},
+    ),
+    "tasks_that_are_found_first": (
+        "  - include_tasks: '{{ item }}'\n    with_first_found: ['t-{{ ansible_x }}.yml', no.yml]\n",
+        {"a": True, "b": True, "c": False},
+    ),
+    "tasks_by_a_name_that_is_not_set": ("  - include_tasks: 't-{{ nope }}.yml'\n", {"a": True, "b": True, "c": True}),
+    "tasks_by_a_path": ("  - include_tasks: '{{ n }}-{{ nope }}.yml'\n", {"a": True, "b": True, "c": True}),
+    "tasks_in_a_loop_that_is_not_known": (
+        "  - include_tasks: 't-{{ item }}.yml'\n    loop: '{{ nope }}'\n",
+        {"a": True, "b": True, "c": True},
+    ),
+    "a_group_without_variables": ("  - group_by: {key: other}\n", {"a": False, "g": False}),
+    "a_group_with_a_file": ("  - group_by: {key: 'in_{{ nope }}'}\n", {"g": True, "h": True, "a": False}),
+    "a_group_with_parents": ("  - group_by: {key: other, parents: in_x}\n", {"g": True, "a": True}),
+    "a_group_whose_task_does_not_run": ("  - group_by: {key: in_x}\n    when: fam == 'y'\n", {"g": False}),
+    "a_group_that_is_known": ("  - group_by: {key: 'in_{{ fam }}'}\n", {"g": True, "h": True, "c": False}),
+}
+
+
+@pytest.mark.parametrize(("tasks", "unknown"), OUTCOMES.values(), ids=OUTCOMES)
+def test_what_may_be_one_of_the_files_there_sets_no_more_than_they_do(
+    tmp_path: Path, tasks: str, unknown: dict[str, bool]
+):
+    files = {
+        "hosts": "web1 fam=x n=3\n[in_x]\nweb2 \n[up:children]\nin_x\n[up:vars]\nh=1\n",
+        "group_vars/in_x.yml": "g: 1\n",
+        "t-a.yml": "- set_fact: {a: 1}\n",
+        "t-b.yml": "- block:\n  - command: x\n    register: b\n",
+        "play.yml": f"{TASKS}{tasks}{END}",
+    }
+    found = probed(tmp_path, files, "end")
+    assert {name: bool(found.trace(name).unknown) for name in unknown} == unknown
+
+
+def test_a_play_for_a_group_that_tasks_make_may_be_for_a_host(tmp_path: Path):
+    """What it sets is not certain, and its tasks may be met; a play for other groups is as before."""
+    made = f"{TASKS}  - group_by: {{key: 'in_{{{{ nope }}}}'}}\n- hosts: in_x\n  gather_facts: false\n  tasks:\n"
+    play = f"{made}  - set_fact: {{s: 1}}\n  - name: probe\n    debug:\n{TASKS}{END}"
+    files = {"hosts": "web1\n", "play.yml": play}
+
+    assert probed(tmp_path, files, "end").trace("s").unknown
+    assert probed(tmp_path, files).host == "web1"
+    other = {**files, "play.yml": play.replace("hosts: in_x", "hosts: web2")}
+    assert not probed(tmp_path, other, "end").trace("s").unknown
+
+
+def test_a_role_that_may_join_a_play_is_not_certain_after_it(tmp_path: Path):
+    tasks = "  - include_tasks: more.yml\n    when: nope\n"
+    files = {**ROLE, "play.yml": f"{TASKS}{tasks}{END}", "more.yml": "- import_role: {name: r}\n"}
+    assert probed(tmp_path, files, "end").trace("v").unknown

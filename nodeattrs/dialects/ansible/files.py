@@ -234,3 +234,10 @@ def _passwords(given: Iterable[str], folder: Path) -> Passwords | None:
 def nested(children: Sequence[Plan], policy: Policy) -> list[Plan]:
     """Layers as one fold, where there are several; none where there is none."""
     return [Fold(tuple(children), policy)] if len(children) > 1 else list(children)
+
+
+def set_by(layers: Iterable[Layer]) -> frozenset[str] | None:
+    """The variables that layers set; None, where one of them is not read and may set any."""
+    values = [layer.value for layer in layers]
+    is_read = all(isinstance(value, dict) for value in values)
+    return frozenset(str(name) for value in values for name in value) if is_read else None

@@ -84,12 +84,11 @@ class Reach:
         """Enter a role; gives what its tasks and its `meta` name."""
         name = step.named.name
         beside = play.folder if step.folder == play.folder else step.folder.parent.parent
-        if is_template(name) or not name:
-            folders = self.roles.folders_like(name, play.folder, beside)
-        else:
-            collections = (*play.collections, *map(str, conditions(play.body.get("collections") or [])))
-            folder = self.roles.folder_of(name, play.folder, beside, collections)
-            folders = [] if folder is None else [folder]
+        is_open = is_template(name) or not name
+        names = self.roles.names_like(name, play.folder, beside) if is_open else [name]
+        collections = (*play.collections, *map(str, conditions(play.body.get("collections") or [])))
+        sought = (self.roles.folder_of(one, play.folder, beside, collections) for one in names)
+        folders = [folder for folder in sought if folder is not None]
         if not folders:
             reason = f"is not there: {self.roles.required(name) or 'no folder of roles has it'}"
             found.unread.append(Layer.unknown(title(2), Origin("role", name), reason))

@@ -197,15 +197,16 @@ class Roles:
         candidates = [*self._candidates(name, folder, None, collections), beside / name]
         return next((one for one in candidates if os.path.isdir(one)), None)
 
-    def folders_like(self, name: str, folder: Path, beside: Path) -> list[Path]:
-        """The folders of all roles that a name with templates may give. raises: AnsibleError, where it may be any
+    def names_like(self, name: str, folder: Path, beside: Path) -> list[str]:
+        """The names of all roles that a name with templates may give. raises: AnsibleError, where it may be any
 
         beside: a folder in which they are sought, too
         """
         if not name:
             raise AnsibleError(NO_ROLE, "which role it names is not known")
         homes = (folder / "roles", *map(Path, self.paths), beside)
-        return [path for home in homes for path in self.files.spelled(home, name) if os.path.isdir(path)]
+        found = (path.relative_to(home) for home in homes for path in self.files.spelled(home, name) if path.is_dir())
+        return [*dict.fromkeys(map(str, found))]
 
     def _found(self, name: str, folder: Path, by: Role | None, asked: Asked) -> Path:
         for candidate in self._candidates(name, folder, by, asked.collections):

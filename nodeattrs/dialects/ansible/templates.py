@@ -57,12 +57,18 @@ def mentioned(value: Any) -> list[str]:
 def with_gaps(text: str) -> Any:
     """A text with a gap for each template; ABSENT, where one is not understood.
 
+    All from the first statement to the last one is one gap, unless it has a `/`, which may divide names.
+
     >>> with_gaps("os-{{ family }}.yml").replace(GAP, "*")
     'os-*.yml'
     """
-    first, *rest = text.split("{{")
+    before, _, rest = text.partition("{%")
+    inside, closed, after = rest.rpartition("%}")
+    if closed and "/" not in inside:
+        text = f"{before}{GAP}{after}"
+    first, *rest_of = text.split("{{")
     parts = [first]
-    for one in rest:
+    for one in rest_of:
         _, closed, after = one.partition("}}")
         parts += [GAP, after] if closed and "}}" not in after else ["{#"]
     found = "".join(parts)
