@@ -184,6 +184,12 @@ SETS = {
         "end",
         {"target": ["web1"]},
     ),
+    "hosts_where_a_file_needs_a_host": (
+        f"- hosts: '{{{{ t }}}}'\n  gather_facts: false\n  vars: {{t: all}}\n"
+        f"  vars_files: ['{{{{ group_names[0] }}}}.yml']\n  tasks:\n{END}",
+        "end",
+        {},
+    ),
     "hosts_by_a_group": (
         f"- hosts: \"{{{{ groups['all'] }}}}\"\n  gather_facts: false\n  tasks:\n{END}",
         "end",
