@@ -513,6 +513,7 @@ OUTPUTS: dict[str, Any] = {
         "reasons": ["str"],
         "mentions": [{"name": "str", "is_set": "bool", "set_by": ["@origin"]}],
         "in_plays": _IN_PLAYS,
+        "unread_in_plays": ["@unread"],
     },
     "ansible-who-has": _WHERE,
     "ansible-matrix": _MATRIX,

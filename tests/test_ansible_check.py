@@ -325,6 +325,25 @@ def test_what_may_be_meant_is_not_found(tmp_path: Path, files: dict[str, str]):
     assert not kinds & {"ini-comment", "no-effect", "passed-over", "missing", "condition", "reserved-name"}
 
 
+LONG = 50_000
+
+
+@pytest.mark.parametrize(
+    ("line", "is_found"),
+    [
+        (f"x=abc{' ' * LONG}", False),
+        (f"x=abc{' ' * LONG}# tail", True),
+        (f"x={'abc ' * LONG}", False),
+        (f"{'x' * LONG} # y", False),
+        (f"x{' ' * LONG}= abc # y", True),
+    ],
+)
+def test_a_long_line_of_an_inventory_is_judged_like_others(tmp_path: Path, line: str, is_found: bool):
+    """The suite ends what takes too long."""
+    files = {"hosts": f"[web]\nweb1 http_port=1\n[web:vars]\n{line}\n"}
+    assert (("ini-comment", "hosts", 4) in found(tmp_path, **files)) is is_found
+
+
 def test_a_computed_name_is_a_note_with_the_names_that_it_may_be(tmp_path: Path):
     """They are not said to be unused, and the rule is not silent."""
     files = {"group_vars__web_yml": "http_port: 1\nspare: 1\nother: 2\n", "a_yml": "- x: '{{ vars[y] }}'\n"}

@@ -111,3 +111,11 @@ def test_a_variable_of_the_environment_is_a_place_where_it_counts(
 
     assert rows["hash_behaviour"] == ("replace", "ANSIBLE_HASH_BEHAVIOUR")
     assert rows["tags.skip"] == (None, "ansible.cfg:7")
+
+
+@pytest.mark.parametrize("line", [f"x{' ' * 50_000}y = 1", f"x{' ' * 50_000}= 1", f"x = {'[ ' * 25_000}"])
+def test_a_long_line_costs_no_other_its_place(run: Callable[..., Any], line: str):
+    """The suite ends what takes too long."""
+    code, out, _ = run("config", f"[defaults]\n{line}\nhash_behaviour = merge\n")
+
+    assert (code, out) == (0, 'ansible.cfg:3  hash_behaviour = "merge"\n')

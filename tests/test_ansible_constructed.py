@@ -146,3 +146,18 @@ def test_the_depth_of_a_group_is_that_after_all_sources(tmp_path: Path):
 
     assert groups(inventory).keys() == {"top", "wide"}
     assert inventory.host("web1").vars["v"] == "web"
+
+
+@pytest.mark.parametrize(
+    ("sections", "expected"),
+    [
+        ("[a]\nh\n[x]\nh\n[b:children]\na\n[y]\nh\n", "y"),
+        ("[a]\nh\n[x]\nh\n[y]\nh\n[b:children]\na\n", "b"),
+    ],
+)
+def test_a_group_that_a_host_comes_into_later_counts_more(tmp_path: Path, sections: str, expected: str):
+    """While sources are read, files of groups count in the order in which the host came into them."""
+    files = {f"inv/group_vars/{name}.yml": f"who: {name}\n" for name in "abxy"}
+    inventory = tree(tmp_path, "use_vars_plugins: true\ncompose: {seen: who}\n", **files, **{"inv/01-hosts": sections})
+
+    assert inventory.host("h").vars["seen"] == expected

@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 from nodeattrs.cli import main
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import folder_side
+from nodeattrs.dialects.ansible.dialect import Ansible
 
 FILES = {
     "hosts": "[web]\nweb1\n[db]\ndb1\n",
@@ -96,6 +99,146 @@ def test_with_a_playbook_only_that_is_asked(run: Callable[..., Any]):
     assert "in plays" not in out
 
 
+VAULTED = "$ANSIBLE_VAULT;1.1;AES256\n3766\n"
+CLOSED = {
+    "an encrypted file of defaults": ({"roles/x/defaults/main.yml": VAULTED}, "roles/x/defaults/main.yml"),
+    "a broken file of defaults": ({"roles/x/defaults/main.yml": "new: [1\n"}, "roles/x/defaults/main.yml"),
+    "a file of defaults that is no map": ({"roles/x/defaults/main.yml": "- new\n"}, "roles/x/defaults/main.yml"),
+    "an encrypted file of tasks": ({"roles/z/tasks/main.yml": VAULTED}, "roles/z/tasks/main.yml"),
+    "an encrypted playbook": ({"more.yml": VAULTED}, "more.yml"),
+    "a broken playbook": ({"more.yml": "- hosts: [web\n"}, "more.yml"),
+    "a broken playbook in a folder of playbooks": ({"playbooks/web/a.yml": "- hosts: [web\n"}, "playbooks/web/a.yml"),
+    "a play with an unknown word": ({"more.yml": "- hosts: web\n  nosuch: 1\n"}, "more.yml:2"),
+    "encrypted vars_files": ({"v.yml": VAULTED}, "v.yml"),
+    "encrypted vars_files by a template": (
+        {"more.yml": "- hosts: web\n  vars_files: ['in/{{ f }}.yml']\n", "in/a.yml": VAULTED},
+        "in/a.yml",
+    ),
+    "a role that is not there": ({"more.yml": "- hosts: all\n  roles: [gone]\n"}, "role gone"),
+    "a role of a collection that is not there": (
+        {"more.yml": "- hosts: all\n  roles: [ns.c.r]\n", "requirements.yml": "collections:\n- ns.c\n"},
+        "requirements.yml:2 names it",
+    ),
+    "a role whose name is computed": (
+        {"more.yml": "- hosts: all\n  tasks:\n  - include_role:\n      name: '{% if a %}b{% endif %}'\n"},
+        "more.yml",
+    ),
+    "broken dependencies": (
+        {"roles/x/meta/main.yml": "dependencies: [\n"},
+        "roles/x/meta/main.yml",
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "place"), CLOSED.values(), ids=CLOSED)
+class TestPlaysThatAreNotRead:
+    """What may set a variable, and is encrypted, broken or not there."""
+
+    def test_explain_of_an_unset_variable_is_not_certain(
+        self, run: Callable[..., Any], files: dict[str, str], place: str
+    ):
+        code, out, err = run("explain web1 new -i hosts --format json", **files)
+
+        assert (code, json.loads(out)["certain"], place in out, place.partition(" names")[0] in err) == (
+            5,
+            False,
+            True,
+            True,
+        )
+
+    def test_who_has_and_matrix_of_an_unset_variable_are_not_certain(
+        self, run: Callable[..., Any], files: dict[str, str], place: str
+    ):
+        for words in ("who-has new", "matrix new"):
+            code, _, err = run(f"{words} -i hosts --unread", **files)
+            assert (code, place in err) == (5, True), words
+
+    def test_what_the_inventory_sets_is_certain(self, run: Callable[..., Any], files: dict[str, str], place: str):
+        own = {"host_vars/web1.yml": "new: 1\n", "host_vars/db1.yml": "new: 1\n"}
+        for words in ("explain web1 new", "who-has new", "matrix new"):
+            assert run(f"{words} -i hosts", **files, **own)[0] == 0, words
+
+    def test_what_a_play_sets_is_said_with_a_warning(self, run: Callable[..., Any], files: dict[str, str], place: str):
+        own = {"set.yml": "- hosts: all\n  vars: {new: 1}\n"}
+        for words, expected in (("explain web1 new", 0), ("who-has new", 0), ("matrix new", 1)):
+            code, out, err = run(f"{words} -i hosts", **files, **own)
+            assert (code, "set.yml:2" in out + err, place.partition(" names")[0] in err) == (expected, True, True), (
+                words
+            )
+
+
+BLANKS = "\n" * 60_000
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"blank.yml": f"- hosts: web\n{BLANKS}  roles: [x]\n"},
+        {"roles/x/tasks/main.yml": f"- include_role:\n{BLANKS}    name: y\n"},
+        {"roles/x/tasks/main.yml": f"- include_role:{' ' * 60_000}\n    name: y\n"},
+        {"roles/x/meta/main.yml": f"dependencies:\n{BLANKS}- role: y\n"},
+        {"roles/x/tasks/main.yml": f"- {'include_role ' * 5_000}\n"},
+    ],
+    ids=["playbook", "tasks", "blanks", "meta", "words"],
+)
+def test_a_file_of_blank_lines_is_read_like_others(run: Callable[..., Any], more: dict[str, str]):
+    """The suite ends what takes too long."""
+    code, out, _ = run("explain web1 a -i hosts", **more)
+    assert (code, "roles/x/defaults/main.yml:2" in out) == (0, True)
+
+
+def test_folders_that_lead_back_are_entered_once(run: Callable[..., Any], tmp_path: Path):
+    for folder in ("roles/x/tasks", "roles/x/defaults/main", "group_vars/all", "playbooks", "vars"):
+        (tmp_path / folder).mkdir(parents=True)
+        for name in ("l1", "l2"):
+            (tmp_path / folder / name).symlink_to(".")
+    (tmp_path / "roles/x/defaults/main/a.yml").write_text("a: from x\n")
+    code, out, _ = run("explain web1 a -i hosts", **{"roles/x/defaults/main.yml": "", "group_vars/all/a.yml": "c: 1\n"})
+
+    assert (code, out.count("set by")) == (1, 0)
+
+
+def test_a_role_by_a_template_may_be_any_that_fits(run: Callable[..., Any]):
+    """Tasks are texts here: an include in a block, in words, in a map, or with a name on a later line is one, too."""
+    tasks = {
+        "a key": "- include_role:\n    # why\n    tasks_from: a\n    name: y\n",
+        "a map": "- {include_role: {name: y, tasks_from: a}}\n",
+        "words": "- import_role: name=y\n",
+        "an action": "- action: include_role name=y\n",
+        "a template": "- include_role:\n    name: '{{ which }}'\n",
+        "a part": "- include_role: {name: \"{{ which | default('y') }}\"}\n",
+        "a file of tasks": "- include_tasks: ../../../more/t.yml\n",
+        "a file of tasks by a template": "- include_tasks: '{{ playbook_dir }}/more/t.yml'\n",
+    }
+    for what, text in tasks.items():
+        code, out, _ = run("explain db1 b -i hosts", **{"roles/z/tasks/main.yml": text, "more/t.yml": tasks["a key"]})
+        assert (code, "roles/y/vars/main/one.yml:1" in out) == (0, True), what
+
+
+def test_a_task_of_a_play_may_bring_files_of_tasks(run: Callable[..., Any]):
+    play = "- hosts: web\n  tasks:\n  - block:\n    - include_tasks: more/{{ x }}.yml\n"
+    code, out, _ = run("explain web1 b -i hosts", **{"p.yml": play, "more/t.yml": "- import_role: {name: y}\n"})
+    assert (code, "p.yml play 1" in out) == (0, True)
+
+
 @pytest.mark.parametrize("text", ["- hosts: web\n  nosuch: 1\n", "- hosts: [web\n", "- hosts: web\n  roles: [gone]\n"])
 def test_a_playbook_that_is_broken_costs_nothing(run: Callable[..., Any], text: str):
     assert run("explain db1 b -i hosts", **{"broken.yml": text})[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("x" * 50_000, False), (f"{'a.' * 25_000}y", False), ("see(v.yml)", True), ("v.yml.", True), ("in/v.yml-x", True)],
+    ids=["word", "dots", "brackets", "dot", "more"],
+)
+def test_a_file_that_some_text_names_may_be_read(tmp_path: Path, text: str, expected: bool):
+    """The suite ends what takes too long."""
+    for name, content in {
+        "ansible.cfg": "[defaults]\ninventory = hosts\n",
+        "hosts": "web1\n",
+        "v.yml": "a: 1\n",
+    }.items():
+        (tmp_path / name).write_text(content)
+    (tmp_path / "notes.yml").write_text(f"a: '{text}'\n")
+
+    assert Ansible().open(folder_side(tmp_path), Request()).leaves_out("v.yml") is expected

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from nodeattrs import border
 from nodeattrs.ansible import AnsibleError, Inventory, Playbook
 from nodeattrs.cli import main
 from nodeattrs.errors import NodeattrsError
@@ -182,6 +183,12 @@ SETS = {
         f"- hosts: '{{{{ target }}}}'\n  gather_facts: false\n  vars_files: [hosts.yml]\n  tasks:\n{END}",
         "end",
         {"target": ["web1"]},
+    ),
+    "hosts_where_a_file_needs_a_host": (
+        f"- hosts: '{{{{ t }}}}'\n  gather_facts: false\n  vars: {{t: all}}\n"
+        f"  vars_files: ['{{{{ group_names[0] }}}}.yml']\n  tasks:\n{END}",
+        "end",
+        {},
     ),
     "hosts_by_a_group": (
         f"- hosts: \"{{{{ groups['all'] }}}}\"\n  gather_facts: false\n  tasks:\n{END}",
@@ -685,3 +692,115 @@ def test_a_file_that_facts_choose_sets_no_more_than_the_files_there(
     found = probed(tmp_path, files, "end")
 
     assert [name for name in (*open_names, *sure_names) if found.trace(name).unknown] == open_names
+
+
+FOLDER_TREE = {f"d/{name}.yml": f"x: {name}\n" for name in ("m", "a/1", "b/a/2", "b/c/3", "b/4", "z")}
+
+
+def test_a_folder_that_is_included_has_its_own_files_first(tmp_path: Path):
+    """Then those of the folders in it, each by name; a link that leads back changes nothing."""
+    files = {"play.yml": f"{TASKS}  - include_vars: {{dir: d}}\n{END}", **FOLDER_TREE}
+    written(tmp_path, files)
+    for name in ("l1", "l2"):
+        (tmp_path / "d/b" / name).symlink_to(".")
+
+    found = probed(tmp_path, files, "end")
+    (origin,) = found.origins("x")
+    assert (found.vars["x"], origin.file, found.trace("x").unknown) == ("b/c/3", "d/b/c/3.yml", ())
+    assert [one.claim.value for one in found.trace("x").claims] == ["b/c/3", "b/a/2", "b/4", "a/1", "z", "m"]
+
+
+@pytest.mark.parametrize(
+    ("task", "names"),
+    [
+        ("include_vars: 'v/{{ ansible_a }}/{{ ansible_b }}.yml'", {"deep"}),
+        ("include_vars: 'v/{{ ansible_a }}/b.yml'", {"deep"}),
+        ("include_vars: 'v/a/{{ ansible_b }}'", {"deep"}),
+        ("include_vars: 'v/x-{{ ansible_a }}.yml'", set()),
+        ("include_vars: 'v/[a]{{ ansible_a }}.yml'", set()),
+        ("include_vars: 'v/{% if ansible_a %}a{% endif %}/b.yml'", {"deep"}),
+        ("include_vars: 'v/{% if ansible_a %}a/b{% endif %}.yml'", None),
+        ("include_vars: 'v/{{ ansible_a'", None),
+        ("include_vars: 'out/{{ ansible_a }}.yml'", None),
+        ("include_vars: {dir: 'v/{{ ansible_a }}'}", None),
+        ("include_vars: {dir: v, extensions: [yml]}", None),
+    ],
+)
+def test_a_file_that_facts_choose_may_be_any_that_fits(tmp_path: Path, task: str, names: set[str] | None):
+    """What is not understood, or lies outside, may set any variable."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "a.yml").write_text("other: 1\n")
+    here = tmp_path / "here"
+    files = {"play.yml": f"{TASKS}  - {task}\n{END}", "v/a/b.yml": "deep: 1\n", "v/a.yml": "top: 1\n"}
+    written(here, files)
+    (here / "out").symlink_to(outside)
+
+    with border.held(border.Border([here])):
+        found = probed(here, files, "end")
+        unknown = {name for name in ("deep", "top", "other") if found.trace(name).unknown}
+    assert unknown == ({"deep", "top", "other"} if names is None else names)
+
+
+OUTCOMES = {
+    "tasks_by_a_result": (
+        "  - command: x\n    register: out\n  - include_tasks: 't-{{ out.stdout }}.yml'\n",
+        {"a": True, "b": True, "c": False},
+    ),
+    "tasks_by_a_condition": (
+        '  - include_tasks: "t-{% if nope %}a{% else %}b{% endif %}.yml"\n',
+        {"a": True, "b": True, "c": False},
+    ),
+    "tasks_by_the_template_of_a_variable": (
+        "  - include_tasks: '{{ file }}'\n    vars: {file: 't-{% if nope %}a{% endif %}.yml'}\n",
+        {"a": True, "b": True, "c": False},
+    ),
+    "tasks_that_are_found_first": (
+        "  - include_tasks: '{{ item }}'\n    with_first_found: ['t-{{ ansible_x }}.yml', no.yml]\n",
+        {"a": True, "b": True, "c": False},
+    ),
+    "tasks_by_a_name_that_is_not_set": ("  - include_tasks: 't-{{ nope }}.yml'\n", {"a": True, "b": True, "c": True}),
+    "tasks_by_a_path": ("  - include_tasks: '{{ n }}-{{ nope }}.yml'\n", {"a": True, "b": True, "c": True}),
+    "tasks_in_a_loop_that_is_not_known": (
+        "  - include_tasks: 't-{{ item }}.yml'\n    loop: '{{ nope }}'\n",
+        {"a": True, "b": True, "c": True},
+    ),
+    "a_group_without_variables": ("  - group_by: {key: other}\n", {"a": False, "g": False}),
+    "a_group_with_a_file": ("  - group_by: {key: 'in_{{ nope }}'}\n", {"g": True, "h": True, "a": False}),
+    "a_group_with_parents": ("  - group_by: {key: other, parents: in_x}\n", {"g": True, "a": True}),
+    "a_group_whose_task_does_not_run": ("  - group_by: {key: in_x}\n    when: fam == 'y'\n", {"g": False}),
+    "a_group_that_is_known": ("  - group_by: {key: 'in_{{ fam }}'}\n", {"g": True, "h": True, "c": False}),
+}
+
+
+@pytest.mark.parametrize(("tasks", "unknown"), OUTCOMES.values(), ids=OUTCOMES)
+def test_what_may_be_one_of_the_files_there_sets_no_more_than_they_do(
+    tmp_path: Path, tasks: str, unknown: dict[str, bool]
+):
+    files = {
+        "hosts": "web1 fam=x n=3\n[in_x]\nweb2 \n[up:children]\nin_x\n[up:vars]\nh=1\n",
+        "group_vars/in_x.yml": "g: 1\n",
+        "t-a.yml": "- set_fact: {a: 1}\n",
+        "t-b.yml": "- block:\n  - command: x\n    register: b\n",
+        "play.yml": f"{TASKS}{tasks}{END}",
+    }
+    found = probed(tmp_path, files, "end")
+    assert {name: bool(found.trace(name).unknown) for name in unknown} == unknown
+
+
+def test_a_play_for_a_group_that_tasks_make_may_be_for_a_host(tmp_path: Path):
+    """What it sets is not certain, and its tasks may be met; a play for other groups is as before."""
+    made = f"{TASKS}  - group_by: {{key: 'in_{{{{ nope }}}}'}}\n- hosts: in_x\n  gather_facts: false\n  tasks:\n"
+    play = f"{made}  - set_fact: {{s: 1}}\n  - name: probe\n    debug:\n{TASKS}{END}"
+    files = {"hosts": "web1\n", "play.yml": play}
+
+    assert probed(tmp_path, files, "end").trace("s").unknown
+    assert probed(tmp_path, files).host == "web1"
+    other = {**files, "play.yml": play.replace("hosts: in_x", "hosts: web2")}
+    assert not probed(tmp_path, other, "end").trace("s").unknown
+
+
+def test_a_role_that_may_join_a_play_is_not_certain_after_it(tmp_path: Path):
+    tasks = "  - include_tasks: more.yml\n    when: nope\n"
+    files = {**ROLE, "play.yml": f"{TASKS}{tasks}{END}", "more.yml": "- import_role: {name: r}\n"}
+    assert probed(tmp_path, files, "end").trace("v").unknown

@@ -103,6 +103,10 @@ class Opened(ABC):
         """
         return ()
 
+    def unread_lines(self, path: TreePath) -> Iterable[Unread]:
+        """What was not read among the files of `lines_of`, and may set a path. raises: NodeattrsError"""
+        return ()
+
     def may_run(self, file: str) -> bool:
         """Whether code that was not run, and may set anything, may run a file. file: below the top of the side"""
         return False

@@ -12,6 +12,7 @@ from nodeattrs.contract.command import Output, Question
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
+from nodeattrs.core.unread import sentences
 from nodeattrs.errors import BadUsage, NodeattrsError, NoSuchAttribute, NotFound
 from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.reports.screen import Screen, first_of, printable
@@ -19,7 +20,7 @@ from nodeattrs.reports.show import tree_lines
 from nodeattrs.reports.values import data_of, on_one_line, origin_data
 from nodeattrs.verbs.asking import Reply, Subjects, failed_data
 from nodeattrs.verbs.comparing import Difference, Value, differences, plain, value_of
-from nodeattrs.verbs.where import lines_of
+from nodeattrs.verbs.where import OtherLines, other_lines
 from nodeattrs.verbs.why import key_of, trace_at
 
 _ABSENCE = (NoSuchAttribute, NotFound)
@@ -110,8 +111,10 @@ def matrix(question: Question) -> Output:
     errors = [cell.value for _, cell in found.cells if isinstance(cell.value, NodeattrsError)]
     may_be_set = [isinstance(one, _ABSENCE) or one.may_be_there for one in errors]
     has_failed = not all(may_be_set)
-    others = () if found.is_set else [(f"{file}:{one.line}", one.note) for file, one in lines_of(question, path)]
-    notes = [f"{place} sets {spell(path)} {note}" for place, note in others if note]
+    others = OtherLines((), ()) if found.is_set else other_lines(question, path)
+    notes = [f"{file}:{one.line} sets {spell(path)} {one.note}" for file, one in others.lines if one.note]
+    notes += sentences(others.unread) if notes else ()
+    unread += others.unread if not notes else ()
     code = int(has_failed or not (found.is_set or unread))
     return Output(found, code, [*asked.warnings, *notes], unread=unread)
 

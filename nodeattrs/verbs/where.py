@@ -7,17 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import starmap
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.contract.answers import Setting
 from nodeattrs.contract.command import Output, Question
 from nodeattrs.contract.dialect import Opened
 from nodeattrs.core.tree import Path, spell
-from nodeattrs.core.unread import Unread, unresolved
+from nodeattrs.core.unread import Unread, sentences, unresolved
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import BadArgument, NotFound
 from nodeattrs.reports.screen import Screen, printable
-from nodeattrs.verbs.hover import sentences
+from nodeattrs.verbs import hover
 from nodeattrs.verbs.lines import Effect, Lines, Place, Setter
 from nodeattrs.verbs.why import key_of
 
@@ -58,7 +58,7 @@ class WhereReport:
         for number, effect in enumerate(self.effects):
             if number:
                 yield ""
-            first, *rest = sentences(effect, self.asked)
+            first, *rest = hover.sentences(effect, self.asked)
             yield f"{screen.paint(printable(str(effect.place)), 'faint')}  {screen.paint(printable(first), 'strong')}"
             for text in rest:
                 yield from screen.wrapped(printable(text), "    ", "  ")
@@ -107,9 +107,14 @@ def _of_key(question: Question, path: Path) -> Output:
     lines = _looked(question, path)
     effects = lines.all()
     used = {(effect.place.file, effect.place.line) for effect in effects}
-    unused = [one for one in lines_of(question, path) if (one[0], one[1].line) not in used]
+    others = other_lines(question, path)
+    unused = [one for one in others.lines if (one[0], one[1].line) not in used]
     unread = _doubts(lines, effects, [] if effects else [path])
-    return _output(lines, effects, unused, unread, path)
+    is_unset = not (effects or unused)
+    unread += others.unread if is_unset else ()
+    more = () if is_unset else sentences(others.unread)
+    found = _output(lines, effects, unused, unread, path)
+    return found._replace(warnings=[*found.warnings, *more])
 
 
 def _of_place(question: Question, place: str) -> Output:
@@ -175,14 +180,30 @@ def _settings(question: Question, file: str) -> Iterator[Setting]:
             yield from opened.settings(shown)
 
 
-def lines_of(question: Question, path: Path) -> Iterator[tuple[str, Setting]]:
-    """The lines that set a path, of files that perhaps no subject reads: each file, and the line."""
+class OtherLines(NamedTuple):
+    """The lines of files that perhaps no subject reads.
+
+    lines:  each with its file
+    unread: what was not read, and may have more of them
+    """
+
+    lines: Sequence[tuple[str, Setting]]
+    unread: Sequence[Unread]
+
+
+def other_lines(question: Question, path: Path) -> OtherLines:
+    """The lines that set a path, in files that perhaps no subject reads. raises: NodeattrsError"""
     side = question.side
+    lines: list[tuple[str, Setting]] = []
+    unread: list[Unread] = []
     for opened in _opened(question):
         for origin, note in opened.lines_of(path):
             shown = side.shown(origin.file) if origin.file else None
             if origin.file and origin.line is not None:
-                yield origin.file if shown is None else side.named(shown), Setting(path, origin.line, note)
+                name = origin.file if shown is None else side.named(shown)
+                lines.append((name, Setting(path, origin.line, note)))
+        unread += opened.unread_lines(path)
+    return OtherLines(lines, unread)
 
 
 def _opened(question: Question) -> Iterator[Opened]:

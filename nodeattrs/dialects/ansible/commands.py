@@ -9,7 +9,7 @@ from typing import Any
 
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.tree import parse
-from nodeattrs.core.unread import Unread, encrypted_at
+from nodeattrs.core.unread import Unread, encrypted_at, sentences
 from nodeattrs.dialects.ansible import saved_inventory, saving
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.arguments import (
@@ -142,10 +142,14 @@ def _explain(question: Question) -> Output:
     trace = report.explanation.trace
     if asked["strict"]:
         trace.require_known()
-    code = 0 if trace.found or trace.unknown or report.in_plays else 1
+    in_plays = report.in_plays
+    is_unset = not (trace.found or trace.unknown)
+    code = int(is_unset and not (in_plays.found or in_plays.unread))
     kept = encrypted_at(trace.value, trace.path, answer.folded().origins) if report.rendered is None else ()
     open_places = [*unread(layers_of(trace)), *kept, *_left(question, answer, report.rendered)]
-    return Output(report, code, inventory.warnings, unread=open_places)
+    open_places += in_plays.unread if is_unset and not in_plays.found else ()
+    more = sentences(in_plays.unread) if is_unset and in_plays.found else ()
+    return Output(report, code, [*inventory.warnings, *more], unread=open_places)
 
 
 def _save(question: Question) -> Output:

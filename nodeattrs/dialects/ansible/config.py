@@ -205,9 +205,9 @@ def _lines(file: Path) -> dict[tuple[str, ...], int]:
     for number, line in enumerate(file.read_text(encoding="utf-8", errors="surrogateescape").splitlines(), 1):
         head = re.match(r"\[(.+)\]", line)
         section = head[1] if head else section
-        key = re.match(r"([^#;\s\[][^=:]*?)\s*[=:]", line)
+        key = re.match(r"([^#;\s\[][^=:]*)[=:]", line)
         if key:
-            found.setdefault((section, key[1].lower()), number)
+            found.setdefault((section, key[1].rstrip().lower()), number)
     return found
 
 

@@ -30,18 +30,27 @@ def words(text: str) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     free, at = [], 0
-    for match in _WORD.finditer(text):
+    for match in _WORD.finditer(_closed(text)):
         if text[at : match.start()].strip():
             break
         at = match.end()
-        name, equals, value = match[0].partition("=")
+        word = text[match.start() : at]
+        name, equals, value = word.partition("=")
         if equals and name and "{{" not in name:
             found[name] = _unquoted(_ESCAPE.sub(_character, value).strip())
         else:
-            free.append(match[0])
+            free.append(word)
     if text[at:].strip():
         raise AnsibleError(EXTRA_VARS, f"a quote stays open in {text!r}", file="-e", hint="close the quote")
     return {**found, "_raw_params": " ".join(free)} if free else found
+
+
+def _closed(text: str) -> str:
+    """The text without the marks of templates that stay open, as long as before: each would be sought to the end."""
+    for opening, closing in (("{{", "}}"), ("{%", "%}"), ("{#", "#}")):
+        at = text.rfind(closing) + 2 if closing in text else 0
+        text = text[:at] + text[at:].replace(opening, "..")
+    return text
 
 
 def _character(match: re.Match[str]) -> str:

@@ -14,11 +14,14 @@ from typing import Any
 
 from nodeattrs import border
 from nodeattrs.codes import Kind
+from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.policy import Policy
+from nodeattrs.core.tree import ABSENT
 from nodeattrs.dialects.ansible.codes import BROKEN, DUPLICATE_KEY, NO_FILE, VAULT, WRONG_SHAPE, YAML
 from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.templates import GAP, fits, with_gaps
 from nodeattrs.dialects.ansible.values import VAULT_HEADER, OpenedDocument, Vault, parsed
 from nodeattrs.dialects.ansible.vault import Passwords, decrypted, sealed
 from nodeattrs.errors import DocumentError
@@ -27,6 +30,8 @@ from nodeattrs.formats.places import Text
 
 Warn = Callable[[Kind, str, str | None, int | None], None]
 Plan = Layer | Fold
+_PER_ENTRY = 100
+"""How many steps of the limit a name in a folder takes: links multiply folders."""
 
 
 class Files:
@@ -138,18 +143,74 @@ class Files:
 
     def _is_listed(self, path: Path) -> bool:
         """Whether a path is a folder inside of the border; one beyond it is a layer that is not read."""
-        return path.is_dir() and not border.is_outside(path)
+        return path.is_dir() and not border.is_layer_outside(path)
 
     def walked(self, folder: Path, extensions: Sequence[str]) -> Iterator[Path]:
-        """The files of variables in a folder, by name, folders in their place."""
-        for name in self.listed(folder):
-            path = folder / name
-            if name.startswith(".") or name.endswith("~"):
+        """The files of variables in a folder, by name, folders in their place. raises: TooMuch"""
+        yield from self._walked(folder, extensions, frozenset(), Budget(self.shown(folder)))
+
+    def _walked(self, folder: Path, extensions: Sequence[str], above: frozenset[str], budget: Budget) -> Iterator[Path]:
+        for path, inside in self._entries(folder, above, budget):
+            if path.name.startswith(".") or path.name.endswith("~"):
                 continue
-            if self._is_listed(path):
-                yield from self.walked(path, extensions)
+            if inside:
+                yield from self._walked(path, extensions, inside, budget)
             elif (not path.suffix or path.suffix in extensions) and path.exists():
                 yield path
+
+    def below(self, folder: Path) -> Iterator[Path]:
+        """The files in a folder, by name, then those in the folders in it; none of a folder that is absent.
+
+        A folder outside of the border stands for itself: its files are not read.
+        raises: AnsibleError; TooMuch, where links multiply folders
+        """
+        is_outside = folder.is_dir() and not self._is_listed(folder)
+        yield from [folder] if is_outside else self._below(folder, frozenset(), Budget(self.shown(folder)))
+
+    def _below(self, folder: Path, above: frozenset[str], budget: Budget) -> Iterator[Path]:
+        folders = []
+        for path, inside in self._entries(folder, above, budget):
+            if inside:
+                folders.append((path, inside))
+            else:
+                yield path
+        for path, inside in folders:
+            yield from self._below(path, inside, budget)
+
+    def _entries(self, folder: Path, above: frozenset[str], budget: Budget) -> Iterator[tuple[Path, frozenset[str]]]:
+        """What stands in a folder, each folder with the real paths of those above it; files have none.
+
+        A folder that a link leads back to is left out.
+        """
+        around = above | {os.path.realpath(folder)}
+        for name in self.listed(folder):
+            budget.steps(_PER_ENTRY)
+            path = folder / name
+            if not self._is_listed(path):
+                yield path, frozenset()
+            elif os.path.realpath(path) not in around:
+                yield path, around
+
+    def spelled(self, folder: Path, text: str) -> list[Path]:
+        """The files and folders that a text may name, seen from a folder: a template stands for a part of one name.
+
+        raises: AnsibleError, for a template that is not understood, and for a folder that may not be read
+        """
+        named = with_gaps(text)
+        if named is ABSENT:
+            raise AnsibleError(YAML, f"which file {text} names is not known")
+        found = [folder]
+        for step in Path(os.path.normpath(named)).parts:
+            found = [path for one in found for path in self._named(one, step)]
+        return found
+
+    def _named(self, folder: Path, step: str) -> list[Path]:
+        """What stands in a folder under a name, or under names that fill its gaps. raises: AnsibleError"""
+        if GAP not in step:
+            return [folder / step] if os.path.exists(folder / step) else []
+        if border.is_layer_outside(folder):
+            raise AnsibleError(YAML, border.REASON, file=self.shown(folder))
+        return [folder / name for name in self.listed(folder) if fits(name, step)]
 
     def reader(self, kind: str, name: str, titled: str) -> Callable[[Path], Layer | None]:
         """What makes a layer of a path, for `of_name`."""
@@ -173,3 +234,10 @@ def _passwords(given: Iterable[str], folder: Path) -> Passwords | None:
 def nested(children: Sequence[Plan], policy: Policy) -> list[Plan]:
     """Layers as one fold, where there are several; none where there is none."""
     return [Fold(tuple(children), policy)] if len(children) > 1 else list(children)
+
+
+def set_by(layers: Iterable[Layer]) -> frozenset[str] | None:
+    """The variables that layers set; None, where one of them is not read and may set any."""
+    values = [layer.value for layer in layers]
+    is_read = all(isinstance(value, dict) for value in values)
+    return frozenset(str(name) for value in values for name in value) if is_read else None

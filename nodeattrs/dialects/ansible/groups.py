@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 from nodeattrs.codes import Kind
@@ -94,6 +95,7 @@ class Host:
     """A host of an inventory.
 
     groups: those that name it, by name
+    since:  for each of them, how many groups had been nested when the host joined it
     layers: what the inventory itself says of its variables, in the order of reading
     source: the file that named it first, or the list of hosts
     """
@@ -102,6 +104,7 @@ class Host:
     groups: dict[str, Group] = field(default_factory=dict)
     layers: list[Layer] = field(default_factory=list)
     source: str | None = None
+    since: list[int] = field(default_factory=list)
 
 
 class Tree:
@@ -115,6 +118,7 @@ class Tree:
         self.hosts: dict[str, Host] = {}
         self.source: str | None = None
         self._taken_out: set[str] = set()
+        self._nested: dict[tuple[str, str], int] = {}
         self._budget = Budget("inventory")
         self._warn = warn
         self._rename = rename
@@ -147,6 +151,7 @@ class Tree:
         if name not in its.hosts:
             its.hosts[name] = host
             host.groups[group] = its
+            host.since.append(len(self._nested))
         return host
 
     def port_of(self, name: str, port: int | None) -> dict[str, Any]:
@@ -162,6 +167,7 @@ class Tree:
             raise AnsibleError(INVENTORY, f"{child} would be its own parent", file=file, line=line)
         above.children.setdefault(child, below)
         below.parents.setdefault(parent, above)
+        self._nested.setdefault((child, parent), len(self._nested) + 1)
 
     def note(self, of: Group | Host, values: dict[Any, Any], locator: Locator, title: str) -> None:
         """Note variables of a host or group; of a host that has the name of a group they are the group's, as there.
@@ -177,12 +183,25 @@ class Tree:
             of.layers.append(Layer(values, locator, title))
 
     def groups_so_far(self, host: Host) -> list[Group]:
-        """The groups of a host and all above them before all sources are read, in the order in which it joined them."""
+        """The groups of a host and all above them before all sources are read, in the order in which it joined them.
+
+        It joins a group with its own groups, or when one of those above its own groups is nested in it. Of groups that
+        it joins at once Ansible takes any order.
+        """
         found: dict[str, Group] = {}
         for group in host.groups.values():
             found |= {**group.ancestors(), group.name: group} if group.name not in found else {}
         self._forget_depths()
-        return list(found.values())
+        times: dict[str, float] = {}
+        ahead = [(since + 0.5, name) for name, since in zip(host.groups, host.since, strict=True)]
+        heapify(ahead)
+        while ahead:
+            time, name = heappop(ahead)
+            if name not in times:
+                times[name] = time
+                for parent in self.groups[name].parents:
+                    heappush(ahead, (max(time, self._nested[name, parent]), parent))
+        return sorted(found.values(), key=lambda group: times[group.name])
 
     @staticmethod
     def ordered(groups: Iterable[Group]) -> list[Group]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,15 +22,14 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible.answers import Variables, only
-from nodeattrs.dialects.ansible.codes import YAML
 from nodeattrs.dialects.ansible.faults import AnsibleError
-from nodeattrs.dialects.ansible.files import Files, Plan, nested
+from nodeattrs.dialects.ansible.files import Files, Plan, nested, set_by
 from nodeattrs.dialects.ansible.levels import MERGE, REPLACE, title
 from nodeattrs.dialects.ansible.rendering import evaluated, weighed
 from nodeattrs.dialects.ansible.roles import Role
-from nodeattrs.dialects.ansible.templates import is_template, mentioned
+from nodeattrs.dialects.ansible.templates import GAP, is_template, mentioned, with_gaps
 from nodeattrs.dialects.ansible.values import MaySet
-from nodeattrs.dialects.ansible.where import Around, Task, names_in
+from nodeattrs.dialects.ansible.where import Around, Task, are_parts_of_names, possible_names
 from nodeattrs.dialects.ansible.words import is_sure, plain_name
 
 _NAMES = {
@@ -39,8 +38,11 @@ _NAMES = {
     "mount_facts": frozenset(("mount_points",)),
 }
 SETTING = frozenset(("set_fact", "include_vars"))
-"""The modules that are read, each pass of a loop for itself."""
+FOLLOWED = SETTING | {"group_by"}
+"""The modules that set variables; and all that are read, each pass of a loop for itself."""
 _SUFFIXES = (".yml", ".yaml", ".json")
+_GROUP = re.compile(rf"[\w{GAP}-]+", re.ASCII)
+"""A name of a group that Ansible takes as it is."""
 _OF_FOLDERS = frozenset(("depth", "extensions", "files_matching", "ignore_files", "ignore_unknown_extensions"))
 
 
@@ -51,14 +53,18 @@ class Happened:
     gathered, included, facts: levels 11, 18 and 19, the weakest first
     modules: modules of the playbook and of roles that may set facts
     groups: what may have changed groups and hosts
+    regrouped: the names of the groups that hosts may have come into, with gaps for what is not known of them
+    set_by_groups: the variables of the groups that a name with gaps may be; None for any
     """
 
     files: Files
     policy: Policy
+    set_by_groups: Callable[[str], frozenset[str] | None]
     gathered: list[Layer] = field(default_factory=list)
     included: list[Plan] = field(default_factory=list)
     facts: list[Layer] = field(default_factory=list)
     groups: list[Layer] = field(default_factory=list)
+    regrouped: set[str] = field(default_factory=set)
     modules: set[str] = field(default_factory=set)
     _learned: set[Path] = field(default_factory=set)
     _merged: dict[Any, Fold] = field(default_factory=dict)
@@ -72,6 +78,10 @@ class Happened:
         """Facts are gathered, by programs of others, too, where they are installed."""
         may_set = MaySet(origin, frozenset(("gather_subset", "module_setup")), ("ansible_", "facter_", "ohai_"))
         self.gathered.append(Layer.unknown(title(11), may_set, "facts are gathered here"))
+
+    def count(self) -> int:
+        """How many layers there are by now."""
+        return len(self.gathered) + len(self.included) + len(self.facts) + len(self.groups)
 
     def learn(self, *folders: Path) -> None:
         """Note the modules in folders of a playbook's or a role's own that mention `ansible_facts`."""
@@ -91,8 +101,8 @@ class Happened:
             self.fact(origin, "it is registered when the task has run", frozenset((body["register"],)))
         if module in ("setup", "gather_facts"):
             self.facts_gathered(origin)
-        elif module in ("add_host", "group_by"):
-            self._groups(origin, module)
+        elif module == "add_host":
+            self._regrouped(title(8), MaySet(origin, None), GAP, module)
         elif module.endswith(("_facts", ".load_vars")) or module in self.modules:
             self.fact(origin, "the module may set facts", _NAMES.get(module))
 
@@ -110,7 +120,9 @@ class Happened:
             runs = weighed(where.whens, answer, where.lookups())
         is_certain = bool(runs) and where.is_sure and is_sure(body)
         origin = where.origin(at, f"task {body.get('name') or module}")
-        if runs is not False and module == "set_fact":
+        if runs is not False and module == "group_by":
+            self._group_by(where, given, origin, answer)
+        elif runs is not False and module == "set_fact":
             key = next((key for key in body if plain_name(str(key)) == module), "args")
             locator = where.document.locator(origin.kind, "", (*at, key))
             self._set_fact(where, given, locator, answer, is_certain=is_certain)
@@ -118,9 +130,22 @@ class Happened:
             files = body.get("with_first_found")
             self._include_vars(where, given, origin, answer, files, is_certain=is_certain)
 
-    def _groups(self, origin: Origin, module: str) -> None:
+    def _regrouped(self, level: str, may_set: MaySet, group: str, module: str) -> None:
+        """Note that a task may put hosts into a group. group: its name, with gaps for what is not known of it"""
         reason = f"{module} may change groups, and with them the variables of a host, when it has run"
-        self.groups.append(Layer.unknown(title(8 if module == "add_host" else 7), origin, reason))
+        self.groups.append(Layer.unknown(level, may_set, reason))
+        self.regrouped.add(group)
+
+    def _group_by(self, where: Around, given: dict[Any, Any], origin: Origin, answer: Variables) -> None:
+        key = str(given.get("key"))
+        text = where.text(key, answer)
+        group = with_gaps(key) if text is ABSENT else text
+        if group is ABSENT or "parents" in given or not _GROUP.fullmatch(group):
+            self._regrouped(title(7), MaySet(origin, None), GAP, "group_by")
+            return
+        names = self.set_by_groups(group)
+        names = None if names is None else names | {"groups", "group_names"}
+        self._regrouped(title(7), MaySet(origin, names), group, "group_by")
 
     def _set_fact(
         self, where: Around, given: dict[Any, Any], locator: Locator, answer: Variables, *, is_certain: bool
@@ -149,7 +174,8 @@ class Happened:
         if path is not ABSENT and not _OF_FOLDERS & given.keys():
             layers = self._read(where, given, path)
         if layers is None:
-            names = self._by_facts(where, name if files is None else files) if "name" not in given else None
+            is_file = "name" not in given and "dir" not in given
+            names = self._by_name(where, name if files is None else files, answer) if is_file else None
             self._may_include(origin, f"which variables {name} brings is not known", names)
         elif is_certain and not is_template(given.get("name")):
             found = [_under(layer, given.get("name")) for layer in layers]
@@ -164,27 +190,23 @@ class Happened:
             reason = f"include_vars sets it from {self.files.shown(Path(path))}, when the task has run"
             self._may_include(origin, reason, None if is_open else names)
 
-    def _by_facts(self, where: Around, files: Any) -> frozenset[str] | None:
-        """The variables of the files that a name may stand for where only facts fill it in; None for any."""
-        names: set[str] = set()
-        for entry in files if isinstance(files, list) else [files]:
-            given = entry if isinstance(entry, dict) else {"files": entry}
-            texts = [
-                os.path.join(path, one)
-                for path in names_in(given.get("paths")) or [""]
-                for one in names_in(given["files"])
+    def _by_name(self, where: Around, files: Any, answer: Variables) -> frozenset[str] | None:
+        """The variables of the files that names with templates may stand for; None for any.
+
+        A name that is one template may be any file, unless it is of facts.
+        """
+        if not are_parts_of_names(files, answer):
+            return None
+        texts = possible_names(files)
+        if texts is None or (any(GAP in one.split("/") for one in texts) and not all(map(_is_fact, mentioned(files)))):
+            return None
+        try:
+            paths = [
+                path for one in texts for folder in where.sought("vars") for path in self.files.spelled(folder, one)
             ]
-            if not all(map(_is_fact, mentioned(texts))) or any("{%" in one for one in texts):
-                return None
-            try:
-                paths = [path for one in texts for folder in where.sought("vars") for path in _spelled(folder, one)]
-            except AnsibleError:
-                return None
-            layers = [layer for path in paths for layer in self._variables(path)]
-            if any(not isinstance(layer.value, dict) for layer in layers):
-                return None
-            names.update(str(key) for layer in layers for key in layer.value)
-        return frozenset(names)
+        except AnsibleError:
+            return None
+        return set_by(layer for path in paths if path.is_file() for layer in self._variables(path))
 
     def _variables(self, path: Path) -> list[Layer]:
         """The layer of a file that may be included; none where to include it fails."""
@@ -214,8 +236,8 @@ class Happened:
         if "dir" not in given:
             paths = [path]
         else:
-            paths = list(_below(self.files, path)) if path.is_dir() else []
-            if any(one.suffix not in _SUFFIXES for one in paths):
+            paths = list(self.files.below(path)) if path.is_dir() else []
+            if any(one.suffix not in _SUFFIXES and not border.is_layer_outside(one) for one in paths):
                 return []
         try:
             found = [self.files.variables(one, "include_vars", "", title(18)) for one in paths]
@@ -226,27 +248,6 @@ class Happened:
 
 def _is_fact(name: str) -> bool:
     return name.startswith("ansible_")
-
-
-def _spelled(folder: Path, text: str) -> Iterator[Path]:
-    """The files below a folder whose names a text may give. raises: AnsibleError"""
-    pattern = re.sub(r"\{\{.*?\}\}", "\0", os.path.normpath(os.path.join(folder, text)))
-    base = Path(os.path.dirname(pattern.partition("\0")[0]))
-    fits = re.compile(re.escape(pattern).replace("\0", ".*"))
-    if base.is_dir() and border.is_outside(base):
-        raise AnsibleError(YAML, border.REASON, file=str(base))
-    for path in base.rglob("*") if base.name == "vars" else base.glob("*"):
-        if fits.fullmatch(str(path)) and path.is_file():
-            yield path
-
-
-def _below(files: Files, folder: Path) -> Iterator[Path]:
-    for name in files.listed(folder):
-        path = folder / name
-        if path.is_dir():
-            yield from _below(files, path)
-        else:
-            yield path
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ keeps a role from running is not asked. It knows no hosts but those that a play'
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,25 +19,22 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.unknown import Unknown
+from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.ansible import plays
 from nodeattrs.dialects.ansible.faults import AnsibleError
-from nodeattrs.dialects.ansible.files import Files
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.plays import Play
+from nodeattrs.dialects.ansible.reached import Reach
 from nodeattrs.dialects.ansible.roles import Roles
-from nodeattrs.dialects.ansible.tasks import name_of
-from nodeattrs.dialects.ansible.templates import is_template
-from nodeattrs.dialects.ansible.words import arguments_of, module_of
+from nodeattrs.dialects.ansible.values import VAULT_HEADER
 
-_FOLDERS = ("", "playbooks", "plays")
-"""Where people keep playbooks."""
-_PLAY = re.compile(r"^(?:-\s+|\s+)[\"']?(?:hosts|(?:ansible\.builtin\.)?import_playbook)[\"']?\s*:", re.MULTILINE)
-_INCLUDED = re.compile(
-    r"(?:include|import)_role\s*:(?:[^\n]*?\bname\s*[=:]\s*|\s*\n(?:[^\n]*\n){0,6}?\s+name\s*:\s*)[\"']?([\w./-]+)"
-)
-"""The name of the role that a task includes or imports."""
-_DEPENDS = re.compile(r"^\s*-\s*(?:\{\s*)?(?:role\s*:|name\s*:)?\s*[\"']?([\w./-]+)[\"']?\s*(?:[,}#]|$)", re.MULTILINE)
+_FOLDERS = ("playbooks", "plays")
+"""Where people keep playbooks that do not lie at the top."""
+_PLAY = re.compile(r"\b(?:hosts|import_playbook)[\"']?[ \t]*:")
+_MARKS = ("hosts", "import_playbook", "ansible.builtin.import_playbook")
+"""What a play has, or what stands in its place."""
+_OF_VARIABLES = ("", ".yml", ".yaml", ".json")
 _KINDS = (("defaults", 2), ("vars", 15))
 
 
@@ -64,8 +60,26 @@ class PlacedIn:
         return " and ".join(found) + (" (for which hosts is not known)" if self.is_open else "")
 
 
-def places_in_plays(inventory: Inventory, path: Steps, hosts: Iterable[str] | None = None) -> list[PlacedIn]:
-    """The places that set a path in plays, the strongest level first. hosts: only plays for one of them
+@dataclass(frozen=True, slots=True)
+class InPlays:
+    """What the plays of a repository say of a path.
+
+    found:  the places that set it, the strongest level first
+    unread: what was not read, and may set it
+    """
+
+    found: Sequence[PlacedIn] = ()
+    unread: Sequence[Unread] = ()
+
+
+NO_PLAYS = InPlays()
+
+Leveled = tuple[Layer, int]
+"""A layer with the number of its level. What was not read is an unknown one."""
+
+
+def places_in_plays(inventory: Inventory, path: Steps, hosts: Iterable[str] | None = None) -> InPlays:
+    """The places that set a path in plays, and what was not read. hosts: only plays for one of them
 
     cost: one look at each playbook, and at the files of the roles that they reach
     """
@@ -76,113 +90,134 @@ def places_in_plays(inventory: Inventory, path: Steps, hosts: Iterable[str] | No
 class _Plays:
     def __init__(self, inventory: Inventory, path: Steps) -> None:
         self.inventory, self.files, self.path = inventory, inventory.files, path
-        self._word = re.compile(rf"\b{re.escape(str(path[0]))}\b") if path else re.compile("(?!)")
-        self._named: dict[Path, list[str]] = {}
-        self._set: dict[Path, list[tuple[Layer, int]]] = {}
+        self._word = re.compile(rf"\b{re.escape(str(path[0]))}\b")
+        self._reach = Reach(inventory)
+        self._set: dict[Path, list[Leveled]] = {}
+        self._open: list[Layer] = []
 
-    def found(self, hosts: frozenset[str] | None) -> list[PlacedIn]:
+    def found(self, hosts: frozenset[str] | None) -> InPlays:
         places: dict[tuple[Origin, int], tuple[Any, list[tuple[str, Play]]]] = {}
+        unread: dict[Unread, None] = {}
         for name, play in self._plays:
-            is_open = play.patterns is None
-            if not is_open and hosts is not None and hosts.isdisjoint(self._hosts(play)):
+            if play.patterns is not None and hosts is not None and hosts.isdisjoint(self._hosts(play)):
                 continue
-            for layer, level in (*self._of_play(play), *self._of_roles(play)):
-                value = dig(layer.value, self.path)
-                if value is not ABSENT:
+            for layer, level in self._layers_of(play):
+                if type(layer.value) is Unknown:
+                    unread[self._unread(layer)] = None
+                elif (value := dig(layer.value, self.path)) is not ABSENT:
                     key = layer.origin.at(self.path), level
                     places.setdefault(key, (value, []))[1].append((name, play))
         rows = [_placed(origin, value, level, its) for (origin, level), (value, its) in places.items()]
-        return sorted(rows, key=lambda one: -one.level)
+        unread |= dict.fromkeys(map(self._unread, self._open))
+        return InPlays(sorted(rows, key=lambda one: -one.level), [*unread])
+
+    def _unread(self, layer: Layer) -> Unread:
+        origin = layer.origin.at(())
+        reason = layer.value.reason.removeprefix("it ")
+        return Unread(origin.place or origin.who, reason, (self.path[:1],), origin.kind, origin.name)
 
     def _hosts(self, play: Play) -> list[str]:
         return self.inventory.matching(*(play.patterns or ()))
+
+    # --- playbooks
 
     @cached_property
     def _plays(self) -> list[tuple[str, Play]]:
         """The plays of all playbooks that none of the others imports, each with the playbook's name."""
         read: dict[str, list[Play]] = {}
-        for name in _playbooks(self.files):
+        for path in self._playbooks():
+            name = self.files.shown(path)
             try:
-                read[name] = plays.read(self.inventory, (name,))
-            except AnsibleError:
-                continue  # those who run it see why
+                if self._has_plays(path):
+                    read[name] = plays.read(self.inventory, (name,))
+            except AnsibleError as error:
+                self._open.append(_broken("playbook", error, name, 12))
         imported = {play.document.file for name, its in read.items() for play in its if play.document.file != name}
         return [(name, play) for name, its in read.items() if name not in imported for play in its]
 
-    def _of_play(self, play: Play) -> Iterator[tuple[Layer, int]]:
+    def _playbooks(self) -> Iterator[Path]:
+        """The files that may be playbooks, by their name and folder."""
+        root, around = self.files.folder, border.in_force()
+        if around is not None and not around.has(root):  # no repository
+            return
+        top = [root / name for name in self.files.listed(root)]
+        folders = (root / one for one in _FOLDERS if around is None or around.has(root / one))
+        for path in (*top, *(path for folder in folders for path in self.files.below(folder))):
+            if path.suffix in (".yml", ".yaml") and path.is_file():
+                yield path
+
+    def _has_plays(self, path: Path) -> bool:
+        """Whether a file has a play; an encrypted one is noted as unread. raises: AnsibleError"""
+        text = self.files.text(path).text
+        if not (text.startswith(VAULT_HEADER) or _PLAY.search(text)):
+            return False
+        document = self.files.document(path)
+        if document is None:
+            self._open.append(Layer.unknown(title(12), Origin("file", "", self.files.shown(path)), "is encrypted"))
+            return False
+        entries = document.tree if isinstance(document.tree, list) else []
+        return any(word in one for one in entries if isinstance(one, dict) for word in _MARKS)
+
+    # --- layers
+
+    def _layers_of(self, play: Play) -> Iterator[Leveled]:
+        reached = self._reach.of(play)
+        yield from self._of_play(play)
+        for role in reached.roles:
+            yield from self._in_role(role)
+        yield from ((layer, 19) for layer in reached.unread)
+
+    def _of_play(self, play: Play) -> Iterator[Leveled]:
         for plan in play.vars():
             yield from ((layer, 12) for layer in ([plan] if isinstance(plan, Layer) else plan.layers()))
         given = play.body.get("vars_files") or []
         for entry in [given] if isinstance(given, str) else given:
             for name in entry if isinstance(entry, list) else [entry]:
-                for file in (play.folder / "vars" / str(name), play.folder / str(name)):
-                    yield from self._layers([file], "vars_files", str(name), 14) if not is_template(name) else ()
+                for folder in (play.folder / "vars", play.folder):
+                    yield from self._file(folder, str(name), play)
 
-    # --- roles
+    def _file(self, folder: Path, name: str, play: Play) -> Iterator[Leveled]:
+        """The files that a name in `vars_files` may stand for."""
+        try:
+            yield from self._layers(self.files.spelled(folder, name), "vars_files", name, 14)
+        except AnsibleError as error:
+            origin = play.document.locator("play", play.name, (*play.at, "vars_files")).at(())
+            yield Layer.unknown(title(14), origin, f"cannot be followed: {error.reason}"), 14
 
-    def _of_roles(self, play: Play) -> Iterator[tuple[Layer, int]]:
-        config = self.inventory.config
-        paths = config.roles_path, config.collections_path
-        how = *paths, config.yaml_valid_extensions, self.inventory.policy, lambda name, own: name
-        roles = Roles(self.files, *how, are_private=config.private_role_vars)
-        seen: dict[Path, None] = {}
-        ahead = [(name, play.folder) for name in _entries(play)]
-        while ahead:
-            name, folder = ahead.pop()
-            path = roles.folder_of(name, play.folder, folder)
-            if path is None or path in seen:
-                continue
-            seen[path] = None
-            ahead += [(one, path.parent) for one in self._names(path)]
-        for path in seen:
-            yield from self._in_role(path, roles)
-
-    def _names(self, role: Path) -> list[str]:
-        """The roles that a role's tasks and its `meta` name."""
-        if role not in self._named:
-            found: dict[str, None] = {}
-            for folder in ("tasks", "handlers"):
-                for file in self._below(role / folder):
-                    found |= dict.fromkeys(_INCLUDED.findall(self._text(file)))
-            for file in self._below(role / "meta"):
-                _, _, needed = self._text(file).partition("dependencies:")
-                found |= dict.fromkeys(_DEPENDS.findall(needed))
-            self._named[role] = list(found)
-        return self._named[role]
-
-    def _in_role(self, role: Path, roles: Roles) -> list[tuple[Layer, int]]:
+    def _in_role(self, role: Path) -> list[Leveled]:
         if role not in self._set:
             self._set[role] = []
             for kind, level in _KINDS:
-                main = roles.file(role / kind, "main")
-                paths = [] if main is None else [*self._below(main)] if main.is_dir() else [main]
+                main = Roles.file(role / kind, "main")
+                is_folder = main is not None and main.is_dir()
+                paths = [*self.files.below(role / kind / "main")] if is_folder else [main] if main else []
+                paths = [path for path in paths if path.suffix in _OF_VARIABLES]
                 self._set[role] += self._layers(paths, f"role {kind}", role.name, level)
         return self._set[role]
 
-    def _layers(self, paths: Iterable[Path], kind: str, name: str, level: int) -> Iterator[tuple[Layer, int]]:
+    def _layers(self, paths: Iterable[Path], kind: str, name: str, level: int) -> Iterator[Leveled]:
+        """The layers of those files that have the name of the variable in them, or cannot be read."""
         for path in paths:
-            if not path.is_file() or not self._word.search(self._text(path)):
-                continue
             try:
-                layer = self.files.variables(path, kind, name, title(level))
-            except AnsibleError:
-                continue
-            if layer is not None and type(layer.value) is not Unknown:
+                layer = self.files.variables(path, kind, name, title(level)) if self._may_set(path) else None
+            except AnsibleError as error:
+                layer = _broken(kind, error, self.files.shown(path), level)
+            if layer is not None:
                 yield layer, level
 
-    def _below(self, folder: Path) -> Iterator[Path]:
-        for name in self.files.listed(folder):
-            path = folder / name
-            if path.is_dir():
-                yield from self._below(path)
-            elif path.suffix in ("", ".yml", ".yaml", ".json"):
-                yield path
+    def _may_set(self, path: Path) -> bool:
+        """Whether a file has the name of the variable in it, or is closed. raises: AnsibleError"""
+        if border.is_layer_outside(path):
+            return True
+        text = self.files.text(path).text if path.is_file() else ""
+        return text.startswith(VAULT_HEADER) or self._word.search(text) is not None
 
-    def _text(self, path: Path) -> str:
-        try:
-            return self.files.text(path).text
-        except AnsibleError:
-            return ""
+
+def _broken(kind: str, error: AnsibleError, name: str, level: int) -> Layer:
+    """The layer of a file that cannot be read."""
+    is_place = error.reason == border.REASON
+    reason = error.reason if is_place else f"is broken: {error.reason}"
+    return Layer.unknown(title(level), Origin(kind, "", error.file or name, error.line), reason)
 
 
 def _placed(origin: Origin, value: Any, level: int, plays: Iterable[tuple[str, Play]]) -> PlacedIn:
@@ -206,36 +241,3 @@ def _ranges(numbers: Iterable[int]) -> Iterator[str]:
         else:
             rows.append([number])
     yield from (str(row[0]) if len(row) == 1 else f"{row[0]} to {row[-1]}" for row in rows)
-
-
-def _playbooks(files: Files) -> Iterator[str]:
-    """The names of files that look like playbooks."""
-    around = border.in_force()
-    for folder in (one for one in _FOLDERS if around is None or around.has(files.folder / one)):
-        for name in files.listed(files.folder / folder):
-            path = files.folder / folder / name
-            if path.suffix in (".yml", ".yaml") and path.is_file() and _looks_so(path):
-                yield os.path.join(folder, name)
-
-
-def _looks_so(path: Path) -> bool:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return False
-    return _PLAY.search(text) is not None
-
-
-def _entries(play: Play) -> Iterator[str]:
-    """The roles that a play names, under `roles` and in its own tasks."""
-    for entry in play.body.get("roles") or []:
-        name = entry.get("role", entry.get("name")) if isinstance(entry, dict) else entry
-        if isinstance(name, str):
-            yield name
-    ahead: list[Any] = [play.body]
-    while ahead:
-        one = ahead.pop()
-        ahead += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
-        module, given = module_of(one) if isinstance(one, dict) else ("", None)
-        if module in ("include_role", "import_role"):
-            yield name_of(arguments_of(one, given))

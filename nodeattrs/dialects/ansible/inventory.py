@@ -18,7 +18,7 @@ from nodeattrs import border
 from nodeattrs.codes import Kind
 from nodeattrs.core.borders import A_PATH, Listed, taking
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.fold import Layer
+from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.tree import near
 from nodeattrs.core.unknown import Unknown
@@ -36,10 +36,11 @@ from nodeattrs.dialects.ansible.config import TAGS, Config, config_of
 from nodeattrs.dialects.ansible.dynamic import Dynamic
 from nodeattrs.dialects.ansible.facts import Facts
 from nodeattrs.dialects.ansible.faults import AnsibleError, warned
-from nodeattrs.dialects.ansible.files import Files, Plan, nested
+from nodeattrs.dialects.ansible.files import Files, Plan, nested, set_by
 from nodeattrs.dialects.ansible.groups import Group, Host, Tree
 from nodeattrs.dialects.ansible.levels import MERGE, PRECEDENCE, REPLACE, RESERVED, title
 from nodeattrs.dialects.ansible.sources import NotRun, Sources
+from nodeattrs.dialects.ansible.templates import fits
 from nodeattrs.dialects.ansible.words import is_yes
 from nodeattrs.errors import MissingExtra, TooMuch
 from nodeattrs.formats.documents import Document
@@ -288,6 +289,20 @@ class Inventory:
     def hosts_of_groups(self) -> dict[str, list[str]]:
         """The names of the hosts of each group."""
         return {name: list(group.all_hosts()) for name, group in self.groups.items()}
+
+    def set_by_groups(self, name: str, folders: Iterable[Path]) -> frozenset[str] | None:
+        """The variables that the groups of a name with gaps, and those above them, set; None for any.
+
+        folders: of playbooks, in which `group_vars` lies, too
+        """
+        places = [*self._sources.places, *dict.fromkeys(folders)]
+        named = {file.partition(".")[0] for place in places for file in self.files.listed(place / "group_vars")}
+        found = {one for one in (*self.groups, *named) if fits(one, name) or fits(one, name.replace("-", "_"))}
+        above = (self.groups[one].ancestors() for one in found if one in self.groups)
+        found = {*found, *(one for names in above for one in names)} - {"all"}
+        layers = [layer for one in found if one in self.groups for layer in self.groups[one].layers]
+        plan = Fold((Layer({}), *layers, *self._files(places, "group_vars", sorted(found), 7)), self.policy)
+        return set_by(plan.layers())
 
     # --- while sources are read
 

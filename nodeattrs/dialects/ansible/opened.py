@@ -17,7 +17,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible.arguments import answer_of, inventory_of
-from nodeattrs.dialects.ansible.in_plays import places_in_plays
+from nodeattrs.dialects.ansible.in_plays import InPlays, places_in_plays
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.references import PLAYED
 from nodeattrs.dialects.ansible.reports import layers_of, unread
@@ -32,7 +32,7 @@ _OF_PLAYS = (".yml", ".yaml")
 _OF_ROLES = frozenset(("defaults", "handlers", "meta", "playbooks", "roles", "tasks", "vars"))
 """Folders whose files plays and roles read, also by names that are filled in."""
 
-_NAME = re.compile(r"[\w.-]+\.ya?ml\b")
+_NAME = re.compile(r"[\w.-]+")
 
 
 class AnsibleHosts(InRepository):
@@ -42,6 +42,11 @@ class AnsibleHosts(InRepository):
     def place(self) -> Path | None:
         """The inventory that somebody names; None leaves it to ansible.cfg."""
         return self.request.named(self.side, "ansible", None)
+
+    @cached_property
+    def _of_paths(self) -> dict[TreePath, list[InPlays]]:
+        """What plays say of the paths that were asked for."""
+        return {}
 
     @cached_property
     def _asked(self) -> Mapping[str, Any] | None:
@@ -129,13 +134,22 @@ class AnsibleHosts(InRepository):
         for file in self.side.files:
             if file.endswith((*_OF_PLAYS, ".cfg")):
                 with suppress(NodeattrsError):
-                    found.update(_NAME.findall(text_of(self.side.top / file, file)))
-        return found
+                    found.update(map(_to_ending, _NAME.findall(text_of(self.side.top / file, file))))
+        return found - {""}
 
     def lines_of(self, path: TreePath) -> Iterable[tuple[Origin, str]]:
         """The lines of roles and plays that set a variable, or a path in its value, each with the plays."""
-        found = [one for inventory in self.inventories.values() for one in places_in_plays(inventory, path)]
-        return [(one.origin, f"in {one.where}") for one in found]
+        return [(one.origin, f"in {one.where}") for all_of in self._in_plays(path) for one in all_of.found]
+
+    def unread_lines(self, path: TreePath) -> Iterable[Unread]:
+        """What was not read of the roles and plays that may set a variable."""
+        return [one for all_of in self._in_plays(path) for one in all_of.unread]
+
+    def _in_plays(self, path: TreePath) -> list[InPlays]:
+        """What plays say of a path, over each inventory. cost: they are read once for a path"""
+        if path not in self._of_paths:
+            self._of_paths[path] = [places_in_plays(inventory, path) for inventory in self.inventories.values()]
+        return self._of_paths[path]
 
     def answer(self, name: str) -> Answered:
         """The variables of a host; for a command that names a task, the variables in the task."""
@@ -152,6 +166,12 @@ class AnsibleHosts(InRepository):
             return _shown(answer.trace(path))
 
         return {"variable": part._replace(tree=as_attribute(part.tree), trace=trace, unread=doubts)}
+
+
+def _to_ending(word: str) -> str:
+    """A word to the ending of a file of YAML in it; "" where it has none."""
+    at = max(word.rfind(one) + len(one) if one in word else 0 for one in _OF_PLAYS)
+    return word[:at]
 
 
 def _shown(trace: Trace) -> Trace:

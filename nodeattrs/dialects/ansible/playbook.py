@@ -5,8 +5,10 @@ It knows what a task is given; how tasks are found is the matter of `tasks`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +28,13 @@ from nodeattrs.dialects.ansible.plays import Play
 from nodeattrs.dialects.ansible.rendering import evaluated
 from nodeattrs.dialects.ansible.roles import Asked, Role, Roles, asked_by
 from nodeattrs.dialects.ansible.tasks import Walk
+from nodeattrs.dialects.ansible.templates import fits
 from nodeattrs.dialects.ansible.where import Around, Task, surroundings
 
 _YIELDING = ("inventory_hostname", "group_names", "inventory_hostname_short")
 """Variables of Ansible's own that play vars and all above override."""
+_SEVERAL = re.compile(r"[*?~\[]")
+"""What may make several names of one pattern."""
 
 
 class InTask(Variables):
@@ -103,7 +108,9 @@ class Playbook:
         return answer
 
     def _walk(self, host: str) -> Iterator[Task]:
-        walk: Walk = Walk(self._reader(None), lambda where: self._now(where, walk, host))
+        folders = [play.folder for play in self.plays]
+        set_by_groups = partial(self.inventory.set_by_groups, folders=folders)
+        walk: Walk = Walk(self._reader(None), lambda where: self._now(where, walk, host), set_by_groups)
         hosts = self.inventory.hosts
         walk.happened.learn(*map(Path, self.inventory.config.library))
         for name in (one for one in self.inventory.config.unread if one in TAGS):
@@ -114,14 +121,23 @@ class Playbook:
                 origin = play.document.locator("play", "", (*play.at, "hosts")).at(())
                 walk.happened.fact(origin, play.missing, None)
             names = self._hosts(play)
-            if host in names and (host in hosts or host == LOCALHOST):
-                yield from walk.play(play, self._reader(play), *self._roles_of(play))
+            outside, is_open = surroundings(play), self._is_regrouped(play, walk.happened.regrouped)
+            if (host in names or is_open) and (host in hosts or host == LOCALHOST):
+                outside = replace(outside, is_sure=False) if is_open else outside
+                yield from walk.play(outside, self._reader(play), *self._roles_of(play))
             elif names and self._delegates(play):
                 origin = play.document.locator("play", play.name, play.at).at(())
                 walk.happened.fact(origin, f"a task for other hosts may set facts of {host}", None)
         so_far = walk.happened
         facts = (one for one in so_far.facts if type(one.value) is Unknown)
         self._unknown[host] = [*so_far.groups, *so_far.gathered, *facts]
+
+    @staticmethod
+    def _is_regrouped(play: Play, groups: Iterable[str]) -> bool:
+        """Whether the hosts of a play may be others, since tasks may have put them into groups."""
+        words = [one.strip("!& ") for text in play.patterns or () for one in re.split("[,:]", text)]
+        words = [one for one in words if one not in ("all", "*")]
+        return any(fits(one, group) or _SEVERAL.search(one) for one in words for group in groups)
 
     def _delegates(self, play: Play) -> bool:
         """Whether the file of a play, or a file of tasks of its roles, mentions `delegate_facts`."""

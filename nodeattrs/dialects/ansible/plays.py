@@ -15,6 +15,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
+from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.codes import (
     MISSING,
@@ -38,6 +39,7 @@ from nodeattrs.dialects.ansible.words import PLAY
 from nodeattrs.formats.documents import Document
 
 LookUp = Callable[[str], Any]
+_NOT_FILLED_IN = "the name of this file cannot be filled in"
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +167,7 @@ def _patterns(play: Play, inventory: Inventory) -> tuple[tuple[str, ...] | None,
     """The patterns of hosts of a play; None with the reason, and a warning, where they need what only a run knows."""
     hosts = play.body["hosts"]
     if is_template(str(hosts)):
-        known = given(play, inventory, {}, files(play, inventory, given(play, inventory, {}).known))
+        known = given(play, inventory, {}, _files_of_all(play, inventory))
         unset = [f"`{name}` has no value" for name in mentioned(hosts) if known.known(name) is ABSENT]
         hosts = evaluated(hosts, known)
         if hosts is ABSENT:
@@ -173,6 +175,16 @@ def _patterns(play: Play, inventory: Inventory) -> tuple[tuple[str, ...] | None,
             inventory.warn(NO_MATCH, reason, play.document.file, play.document.place((*play.at, "hosts"))[0])
             return None, reason
     return tuple(map(str, hosts if isinstance(hosts, list) else [hosts])), ""
+
+
+def _files_of_all(play: Play, inventory: Inventory) -> list[Plan]:
+    """The `vars_files` before any host is asked: those whose names need a host are passed over, as there."""
+    found = files(play, inventory, given(play, inventory, {}).known)
+    return [one for one in found if not _is_not_filled_in(one)]
+
+
+def _is_not_filled_in(one: Plan) -> bool:
+    return isinstance(one, Layer) and isinstance(one.value, Unknown) and one.value.reason == _NOT_FILLED_IN
 
 
 def prompts(play: Play, inventory: Inventory) -> list[Layer]:
@@ -207,7 +219,7 @@ def files(play: Play, inventory: Inventory, look_up: LookUp) -> list[Plan]:
         if path is ABSENT:
             message = f"a name in vars_files cannot be filled in: {entry!r}"
             inventory.warn(VARS_FILE_SKIPPED, message, origin.file, origin.line)
-            found.append(Layer.unknown(title(14), origin, "the name of this file cannot be filled in"))
+            found.append(Layer.unknown(title(14), origin, _NOT_FILLED_IN))
             continue
         if path is None:
             message = f"{', '.join(map(str, names))}: named in vars_files, and not there"

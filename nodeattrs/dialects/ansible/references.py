@@ -58,7 +58,7 @@ _ALONE = re.compile(r"\{\{\s*(?!not\b)([A-Za-z_]\w*)\s*\}\}", re.ASCII)
 _ONE = re.compile(r"\{\{(?:(?!\}\}).)*\}\}", re.DOTALL)
 _SECTION = re.compile(r"\[([^\]]+)\]")
 _INVENTORY = re.compile(r"^\[[^\]\n]+:(?:vars|children)\]", re.MULTILINE)
-_TAILED = re.compile(r"(\w+)\s*=\s*([^'\"\s#][^'\"#]*?)\s+#")
+_KEY = re.compile(r"\w+")
 _CUT = re.compile(r"^[^'\"#]*?\s(\w+)=([^'\"\s#]+)#\S")
 """A template that is all of a text; a section of INI, and in one of an inventory a variable with a comment behind it,
 or with a `#` within it.
@@ -376,12 +376,20 @@ def _commented(text: str, name: str) -> Iterator[AnsibleError]:
     for number, line in enumerate(text.splitlines(), 1) if _INVENTORY.search(text) else ():
         head = _SECTION.match(line)
         section = head[1] if head else section
-        found = _TAILED.match(line) if section.endswith(":vars") else None
-        if found and not _is_literal(found[2]):
-            yield warned(INI_COMMENT, f"the comment belongs to the value of {found[1]}", name, number)
+        key = _tailed(line) if section.endswith(":vars") else ""
+        if key:
+            yield warned(INI_COMMENT, f"the comment belongs to the value of {key}", name, number)
         cut = None if head or section.endswith(":vars") or line[:1] in "#;" else _CUT.search(line)
         if cut:
             yield warned(INI_COMMENT, f"{cut[1]} is {cut[2]!r} here: a comment begins within the word", name, number)
+
+
+def _tailed(line: str) -> str:
+    """The key of a line whose value, without quotes, has blanks and a `#` behind it; "" for another line."""
+    setting, mark, _ = line.partition("#")
+    key, _, value = setting.partition("=")
+    is_tailed = mark and value.strip() and value != value.rstrip() and not {"'", '"'} & set(setting)
+    return key.rstrip() if is_tailed and _KEY.fullmatch(key.rstrip()) and not _is_literal(value.strip()) else ""
 
 
 def _is_literal(text: str) -> bool:

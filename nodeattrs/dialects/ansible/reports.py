@@ -10,13 +10,13 @@ from typing import Any
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.trace import Trace, shown
 from nodeattrs.core.tree import ABSENT, Path, spell
-from nodeattrs.core.unread import Unread
+from nodeattrs.core.unread import Unread, sentences
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.because import Mention, mentions, reasons
 from nodeattrs.dialects.ansible.codes import NOT_EVALUATED
 from nodeattrs.dialects.ansible.config import Config, settings
 from nodeattrs.dialects.ansible.faults import AnsibleError, warned
-from nodeattrs.dialects.ansible.in_plays import PlacedIn, places_in_plays
+from nodeattrs.dialects.ansible.in_plays import NO_PLAYS, InPlays, PlacedIn, places_in_plays
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.playbook import InTask
 from nodeattrs.dialects.ansible.printing import printed_variables
@@ -46,14 +46,14 @@ class ExplainedVariable:
     """Why a host has a value: the table of the trace, the rules in words, and what its templates mention.
 
     rendered: the value with its templates evaluated, where that was asked for
-    in_plays: the places that set it in plays, where no play is asked about
+    in_plays: what plays say of it, where no play is asked about
     """
 
     inventory: Inventory
     answer: Variables
     explanation: Explanation
     rendered: Rendered | None = None
-    in_plays: Sequence[PlacedIn] = ()
+    in_plays: InPlays = NO_PLAYS
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as data; why the winner overrides the others, and the variables that its templates mention."""
@@ -66,7 +66,8 @@ class ExplainedVariable:
                 for one in self._mentions(explanation)
             ],
             **({} if self.rendered is None else _rendered(self.rendered)),
-            "in_plays": list(map(_placed, self.in_plays)),
+            "in_plays": list(map(_placed, self.in_plays.found)),
+            "unread_in_plays": [one.to_dict() for one in self.in_plays.unread],
         }
 
     def _mentions(self, explanation: Explanation) -> list[Mention]:
@@ -79,7 +80,8 @@ class ExplainedVariable:
         for title, rows in (
             ("why", reasons(self.inventory, explanation.trace)),
             ("mentions", [_mentioned(one) for one in self._mentions(explanation)]),
-            ("in plays", [_sentence(one) for one in self.in_plays]),
+            ("in plays", [_sentence(one) for one in self.in_plays.found]),
+            ("not read in plays", [*sentences(self.in_plays.unread)]),
             ("rendered", [] if self.rendered is None else [shown(as_json(self.rendered.value))]),
             ("not evaluated", [] if self.rendered is None else list(_left(self.rendered))),
         ):
@@ -127,8 +129,8 @@ def explained_variable(
     """
     trace = answer.trace(path)
     is_outside = not isinstance(answer, InTask)
-    in_plays = places_in_plays(inventory, path, [answer.host]) if is_outside and path else []
-    hint = None if trace.found or trace.claims or in_plays else way_to(as_json(answer.vars), path)
+    in_plays = places_in_plays(inventory, path, [answer.host]) if is_outside and path else NO_PLAYS
+    hint = None if trace.found or trace.claims or in_plays.found else way_to(as_json(answer.vars), path)
     rendered = None
     if render is not None and trace.found:
         rendered = render.rendered(trace.value, path)

@@ -192,10 +192,21 @@ class Roles:
         role.needs += [] if meta is None else [self.read(entry, folder, role) for entry in _dependencies(meta)]
         return role
 
-    def folder_of(self, name: str, folder: Path, beside: Path) -> Path | None:
+    def folder_of(self, name: str, folder: Path, beside: Path, collections: Sequence[str] = ()) -> Path | None:
         """The folder of a role of a name; None where it is not there. beside: a folder in which it is sought, too"""
-        candidates = [*self._candidates(name, folder, None, ()), beside / name]
+        candidates = [*self._candidates(name, folder, None, collections), beside / name]
         return next((one for one in candidates if os.path.isdir(one)), None)
+
+    def names_like(self, name: str, folder: Path, beside: Path) -> list[str]:
+        """The names of all roles that a name with templates may give. raises: AnsibleError, where it may be any
+
+        beside: a folder in which they are sought, too
+        """
+        if not name:
+            raise AnsibleError(NO_ROLE, "which role it names is not known")
+        homes = (folder / "roles", *map(Path, self.paths), beside)
+        found = (path.relative_to(home) for home in homes for path in self.files.spelled(home, name) if path.is_dir())
+        return [*dict.fromkeys(map(str, found))]
 
     def _found(self, name: str, folder: Path, by: Role | None, asked: Asked) -> Path:
         for candidate in self._candidates(name, folder, by, asked.collections):
@@ -203,10 +214,10 @@ class Roles:
                 return candidate
         line = asked.document.place(asked.at)[0]
         hint = "roles are sought in roles/ beside the playbook, in roles_path and beside the playbook"
-        hint = self._required(name) or hint
+        hint = self.required(name) or hint
         raise AnsibleError(NO_ROLE, f"no role {name}", file=asked.document.file, line=line, hint=hint)
 
-    def _required(self, name: str) -> str:
+    def required(self, name: str) -> str:
         """Which file of requirements names a role or its collection, in words; "" for none."""
         wanted = re.compile(
             rf"(?<![\w.-]){re.escape(name.rpartition('.')[0] if name.count('.') > 1 else name)}(?![\w-])"

@@ -6,26 +6,29 @@ Imports and includes whose names can be known are followed, an include once for 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.fold import Layer
+from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.codes import NO_FILE, WRONG_SHAPE
 from nodeattrs.dialects.ansible.faults import AnsibleError
-from nodeattrs.dialects.ansible.happenings import SETTING, Happened
+from nodeattrs.dialects.ansible.files import set_by
+from nodeattrs.dialects.ansible.happenings import FOLLOWED, SETTING, Happened
 from nodeattrs.dialects.ansible.levels import MERGE, title
 from nodeattrs.dialects.ansible.plays import Play
 from nodeattrs.dialects.ansible.rendering import evaluated, weighed
 from nodeattrs.dialects.ansible.roles import Asked, Role, Roles, variables_of
+from nodeattrs.dialects.ansible.templates import GAP, mentioned
 from nodeattrs.dialects.ansible.values import MaySet
-from nodeattrs.dialects.ansible.where import Around, Task, surroundings
+from nodeattrs.dialects.ansible.where import Around, Task, are_parts_of_names, possible_names, surroundings
 from nodeattrs.dialects.ansible.words import arguments_of, is_yes, module_of, never_runs, plain_name
 
 MOST_INCLUDES = 50
@@ -41,19 +44,26 @@ class Walk:
     joined:  the roles that are in the play so far
     """
 
-    def __init__(self, roles: Roles, now: Callable[[Around], Variables]) -> None:
+    def __init__(
+        self,
+        roles: Roles,
+        now: Callable[[Around], Variables],
+        set_by_groups: Callable[[str], frozenset[str] | None],
+    ) -> None:
         self.roles = roles
-        self.happened = Happened(roles.files, roles.policy)
+        self.happened = Happened(roles.files, roles.policy, set_by_groups)
         self.joined: list[Role] = []
         self._unit: list[tuple[Around, Role]] = []
         self._entered = [self._unit]
         self._ran: list[Role] = []
+        self._last: tuple[list[Path], int] = [], 0
         self._budget = Budget("the tasks of a playbook")
         self._now = now
 
-    def play(self, play: Play, roles: Roles, entries: list[Role], joined: list[Role]) -> Iterator[Task]:
+    def play(self, outside: Around, roles: Roles, entries: list[Role], joined: list[Role]) -> Iterator[Task]:
         """The tasks of a play in the order in which they run.
 
+        outside: what surrounds them
         roles:   reads roles, with the names that the play can fill in
         entries: the roles under `roles`, dependencies before those that need them; each runs once
         joined:  those and what is imported
@@ -61,7 +71,7 @@ class Walk:
         """
         self.roles, self.joined, self._unit, self._ran = roles, list(joined), [], []
         self._entered = [self._unit]
-        outside = surroundings(play)
+        play = outside.play
         if play.body.get("gather_facts", True) is not False:
             self.happened.facts_gathered(outside.origin(play.at, "play"))
         self.happened.learn(play.folder / "library", play.folder / "action_plugins")
@@ -158,7 +168,7 @@ class Walk:
         name = str(body.get("name") or module)
         inside = inside.within(own, at, 17, "task", name)
         yield self.happened.met(name, body, at, inside, self.joined)
-        for one in self._passes(inside, body, at) if module in SETTING else ():
+        for one in self._passes(inside, body, at) if module in FOLLOWED else ():
             self.happened.set(one, body, module, arguments_of(body, arguments), at, self._now(one))
         self.happened.note(inside, body, module, at)
 
@@ -206,7 +216,7 @@ class Walk:
         """The list of a loop; None where it is not known."""
         kind = "vars" if module_of(body)[0] == "include_vars" else "files"
         found = evaluated(body[key], self._now(where), where.lookups())
-        if key == "with_first_found" and found is not ABSENT:
+        if key == _FOUND and found is not ABSENT:
             try:
                 return [where.first_found([found], kind)]
             except LookupError:
@@ -227,6 +237,7 @@ class Walk:
         if not isinstance(apply, dict):
             origin = inside.origin(at, module)
             raise AnsibleError(WRONG_SHAPE, "apply is a map of keywords", file=origin.file, line=origin.line)
+        given |= {_FOUND: body[_FOUND]} if _FOUND in body else {}
         self.happened.note(inside, body, module, at)
         for one in self._passes(inside, body, at):
             runs = weighed(one.whens, self._now(one.within(own, at, 17, module)), one.lookups())
@@ -242,29 +253,69 @@ class Walk:
             yield from self._file(inside, path)
         elif path is None:
             origin = inside.origin(at, "import_tasks")
-            raise AnsibleError(NO_FILE, f"no file {_file_of(given)}", file=origin.file, line=origin.line)
+            raise AnsibleError(NO_FILE, f"no file {file_of(given)}", file=origin.file, line=origin.line)
         else:
             self._unknown_tasks(inside, given, at, "import_tasks")
 
     def _include_tasks(self, outside: Around, own: dict[Any, Any], given: dict[Any, Any], at: Steps) -> Iterator[Task]:
         inside = self._given(outside, own, at, "include_tasks")
         path = self._path(inside, given)
-        if path is ABSENT or path is None:
+        if path is ABSENT:
+            yield from self._any_tasks(inside, given, at)
+        elif path is None:
             self._unknown_tasks(inside, given, at, "include_tasks")
         else:
-            self.joined += imported_from(inside, path, self.roles)
+            self._join(inside, imported_from(inside, path, self.roles), at)
             yield from self._including(self._file(self._applied(inside, given, at), path))
 
     def _path(self, inside: Around, given: dict[Any, Any]) -> Any:
         """The file of tasks that a task names; None where it is not there, ABSENT where it cannot be known."""
-        plain = inside.text(_file_of(given), self._now(inside))
+        plain = inside.text(file_of(given), self._now(inside))
         if plain is ABSENT:
             return ABSENT
         paths = (folder / plain for folder in (inside.folder, *inside.sought("tasks")))
         return next((one for one in paths if os.path.isfile(one)), None)
 
+    def _join(self, inside: Around, roles: Iterable[Role], at: Steps) -> None:
+        """Let roles join the play; where their task may not run, what they set for all tasks is not known."""
+        found = [*roles]
+        self.joined += found
+        plans = [plan for one in found if one.is_public for plan in (*one.all_defaults(), *one.all_vars())]
+        if plans and not inside.is_sure:
+            names = set_by(Fold((Layer({}), *plans), self.roles.policy).layers())
+            self.happened.fact(inside.origin(at, "include"), "a role that sets it may be included", names)
+
+    def _any_tasks(self, inside: Around, given: dict[Any, Any], at: Steps) -> Iterator[Task]:
+        """The tasks of all files that a name with templates may stand for, none of which surely runs."""
+        text = self._written(inside, file_of(given))
+        files = given[_FOUND] if _FOUND in given and _ALONE.fullmatch(text) else text
+        names = possible_names(files)
+        try:
+            is_open = "{{" in str(files) and not are_parts_of_names(files, self._now(inside))
+            if names is None or is_open or any(GAP in one.split("/") for one in names):
+                raise AnsibleError(NO_FILE, "it may be any file")
+            folders = dict.fromkeys((inside.folder, *inside.sought("tasks")))
+            spelled = (path for one in names for folder in folders for path in self.roles.files.spelled(folder, one))
+            paths = [path for path in spelled if path.is_file()]
+            if self._last == (paths, self.happened.count()):  # a pass of a loop that can set nothing else
+                return
+            unsure = replace(self._applied(inside, given, at), is_sure=False)
+            for path in dict.fromkeys(paths):
+                self._join(unsure, imported_from(unsure, path, self.roles), at)
+                yield from self._including(self._file(unsure, path))
+            self._last = paths, self.happened.count()
+        except AnsibleError:
+            self._unknown_tasks(inside, given, at, "include_tasks")
+
+    def _written(self, inside: Around, text: str) -> str:
+        """A text, or where it is the name of a variable the template that the variable has."""
+        names = mentioned(text)
+        value = self._now(inside).vars.get(names[0]) if len(names) == 1 and _ALONE.fullmatch(text) else None
+        is_open = value is None or self._now(inside).trace((names[0],)).unknown
+        return text if is_open or not isinstance(value, str) else value
+
     def _unknown_tasks(self, inside: Around, given: dict[Any, Any], at: Steps, kind: str) -> None:
-        reason = f"which tasks {_file_of(given)} brings is not known"
+        reason = f"which tasks {file_of(given)} brings is not known"
         self.happened.fact(inside.origin(at, kind), reason, None)
 
     def _given(self, outside: Around, own: dict[Any, Any], at: Steps, kind: str) -> Around:
@@ -305,7 +356,7 @@ class Walk:
         role.is_public = given.get("public") is True
         if given.get("public") is ABSENT:
             self.happened.fact(inside.origin(at, "include_role"), "whether its role is public is not known", None)
-        self.joined += joining(role, given, outside, self.roles)
+        self._join(outside, joining(role, given, outside, self.roles), at)
         yield from self._including(self._tasks_in(replace(inside, params=(*inside.params, *by)), role, given, at))
 
     def _including(self, tasks: Iterator[Task]) -> Iterator[Task]:
@@ -348,6 +399,9 @@ class Walk:
         return role
 
 
+_FOUND = "with_first_found"
+_ALONE = re.compile(r"\{\{ *\w+ *\}\}")
+"""A template that is the name of a variable."""
 _FAILED = frozenset(("ansible_failed_task", "ansible_failed_result"))
 _FILES = ("tasks_from", "vars_from", "defaults_from")
 _FLAGS = ("public", "allow_duplicates")
@@ -355,7 +409,7 @@ _INCLUDES = frozenset(("include_tasks", "include_role"))
 _IMPORTS = frozenset(("import_tasks", "import_role"))
 
 
-def _file_of(given: dict[Any, Any]) -> str:
+def file_of(given: dict[Any, Any]) -> str:
     """The file that the arguments of import_tasks or include_tasks name."""
     return str(given.get("file", given.get("_raw_params")))
 
@@ -400,7 +454,7 @@ def _imported_in(outside: Around, entries: Any, at: Steps, roles: Roles) -> Iter
             asked = asked_of(name_of(given), given, outside.of(entry), (*at, index))
             yield from joining(roles.read(asked, outside.play.folder, outside.role), given, outside, roles)
         elif module == "import_tasks":
-            yield from _imported_by_file(outside, _file_of(given), roles)
+            yield from _imported_by_file(outside, file_of(given), roles)
 
 
 def joining(role: Role, given: dict[Any, Any], outside: Around, roles: Roles) -> Iterator[Role]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from fnmatch import fnmatchcase
+from glob import escape
 from typing import Any
 
 from nodeattrs.core.sensitive import Sensitive
@@ -25,6 +27,8 @@ _WORDS_TEXT = """
     context do ignore missing scoped call endcall include extends"""
 _WORDS = frozenset(_WORDS_TEXT.split())
 MOST_STEPS = 20
+GAP = "\0"
+"""What stands for a template in a name that is not filled in."""
 
 
 def is_template(value: Any) -> bool:
@@ -48,6 +52,32 @@ def mentioned(value: Any) -> list[str]:
             bodies = (_TEXTS.sub("''", body) for body in _BODY.findall(one))
             found |= dict.fromkeys(name for body in bodies for name in _NAME.findall(body) if name not in _WORDS)
     return [*found]
+
+
+def with_gaps(text: str) -> Any:
+    """A text with a gap for each template; ABSENT, where one is not understood.
+
+    All from the first statement to the last one is one gap, unless it has a `/`, which may divide names.
+
+    >>> with_gaps("os-{{ family }}.yml").replace(GAP, "*")
+    'os-*.yml'
+    """
+    before, _, rest = text.partition("{%")
+    inside, closed, after = rest.rpartition("%}")
+    if closed and "/" not in inside:
+        text = f"{before}{GAP}{after}"
+    first, *rest_of = text.split("{{")
+    parts = [first]
+    for one in rest_of:
+        _, closed, after = one.partition("}}")
+        parts += [GAP, after] if closed and "}}" not in after else ["{#"]
+    found = "".join(parts)
+    return ABSENT if is_template(found) else found
+
+
+def fits(name: str, gapped: str) -> bool:
+    """Whether a name may come of a text with gaps."""
+    return fnmatchcase(name, "*".join(map(escape, gapped.split(GAP))))
 
 
 def filled(text: str, look_up: Callable[[str], Any], depth: int = 0) -> Any:

@@ -19,9 +19,12 @@ from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.plays import Play
 from nodeattrs.dialects.ansible.rendering import Lookups, evaluated
 from nodeattrs.dialects.ansible.roles import Role
-from nodeattrs.dialects.ansible.templates import filled, is_template
+from nodeattrs.dialects.ansible.templates import MOST_STEPS, filled, is_template, mentioned, with_gaps
+from nodeattrs.dialects.ansible.values import MaySet
 from nodeattrs.dialects.ansible.words import conditions, is_sure, is_true, tags_of
 from nodeattrs.formats.documents import Document
+
+_FACTS = title(19)
 
 
 @dataclass(frozen=True)
@@ -151,6 +154,47 @@ def names_in(given: Any) -> list[str]:
     """The names of files, which may stand in one text."""
     parts = given if isinstance(given, list) else [given or ""]
     return [name for part in parts for name in re.split("[,;]", str(part)) if name]
+
+
+def possible_names(files: Any) -> list[str] | None:
+    """The names of files that `with_first_found` or a text gives, with gaps for templates.
+
+    None, where a template is not understood.
+    """
+    found: list[str] = []
+    for entry in files if isinstance(files, list) else [files]:
+        given = entry if isinstance(entry, dict) else {"files": entry}
+        folders, names = (_gapped(given.get(key)) for key in ("paths", "files"))
+        if ABSENT in folders or ABSENT in names:
+            return None
+        found += [os.path.join(folder, name) for folder in names_in(folders) or [""] for name in names_in(names)]
+    return found
+
+
+def _gapped(given: Any) -> list[Any]:
+    return [with_gaps(str(one)) for one in (given if isinstance(given, list) else [given or ""])]
+
+
+def are_parts_of_names(value: Any, answer: Variables, depth: int = 0) -> bool:
+    """Whether the templates of a value give parts of a name, and no paths.
+
+    So do facts, results of tasks, texts without `/`, and templates of these.
+    """
+    return all(_is_part(name, answer, depth) for name in mentioned(value))
+
+
+def _is_part(name: str, answer: Variables, depth: int) -> bool:
+    if name.startswith("ansible_"):
+        return True
+    open_layers, value = answer.unknown(name), answer.vars.get(name, ABSENT)
+    if any(layer.title != _FACTS or not isinstance(layer.origin, MaySet) for layer in open_layers):
+        return False
+    if any(isinstance(layer.origin, MaySet) and layer.origin.names is None for layer in open_layers):
+        return False
+    if isinstance(value, (dict, list)) or value is ABSENT:
+        return value is ABSENT and bool(open_layers)
+    is_open = is_template(value) and (depth >= MOST_STEPS or not are_parts_of_names(value, answer, depth + 1))
+    return not is_open and (is_template(value) or "/" not in str(value))
 
 
 @dataclass(frozen=True)

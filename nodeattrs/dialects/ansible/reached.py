@@ -1,0 +1,175 @@
+"""What a play may reach: the roles and the files of tasks that it names, and those that these name.
+
+Used by `in_plays`. It looks at tasks as texts, and asks no condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nodeattrs import border
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Layer
+from nodeattrs.core.tree import ABSENT
+from nodeattrs.dialects.ansible.codes import YAML
+from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.inventory import Inventory
+from nodeattrs.dialects.ansible.levels import title
+from nodeattrs.dialects.ansible.plays import Play
+from nodeattrs.dialects.ansible.roles import Roles
+from nodeattrs.dialects.ansible.task_texts import Named, named_by, named_in
+from nodeattrs.dialects.ansible.templates import filled, is_template
+from nodeattrs.dialects.ansible.values import VAULT_HEADER
+from nodeattrs.dialects.ansible.words import conditions
+
+_YAML = ("", ".yml", ".yaml", ".json")
+_TASKS = ("tasks", "handlers")
+
+
+@dataclass
+class Reached:
+    """What a play may reach.
+
+    roles:  the folders of roles
+    tasks:  files of tasks
+    unread: unknown layers, each for a place that was not read or followed
+    """
+
+    roles: dict[Path, None] = field(default_factory=dict)
+    tasks: dict[Path, None] = field(default_factory=dict)
+    unread: list[Layer] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What a file names. folder: that of the file; origin: the place"""
+
+    named: Named
+    folder: Path
+    origin: Origin
+
+
+class Reach:
+    """Follows what plays name. cost: each file is looked at once, for all plays together"""
+
+    def __init__(self, inventory: Inventory) -> None:
+        config = inventory.config
+        paths = config.roles_path, config.collections_path
+        how = *paths, config.yaml_valid_extensions, inventory.policy, lambda name, own: name
+        self.files = inventory.files
+        self.roles = Roles(self.files, *how, are_private=config.private_role_vars)
+        self._named: dict[Path, list[Named]] = {}
+
+    def of(self, play: Play) -> Reached:
+        """What a play may reach. raises: TooMuch, where links multiply folders"""
+        found = Reached()
+        origin = play.document.locator("play", play.name, play.at).at(())
+        ahead = [_Step(named, play.folder, origin) for named in _of_play(play)]
+        while ahead:
+            step = ahead.pop()
+            try:
+                if step.named.kind == "role":
+                    ahead += self._role(step, play, found)
+                else:
+                    ahead += self._tasks(step, play, found)
+            except AnsibleError as error:
+                place = step.origin if error.file is None else Origin("tasks", "", error.file, error.line)
+                found.unread.append(Layer.unknown(title(19), place, f"cannot be followed: {error.reason}"))
+        return found
+
+    def _role(self, step: _Step, play: Play, found: Reached) -> Iterator[_Step]:
+        """Enter a role; gives what its tasks and its `meta` name."""
+        name = step.named.name
+        beside = play.folder if step.folder == play.folder else step.folder.parent.parent
+        is_open = is_template(name) or not name
+        names = self.roles.names_like(name, play.folder, beside) if is_open else [name]
+        collections = (*play.collections, *map(str, conditions(play.body.get("collections") or [])))
+        sought = (self.roles.folder_of(one, play.folder, beside, collections) for one in names)
+        folders = [folder for folder in sought if folder is not None]
+        if not folders:
+            reason = f"is not there: {self.roles.required(name) or 'no folder of roles has it'}"
+            found.unread.append(Layer.unknown(title(2), Origin("role", name), reason))
+        for folder in (one for one in folders if one not in found.roles):
+            found.roles[folder] = None
+            for kind in _TASKS:
+                for path in self.files.below(folder / kind):
+                    if path.suffix in _YAML:
+                        yield from self._in_file(path, folder / kind, found)
+            yield from self._needed(folder, found)
+
+    def _tasks(self, step: _Step, play: Play, found: Reached) -> Iterator[_Step]:
+        """Enter files of tasks; gives what they name. Those of a role are all entered with it."""
+        known = {"playbook_dir": str(play.folder), "role_path": str(step.folder.parent)}
+        name = filled(step.named.name, lambda one: known.get(one, ABSENT))
+        name = step.named.name if name is ABSENT else name
+        if not name and step.folder == play.folder:
+            raise AnsibleError(YAML, "which file of tasks it names is not known")
+        for folder in dict.fromkeys((step.folder, play.folder)) if name else ():
+            for path in self.files.spelled(folder, name):
+                if path.is_file():
+                    yield from self._in_file(path, path.parent, found)
+
+    def _needed(self, folder: Path, found: Reached) -> Iterator[_Step]:
+        """The roles that a role depends on."""
+        path = self.roles.file(folder / "meta", "main")
+        if path is None or path.is_dir() or "dependencies" not in self.files.text(path).text:
+            return
+        document = self.files.document(path)
+        if document is None:
+            found.unread.append(_unread(self.files.shown(path), "is encrypted"))
+        elif isinstance(document.tree, dict):
+            origin = document.locator("role", folder.name, ("dependencies",)).at(())
+            for named in _entries(document.tree.get("dependencies")):
+                yield _Step(named, path.parent, origin)
+
+    def _in_file(self, path: Path, folder: Path, found: Reached) -> Iterator[_Step]:
+        """What a file of tasks names. folder: from which it does"""
+        if path in found.tasks:
+            return
+        found.tasks[path] = None
+        shown = self.files.shown(path)
+        try:
+            names = self._names(path)
+        except AnsibleError as error:
+            found.unread.append(_unread(shown, error.reason))
+            return
+        for named in names:
+            yield _Step(named, folder, Origin("tasks", "", shown, named.line or None))
+
+    def _names(self, path: Path) -> list[Named]:
+        """What a file names. raises: AnsibleError, where it cannot be read"""
+        if path not in self._named:
+            if border.is_layer_outside(path):
+                raise AnsibleError(YAML, border.REASON)
+            text = self.files.text(path).text
+            names = named_in(text)
+            if text.startswith(VAULT_HEADER):
+                document = self.files.document(path)
+                if document is None:
+                    raise AnsibleError(YAML, "is encrypted")
+                names = named_by(document.tree)
+            self._named[path] = [*names]
+        return self._named[path]
+
+
+def _unread(file: str, reason: str) -> Layer:
+    is_sentence = reason in ("is encrypted", border.REASON)
+    return Layer.unknown(title(19), Origin("tasks", "", file), reason if is_sentence else f"cannot be read: {reason}")
+
+
+def _of_play(play: Play) -> Iterator[Named]:
+    """What a play names, under `roles` and in its own tasks."""
+    yield from _entries(play.body.get("roles"))
+    for key in ("pre_tasks", "tasks", "post_tasks", "handlers"):
+        yield from named_by(play.body.get(key))
+
+
+def _entries(given: Any) -> Iterator[Named]:
+    """The roles that a list of entries names."""
+    for entry in given if isinstance(given, list) else ():
+        name = entry.get("role", entry.get("name")) if isinstance(entry, dict) else entry
+        if isinstance(name, str):
+            yield Named("role", name)
