@@ -85,7 +85,7 @@ class _Layers:
         self._policy = policy_named(name)
         if named is not None and self._repository is not None:
             self.all += named_layers(self._repository, named)
-        self.all += [layer for word in asked["files"] for layer in self._read(word, name == "helm")]
+        self.all += [layer for word in asked["files"] for layer in self._read(word, name)]
         self.all += self._set(asked["set"], name == "helm")
 
     @property
@@ -107,10 +107,10 @@ class _Layers:
             raise FoldNotFound("there is no nodeattrs.toml here or above that could name a fold", hint=hint)
         return fold_named(self._repository, name)
 
-    def _read(self, word: str, of_helm: bool) -> Iterable[Layer]:
+    def _read(self, word: str, policy: str) -> Iterable[Layer]:
         if word == "-":
             return self._reader.layers(standard_input(), "-", "stdin")
-        return layers_of([word], self._reader, Path(), charts=of_helm)
+        return layers_of([word], self._reader, Path(), policy=policy)
 
     def _set(self, words: Sequence[str], of_helm: bool) -> Iterable[Layer]:
         """The layers of --set; Helm sets it in the values files, and not in the chart's. raises: BadArgument"""

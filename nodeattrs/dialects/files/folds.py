@@ -51,22 +51,23 @@ def layers_of(
     reader: LayerReader,
     folder: pathlib.Path,
     shown: Callable[[pathlib.Path], str] = os.fspath,
-    charts: bool = False,
+    policy: str = "",
 ) -> Iterator[Layer]:
     """The layers of files, folders and patterns, in their order; `FILE#2` is the second document of one.
 
     folder: what they count from
     shown:  what messages call a file
-    charts: whether the folder of a chart of Helm is read as its values.yaml
+    policy: the name of the policy, which may say how a folder is read: helm, that of a chart; netplan, that of a machine
     raises: NoFileFits; DocumentError
     """
     for word in words:
         numbered = None if os.path.lexists(folder / word) else _NUMBERED.fullmatch(word)
         one = replace(reader, document=int(numbered[2])) if numbered else reader
-        if charts and (folder / word / "Chart.yaml").is_file():
+        if policy == "helm" and (folder / word / "Chart.yaml").is_file():
             yield from _of_chart(folder / word, one, shown)
             continue
-        for path in _files(numbered[1] if numbered else word, folder):
+        is_netplan = policy == "netplan" and (folder / word).is_dir()
+        for path in _netplan(folder / word) if is_netplan else _files(numbered[1] if numbered else word, folder):
             yield from one.read(path, shown(path).replace(os.sep, "/"))
 
 
@@ -97,6 +98,26 @@ def _files(word: str, folder: pathlib.Path) -> list[pathlib.Path]:
     if not files:
         raise NoFileFits(f"no file fits {word}", hint="a pattern that stands for no file is probably not meant")
     return files
+
+
+_NETPLAN = ("lib/netplan", "etc/netplan", "run/netplan")
+"""Where netplan has its files below the root of a machine; a file of a later folder hides its namesake."""
+
+
+def _netplan(root: pathlib.Path) -> list[pathlib.Path]:
+    """The files that netplan reads, by name: those below the root of a machine, or those of the one folder."""
+    folders = [root / name for name in _NETPLAN if (root / name).is_dir()] or [root]
+    found = {
+        path.name: path
+        for one in folders
+        if not border.is_outside(one)
+        for path in one.iterdir()
+        if path.suffix == ".yaml" and path.name[0] != "." and path.is_file()
+    }
+    if not found:
+        hint = f"netplan reads *.yaml in {', '.join(reversed(_NETPLAN))} below a root"
+        raise NoFileFits(f"no file of netplan is in {root.as_posix()}", hint=hint)
+    return [found[name] for name in sorted(found, key=os.fsencode)]
 
 
 def folded(
@@ -146,4 +167,4 @@ def named_layers(repository: Folder, one: PlainFold) -> list[Layer]:
     """The layers of a fold of a repository, the weakest first. raises: FoldNotFound, DocumentError"""
     syntax: Syntax | None = one.syntax or None  # type: ignore[assignment]  # `read_fold` has looked it up
     reader = LayerReader(syntax, warnings=repository.warnings)
-    return list(layers_of(one.files, reader, repository.root, repository.shown, charts=one.policy == "helm"))
+    return list(layers_of(one.files, reader, repository.root, repository.shown, one.policy))
