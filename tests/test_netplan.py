@@ -67,7 +67,9 @@ CASES: list[tuple[str, str, str, str]] = [
         "{dhcp4-overrides: {use-routes: false}}",
         "{dhcp4-overrides: {use-dns: false, use-routes: false}}",
     ),
-    ("a later match keeps the name", "{dhcp4: true}", "{match: {driver: x}}", "{dhcp4: true, match: {name: e, driver: x}}"),
+    (
+        "a later match keeps the name",
+        "{dhcp4: true}", "{match: {driver: x}}", "{dhcp4: true, match: {name: e, driver: x}}"),
     ("match meets", "{match: {driver: x}}", "{match: {name: 'e*'}}", "{match: {driver: x, name: 'e*'}}"),
     ("null removes, as for netplan set", "{mtu: 1400, dhcp4: true}", "{mtu: null}", "{dhcp4: true}"),
     ("a hardware address is text", "{macaddress: 52:54:00:12:34:56}", "{}", "{macaddress: '52:54:00:12:34:56'}"),

@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, "/usr/share/netplan")
-from netplan import libnetplan  # type: ignore[import-not-found]  # noqa: E402  # Debian's, not a wheel
+from netplan import libnetplan  # type: ignore[import-not-found]  # Debian's, not a wheel
 
 
 def got(root: str) -> dict[str, str]:

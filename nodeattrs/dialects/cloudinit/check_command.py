@@ -18,12 +18,11 @@ from nodeattrs.dialects.cloudinit.reports import (
     finding_about,
     finding_about_unread,
     finding_that_ended,
-    findings_for_any_machine,
     findings_of,
+    findings_of_each_branch,
 )
 from nodeattrs.dialects.cloudinit.schema import Schema, schema_file
 from nodeattrs.dialects.cloudinit.seeds import about_seed
-from nodeattrs.dialects.cloudinit.templates import InstanceData
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
 from nodeattrs.project.settings import sensitive_beside
 from nodeattrs.reports.findings import Finding
@@ -114,7 +113,7 @@ def _checked(asked: Mapping[str, Any], schema: Schema | None, looked: dict[str, 
         yield from _not_looked_at(merged.parts[0].part)
     yield from (finding_about_unread(one, "error" if asked["strict"] else "note") for one in merged.unknown.values())
     if any(report.status == "template" for report in merged.parts):
-        yield from findings_for_any_machine(merged_files(lenient, InstanceData.missing())[1], schema)
+        yield from findings_of_each_branch(lambda data: merged_files(lenient, data)[1], schema)
     else:
         yield from findings_of(merged, schema)
 

@@ -57,7 +57,7 @@ def layers_of(
 
     folder: what they count from
     shown:  what messages call a file
-    policy: the name of the policy, which may say how a folder is read: helm, that of a chart; netplan, that of a machine
+    policy: its name, which says how a folder is read: under helm that of a chart, under netplan that of a machine
     raises: NoFileFits; DocumentError
     """
     for word in words:

@@ -97,6 +97,7 @@ class Warned:
     title:  what people call the part
     path:   the place in the config, where there is one
     place:  line and column in the text of the part, where they are known already
+    is_about_key: whether it holds whatever stands under the key
     """
 
     name: Kind
@@ -107,6 +108,7 @@ class Warned:
     hint: str = ""
     severity: Severity = "warning"
     place: tuple[int, int] | None = None
+    is_about_key: bool = False
 
     def __str__(self) -> str:
         hint = f"\n  {self.hint}" if self.hint else ""
