@@ -510,8 +510,7 @@ FOREIGN = [
     ("# Title\nhello\n", "begin it with #cloud-config"),
     ("apiVersion: v1\nkind: KubeadmConfigTemplate\nspec: {}\n", "Kubernetes"),
     ("AWSTemplateFormatVersion: '2010-09-09'\nResources: {}\n", "CloudFormation"),
-    ('{"LaunchTemplateVersions": [{"LaunchTemplateData": {"UserData": "x"}}]}', "AWS CLI"),
-    ("cores: 1\ncicustom: user=local:snippets/u.yaml\n", "Proxmox"),
+    ('{"LaunchTemplateVersions": [{"LaunchTemplateData": {"ImageId": "ami-user-data"}}]}', "AWS CLI"),
     ("instance-id: i1\nlocal-hostname: h1\n", "meta-data"),
     ("version: 2\nethernets: {}\n", "network-config"),
     ("autoinstall:\n  version: 1\n", "installer"),
@@ -605,7 +604,7 @@ class TestCommand:
         (tmp_path / "all.yaml").write_text("---\n".join(texts))
         found = json.loads(run("check", "--each", "all.yaml", "--format", "json")[1])["findings"]
 
-        assert [(one["line"], one["message"].partition(":")[0]) for one in found] == [(5, "a"), (13, "b")]
+        assert [(one["line"], one["message"].partition(":")[0]) for one in found] == [(7, "a"), (15, "b")]
 
     @pytest.mark.parametrize("way", ["--each", "--together"])
     def test_what_stops_everything_is_a_finding_too(self, run: Run, tmp_path: Path, way: str):

@@ -11,6 +11,7 @@ import binascii
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,13 +23,16 @@ from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.cloudinit.codes import INPUT
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
+from nodeattrs.dialects.cloudinit.forms import FORMS, Form, Text
 from nodeattrs.dialects.cloudinit.packing import pack
-from nodeattrs.dialects.cloudinit.parts import CloudPart
+from nodeattrs.dialects.cloudinit.parts import CloudPart, load_yaml
 from nodeattrs.dialects.cloudinit.seeds import seed_data
+from nodeattrs.dialects.cloudinit.sources import SOURCES, Literal, source_of
 from nodeattrs.dialects.cloudinit.templates import InstanceData
-from nodeattrs.dialects.cloudinit.unpacking import Blob, blob_of, type_of_text
-from nodeattrs.errors import DocumentError, TooMuch
-from nodeattrs.formats.documents import parse
+from nodeattrs.dialects.cloudinit.unpacking import Blob, Within, blob_of, type_of_text
+from nodeattrs.errors import BadArgument, DocumentError, TooMuch
+from nodeattrs.formats.documents import Document, Syntax, parse, parse_all
+from nodeattrs.formats.yaml_writing import written as yaml_of
 
 _USER_DATA: tuple[TreePath, ...] = (
     ("custom_data",), ("user_data",), ("user_data_base64",), ("metadata", "user-data"), ("metadata", "user_data"),
@@ -66,6 +70,10 @@ _SECRET = re.compile(r"""(?m)^[^\S\n]*["']?kind["']?\s*:\s*["']?(?:Secret|List)\
 _DOCUMENTS = re.compile(r"(?m)^---(?=\s)")
 
 
+FORM_NAMES = (*(one.name for one in FORMS), *SOURCES)
+"""What --input-form takes."""
+
+
 class Given(NamedTuple):
     """What one machine is given.
 
@@ -93,10 +101,11 @@ class Given(NamedTuple):
         return Layer.unknown(self.address, self.origin, self.unknown)
 
 
-@taking(budget=Budget | None)
-def given_in(source: Path | Blob | str | bytes, budget: Budget | None = None) -> list[Given]:
+@taking(budget=Budget | None, form=str | None)
+def given_in(source: Path | Blob | str | bytes, budget: Budget | None = None, form: str | None = None) -> list[Given]:
     """What a file, a folder or a text gives, machine by machine; one alone, where it is no collection.
 
+    form:   one of `FORM_NAMES`, where the shape of the document does not count
     raises: CloudConfigError, for what cannot be read, or is a collection without any user-data
 
     >>> [(one.address, one.user[0].content) for one in given_in("I2Nsb3VkLWNvbmZpZwphOiAxCg==")]
@@ -106,7 +115,7 @@ def given_in(source: Path | Blob | str | bytes, budget: Budget | None = None) ->
         return [_folder(source)]
     blob = blob_of(source)
     try:
-        found = _collected(blob, budget or Budget(blob.file or "user-data"))
+        found = _collected(blob, budget or Budget(blob.file or "user-data"), form)
     except TooMuch as error:
         raise past_a_limit(error, "the file").located(blob.file) from None
     except CloudConfigError:
@@ -118,6 +127,14 @@ def given_in(source: Path | Blob | str | bytes, budget: Budget | None = None) ->
     if not found:
         raise CloudConfigError(INPUT, _NOTHING, file=blob.file, hint="name a file that has some")
     return found
+
+
+def _form_named(name: str) -> Form:
+    """The form of that name. raises: BadArgument, for a name that no form has"""
+    for one in FORMS:
+        if one.name == name:
+            return one
+    raise BadArgument(f"there is no form {name!r}", hint=f"it is one of {', '.join(FORM_NAMES)}")
 
 
 def one_of(found: list[Given], address: str | None = None) -> Given:
@@ -215,19 +232,40 @@ def _first(folder: Path, names: Iterable[str]) -> tuple[Blob, ...]:
 # --- documents that hold user-data of several machines ----------------------------------
 
 
-def _collected(blob: Blob, budget: Budget) -> list[Given] | None:
-    """What a document holds; None for what is none."""
+def _collected(blob: Blob, budget: Budget, form: str | None = None) -> list[Given] | None:
+    """What a document holds; None for what is none. form: what it is, where the caller says so"""
     text = _text(blob).removeprefix("\ufeff")
     file = blob.file or "user-data"
+    if form in SOURCES:
+        return list(_of_source(text, file, form))
+    if form is not None:
+        return _of_documents(text, file, _form_named(form), budget)
     if text.lstrip().startswith("{"):
-        return _of_json(text, file, budget)
+        found = _of_json(text, file, budget)
+        return found if found is not None else _of_any_form(text, file, budget)
     if type_of_text(text) is not None:
         return None
+    if (source := source_of(text)) and (given := list(_of_source(text, file, source))):
+        return given
+    if found := _of_any_form(text, file, budget):
+        return found
     if _LXD.search(text):
         with suppress(DocumentError):  # a text of some other kind
             document = parse(text, file, "yaml", budget)
             return list(_of_lxd(document, file)) if _is_lxd(document.tree) else None
     return list(_of_yaml(text, file, budget)) if _SECRET.search(text) and "apiVersion" in text else None
+
+
+_MAY_HAVE = re.compile(r"(?i)(?:user|custom)[-_]?data|cloud_?(?:init|config)|autoinstall|kind: *[\w\"]*Config")
+"""What a document of some form has somewhere: others need not be parsed."""
+
+
+def _of_any_form(text: str, file: str, budget: Budget) -> list[Given] | None:
+    """What a document gives by its shape; None where it is of no form."""
+    if _MAY_HAVE.search(text):
+        with suppress(DocumentError):  # a text of some other kind
+            return _of_documents(text, file, None, budget) or None
+    return None
 
 
 _OF_PLAN = re.compile(r'"format_version"\s*:')
@@ -371,7 +409,10 @@ def _given(
             is_there = dig(document.tree, path) is not ABSENT
             why = "is written in a form that is not read here" if is_there else "is known after the plan is applied"
         return Given(address, origin, (), unknown=why)
-    return Given(address, origin, (unwrapped(Blob(written, file, packed=True), is_packed),))
+    blob = _within(document.text, line, written, file, is_packed)
+    if blob.within is not None:
+        blob.within = blob.within._replace(line=line + first)
+    return Given(address, origin, (blob,))
 
 
 # --- profiles and instances of LXD
@@ -407,6 +448,93 @@ def _of_settings(one: Given, settings: Mapping[str, Blob]) -> Given:
         tuple(settings[key] for key in keys if key in settings)[:1] for keys in (_LXD_KEYS["user"], _LXD_KEYS["vendor"])
     )
     return one._replace(user=user, vendor=vendor, settings=settings)
+
+
+# --- files that are no documents
+
+
+def _of_source(text: str, file: str, name: str) -> Iterator[Given]:
+    """What a file gives, machine by machine: all texts of one name are of one machine."""
+    machines: dict[str, list[Literal]] = {}
+    for one in SOURCES[name](text):
+        machines.setdefault(one.name, []).append(one)
+    for address, literals in machines.items():
+        unread = next((one for one in literals if one.text is None and not one.is_vendor), None)
+        first = unread or literals[0]
+        given = Given(address, Origin("resource", address, file, first.line), (), unknown=first.why)
+        if unread is None:
+            given = given._replace(user=tuple(_literal(text, one.line, one.text or "", file) for one in literals))
+        yield given
+
+
+def _literal(outer: str, line: int, text: str, file: str) -> Blob:
+    """A text that stands in a file. line: 0 where the file lacks its first line alone"""
+    return _within(outer, line, text, file) if line else Blob(text, file, packed=True, within=Within(0, indent=0))
+
+
+# --- documents of the table of forms
+
+
+def _of_documents(text: str, file: str, form: Form | None, budget: Budget) -> list[Given]:
+    """What a stream of documents gives, by the forms that they have; secrets of Kubernetes among them."""
+    syntax: Syntax = "json" if text.lstrip().startswith(("{", "[")) else "yaml"
+    found: list[Given] = []
+    for document in parse_all(text, file, syntax, budget, {}):
+        for above, tree in _objects(document.tree):
+            if form is None and isinstance(tree, dict) and tree.get("kind") == "Secret":
+                found += _of_secret(document, file, above, tree, 0)
+            for one in [form] if form else FORMS:
+                if form or one.fits(tree):
+                    found += (_of_text(document, file, above, text_of) for text_of in one.texts(tree))
+    return found
+
+
+def _objects(tree: Any) -> list[tuple[TreePath, Any]]:
+    """A document, or the objects in a list of Kubernetes."""
+    if isinstance(tree, dict) and str(tree.get("kind")).endswith("List") and _rows(tree.get("items")):
+        return [(("items", at), one) for at, one in enumerate(_rows(tree["items"]))]
+    return [((), tree)]
+
+
+def _of_text(document: Document, file: str, above: TreePath, one: Text) -> Given:
+    path = (*above, *one.path)
+    line, column = document.place(path)
+    origin = Origin("resource", one.name, file, line, column)
+    if one.is_config:
+        return Given(one.name, origin, (_of_mapping(document, file, path),))
+    if one.text is None:
+        return Given(one.name, origin, (), unknown=one.why)
+    return Given(one.name, origin, (_within(document.text, line, one.text, file, one.is_packed),))
+
+
+_BESIDE = 5
+"""How many lines a block may stand below its key, and comments in front of it."""
+
+
+def _within(outer: str, line: int, text: str, file: str, is_packed: bool = False) -> Blob:
+    """A text of a document, with its lines there where it is a block of them. line: that of its key"""
+    blob = unwrapped(Blob(text, file, packed=True), is_packed)
+    if blob.content == text:
+        rows = outer.split("\n")[line - 1 : line + text.count("\n") + _BESIDE]
+        blob.within = Within(line, "\n".join(rows))
+    return blob
+
+
+def _of_mapping(document: Document, file: str, path: TreePath) -> Blob:
+    """A mapping that is the cloud-config itself: the first line, which it lacks, counts as that of its key."""
+    value = dig(document.tree, path)
+    line, column = document.place(path)
+    rows = document.text.split("\n")[line:]
+    block = list(takewhile(lambda row: not row.strip() or len(row) - len(row.lstrip(" ")) >= column, rows))
+    indent = min((len(row) - len(row.lstrip(" ")) for row in block if row.strip()), default=0)
+    body = "".join(f"{row[indent:]}\n" for row in block)
+    try:
+        is_block = load_yaml(body) == value
+    except CloudConfigError:
+        is_block = False
+    if is_block:
+        return Blob(f"#cloud-config\n{body}", file, packed=True, within=Within(line, indent=indent))
+    return Blob(f"#cloud-config\n{yaml_of(value)}", file, packed=True)
 
 
 # --- secrets of Kubernetes
