@@ -103,6 +103,13 @@ TRAPS = [
     ("command-words", f"{HEAD}bootcmd: [echo, hi]\n", 2, 1, f"{HEAD}bootcmd: [ls, pwd]\n"),
     ("owner-too-early", f"{HEAD}users: [default, {{name: b}}]\nwrite_files:\n- path: /a\n  owner: b:b\n", 5, 3,
      f"{HEAD}users: [default, {{name: b}}]\nwrite_files: [{{path: /a, owner: b, defer: true}}, {{owner: d}}]\n"),
+    ("passwd-no-hash", f"{HEAD}users:\n- default\n- name: a\n  passwd: hunter2\n", 5, 3,
+     f"{HEAD}users: [default, {{name: a, passwd: $6$salt$hash}}, {{name: b, passwd: '*'}}, {{name: c, passwd: ''}},"
+     " {name: d, plain_text_passwd: hunter2}, {name: e, passwd: abJnggxhB/yWI}]\n"),
+    ("passwd-no-hash", f"{HEAD}chpasswd:\n  users:\n  - name: a\n    password: hunter2\n", 5, 5,
+     f"{HEAD}chpasswd: {{users: [{{name: a, password: hunter2, type: text}}, {{name: b, type: RANDOM}}]}}\n"),
+    ("unexpanded", f"{HEAD}hostname: web-__ENV__\n", 2, 1, f"{HEAD}hostname: web__1\npassword: a$bc\n"),
+    ("unexpanded", f"{HEAD}a: 1\nfqdn: $(hostname).example\n", 3, 1, f"{HEAD}runcmd: [echo $HOME @@x@@]\n"),
     ("not-in-user-data", f"{HEAD}a: 1\nnetwork: {{version: 2}}\n", 3, 1,
      f"{HEAD}autoinstall: {{network: {{version: 2}}}}\n"),
     ("not-in-user-data", f"{HEAD}datasource_list: [None]\n", 2, 1, f"{HEAD}stages: {{}}\nnetwork: {{}}\n"),

@@ -18,6 +18,7 @@ MOST = 40
 ONCE = "nodeattrs_once"
 """The filter that `follow` puts behind what a loop goes over: `once`."""
 
+_NAMES: tuple[type[nodes.Node], ...] = (nodes.Name, nodes.NSRef)
 _Side = tuple[str, bool]
 """A condition as text, and whether it holds."""
 
@@ -74,7 +75,7 @@ class _Follower(NodeTransformer):
     def visit_For(self, node: nodes.For) -> Any:  # the name that Jinja asks for
         is_empty = node.else_ and _is_open(node.iter, self._unknown) and not self._way.takes([_loop(node)])
         names = len(node.target.items) if isinstance(node.target, nodes.Tuple) else 1
-        node = self.generic_visit(node)
+        self.generic_visit(node)
         looped = nodes.Filter(node.iter, ONCE, [nodes.Const(names)], [], None, None)
         node.iter = nodes.Const(()) if is_empty else looped
         return node
@@ -113,7 +114,7 @@ def _inside(body: Any, above: tuple[_Side, ...], unknown: frozenset[str]) -> Ite
         yield from _branches(node, above, unknown)
 
 
-def _condition(test: nodes.Expr) -> _Side:
+def _condition(test: nodes.Node) -> _Side:
     """The text of a condition, and whether its branch is taken where it holds: `not x` is the other side of `x`."""
     holds = True
     while isinstance(test, nodes.Not):
@@ -125,14 +126,14 @@ def _loop(node: nodes.For) -> _Side:
     return f"for {node.iter}", True
 
 
-def _is_open(test: nodes.Expr, unknown: frozenset[str]) -> bool:
+def _is_open(test: nodes.Node, unknown: frozenset[str]) -> bool:
     """Whether a condition depends on what is not known."""
     return not unknown.isdisjoint(_names(test))
 
 
 def _names(node: nodes.Node) -> set[str]:
-    own = {node.name} if isinstance(node, (nodes.Name, nodes.NSRef)) else set()
-    return own | {name.name for name in node.find_all((nodes.Name, nodes.NSRef))}
+    names = [node] if isinstance(node, _NAMES) else []
+    return {str(getattr(name, "name", "")) for name in (*names, *node.find_all(_NAMES))}
 
 
 def _unknown_names(tree: nodes.Template) -> frozenset[str]:
@@ -140,9 +141,9 @@ def _unknown_names(tree: nodes.Template) -> frozenset[str]:
     unknown = set(meta.find_undeclared_variables(tree))
     if tree.environment is not None:
         unknown -= tree.environment.globals.keys()
-    for macro in tree.find_all((nodes.Macro, nodes.CallBlock)):
-        unknown |= {name.name for name in macro.args}
-    made = [(_names(one.target), one.node) for one in tree.find_all(nodes.Assign)]
+    unknown |= {name.name for macro in tree.find_all(nodes.Macro) for name in macro.args}
+    unknown |= {name.name for call in tree.find_all(nodes.CallBlock) for name in call.args}
+    made: list[tuple[set[str], nodes.Node]] = [(_names(one.target), one.node) for one in tree.find_all(nodes.Assign)]
     made += [(_names(one.target), one.iter) for one in tree.find_all(nodes.For)]
     grows = True
     while grows:

@@ -71,7 +71,7 @@ def check(question: Question) -> Output:
             about = _checked({**asked, "files": [file], "resource": address or resource}, schema, looked)
             found += (_of_machine(one, machines[address]) for one in about) if address in machines else about
     if not asked["each"]:
-        alone = {file: one for file, (one, *others) in given.items() if not others}
+        alone = {file: machines[0] for file, machines in given.items() if len(machines) == 1}
         about = _checked(asked, schema, looked)
         found += (_of_machine(one, alone[one.file]) if one.file in alone else one for one in about)
     for folder in (Path(file) for file in given if Path(file).is_dir()):

@@ -259,7 +259,7 @@ FORMS: tuple[Form, ...] = (
     Form(
         "cloudformation",
         "a template of CloudFormation",
-        ({("Resources", EACH, "Type"): r"^(?:AWS|Custom|Alexa)::"},),
+        ({("Resources", EACH, "Type"): r"^\w+::\w"},),
         ((*_MACHINES, "UserData"), (*_MACHINES, "LaunchTemplateData", "UserData"),
          (*_MACHINES, "LaunchSpecifications", EACH, "UserData")),
         unpack=_intrinsic,

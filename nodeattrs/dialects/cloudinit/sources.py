@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 _HEADER = re.compile(
-    r'\s*(resource|data|source|build|variable|locals|module)\b(?:\s+"([\w.-]+)")?(?:\s+"([\w.-]+)")?\s*\{'
+    r' ?(resource|data|source|build|variable|locals|module)\b(?: "([\w.-]+)")?(?: "([\w.-]+)")? ?\{'
 )
-_DEFINED = re.compile(r"""\s*\w+\.vm\.define\s+[:"']([\w.-]+)""")
+_DEFINED = re.compile(r""" ?\w+\.vm\.define [:"']([\w.-]+)""")
 _KEY = re.compile(r"""["']?(?:user[-_]data|custom_data|user_data_base64|cloudinit_userdata)["']?\s?(?:=>?|:)(?!=)""")
 _PART = re.compile(r"content\s?=(?!=)")
 _INLINE = re.compile(r"\binline ?(?:=>?|:)")

@@ -397,9 +397,14 @@ class _Unpacking:
                     f"entry {number} of the archive cannot be made a part: {error}",
                     hint="content and headers are texts; a type is written like text/cloud-config",
                 ) from error
-            if _stops_as(part, content):
+            if self._is_wanted(part) and _stops_as(part, content):
                 raise CloudConfigError(BAD_ARCHIVE, f"entry {number} of the archive is a {type(content).__name__}")
             yield self._attached(part)
+
+    def _is_wanted(self, part: Message) -> bool:
+        """Whether the launch index lets an entry of an archive through; one that it does not is never looked at."""
+        index = part.get("Launch-Index")
+        return self.launch_index is None or index is None or _number(index) == self.launch_index
 
     # --- includes -----------------------------------------------------------------------
 
