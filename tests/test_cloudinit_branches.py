@@ -124,7 +124,7 @@ def test_a_finding_of_one_branch_says_so_and_one_of_all_branches_does_not(
         "{% if v1.a %}\nruncmd:\n{% endif %}\n{% if v1.a %}\n- echo\n{% endif %}\n",
         "{% for x in ds.list %}\n{% if loop.first %}\nruncmd:\n{% endif %}\n- {{ x }}\n{% endfor %}\n",
         "{% if not v1.a %}\nruncmd: [a]\n{% else %}\nruncmd:\n{% if v1.a %}\n- echo\n{% endif %}\n{% endif %}\n",
-        "users:\n{% for name, key in ds.users.items() | sort %}\n- name: {{ name }}\n  ssh_authorized_keys: [{{ key }}]\n"
+        "users:\n{% for name, key in ds.users.items() | sort %}\n- name: {{ name }}\n  keys: [{{ key }}]\n"
         "{% endfor %}\n- default\n",
         "runcmd: {{ v1.commands }}\n",
         "hostname: {{ v1.local_hostname | upper | replace('A', 'B') }}\nruncmd: [echo {{ v1.n * 2 }}]\n",

@@ -348,7 +348,10 @@ class TestSchema:
 SECRETS = {
     "password": "s3cret",
     "chpasswd": {"list": "a:s3cret", "expire": False, "users": [{"name": "a", "password": "s3cret", "type": "text"}]},
-    "users": ["default", {"name": "a", "passwd": "s3cret", "hashed_passwd": "s3cret", "plain_text_passwd": "s3cret"}],
+    "users": [
+        "default",
+        {"name": "a", "passwd": "$6$s3cret", "hashed_passwd": "$6$s3cret", "plain_text_passwd": "s3cret"},
+    ],
     "ssh_keys": {"rsa_private": "s3cret", "rsa_public": "public"},
     "ca_certs": {"trusted": ["-----BEGIN CERTIFICATE-----"], "private": "-----BEGIN PRIVATE KEY----- s3cret"},
     "write_files": [{"path": "/etc/tls/a.key", "content": "s3cret"}, {"path": "/etc/motd", "content": "public"}],

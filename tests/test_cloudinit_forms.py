@@ -82,7 +82,8 @@ CASES: list[Case] = [
     Case(
         "harvester",
         "ranchermanager.docs.rancher.com, Harvester node driver: HarvesterConfig.userData, base64",
-        f"apiVersion: rke-machine-config.cattle.io/v1\nkind: HarvesterConfig\nmetadata: {{name: p}}\nuserData: {PACKED}\n",
+        "apiVersion: rke-machine-config.cattle.io/v1\nkind: HarvesterConfig\nmetadata: {name: p}\n"
+        f"userData: {PACKED}\n",
         ("p",),
     ),
     Case(

@@ -110,7 +110,8 @@ def test_targets_of_a_bond_that_are_as_many_as_before_add_nothing() -> None:
         ("{wifis: {w: {access-points: {home: {}}}}}", "{wifis: {w: {access-points: {home: {hidden: true}}}}}"),
         ("{bonds: {b: {parameters: {primary: e0}}}}", "{bonds: {b: {parameters: {primary: e1}}}}"),
         ("{bridges: {b: {parameters: {path-cost: {e: 4}}}}}", "{bridges: {b: {parameters: {path-cost: {e: 4}}}}}"),
-        ("{ethernets: {e: {openvswitch: {external-ids: {x: 1}}}}}", "{ethernets: {e: {openvswitch: {external-ids: {x: 2}}}}}"),
+        ("{ethernets: {e: {openvswitch: {other-config: {x: 1}}}}}",
+         "{ethernets: {e: {openvswitch: {other-config: {x: 2}}}}}"),
     ],
 )  # fmt: skip
 def test_what_netplan_takes_from_one_file_only_is_refused_in_a_second(first: str, second: str) -> None:

@@ -129,7 +129,8 @@ VXLAN = {"mode": "vxlan", "id": 5, "local": "10.0.0.1", "remote": "10.0.0.2"}
 DEVICES: dict[str, dict[str, tuple[Tree, dict[str, Draw]]]] = {
     "ethernets": {name: ({}, ETHERNET) for name in ("e0", "e1", "e2", "e3")},
     "bonds": {"bond": ({}, COMMON | {"interfaces": some("e0", "e1"), "parameters": BOND_PARAMETERS})},
-    "bridges": {"bridge": ({"interfaces": ["e2", "e3"]}, COMMON | {"interfaces": some("e2", "e3", most=1), "parameters": BRIDGE_PARAMETERS})},
+    "bridges": {"bridge": ({"interfaces": ["e2", "e3"]},
+                           COMMON | {"interfaces": some("e2", "e3", most=1), "parameters": BRIDGE_PARAMETERS})},
     "vlans": {"vlan": ({"id": 5, "link": "e0"}, COMMON | {"id": one(6, 7), "link": one("e0", "e1")})},
     "wifis": {"w": ({"access-points": {"home": {"password": "12345678"}}},
                     COMMON | {"access_points": parts(1, home=one({"hidden": True}), away=one({"mode": "adhoc"}))})},

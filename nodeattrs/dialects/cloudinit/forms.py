@@ -334,7 +334,8 @@ FORMS: tuple[Form, ...] = (
         "packer",
         "a template of Packer",
         ({("builders", EACH, "type"): ""},),
-        (("builders", EACH, "user_data"), ("builders", EACH, ("cd_content", "http_content"), ("user-data", "/user-data"))),
+        (("builders", EACH, "user_data"),
+         ("builders", EACH, ("cd_content", "http_content"), ("user-data", "/user-data"))),
     ),
     Form(
         "terraform-json",

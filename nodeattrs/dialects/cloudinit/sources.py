@@ -10,9 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-_HEADER = re.compile(
-    r' ?(resource|data|source|build|variable|locals|module)\b(?: "([\w.-]+)")?(?: "([\w.-]+)")? ?\{'
-)
+_HEADER = re.compile(r' ?(resource|data|source|build|variable|locals|module)\b(?: "([\w.-]+)")?(?: "([\w.-]+)")? ?\{')
 _DEFINED = re.compile(r""" ?\w+\.vm\.define [:"']([\w.-]+)""")
 _KEY = re.compile(r"""["']?(?:user[-_]data|custom_data|user_data_base64|cloudinit_userdata)["']?\s?(?:=>?|:)(?!=)""")
 _PART = re.compile(r"content\s?=(?!=)")

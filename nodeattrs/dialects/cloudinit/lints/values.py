@@ -203,7 +203,8 @@ _HASHED = re.compile(r"[!*$_@<%]|\{[{%]|x?$|[./0-9A-Za-z]{13}$")
 
 def _about_hashes(config: dict[Any, Any]) -> Iterator[Warned]:
     """Passwords in plain text where cloud-init takes a hash. What stands there is never repeated."""
-    places = [((*path, key), entry.get(key)) for path, entry in _entries(config.get("users"), "users") for key in _HASHES]
+    users = list(_entries(config.get("users"), "users"))
+    places = [((*path, key), entry.get(key)) for path, entry in users for key in ("passwd", "hashed_passwd")]
     for (_, at), entry in _entries(dig(config, ("chpasswd", "users")), "users"):
         if entry.get("type", "hash") == "hash":
             places.append((("chpasswd", "users", at, "password"), entry.get("password")))
@@ -211,9 +212,6 @@ def _about_hashes(config: dict[Any, Any]) -> Iterator[Warned]:
         if isinstance(written, str) and _HASHED.match(written) is None:
             hint = "write a hash, or the text as plain_text_passwd, or as type: text below chpasswd"
             yield _warned(PASSWD_NO_HASH, path, "is no hash, and is taken for one: nobody can log in with it", hint)
-
-
-_HASHES = ("passwd", "hashed_passwd")
 
 
 def _about_file(entry: dict[Any, Any], path: Path) -> Iterator[Warned]:
