@@ -378,6 +378,13 @@ SOURCES: list[tuple[str, str, str, list[tuple[str, list[int | None]]]]] = [
         f"    c.inline = <<~EOF\n{block(6)}    EOF\n  end\nend\n",
         [("", [7])],
     ),
+    (
+        "vagrant",
+        "the same page: the type of the text is that of content_type, and the text need not say it",
+        f'Vagrant.configure("2") do |config|\n  config.vm.cloud_init do |c|\n    c.content_type = "text/cloud-config"\n'
+        f"    c.inline = <<-EOF\n{block(6, TEXT.partition(chr(10))[2])}    EOF\n  end\nend\n",
+        [("", [6])],
+    ),
 ]
 
 

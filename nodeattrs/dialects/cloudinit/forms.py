@@ -200,7 +200,8 @@ def _arm(value: Any, tree: Any) -> str | None:
         return None
     where = ("variables", named[2]) if named[1] == "variables" else ("parameters", named[2], "defaultValue")
     found = dig(tree, where)
-    return found if isinstance(found, str) and found != value and not _CALL.fullmatch(found) else None
+    is_expression = isinstance(found, str) and found.startswith("[") and not found.startswith("[[")
+    return found if isinstance(found, str) and not is_expression else None
 
 
 def _heat(value: Any, tree: Any) -> str | None:
@@ -283,7 +284,8 @@ FORMS: tuple[Form, ...] = (
         "a template of Azure Resource Manager, such as Bicep makes",
         ({("$schema",): r"deploymentTemplate\.json"}, {("type",): r"^Microsoft\.Compute/", _PROFILE: ""}),
         (("resources", EACH, *_PROFILE), ("resources", EACH, *_SCALE_SET),
-         ("resources", EACH, "properties", "template", "resources", EACH, *_PROFILE), _PROFILE),
+         ("resources", EACH, "properties", "template", "resources", EACH, *_PROFILE), _PROFILE,
+         ("variables", EACH, "customData")),
         unpack=_arm,
         why="is made by an expression of ARM that is not read here",
     ),

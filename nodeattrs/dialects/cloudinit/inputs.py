@@ -463,13 +463,15 @@ def _of_source(text: str, file: str, name: str) -> Iterator[Given]:
         first = unread or literals[0]
         given = Given(address, Origin("resource", address, file, first.line), (), unknown=first.why)
         if unread is None:
-            given = given._replace(user=tuple(_literal(text, one.line, one.text or "", file) for one in literals))
+            given = given._replace(user=tuple(_literal(text, one, file) for one in literals))
         yield given
 
 
-def _literal(outer: str, line: int, text: str, file: str) -> Blob:
-    """A text that stands in a file. line: 0 where the file lacks its first line alone"""
-    return _within(outer, line, text, file) if line else Blob(text, file, packed=True, within=Within(0, indent=0))
+def _literal(outer: str, one: Literal, file: str) -> Blob:
+    text = one.text or ""
+    if one.is_headless:
+        return Blob(text, file, packed=True, within=Within(one.line, indent=0))
+    return _within(outer, max(one.line, 1), text, file)
 
 
 # --- documents of the table of forms

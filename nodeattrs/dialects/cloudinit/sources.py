@@ -31,6 +31,7 @@ class Literal(NamedTuple):
     line: of its key
     why:  why there is no text
     is_vendor: whether it is vendor-data
+    is_headless: whether the file lacks the first line of the text, which begins on the line below *line*
     """
 
     name: str
@@ -38,6 +39,7 @@ class Literal(NamedTuple):
     line: int
     why: str = ""
     is_vendor: bool = False
+    is_headless: bool = False
 
 
 def of_hcl(text: str) -> Iterator[Literal]:
@@ -59,7 +61,7 @@ def of_vagrant(text: str) -> Iterator[Literal]:
             name = machine[1]
         is_cloud_init = is_cloud_init or ".vm.cloud_init" in row
         if is_cloud_init and (inline := _INLINE.search(row)):
-            yield from _value(row[inline.end() :].strip(), body, line, name)
+            yield from map(_with_first_line, _value(row[inline.end() :].strip(), body, line, name))
         elif is_cloud_init and _PATH.search(row):
             yield Literal(name, None, line, "is in the file that the Vagrantfile names")
         is_block = is_cloud_init and (is_block or _BLOCK.search(row) is not None) and row.strip() != "end"
@@ -78,8 +80,14 @@ def of_proxmox(text: str) -> Iterator[Literal]:
 
 def of_multipass(text: str) -> Iterator[Literal]:
     """The whole file, which Multipass takes with or without its first line."""
-    has_first_line = text.lstrip().lower().startswith("#cloud-config")
-    yield Literal("", text if has_first_line else f"#cloud-config\n{text}", 1 if has_first_line else 0)
+    yield _with_first_line(Literal("", text, 0))
+
+
+def _with_first_line(one: Literal) -> Literal:
+    """The same as a cloud-config, where a platform knows its type and the text does not say it."""
+    if one.text is None or one.text.lstrip().startswith(("#", "MIME-", "Content-Type:")):
+        return one
+    return one._replace(text=f"#cloud-config\n{one.text}", is_headless=True)
 
 
 SOURCES: dict[str, Callable[[str], Iterator[Literal]]] = {
