@@ -1,4 +1,4 @@
-"""The rules by which the files of netplan become one, as libnetplan reads them one after the other.
+"""The rules of netplan for its files, as libnetplan reads them one after the other.
 
 A table for all paths, and others for the keys of a device whose values do not simply replace each other. It knows no
 files; which ones netplan reads is `dialects/files/netplan.py`.
@@ -139,7 +139,7 @@ def _equal(what: str) -> Table:
 
 _first = _table("the first one", Line(PRESENT, PRESENT, KEEP, "the first file that has it counts"))
 
-# --- maps of which a later file resets a part
+# --- maps that a later file resets in part
 
 
 def _bridge(policy: Policy) -> Policy:
@@ -162,13 +162,13 @@ _VXLAN = (
 
 
 def _tunnel(policy: Policy) -> Policy:
-    """A tunnel: what belongs to VXLAN is that of the last file which names the tunnel."""
+    """A tunnel: the keys of VXLAN are taken from the last file that names the tunnel."""
     inner = _opened(policy)
 
     def tunnel(lower: Part, upper: Part) -> Part:
         return meet(policy, without(lower, _VXLAN), upper)
 
-    line = Line(MAP, MAP, tunnel, "two maps meet key by key; the keys of VXLAN are those of the later one")
+    line = Line(MAP, MAP, tunnel, "two maps meet key by key; the keys of VXLAN come from the later one")
     return Policy("netplan: tunnel", *_NULLS, line, Line(ANY, PRESENT, inner))
 
 

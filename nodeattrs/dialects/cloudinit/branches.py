@@ -1,4 +1,4 @@
-"""The branches of a Jinja template, each of which is rendered once where the machine is not known.
+"""The branches of a Jinja template. Each branch is rendered once where the machine is not known.
 
 `templates` imports it when a template is rendered without instance data, and Jinja2 must be there. A condition is
 left as it is where the template alone decides it.

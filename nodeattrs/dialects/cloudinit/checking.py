@@ -27,7 +27,7 @@ _MOST_FILES = 20_000
 
 
 class _Form(Enum):
-    """What a file of cloud-config is: read as it stands, a template of cloud-init's, or one of another program."""
+    """What a file of cloud-config is: plain, a template of cloud-init's, or a template of another program."""
 
     PLAIN = "plain"
     JINJA = "jinja"
@@ -60,7 +60,7 @@ def _of_jinja(blob: Blob) -> Iterator[Finding]:
 
 
 def _begun_so(root: Path) -> Iterator[tuple[Path, _Form]]:
-    """Each file of cloud-config, and what it is."""
+    """Each file of cloud-config, and its form."""
     left = _MOST_FILES
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in _PASSED)

@@ -387,7 +387,7 @@ OWNER_TOO_EARLY = kind(
 PASSWD_NO_HASH = kind(
     "NA1184",
     "passwd-no-hash",
-    cause="A password that is written where cloud-init takes a hash: nobody can log in with it.",
+    cause="A password that is written where cloud-init takes a hash: no password fits it.",
     example="users: [{name: web, passwd: hunter2}]",
     way_out="Write a hash, as `mkpasswd --method=sha-512` prints it, or write the text as plain_text_passwd.",
 )

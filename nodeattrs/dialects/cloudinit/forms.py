@@ -37,9 +37,9 @@ class Text(NamedTuple):
     path:   of the value in its document
     text:   what it says, or None
     name:   of the machine in its document; "" where the document has no other
-    why:    why there is no text, as the end of a sentence
+    why:    why the text is missing, as the end of a sentence
     is_config: whether the value is a mapping that is the cloud-config itself
-    is_packed: whether the text is base64, whatever it holds
+    is_packed: whether the text is base64 in any case
     """
 
     path: TreePath
@@ -58,7 +58,7 @@ class Form:
     what:   what people call it, with its article
     marks:  path -> what its value looks like; of several maps one has to fit. None: it has no shape of its own
     at:     where the user-data lies
-    unpack: the text that a value stands for; None for one that is made elsewhere
+    unpack: the text that a value means; None for one that is made elsewhere
     why:    what is said of a value without a text
     is_config: whether the value is a mapping that is the cloud-config itself
     is_packed: whether it is base64
@@ -98,7 +98,7 @@ class Form:
 
 
 def values_at(tree: Any, pattern: _Pattern) -> Iterator[tuple[TreePath, Any, tuple[str, ...]]]:
-    """Each value that a pattern leads to: its path, itself, and the names on the way. Nothing where there is none."""
+    """Each value that a pattern leads to: its path, itself, and the names on the way. Empty where it leads nowhere."""
     open_: list[tuple[TreePath, Any, tuple[str, ...], _Pattern]] = [((), tree, (), pattern)]
     while open_:
         path, value, words, left = open_.pop()
@@ -146,7 +146,7 @@ def _name_of(row: Any) -> str:
     return "/".join([*([space] if isinstance(space, str) else []), *names[:1]]) if names else ""
 
 
-# --- how a value stands for a text
+# --- the text that a value means
 
 
 def _intrinsic(value: Any, tree: Any) -> str | None:
@@ -163,7 +163,7 @@ def _intrinsic(value: Any, tree: Any) -> str | None:
 
 
 def _function(value: Any) -> tuple[str, Any]:
-    """The function of CloudFormation that a value is, as a tag or as a map, and what it is given."""
+    """The name of the function of CloudFormation in a value, written as a tag or a map, and its argument."""
     if isinstance(value, Tagged):
         return value.tag.removeprefix("!"), value.value
     if isinstance(value, dict) and len(value) == 1:

@@ -233,7 +233,7 @@ def _first(folder: Path, names: Iterable[str]) -> tuple[Blob, ...]:
 
 
 def _collected(blob: Blob, budget: Budget, form: str | None = None) -> list[Given] | None:
-    """What a document holds; None for what is none. form: what it is, where the caller says so"""
+    """What a document holds; None for what is none. form: its name, where the caller gives one"""
     text = _text(blob).removeprefix("\ufeff")
     file = blob.file or "user-data"
     if form in SOURCES:
@@ -261,7 +261,7 @@ _MAY_HAVE = re.compile(r"(?i)(?:user|custom)[-_]?data|cloud_?(?:init|config)|aut
 
 
 def _of_any_form(text: str, file: str, budget: Budget) -> list[Given] | None:
-    """What a document gives by its shape; None where it is of no form."""
+    """What a document gives by its shape; None where it fits no form."""
     if _MAY_HAVE.search(text):
         with suppress(DocumentError):  # a text of some other kind
             return _of_documents(text, file, None, budget) or None
@@ -514,7 +514,7 @@ _BESIDE = 5
 
 
 def _within(outer: str, line: int, text: str, file: str, is_packed: bool = False) -> Blob:
-    """A text of a document, with its lines there where it is a block of them. line: that of its key"""
+    """A text of a document, with its lines there where it is a block of them. line: the line of its key"""
     blob = unwrapped(Blob(text, file, packed=True), is_packed)
     if blob.content == text:
         rows = outer.split("\n")[line - 1 : line + text.count("\n") + _BESIDE]
@@ -523,7 +523,7 @@ def _within(outer: str, line: int, text: str, file: str, is_packed: bool = False
 
 
 def _of_mapping(document: Document, file: str, path: TreePath) -> Blob:
-    """A mapping that is the cloud-config itself: the first line, which it lacks, counts as that of its key."""
+    """A mapping that is the cloud-config itself: the first line, which it lacks, counts as the line of its key."""
     value = dig(document.tree, path)
     line, column = document.place(path)
     rows = document.text.split("\n")[line:]

@@ -72,7 +72,7 @@ def findings_of_each_branch(
 ) -> Iterator[Finding]:
     """The findings that do not depend on the machine, on each way through the templates.
 
-    merged: what comes of the parts with some instance data; each way is merged once
+    merged: merges the parts with some instance data; it is called once for each way
     A finding that some ways do not have says that it depends on a branch.
     """
     data = InstanceData.missing()
@@ -101,7 +101,7 @@ def _for_any_machine(merged: Merged, schema: Schema | None) -> Iterator[Finding]
 
 
 def _may_be_the_machine(report: PartReport) -> bool:
-    """Whether a part may be in order on a machine: its fault has no line, or a placeholder stands there.
+    """Whether a part may be in order on a machine: its fault has no line, or a placeholder is on its line.
 
     A branch that gives nothing is meant to.
     """
@@ -115,7 +115,7 @@ def _may_be_the_machine(report: PartReport) -> bool:
 
 
 _ABOUT_KEYS = {MISSPELT_KEY, NOT_IN_USER_DATA}
-"""What is wrong with a key, whatever stands under it."""
+"""What is wrong with a key, for any value of it."""
 _ABOUT_KINDS = {COMMANDS_NO_LIST, COMMAND_NO_TEXT}
 """What is wrong with the kind of a value; the text in it does not matter."""
 

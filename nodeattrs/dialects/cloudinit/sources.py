@@ -1,6 +1,6 @@
 """User-data in files that are neither YAML nor JSON: Terraform's and Packer's HCL, a Vagrantfile, Proxmox, Multipass.
 
-Only what stands there literally is read. An expression that makes the text is named.
+Only literal texts are read. An expression that makes the text is named.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Literal(NamedTuple):
     name: of the machine; "" where the file has one alone
     text: the user-data, or None
     line: of its key
-    why:  why there is no text
+    why:  why the text is missing
     is_vendor: whether it is vendor-data
     is_headless: whether the file lacks the first line of the text, which begins on the line below *line*
     """
@@ -131,7 +131,7 @@ def _body(rows: list[str], is_dedented: bool) -> str:
 
 
 def _value(written: str, body: str | None, line: int, name: str) -> Iterator[Literal]:
-    """What stands behind a key: a heredoc, a quoted text, or an expression."""
+    """The value behind a key: a heredoc, a quoted text, or an expression."""
     quoted = _QUOTED.fullmatch(written.rstrip(","))
     if body is not None:
         yield Literal(name, body, line)

@@ -89,7 +89,7 @@ def type_of_text(text: str | bytes, default: str | None = None) -> str | None:
 
 
 class Within(NamedTuple):
-    """Where a text stands in a document that has it as a block.
+    """The place of a text in a document that has it as a block.
 
     line:   the line of the document on which *text* begins; on which the block begins, where *indent* is known
     text:   these lines of the document, in which the block is looked for
@@ -107,7 +107,7 @@ class Blob:
     content: text or bytes
     file:    its name, as messages show it
     packed:  whether it was packed in the file, so that its lines are not those of the file
-    within:  where it stands in the file all the same, as a block of lines
+    within:  its place in the file, where it is a block of lines there
     """
 
     def __init__(

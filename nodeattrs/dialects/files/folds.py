@@ -57,7 +57,7 @@ def layers_of(
 
     folder: what they count from
     shown:  what messages call a file
-    policy: its name, which says how a folder is read: under helm that of a chart, under netplan that of a machine
+    policy: its name, which says how a folder is read: helm reads a chart, netplan the root of a machine
     raises: NoFileFits; DocumentError
     """
     for word in words:
@@ -105,7 +105,7 @@ _NETPLAN = ("lib/netplan", "etc/netplan", "run/netplan")
 
 
 def _netplan(root: pathlib.Path) -> list[pathlib.Path]:
-    """The files that netplan reads, by name: those below the root of a machine, or those of the one folder."""
+    """The files that netplan reads, by name: below the root of a machine, or in the one folder."""
     folders = [root / name for name in _NETPLAN if (root / name).is_dir()] or [root]
     found = {
         path.name: path

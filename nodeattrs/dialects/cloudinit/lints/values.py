@@ -73,7 +73,7 @@ _FILLED_IN: tuple[Path, ...] = (
 _NAMES: tuple[Path, ...] = (
     ("hostname",), ("fqdn",), ("timezone",), ("locale",), ("packages",), ("power_state", "mode"),
 )  # fmt: skip
-"""Where `$NAME` cannot be meant for anybody: no shell sees it, and no hash has it."""
+"""Names that no shell reads, and that have no hash in them: `$NAME` is not expanded there."""
 _VARIABLE = re.compile(r"(?<![\w$])\$(?:[A-Za-z_]\w*|\([^)\n]*\))|@@\w+@@|__[A-Z][A-Z0-9_]*__")
 _BY_APT = {"${MIRROR}", "${RELEASE}", "${PRIMARY}", "${SECURITY}", "${KEY_FILE}"}
 """What cloud-init itself fills in below apt."""
@@ -202,7 +202,7 @@ _HASHED = re.compile(r"[!*$_@<%]|\{[{%]|x?$|[./0-9A-Za-z]{13}$")
 
 
 def _about_hashes(config: dict[Any, Any]) -> Iterator[Warned]:
-    """Passwords in plain text where cloud-init takes a hash. What stands there is never repeated."""
+    """Passwords in plain text where cloud-init takes a hash. The messages do not repeat the password."""
     users = list(_entries(config.get("users"), "users"))
     places = [((*path, key), entry.get(key)) for path, entry in users for key in ("passwd", "hashed_passwd")]
     for (_, at), entry in _entries(dig(config, ("chpasswd", "users")), "users"):
@@ -211,7 +211,7 @@ def _about_hashes(config: dict[Any, Any]) -> Iterator[Warned]:
     for path, written in places:
         if isinstance(written, str) and _HASHED.match(written) is None:
             hint = "write a hash, or the text as plain_text_passwd, or as type: text below chpasswd"
-            yield _warned(PASSWD_NO_HASH, path, "is no hash, and is taken for one: nobody can log in with it", hint)
+            yield _warned(PASSWD_NO_HASH, path, "is no hash, and is taken for one: no password fits it", hint)
 
 
 def _about_file(entry: dict[Any, Any], path: Path) -> Iterator[Warned]:

@@ -99,7 +99,7 @@ class Warned:
     title:  what people call the part
     path:   the place in the config, where there is one
     place:  line and column in the text of the part, where they are known already
-    is_about_key: whether it holds whatever stands under the key
+    is_about_key: whether it holds for any value of the key
     """
 
     name: Kind
