@@ -453,3 +453,34 @@ def test_a_finding_in_a_packed_text_stands_at_the_line_of_the_machine(
     file.write_text(json.dumps(document, indent=1), encoding="utf-8")
     assert main(["cloud-config", "check", str(file), *words]) == 1
     assert f"{file}:8:5: warning: g: packges is no key of cloud-init (line 2 of part-001)" in capsys.readouterr().out
+
+
+def test_the_state_of_terraform_is_read_as_it_lies_in_its_file(tmp_path: Path) -> None:
+    """developer.hashicorp.com/terraform, State: version 4; each instance of a resource has its attributes."""
+    rows = [
+        {"mode": "managed", "type": "hcloud_server", "name": "web", "module": "module.m",
+         "instances": [{"index_key": at, "attributes": {"user_data": TEXT}} for at in (0, "b")]},
+        {"mode": "data", "type": "cloudinit_config", "name": "c",
+         "instances": [{"attributes": {"rendered": PACKED}}]},
+        {"mode": "managed", "type": "aws_instance", "name": "h",
+         "instances": [{"attributes": {"user_data": "a" * 40}}]},
+    ]  # fmt: skip
+    file = tmp_path / "terraform.tfstate"
+    file.write_text(json.dumps({"version": 4, "terraform_version": "1.9.0", "resources": rows}), encoding="utf-8")
+    found = {one.address: one.unknown or merge(one.user).config for one in given_in(file)}
+    assert found == {
+        "module.m.hcloud_server.web[0]": CONFIG,
+        'module.m.hcloud_server.web["b"]': CONFIG,
+        "aws_instance.h": "only its hash is there",
+        "data.cloudinit_config.c": CONFIG,
+    }
+
+
+@pytest.mark.parametrize(("at", "mark"), [(0x8001, b"CD001"), (54, b"FAT16"), (82, b"FAT32")])
+def test_an_image_of_a_disk_is_named_and_not_read(
+    at: int, mark: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "seed.img"
+    file.write_bytes(b"\0" * at + mark + b"\0" * 512 + TEXT.encode())
+    assert main(["cloud-config", "check", str(file)]) == 5
+    assert "is an image of a disk" in capsys.readouterr().out

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -234,8 +235,10 @@ def _first(folder: Path, names: Iterable[str]) -> tuple[Blob, ...]:
 
 def _collected(blob: Blob, budget: Budget, form: str | None = None) -> list[Given] | None:
     """What a document holds; None for what is none. form: its name, where the caller gives one"""
-    text = _text(blob).removeprefix("\ufeff")
     file = blob.file or "user-data"
+    if isinstance(blob.content, bytes) and any(blob.content[at : at + len(mark)] == mark for at, mark in _IMAGES):
+        return [Given("", Origin("file", "", file), (), unknown=_IMAGE)]
+    text = _text(blob).removeprefix("\ufeff")
     if form in SOURCES:
         return list(_of_source(text, file, form))
     if form is not None:
@@ -268,6 +271,9 @@ def _of_any_form(text: str, file: str, budget: Budget) -> list[Given] | None:
     return None
 
 
+_IMAGES = ((0x8001, b"CD001"), (54, b"FAT1"), (82, b"FAT32"))
+"""Where an image of a disk says what it is."""
+_IMAGE = "is an image of a disk: unpack its user-data into a folder, and name that"
 _OF_PLAN = re.compile(r'"format_version"\s*:')
 
 
@@ -282,35 +288,60 @@ def _of_json(text: str, file: str, budget: Budget) -> list[Given] | None:
     tree = document.tree
     if "format_version" in tree and {"planned_values", "values", "prior_state"} & tree.keys():
         return list(_of_terraform(document, file))
+    if "terraform_version" in tree and any("instances" in one for one in _rows(tree.get("resources"))):
+        return list(_of_state(document, file))
     if _is_lxd(tree):
         return list(_of_lxd(document, file))
     return list(_secrets(document, file, 0)) if tree.get("kind") in ("Secret", "List") else None
 
 
-def _of_terraform(document: Any, file: str) -> Iterator[Given]:
-    """The user-data of every resource of a plan or state, by address; a config that is given to one only there."""
-    tree, seen = document.tree, set()
-    later: list[Given] = []
+def _of_terraform(document: Document, file: str) -> Iterator[Given]:
+    """The user-data of every resource of a plan or state, by address."""
+    tree = document.tree
     known_later = {
         change["address"]: dig(change, ("change", "after_unknown"))
         for change in _rows(tree.get("resource_changes"))
         if isinstance(change.get("address"), str)
     }
     tops = [(top, *rest) for top, *rest in (("planned_values",), ("values",), ("prior_state", "values"))]
-    for top in tops:
-        for path, resource in _resources(dig(tree, (*top, "root_module")), (*top, "root_module")):
-            if top[0] == "prior_state" and resource.get("mode") != "data" and "planned_values" in tree:
-                continue
-            address = str(resource.get("address", ""))
-            found = _written(resource, known_later.get(address, {}))
-            if found is None:
-                continue
-            one = _given(document, file, address, (*path, "values", *found[0]), found[1])
-            if found[0] in _CONFIG_KEYS:
-                later.append(one)
-            else:
-                seen.add(one.user and one.user[0].content)
-                yield one._replace(vendor=_vendor(resource, file))
+    rows = (
+        ((*path, "values"), resource)
+        for top in tops
+        for path, resource in _resources(dig(tree, (*top, "root_module")), (*top, "root_module"))
+        if not (top[0] == "prior_state" and resource.get("mode") != "data" and "planned_values" in tree)
+    )
+    yield from _of_resources(document, file, rows, known_later)
+
+
+def _of_state(document: Document, file: str) -> Iterator[Given]:
+    """The same of the file in which Terraform keeps its state."""
+    rows: list[tuple[TreePath, Any]] = []
+    for at, resource in enumerate(_rows(document.tree.get("resources"))):
+        for number, one in enumerate(_rows(resource.get("instances"))):
+            words = [resource.get("module"), "data" if resource.get("mode") == "data" else None]
+            address = ".".join(str(word) for word in (*words, resource.get("type"), resource.get("name")) if word)
+            index = f"[{json.dumps(one['index_key'])}]" if "index_key" in one else ""
+            known = {"address": f"{address}{index}", "type": resource.get("type"), "values": one.get("attributes")}
+            rows.append((("resources", at, "instances", number, "attributes"), known))
+    yield from _of_resources(document, file, rows, {})
+
+
+def _of_resources(
+    document: Document, file: str, rows: Iterable[tuple[TreePath, Any]], known_later: Mapping[str, Any]
+) -> Iterator[Given]:
+    """The user-data of resources; a config that is given to one of them only there. rows: the path to its values"""
+    seen, later = set(), list[Given]()
+    for path, resource in rows:
+        address = str(resource.get("address", ""))
+        found = _written(resource, known_later.get(address, {}))
+        if found is None:
+            continue
+        one = _given(document, file, address, (*path, *found[0]), found[1])
+        if found[0] in _CONFIG_KEYS:
+            later.append(one)
+        else:
+            seen.add(one.user and one.user[0].content)
+            yield one._replace(vendor=_vendor(resource, file))
     for one in later:
         if not one.user or one.user[0].content not in seen:
             seen.add(one.user and one.user[0].content)
