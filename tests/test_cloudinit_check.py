@@ -524,6 +524,7 @@ FOREIGN = [
     ("instance-id: i1\nlocal-hostname: h1\n", "meta-data"),
     ("version: 2\nethernets: {}\n", "network-config"),
     ("autoinstall:\n  version: 1\n", "installer"),
+    ("resource vm 'Microsoft.Compute/virtualMachines@2023-03-01' = {\n}\n", "Bicep"),
     ("variant: fcos\nversion: 1.5.0\n", "Butane"),
     ('{"ignition": {"version": "3.4.0"}}\n', "another program"),
     ("#cloud-config\na: 1\n".encode("utf-16"), "UTF-16"),

@@ -404,6 +404,7 @@ def test_a_text_that_stands_in_a_source_is_read_with_its_lines(
 
 
 EXPRESSIONS = [
+    'module "vm" {\n  source = "./vm"\n  user_data = file("a.yaml")\n}\n',
     'resource "aws_instance" "a" {\n  user_data = templatefile("a.yaml", {})\n}\n',
     'resource "aws_instance" "a" {\n  user_data = data.cloudinit_config.c.rendered\n}\n',
     'resource "aws_instance" "a" {\n  user_data = "${local.a}\\$"\n}\n',

@@ -100,7 +100,7 @@ SOURCES: dict[str, Callable[[str], Iterator[Literal]]] = {
 _SHAPES = (
     ("vagrant", re.compile(r"(?m)^Vagrant\.configure\b")),
     ("proxmox", re.compile(r"(?m)^cicustom: ?\w+=")),
-    ("hcl", re.compile(r'(?m)^(?:resource|data|source) "[\w-]+" "[\w-]+" \{')),
+    ("hcl", re.compile(r'(?m)^(?:module|(?:resource|data|source) "[\w-]+") "[\w-]+" \{')),
 )
 
 

@@ -51,6 +51,7 @@ _FORMS = tuple(
         (r"^(?:instance-id|local-hostname):", "the meta-data of a machine", "name the user-data beside it"),
         (r"^ *(?:ethernets|bonds|vlans|bridges|wifis):", "a network-config", "name the user-data beside it"),
         (r"^autoinstall:", "a file of the installer", "below #cloud-config it is user-data with the key autoinstall"),
+        (r"^resource \w+ 'Microsoft\.", "a file of Bicep", "give the template that `az bicep build` makes of it"),
         (r"^variant: *\w+\s*$", "for Butane, which makes Ignition of it", "cloud-init does not read it"),
         (r"\x00", "UTF-16 or no text at all", "save the file as UTF-8"),
     )
