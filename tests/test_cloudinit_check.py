@@ -98,6 +98,7 @@ TRAPS = [
      f"{HEAD}runcmd: ['docker ps --format {{{{ .ID }}}}']\n"),
     ("unexpanded", f"{HEAD}write_files:\n- path: /a\n  content: '{{{{ v1.region }}}}'\n", 4, 3,
      f"{HEAD}write_files: [{{path: /a, content: '{{{{ name }}}}'}}]\n"),
+    ("unexpanded", "#!/bin/sh\necho {{ ds.meta_data.x }}\n", 2, 1, "#!/bin/sh\ndocker ps --format '{{ .ID }}'\n"),
     ("command-words", f"{HEAD}runcmd: [systemctl, enable, nginx]\n", 2, 1,
      f"{HEAD}runcmd: [[systemctl, enable, nginx]]\n"),
     ("command-words", f"{HEAD}bootcmd: [echo, hi]\n", 2, 1, f"{HEAD}bootcmd: [ls, pwd]\n"),

@@ -180,7 +180,7 @@ def _reference(value: Any) -> str:
     return f"${{{shown or name}}}"
 
 
-_CALL = re.compile(r"\[\s*(base64|variables|parameters)\((.*)\)\s*\]", re.S)
+_CALL = re.compile(r"\[ *(base64|variables|parameters)\((.*)\) *\]", re.S)
 _NAMED = re.compile(r"(variables|parameters)\('(\w+)'\)")
 _LITERAL = re.compile(r"'((?:[^']|'')*)'")
 

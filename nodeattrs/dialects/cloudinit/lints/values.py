@@ -26,7 +26,7 @@ from nodeattrs.dialects.cloudinit.codes import (
     UNEXPANDED,
     USERS_WITHOUT_DEFAULT,
 )
-from nodeattrs.dialects.cloudinit.lints.texts import MARKUP
+from nodeattrs.dialects.cloudinit.lints.texts import INSTANCE_DATA, MARKUP
 from nodeattrs.dialects.cloudinit.lints.warned import Severity, Warned
 
 
@@ -77,8 +77,6 @@ _NAMES: tuple[Path, ...] = (
 _VARIABLE = re.compile(r"(?<![\w$])\$(?:[A-Za-z_]\w*|\([^)\n]*\))|@@\w+@@|__[A-Z][A-Z0-9_]*__")
 _BY_APT = {"${MIRROR}", "${RELEASE}", "${PRIMARY}", "${SECURITY}", "${KEY_FILE}"}
 """What cloud-init itself fills in below apt."""
-_INSTANCE_DATA = re.compile(r"\{\{-?\s*(?:ds|v\d|merged_cfg|sys_info)\b[^}\n]*\}\}")
-"""Markup that asks for instance data, and is filled in in templates alone."""
 
 _NEED_WORDS = _words("""
     add-apt-repository apt apt-get cat chmod chown cp curl dnf docker echo git groupadd install kubectl ln mkdir
@@ -252,7 +250,7 @@ def _about_markup(config: dict[Any, Any]) -> Iterator[Warned]:
     if not places:
         hint = "begin the file with ## template: jinja"
         shell = ("runcmd", "bootcmd", "write_files")
-        places = [place for key in shell for place in _markup_in(config.get(key), (key,), _INSTANCE_DATA)]
+        places = [place for key in shell for place in _markup_in(config.get(key), (key,), INSTANCE_DATA)]
     if places:
         path, markup = places[0]
         more = f", and {len(places) - 1} more like it" if len(places) > 1 else ""
