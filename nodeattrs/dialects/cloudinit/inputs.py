@@ -272,7 +272,7 @@ def _of_any_form(text: str, file: str, budget: Budget) -> list[Given] | None:
 
 
 _IMAGES = ((0x8001, b"CD001"), (54, b"FAT1"), (82, b"FAT32"))
-"""The places of the marks by which an image of a disk is known."""
+"""The marks of an image of a disk, each with its place."""
 _IMAGE = "is an image of a disk: unpack its user-data into a folder, and name that"
 _OF_PLAN = re.compile(r'"format_version"\s*:')
 
