@@ -98,11 +98,19 @@ TRAPS = [
      f"{HEAD}runcmd: ['docker ps --format {{{{ .ID }}}}']\n"),
     ("unexpanded", f"{HEAD}write_files:\n- path: /a\n  content: '{{{{ v1.region }}}}'\n", 4, 3,
      f"{HEAD}write_files: [{{path: /a, content: '{{{{ name }}}}'}}]\n"),
+    ("unexpanded", "#!/bin/sh\necho {{ ds.meta_data.x }}\n", 2, 1, "#!/bin/sh\ndocker ps --format '{{ .ID }}'\n"),
     ("command-words", f"{HEAD}runcmd: [systemctl, enable, nginx]\n", 2, 1,
      f"{HEAD}runcmd: [[systemctl, enable, nginx]]\n"),
     ("command-words", f"{HEAD}bootcmd: [echo, hi]\n", 2, 1, f"{HEAD}bootcmd: [ls, pwd]\n"),
     ("owner-too-early", f"{HEAD}users: [default, {{name: b}}]\nwrite_files:\n- path: /a\n  owner: b:b\n", 5, 3,
      f"{HEAD}users: [default, {{name: b}}]\nwrite_files: [{{path: /a, owner: b, defer: true}}, {{owner: d}}]\n"),
+    ("passwd-no-hash", f"{HEAD}users:\n- default\n- name: a\n  passwd: hunter2\n", 5, 3,
+     f"{HEAD}users: [default, {{name: a, passwd: $6$salt$hash}}, {{name: b, passwd: '*'}}, {{name: c, passwd: ''}},"
+     " {name: d, plain_text_passwd: hunter2}, {name: e, passwd: abJnggxhB/yWI}]\n"),
+    ("passwd-no-hash", f"{HEAD}chpasswd:\n  users:\n  - name: a\n    password: hunter2\n", 5, 5,
+     f"{HEAD}chpasswd: {{users: [{{name: a, password: hunter2, type: text}}, {{name: b, type: RANDOM}}]}}\n"),
+    ("unexpanded", f"{HEAD}hostname: web-__ENV__\n", 2, 1, f"{HEAD}hostname: web__1\npassword: a$bc\n"),
+    ("unexpanded", f"{HEAD}a: 1\nfqdn: $(hostname).example\n", 3, 1, f"{HEAD}runcmd: [echo $HOME @@x@@]\n"),
     ("not-in-user-data", f"{HEAD}a: 1\nnetwork: {{version: 2}}\n", 3, 1,
      f"{HEAD}autoinstall: {{network: {{version: 2}}}}\n"),
     ("not-in-user-data", f"{HEAD}datasource_list: [None]\n", 2, 1, f"{HEAD}stages: {{}}\nnetwork: {{}}\n"),
@@ -341,7 +349,10 @@ class TestSchema:
 SECRETS = {
     "password": "s3cret",
     "chpasswd": {"list": "a:s3cret", "expire": False, "users": [{"name": "a", "password": "s3cret", "type": "text"}]},
-    "users": ["default", {"name": "a", "passwd": "s3cret", "hashed_passwd": "s3cret", "plain_text_passwd": "s3cret"}],
+    "users": [
+        "default",
+        {"name": "a", "passwd": "$6$s3cret", "hashed_passwd": "$6$s3cret", "plain_text_passwd": "s3cret"},
+    ],
     "ssh_keys": {"rsa_private": "s3cret", "rsa_public": "public"},
     "ca_certs": {"trusted": ["-----BEGIN CERTIFICATE-----"], "private": "-----BEGIN PRIVATE KEY----- s3cret"},
     "write_files": [{"path": "/etc/tls/a.key", "content": "s3cret"}, {"path": "/etc/motd", "content": "public"}],
@@ -510,11 +521,11 @@ FOREIGN = [
     ("# Title\nhello\n", "begin it with #cloud-config"),
     ("apiVersion: v1\nkind: KubeadmConfigTemplate\nspec: {}\n", "Kubernetes"),
     ("AWSTemplateFormatVersion: '2010-09-09'\nResources: {}\n", "CloudFormation"),
-    ('{"LaunchTemplateVersions": [{"LaunchTemplateData": {"UserData": "x"}}]}', "AWS CLI"),
-    ("cores: 1\ncicustom: user=local:snippets/u.yaml\n", "Proxmox"),
+    ('{"LaunchTemplateVersions": [{"LaunchTemplateData": {"ImageId": "ami-user-data"}}]}', "AWS CLI"),
     ("instance-id: i1\nlocal-hostname: h1\n", "meta-data"),
     ("version: 2\nethernets: {}\n", "network-config"),
     ("autoinstall:\n  version: 1\n", "installer"),
+    ("resource vm 'Microsoft.Compute/virtualMachines@2023-03-01' = {\n}\n", "Bicep"),
     ("variant: fcos\nversion: 1.5.0\n", "Butane"),
     ('{"ignition": {"version": "3.4.0"}}\n', "another program"),
     ("#cloud-config\na: 1\n".encode("utf-16"), "UTF-16"),
@@ -605,7 +616,7 @@ class TestCommand:
         (tmp_path / "all.yaml").write_text("---\n".join(texts))
         found = json.loads(run("check", "--each", "all.yaml", "--format", "json")[1])["findings"]
 
-        assert [(one["line"], one["message"].partition(":")[0]) for one in found] == [(5, "a"), (13, "b")]
+        assert [(one["line"], one["message"].partition(":")[0]) for one in found] == [(7, "a"), (15, "b")]
 
     @pytest.mark.parametrize("way", ["--each", "--together"])
     def test_what_stops_everything_is_a_finding_too(self, run: Run, tmp_path: Path, way: str):

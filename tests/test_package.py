@@ -268,7 +268,7 @@ class TestInstalled:
         texts = {"a.yaml": "k: {x: 1}", "b.json": '{"k": {"y": 2}}', "c.toml": "k.z = 3", "d.env": "E=1"}
         for name, text in texts.items():
             (tmp_path / name).write_text(text)
-        for policy in ("across", "inside", "helm", "compose", "json-merge-patch", "hiera-deep", "replace"):
+        for policy in ("across", "inside", "helm", "compose", "json-merge-patch", "hiera-deep", "netplan", "replace"):
             printed = run(empty / "nodeattrs", "fold", ".", "--policy", policy, "--blame", cwd=tmp_path)
             assert "c.toml:1" in printed
             assert "d.env:1" in printed

@@ -20,8 +20,8 @@ from nodeattrs.peers import peer
 if TYPE_CHECKING:
     from nodeattrs.policies.named import NamedPolicy
 
-COMPOSE, HIERA = "compose", "hiera-deep"
-NAMES = ("across", "inside", "helm", "helm-4.1", "json-merge-patch", "replace", COMPOSE, HIERA)
+COMPOSE, HIERA, NETPLAN = "compose", "hiera-deep", "netplan"
+NAMES = ("across", "inside", "helm", "helm-4.1", "json-merge-patch", "replace", COMPOSE, HIERA, NETPLAN)
 """The names of all policies."""
 DEFAULT_POLICY = ACROSS.name
 """The policy of a fold that names none."""
@@ -78,6 +78,10 @@ def policy_named(name: str) -> NamedPolicy:
         from nodeattrs.policies.helm import HELM, HELM_4_1
 
         return HELM_4_1 if name == HELM_4_1.name else HELM
+    if name == NETPLAN:
+        from nodeattrs.policies.netplan import POLICY as OF_NETPLAN
+
+        return OF_NETPLAN
     from nodeattrs.policies.named import POLICIES
 
     for one in POLICIES:

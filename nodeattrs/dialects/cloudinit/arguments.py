@@ -9,7 +9,7 @@ from typing import Any, get_args
 from nodeattrs.contract.command import Argument
 from nodeattrs.core.fold import refuse_unknown
 from nodeattrs.dialects.cloudinit.command_line import config_of_cmdline, url_of_cmdline
-from nodeattrs.dialects.cloudinit.inputs import Given, given_in, joined, one_of, vendor_in
+from nodeattrs.dialects.cloudinit.inputs import FORM_NAMES, Given, given_in, joined, one_of, vendor_in
 from nodeattrs.dialects.cloudinit.layers import merge_layers, read_confd
 from nodeattrs.dialects.cloudinit.merging import word_or_definition
 from nodeattrs.dialects.cloudinit.parts import CloudPart
@@ -28,6 +28,11 @@ FILES = Argument(
 )
 MACHINE = (
     Argument(("--resource",), "of several machines in one file this one", {"metavar": "ADDRESS"}),
+    Argument(
+        ("--input-form",),
+        "what the files are (default: as their shape says)",
+        {"choices": FORM_NAMES, "metavar": "FORM"},
+    ),
     Argument(("--launch-index",), "keep the parts for this launch index", {"metavar": "N", "type": int}),
     Argument(("--include-root",), "follow #include in this folder only (default: list them)", {"metavar": "DIR"}),
 )
@@ -145,7 +150,8 @@ def _layer(name: str, files: list[str], rules: Mapping[str, Any]) -> Any:
 def _given(asked: Mapping[str, Any]) -> list[Given]:
     """What the files give to the one machine that is meant. raises: CloudConfigError"""
     files = asked["files"]
-    found = (given_in(_blob(file) if file == "-" else Path(file)) for file in files)
+    form = asked["input_form"]
+    found = (given_in(_blob(file) if file == "-" else Path(file), form=form) for file in files)
     return joined(one_of(one, asked["resource"]) for one in found)
 
 

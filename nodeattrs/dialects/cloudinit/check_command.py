@@ -18,12 +18,11 @@ from nodeattrs.dialects.cloudinit.reports import (
     finding_about,
     finding_about_unread,
     finding_that_ended,
-    findings_for_any_machine,
     findings_of,
+    findings_of_each_branch,
 )
 from nodeattrs.dialects.cloudinit.schema import Schema, schema_file
 from nodeattrs.dialects.cloudinit.seeds import about_seed
-from nodeattrs.dialects.cloudinit.templates import InstanceData
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
 from nodeattrs.project.settings import sensitive_beside
 from nodeattrs.reports.findings import Finding
@@ -64,15 +63,17 @@ def check(question: Question) -> Output:
         text = "files are checked together, as those of one machine; --each checks each of them for itself"
         question.caller.remark([f"{len(files)} {text}"])
     looked = {"file": len(files), "part": 0} if asked["each"] else {"part": 0}
-    given = {file: _tried(file) for file in files if file != "-"}
+    given = {file: _tried(file, asked["input_form"]) for file in files if file != "-"}
     found: list[Finding] = []
     for file in files if asked["each"] else ():
         machines = {one.address: one for one in given.get(file, ())}
         for address in machines or [resource]:
             about = _checked({**asked, "files": [file], "resource": address or resource}, schema, looked)
-            found += (_of_machine(one, machines[address]) for one in about) if address else about
+            found += (_of_machine(one, machines[address]) for one in about) if address in machines else about
     if not asked["each"]:
-        found += _checked(asked, schema, looked)
+        alone = {file: machines[0] for file, machines in given.items() if len(machines) == 1}
+        about = _checked(asked, schema, looked)
+        found += (_of_machine(one, alone[one.file]) if one.file in alone else one for one in about)
     for folder in (Path(file) for file in given if Path(file).is_dir()):
         found += map(finding_that_ended, about_seed(folder))
     wanted = (None, "", resource) if resource else None
@@ -82,17 +83,20 @@ def check(question: Question) -> Output:
 
 
 def _of_machine(found: Finding, machine: Given) -> Finding:
-    """A finding about one of several machines in a file: at the line of that machine, and with its name."""
-    if found.file != machine.origin.file or found.message.startswith(machine.address):
+    """A finding about a machine that a document has: with its name, and of a packed text at the line of the machine."""
+    if found.file != machine.origin.file or machine.origin.kind != "resource":
         return found
-    line, column = machine.origin.line or 1, machine.origin.column or 1
-    return replace(found, message=f"{machine.address}: {found.message}", line=line, column=column)
+    is_named = not machine.address or found.message.startswith(machine.address)
+    message = found.message if is_named else f"{machine.address}: {found.message}"
+    if (found.line or 1) > 1:
+        return replace(found, message=message)
+    return replace(found, message=message, line=machine.origin.line or 1, column=machine.origin.column or 1)
 
 
-def _tried(file: str) -> list[Given]:
+def _tried(file: str, form: str | None) -> list[Given]:
     """What a file gives, machine by machine; [] where it cannot be read, which `_checked` says."""
     try:
-        return given_in(Path(file))
+        return given_in(Path(file), form=form)
     except CloudConfigError:
         return []
 
@@ -114,7 +118,7 @@ def _checked(asked: Mapping[str, Any], schema: Schema | None, looked: dict[str, 
         yield from _not_looked_at(merged.parts[0].part)
     yield from (finding_about_unread(one, "error" if asked["strict"] else "note") for one in merged.unknown.values())
     if any(report.status == "template" for report in merged.parts):
-        yield from findings_for_any_machine(merged_files(lenient, InstanceData.missing())[1], schema)
+        yield from findings_of_each_branch(lambda data: merged_files(lenient, data)[1], schema)
     else:
         yield from findings_of(merged, schema)
 

@@ -6,12 +6,14 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from enum import Enum
 from pathlib import Path
 
 from nodeattrs.contract.dialect import Looked
-from nodeattrs.dialects.cloudinit.reports import findings_of
-from nodeattrs.dialects.cloudinit.unpacking import blob_of
+from nodeattrs.dialects.cloudinit.reports import findings_of, findings_of_each_branch
+from nodeattrs.dialects.cloudinit.unpacking import Blob, blob_of
 from nodeattrs.dialects.cloudinit.userdata import merge
+from nodeattrs.errors import MissingExtra
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
 from nodeattrs.reports.findings import Finding
 
@@ -24,24 +26,41 @@ _UNREAD = "was not looked at: is a template"
 _MOST_FILES = 20_000
 
 
+class _Form(Enum):
+    """What a file of cloud-config is: plain, a template of cloud-init's, or a template of another program."""
+
+    PLAIN = "plain"
+    JINJA = "jinja"
+    TEMPLATE = "template"
+
+
 def looked(root: Path, count: Callable[[str], object]) -> Iterator[Looked]:
-    """The findings of files that begin with `#cloud-config`, each for itself; a template is named and not read."""
+    """The findings of files that begin with `#cloud-config`, each for itself.
+
+    A template is named; one of Jinja is read without a machine, and one of another program is not read.
+    """
     begun = dict(_begun_so(root))
-    files = sorted(path for path in begun if not begun[path])
+    files = sorted(path for path in begun if begun[path] is not _Form.TEMPLATE)
     found: list[Finding] = []
     for path in files:
         blob = blob_of(path)
         blob.file = path.relative_to(root).as_posix()
         count(blob.file)
-        found += findings_of(merge([blob]))
-    templates = [path.relative_to(root).as_posix() for path in begun if begun[path]]
+        found += findings_of(merge([blob])) if begun[path] is _Form.PLAIN else _of_jinja(blob)
+    templates = [path.relative_to(root).as_posix() for path in begun if begun[path] is not _Form.PLAIN]
     found += [Finding(LAYER_IS_UNKNOWN.entry.code, "note", _UNREAD, file) for file in templates]
     if begun:
         yield Looked("cloud-config file", len(files), found)
 
 
-def _begun_so(root: Path) -> Iterator[tuple[Path, bool]]:
-    """Each file of cloud-config, and whether it is a template."""
+def _of_jinja(blob: Blob) -> Iterator[Finding]:
+    """The findings about a template that hold on any machine; none where Jinja2 is not there."""
+    with suppress(MissingExtra):
+        yield from findings_of_each_branch(lambda data: merge([blob], instance_data=data))
+
+
+def _begun_so(root: Path) -> Iterator[tuple[Path, _Form]]:
+    """Each file of cloud-config, and its form."""
     left = _MOST_FILES
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in _PASSED)
@@ -52,4 +71,8 @@ def _begun_so(root: Path) -> Iterator[tuple[Path, bool]]:
                     first = stream.readline(200)
                     is_jinja = _JINJA.match(first) is not None
                     if (stream.readline(200) if is_jinja else first).startswith(_HEAD):
-                        yield path, is_jinja or _TEMPLATE.search(stream.read(1_000_000)) is not None
+                        yield path, _Form.JINJA if is_jinja else _form_of(stream.read(1_000_000))
+
+
+def _form_of(text: bytes) -> _Form:
+    return _Form.PLAIN if _TEMPLATE.search(text) is None else _Form.TEMPLATE

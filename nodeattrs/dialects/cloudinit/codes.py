@@ -384,3 +384,10 @@ OWNER_TOO_EARLY = kind(
     example="write_files: [{path: /a, owner: app}] beside users: [default, {name: app}]",
     way_out="Write defer: true into the entry.",
 )
+PASSWD_NO_HASH = kind(
+    "NA1184",
+    "passwd-no-hash",
+    cause="A password that is written where cloud-init takes a hash: no password fits it.",
+    example="users: [{name: web, passwd: hunter2}]",
+    way_out="Write a hash, as `mkpasswd --method=sha-512` prints it, or write the text as plain_text_passwd.",
+)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,13 +24,16 @@ from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.cloudinit.codes import INPUT
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
+from nodeattrs.dialects.cloudinit.forms import FORMS, Form, Text
 from nodeattrs.dialects.cloudinit.packing import pack
-from nodeattrs.dialects.cloudinit.parts import CloudPart
+from nodeattrs.dialects.cloudinit.parts import CloudPart, load_yaml
 from nodeattrs.dialects.cloudinit.seeds import seed_data
+from nodeattrs.dialects.cloudinit.sources import SOURCES, Literal, source_of
 from nodeattrs.dialects.cloudinit.templates import InstanceData
-from nodeattrs.dialects.cloudinit.unpacking import Blob, blob_of, type_of_text
-from nodeattrs.errors import DocumentError, TooMuch
-from nodeattrs.formats.documents import parse
+from nodeattrs.dialects.cloudinit.unpacking import Blob, Within, blob_of, type_of_text
+from nodeattrs.errors import BadArgument, DocumentError, TooMuch
+from nodeattrs.formats.documents import Document, Syntax, parse, parse_all
+from nodeattrs.formats.yaml_writing import written as yaml_of
 
 _USER_DATA: tuple[TreePath, ...] = (
     ("custom_data",), ("user_data",), ("user_data_base64",), ("metadata", "user-data"), ("metadata", "user_data"),
@@ -66,6 +71,10 @@ _SECRET = re.compile(r"""(?m)^[^\S\n]*["']?kind["']?\s*:\s*["']?(?:Secret|List)\
 _DOCUMENTS = re.compile(r"(?m)^---(?=\s)")
 
 
+FORM_NAMES = (*(one.name for one in FORMS), *SOURCES)
+"""What --input-form takes."""
+
+
 class Given(NamedTuple):
     """What one machine is given.
 
@@ -93,10 +102,11 @@ class Given(NamedTuple):
         return Layer.unknown(self.address, self.origin, self.unknown)
 
 
-@taking(budget=Budget | None)
-def given_in(source: Path | Blob | str | bytes, budget: Budget | None = None) -> list[Given]:
+@taking(budget=Budget | None, form=str | None)
+def given_in(source: Path | Blob | str | bytes, budget: Budget | None = None, form: str | None = None) -> list[Given]:
     """What a file, a folder or a text gives, machine by machine; one alone, where it is no collection.
 
+    form:   one of `FORM_NAMES`, where the shape of the document does not count
     raises: CloudConfigError, for what cannot be read, or is a collection without any user-data
 
     >>> [(one.address, one.user[0].content) for one in given_in("I2Nsb3VkLWNvbmZpZwphOiAxCg==")]
@@ -106,7 +116,7 @@ def given_in(source: Path | Blob | str | bytes, budget: Budget | None = None) ->
         return [_folder(source)]
     blob = blob_of(source)
     try:
-        found = _collected(blob, budget or Budget(blob.file or "user-data"))
+        found = _collected(blob, budget or Budget(blob.file or "user-data"), form)
     except TooMuch as error:
         raise past_a_limit(error, "the file").located(blob.file) from None
     except CloudConfigError:
@@ -118,6 +128,14 @@ def given_in(source: Path | Blob | str | bytes, budget: Budget | None = None) ->
     if not found:
         raise CloudConfigError(INPUT, _NOTHING, file=blob.file, hint="name a file that has some")
     return found
+
+
+def _form_named(name: str) -> Form:
+    """The form of that name. raises: BadArgument, for a name that no form has"""
+    for one in FORMS:
+        if one.name == name:
+            return one
+    raise BadArgument(f"there is no form {name!r}", hint=f"it is one of {', '.join(FORM_NAMES)}")
 
 
 def one_of(found: list[Given], address: str | None = None) -> Given:
@@ -215,14 +233,25 @@ def _first(folder: Path, names: Iterable[str]) -> tuple[Blob, ...]:
 # --- documents that hold user-data of several machines ----------------------------------
 
 
-def _collected(blob: Blob, budget: Budget) -> list[Given] | None:
-    """What a document holds; None for what is none."""
-    text = _text(blob).removeprefix("\ufeff")
+def _collected(blob: Blob, budget: Budget, form: str | None = None) -> list[Given] | None:
+    """What a document holds; None for what is none. form: its name, where the caller gives one"""
     file = blob.file or "user-data"
+    if isinstance(blob.content, bytes) and any(blob.content[at : at + len(mark)] == mark for at, mark in _IMAGES):
+        return [Given("", Origin("file", "", file), (), unknown=_IMAGE)]
+    text = _text(blob).removeprefix("\ufeff")
+    if form in SOURCES:
+        return list(_of_source(text, file, form))
+    if form is not None:
+        return _of_documents(text, file, _form_named(form), budget)
     if text.lstrip().startswith("{"):
-        return _of_json(text, file, budget)
+        found = _of_json(text, file, budget)
+        return found if found is not None else _of_any_form(text, file, budget)
     if type_of_text(text) is not None:
         return None
+    if (source := source_of(text)) and (given := list(_of_source(text, file, source))):
+        return given
+    if found := _of_any_form(text, file, budget):
+        return found
     if _LXD.search(text):
         with suppress(DocumentError):  # a text of some other kind
             document = parse(text, file, "yaml", budget)
@@ -230,6 +259,21 @@ def _collected(blob: Blob, budget: Budget) -> list[Given] | None:
     return list(_of_yaml(text, file, budget)) if _SECRET.search(text) and "apiVersion" in text else None
 
 
+_MAY_HAVE = re.compile(r"(?i)(?:user|custom)[-_]?data|cloud_?(?:init|config)|autoinstall|kind: *[\w\"]*Config")
+"""What a document of some form has somewhere: others need not be parsed."""
+
+
+def _of_any_form(text: str, file: str, budget: Budget) -> list[Given] | None:
+    """What a document gives by its shape; None where it fits no form."""
+    if _MAY_HAVE.search(text):
+        with suppress(DocumentError):  # a text of some other kind
+            return _of_documents(text, file, None, budget) or None
+    return None
+
+
+_IMAGES = ((0x8001, b"CD001"), (54, b"FAT1"), (82, b"FAT32"))
+"""The marks of an image of a disk, each with its place."""
+_IMAGE = "is an image of a disk: unpack its user-data into a folder, and name that"
 _OF_PLAN = re.compile(r'"format_version"\s*:')
 
 
@@ -244,35 +288,60 @@ def _of_json(text: str, file: str, budget: Budget) -> list[Given] | None:
     tree = document.tree
     if "format_version" in tree and {"planned_values", "values", "prior_state"} & tree.keys():
         return list(_of_terraform(document, file))
+    if "terraform_version" in tree and any("instances" in one for one in _rows(tree.get("resources"))):
+        return list(_of_state(document, file))
     if _is_lxd(tree):
         return list(_of_lxd(document, file))
     return list(_secrets(document, file, 0)) if tree.get("kind") in ("Secret", "List") else None
 
 
-def _of_terraform(document: Any, file: str) -> Iterator[Given]:
-    """The user-data of every resource of a plan or state, by address; a config that is given to one only there."""
-    tree, seen = document.tree, set()
-    later: list[Given] = []
+def _of_terraform(document: Document, file: str) -> Iterator[Given]:
+    """The user-data of every resource of a plan or state, by address."""
+    tree = document.tree
     known_later = {
         change["address"]: dig(change, ("change", "after_unknown"))
         for change in _rows(tree.get("resource_changes"))
         if isinstance(change.get("address"), str)
     }
     tops = [(top, *rest) for top, *rest in (("planned_values",), ("values",), ("prior_state", "values"))]
-    for top in tops:
-        for path, resource in _resources(dig(tree, (*top, "root_module")), (*top, "root_module")):
-            if top[0] == "prior_state" and resource.get("mode") != "data" and "planned_values" in tree:
-                continue
-            address = str(resource.get("address", ""))
-            found = _written(resource, known_later.get(address, {}))
-            if found is None:
-                continue
-            one = _given(document, file, address, (*path, "values", *found[0]), found[1])
-            if found[0] in _CONFIG_KEYS:
-                later.append(one)
-            else:
-                seen.add(one.user and one.user[0].content)
-                yield one._replace(vendor=_vendor(resource, file))
+    rows = (
+        ((*path, "values"), resource)
+        for top in tops
+        for path, resource in _resources(dig(tree, (*top, "root_module")), (*top, "root_module"))
+        if not (top[0] == "prior_state" and resource.get("mode") != "data" and "planned_values" in tree)
+    )
+    yield from _of_resources(document, file, rows, known_later)
+
+
+def _of_state(document: Document, file: str) -> Iterator[Given]:
+    """The same of the file in which Terraform keeps its state."""
+    rows: list[tuple[TreePath, Any]] = []
+    for at, resource in enumerate(_rows(document.tree.get("resources"))):
+        for number, one in enumerate(_rows(resource.get("instances"))):
+            words = [resource.get("module"), "data" if resource.get("mode") == "data" else None]
+            address = ".".join(str(word) for word in (*words, resource.get("type"), resource.get("name")) if word)
+            index = f"[{json.dumps(one['index_key'])}]" if "index_key" in one else ""
+            known = {"address": f"{address}{index}", "type": resource.get("type"), "values": one.get("attributes")}
+            rows.append((("resources", at, "instances", number, "attributes"), known))
+    yield from _of_resources(document, file, rows, {})
+
+
+def _of_resources(
+    document: Document, file: str, rows: Iterable[tuple[TreePath, Any]], known_later: Mapping[str, Any]
+) -> Iterator[Given]:
+    """The user-data of resources; a config that is given to one of them only there. rows: the path to its values"""
+    seen, later = set(), list[Given]()
+    for path, resource in rows:
+        address = str(resource.get("address", ""))
+        found = _written(resource, known_later.get(address, {}))
+        if found is None:
+            continue
+        one = _given(document, file, address, (*path, *found[0]), found[1])
+        if found[0] in _CONFIG_KEYS:
+            later.append(one)
+        else:
+            seen.add(one.user and one.user[0].content)
+            yield one._replace(vendor=_vendor(resource, file))
     for one in later:
         if not one.user or one.user[0].content not in seen:
             seen.add(one.user and one.user[0].content)
@@ -371,7 +440,10 @@ def _given(
             is_there = dig(document.tree, path) is not ABSENT
             why = "is written in a form that is not read here" if is_there else "is known after the plan is applied"
         return Given(address, origin, (), unknown=why)
-    return Given(address, origin, (unwrapped(Blob(written, file, packed=True), is_packed),))
+    blob = _within(document.text, line, written, file, is_packed)
+    if blob.within is not None:
+        blob.within = blob.within._replace(line=line + first)
+    return Given(address, origin, (blob,))
 
 
 # --- profiles and instances of LXD
@@ -407,6 +479,95 @@ def _of_settings(one: Given, settings: Mapping[str, Blob]) -> Given:
         tuple(settings[key] for key in keys if key in settings)[:1] for keys in (_LXD_KEYS["user"], _LXD_KEYS["vendor"])
     )
     return one._replace(user=user, vendor=vendor, settings=settings)
+
+
+# --- files that are no documents
+
+
+def _of_source(text: str, file: str, name: str) -> Iterator[Given]:
+    """What a file gives, machine by machine: all texts of one name are of one machine."""
+    machines: dict[str, list[Literal]] = {}
+    for one in SOURCES[name](text):
+        machines.setdefault(one.name, []).append(one)
+    for address, literals in machines.items():
+        unread = next((one for one in literals if one.text is None and not one.is_vendor), None)
+        first = unread or literals[0]
+        given = Given(address, Origin("resource", address, file, first.line), (), unknown=first.why)
+        if unread is None:
+            given = given._replace(user=tuple(_literal(text, one, file) for one in literals))
+        yield given
+
+
+def _literal(outer: str, one: Literal, file: str) -> Blob:
+    text = one.text or ""
+    if one.is_headless:
+        return Blob(text, file, packed=True, within=Within(one.line, indent=0))
+    return _within(outer, max(one.line, 1), text, file)
+
+
+# --- documents of the table of forms
+
+
+def _of_documents(text: str, file: str, form: Form | None, budget: Budget) -> list[Given]:
+    """What a stream of documents gives, by the forms that they have; secrets of Kubernetes among them."""
+    syntax: Syntax = "json" if text.lstrip().startswith(("{", "[")) else "yaml"
+    found: list[Given] = []
+    for document in parse_all(text, file, syntax, budget, {}):
+        for above, tree in _objects(document.tree):
+            if form is None and isinstance(tree, dict) and tree.get("kind") == "Secret":
+                found += _of_secret(document, file, above, tree, 0)
+            for one in [form] if form else FORMS:
+                if form or one.fits(tree):
+                    found += (_of_text(document, file, above, text_of) for text_of in one.texts(tree))
+    return found
+
+
+def _objects(tree: Any) -> list[tuple[TreePath, Any]]:
+    """A document, or the objects in a list of Kubernetes."""
+    if isinstance(tree, dict) and str(tree.get("kind")).endswith("List") and _rows(tree.get("items")):
+        return [(("items", at), one) for at, one in enumerate(_rows(tree["items"]))]
+    return [((), tree)]
+
+
+def _of_text(document: Document, file: str, above: TreePath, one: Text) -> Given:
+    path = (*above, *one.path)
+    line, column = document.place(path)
+    origin = Origin("resource", one.name, file, line, column)
+    if one.is_config:
+        return Given(one.name, origin, (_of_mapping(document, file, path),))
+    if one.text is None:
+        return Given(one.name, origin, (), unknown=one.why)
+    return Given(one.name, origin, (_within(document.text, line, one.text, file, one.is_packed),))
+
+
+_BESIDE = 5
+"""How many lines a block may stand below its key, and comments in front of it."""
+
+
+def _within(outer: str, line: int, text: str, file: str, is_packed: bool = False) -> Blob:
+    """A text of a document, with its lines there where it is a block of them. line: the line of its key"""
+    blob = unwrapped(Blob(text, file, packed=True), is_packed)
+    if blob.content == text:
+        rows = outer.split("\n")[line - 1 : line + text.count("\n") + _BESIDE]
+        blob.within = Within(line, "\n".join(rows))
+    return blob
+
+
+def _of_mapping(document: Document, file: str, path: TreePath) -> Blob:
+    """A mapping that is the cloud-config itself: the first line, which it lacks, counts as the line of its key."""
+    value = dig(document.tree, path)
+    line, column = document.place(path)
+    rows = document.text.split("\n")[line:]
+    block = list(takewhile(lambda row: not row.strip() or len(row) - len(row.lstrip(" ")) >= column, rows))
+    indent = min((len(row) - len(row.lstrip(" ")) for row in block if row.strip()), default=0)
+    body = "".join(f"{row[indent:]}\n" for row in block)
+    try:
+        is_block = load_yaml(body) == value
+    except CloudConfigError:
+        is_block = False
+    if is_block:
+        return Blob(f"#cloud-config\n{body}", file, packed=True, within=Within(line, indent=indent))
+    return Blob(f"#cloud-config\n{yaml_of(value)}", file, packed=True)
 
 
 # --- secrets of Kubernetes

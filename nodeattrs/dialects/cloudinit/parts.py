@@ -81,7 +81,7 @@ class CloudPart(NamedTuple):
     def at(self, line: int) -> int:
         """Where a line of the body stands: in the file, or where it was packed in the part."""
         own = self.lines[min(line, len(self.lines)) - 1] if self.lines else line
-        return own + (self.line or 1) - 1
+        return own + (1 if self.line is None else self.line) - 1
 
 
 # --- what a text says -------------------------------------------------------------------

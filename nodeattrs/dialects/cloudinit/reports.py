@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Origin
@@ -16,13 +17,17 @@ from nodeattrs.dialects.cloudinit.codes import (
     COMMAND_NO_TEXT,
     COMMANDS_NO_LIST,
     MISSPELT_KEY,
+    NOT_IN_USER_DATA,
+    SCHEMA,
+    SCHEMA_DEPRECATED,
     TEMPLATE,
     UNDEFINED_VARIABLE,
     UNEXPANDED,
 )
 from nodeattrs.dialects.cloudinit.config_text import json_tree
+from nodeattrs.dialects.cloudinit.faults import CloudConfigError
 from nodeattrs.dialects.cloudinit.steps import Change
-from nodeattrs.dialects.cloudinit.templates import MISSING
+from nodeattrs.dialects.cloudinit.templates import MISSING, InstanceData
 from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
 from nodeattrs.reports.explain import Explanation, way_to
@@ -31,7 +36,6 @@ from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 
 if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer
-    from nodeattrs.dialects.cloudinit.faults import CloudConfigError
     from nodeattrs.dialects.cloudinit.instance import Instance
     from nodeattrs.dialects.cloudinit.lints import Warned
     from nodeattrs.dialects.cloudinit.schema import Schema
@@ -63,25 +67,71 @@ def findings_of(merged: Merged, schema: Schema | None = None) -> Iterator[Findin
     yield from (finding_about(one, at) for one, at in _placed_warnings(merged, schema))
 
 
-def findings_for_any_machine(merged: Merged, schema: Schema | None = None) -> Iterator[Finding]:
-    """The findings that do not depend on the machine, where templates were rendered with `InstanceData.missing()`."""
-    failed = [one for one in merged.parts if one.kind == TEMPLATE and getattr(one.error, "line", None) is None]
-    yield from faults_of(merged, {one.number for one in merged.parts if one in failed or MISSING in one.part.text})
+def findings_of_each_branch(
+    merged: Callable[[InstanceData], Merged], schema: Schema | None = None
+) -> Iterator[Finding]:
+    """The findings that do not depend on the machine, on each way through the templates.
+
+    merged: merges the parts with some instance data; it is called once for each way
+    A finding that some ways do not have says that it depends on a branch.
+    """
+    data = InstanceData.missing()
+    ways = [_on_one_way(merged, data, schema)]
+    ways += [_on_one_way(merged, InstanceData.missing(way), schema) for way in range(1, data.ways)]
+    for one in dict.fromkeys(chain.from_iterable(ways)):
+        is_on_all = all(one in found for found in ways)
+        yield one if is_on_all else replace(one, message=f"{one.message}, in a branch of the template")
+
+
+def _on_one_way(
+    merged: Callable[[InstanceData], Merged], data: InstanceData, schema: Schema | None
+) -> dict[Finding, None]:
+    """The findings where templates take one way, each once."""
+    try:
+        return dict.fromkeys(_for_any_machine(merged(data), schema))
+    except CloudConfigError as error:
+        return {finding_that_ended(error): None}
+
+
+def _for_any_machine(merged: Merged, schema: Schema | None) -> Iterator[Finding]:
+    yield from faults_of(merged, {one.number for one in merged.parts if _may_be_the_machine(one)})
     for one, at in _placed_warnings(merged, schema):
         if not _needs_the_machine(one, merged.value):
             yield finding_about(one, at)
 
 
-_ABOUT_KINDS = {MISSPELT_KEY, COMMANDS_NO_LIST, COMMAND_NO_TEXT}
-"""What is wrong with a key, or with the kind of a value; the text in it does not matter."""
+def _may_be_the_machine(report: PartReport) -> bool:
+    """Whether a part may be in order on a machine: its fault has no line, or a placeholder is on its line.
+
+    A branch that gives nothing is meant to.
+    """
+    line, part = getattr(report.error, "line", None), report.part
+    rows = part.text.split("\n")
+    if line is None:
+        says_nothing = all(not row.strip() or row.startswith("#") for row in rows)
+        return report.kind == TEMPLATE or says_nothing or MISSING in part.text
+    near = [max(at - 1, 0) for at in range(len(rows)) if part.at(at + 1) == line]
+    return any(MISSING in row for at in near for row in rows[at : at + 2])
+
+
+_ABOUT_KEYS = {MISSPELT_KEY, NOT_IN_USER_DATA}
+"""What is wrong with a key, for any value of it."""
+_ABOUT_KINDS = {COMMANDS_NO_LIST, COMMAND_NO_TEXT}
+"""What is wrong with the kind of a value; the text in it does not matter."""
 
 
 def _needs_the_machine(warned: Warned, config: Any) -> bool:
     """Whether another value of a variable could make a warning go away."""
-    value = str(ABSENT if warned.path is None else dig(config, warned.path))
-    if warned.name == UNDEFINED_VARIABLE or MISSING in warned.message or value.startswith(MISSING):
+    if warned.name == UNDEFINED_VARIABLE or MISSING in warned.message:
         return True
-    return MISSING in value and warned.name not in _ABOUT_KINDS
+    if warned.name in _ABOUT_KEYS or warned.is_about_key:
+        return False
+    value = ABSENT if warned.path is None else dig(config, warned.path)
+    if warned.name in (SCHEMA, SCHEMA_DEPRECATED) and isinstance(value, (dict, list)):
+        return any(str(entry).startswith(MISSING) for entry in value)
+    if str(value).startswith(MISSING):
+        return True
+    return MISSING in str(value) and warned.name not in _ABOUT_KINDS
 
 
 def _placed_warnings(merged: Merged, schema: Schema | None) -> Iterator[tuple[Warned, Origin]]:

@@ -89,7 +89,7 @@ class Schema:
             name = SCHEMA_DEPRECATED if is_note else SCHEMA
             severity: Severity = "note" if is_note else "error"
             sentence = f"{spell(own)} {message}" if own else f"the config {message}"
-            yield Warned(name, sentence, 0, "", own, hint, severity)
+            yield Warned(name, sentence, 0, "", own, hint, severity, is_about_key=message == _NO_KEY)
 
     def _errors(self, tree: Any) -> Iterator[ValidationError]:
         from referencing.exceptions import Unresolvable
@@ -283,13 +283,16 @@ def _one_of_words(error: ValidationError, value: Any) -> _Words:
     return [((), f"is {given}, and has to be one of {', '.join(words)}", meant(value, words) or "")]
 
 
+_NO_KEY = "is a key that is not known there"
+
+
 def _unknown_keys(error: ValidationError, value: Any) -> _Words:
     schema: Any = error.schema
     known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
     for key in error.instance:
         if key not in known and not any(re.search(pattern, key) for pattern in patterns):
             listed = f"known are {', '.join(sorted(known))}" if 0 < len(known) < 20 else ""
-            yield (key,), "is a key that is not known there", meant(key, known) or listed
+            yield (key,), _NO_KEY, meant(key, known) or listed
 
 
 def _missing_keys(error: ValidationError, value: Any) -> _Words:

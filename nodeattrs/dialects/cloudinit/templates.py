@@ -59,14 +59,19 @@ class InstanceData:
 
     def __init__(self, tree: Mapping[str, Any]) -> None:
         self.tree = tree
-        self._is_known = True
+        self.ways = 1
+        self._way: int | None = None
         self._is_whole = True
 
     @classmethod
-    def missing(cls) -> InstanceData:
-        """Instance data without a machine: each variable is missing, and so is everything below it."""
+    def missing(cls, way: int = 0) -> InstanceData:
+        """Instance data without a machine: each variable is missing, and so is everything below it.
+
+        way: which way a template takes where conditions depend on the machine; `ways` says how many there are, after
+             the templates were rendered
+        """
         data = cls({})
-        data._is_known = False
+        data._way = way
         return data
 
     @classmethod
@@ -108,7 +113,7 @@ class InstanceData:
         budget = Budget("a template")
         try:
             with rendering(budget):
-                tree = _environment(budget, self._is_known).parse(template)
+                tree = _environment(budget, self._way is None).parse(template)
         except module().TemplateError:  # rendering it says what is wrong
             return None
         known = {("ds", "meta_data"), *(("v1", key) for key in self.tree["v1"]), *((key,) for key in self.tree["v1"])}
@@ -126,7 +131,7 @@ class InstanceData:
 
         raises: CloudConfigError of kind "template"; its cause is Jinja's error. TooMuch, MissingExtra
         """
-        return self._rendered(_environment(budget or Budget("a template"), self._is_known), template)
+        return self._rendered(_environment(budget or Budget("a template"), self._way is None), template)
 
     def lines(self, template: str, text: str, budget: Budget | None = None) -> tuple[int, ...]:
         """On which line of the template each line of its text is written, the line that names it first; () where
@@ -134,7 +139,7 @@ class InstanceData:
 
         cost: that of rendering it once more, with marks
         """
-        environment = _environment(budget or Budget("a template"), self._is_known)
+        environment = _environment(budget or Budget("a template"), self._way is None)
         marked = "".join(
             _marked(value, line) if kind == "data" else value for line, kind, value in environment.lex(template)
         )
@@ -147,14 +152,15 @@ class InstanceData:
         found, last = [], template.removesuffix("\n").count("\n") + 1
         for row in reversed(rows):
             marks = _MARK.findall(row)
-            last = int(marks[-1]) if marks else last
+            last = int(marks[0]) if marks else last
             found.append(last + 1)
         return tuple(reversed(found))
 
     def _rendered(self, environment: Any, template: str) -> str:
         try:
             with rendering(environment.meter.budget):
-                text: str = environment.from_string(template).render(**self.variables)
+                source = template if self._way is None else self._on_one_way(environment, template, self._way)
+                text: str = environment.from_string(source).render(**self.variables)
         except TooMuch as passed:
             line = line_of(passed)
             raise passed.located(passed.file, None if line is None else line + 1) from None
@@ -164,6 +170,16 @@ class InstanceData:
                 TEMPLATE, f"the template cannot be rendered: {error}", line=None if line is None else line + 1
             ) from error
         return text + "\n" * template.endswith("\n")
+
+    def _on_one_way(self, environment: Any, template: str, way: int) -> Any:
+        """The parsed template with one branch of each condition; the first way where it has fewer."""
+        from nodeattrs.dialects.cloudinit.branches import ONCE, follow, once, ways_of
+
+        tree = environment.parse(template)
+        ways = ways_of(tree)
+        self.ways = max(self.ways, len(ways))
+        environment.filters[ONCE] = once
+        return follow(tree, ways[way] if way < len(ways) else ways[0])
 
 
 _ADDRESS = re.compile(r"\d+(?:\.\d+){3}")
@@ -194,9 +210,11 @@ _MARK = re.compile("\ue000(\\d+)\ue001")
 
 
 def _marked(text: str, line: int) -> str:
-    """The text between two tags of a template, each of its line breaks with a mark before it."""
-    first, *rest = text.split("\n")
-    return first + "".join(f"\ue000{line + index}\ue001\n{row}" for index, row in enumerate(rest))
+    """The text between two tags of a template, each of its lines with a mark behind it."""
+    rows = text.split("\n")
+    marked = [f"{row}\ue000{line + index}\ue001" for index, row in enumerate(rows[:-1])]
+    end = f"{rows[-1]}\ue000{line + len(rows) - 1}\ue001" if rows[-1].strip() else rows[-1]
+    return "\n".join([*marked, end])
 
 
 def unrendered(data: InstanceData | None, template: str, title: str, origin: Origin) -> Layer | None:
@@ -236,8 +254,8 @@ def _unpacked(value: Any) -> Any:
 
 
 def _environment(budget: Budget, is_known: bool = True) -> Any:
-    """is_known: whether asking for what is below a missing variable is an error"""
-    base = module().DebugUndefined if is_known else module().ChainableUndefined
+    """is_known: whether asking for what is below a missing variable is an error; else it is a placeholder"""
+    base = module().DebugUndefined if is_known else _placeholder()
 
     class Undefined(base):  # type: ignore[misc, valid-type]  # loaded on use
         def __str__(self) -> str:
@@ -248,3 +266,32 @@ def _environment(budget: Budget, is_known: bool = True) -> Any:
             raise TypeError(f"{name}-{rest} is not defined; is {name}_{rest} meant?")
 
     return sandboxed(budget, undefined=Undefined, trim_blocks=True, extensions=["jinja2.ext.do"])
+
+
+def _placeholder() -> Any:
+    """A class of what is not known, and may be anything: it can be called, gone over once, and reckoned with."""
+
+    class Placeholder(module().ChainableUndefined):  # type: ignore[misc]  # loaded on use
+        def _itself(self, *args: Any, **named: Any) -> Any:
+            return self
+
+        def __iter__(self) -> Iterator[Any]:
+            yield self
+
+        def __len__(self) -> int:
+            return 1
+
+        def __int__(self) -> int:
+            return 0
+
+        def __float__(self) -> float:
+            return 0.0
+
+        def _is_less(self, other: Any) -> bool:
+            return False
+
+        __call__ = __add__ = __radd__ = __rsub__ = __mul__ = __rmul__ = __mod__ = __rmod__ = _itself
+        __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __pow__ = __rpow__ = __neg__ = __pos__ = _itself
+        __lt__ = __le__ = __gt__ = __ge__ = _is_less
+
+    return Placeholder

@@ -88,20 +88,37 @@ def type_of_text(text: str | bytes, default: str | None = None) -> str | None:
     return next((_FIRST_LINES[mark] for mark in _LONGEST_FIRST if start.startswith(mark)), default)
 
 
+class Within(NamedTuple):
+    """The place of a text in a document that has it as a block.
+
+    line:   the line of the document on which *text* begins; on which the block begins, where *indent* is known
+    text:   these lines of the document, in which the block is looked for
+    indent: how far the block is indented; None where that is not known yet
+    """
+
+    line: int
+    text: str = ""
+    indent: int | None = None
+
+
 class Blob:
     """A whole user-data, or one file of several.
 
     content: text or bytes
     file:    its name, as messages show it
     packed:  whether it was packed in the file, so that its lines are not those of the file
+    within:  its place in the file, where it is a block of lines there
     """
 
-    def __init__(self, content: str | bytes, file: str | None = None, *, packed: bool = False) -> None:
+    def __init__(
+        self, content: str | bytes, file: str | None = None, *, packed: bool = False, within: Within | None = None
+    ) -> None:
         if not isinstance(content, (str, bytes)):
             raise wrong_argument("the content of a blob", "text or bytes", content, 'Blob("#cloud-config...")')
         self.content = content
         self.file = file
         self.packed = packed
+        self.within = within
 
 
 def blob_of(source: Any) -> Blob:
@@ -219,7 +236,11 @@ class _Unpacking:
         if data[:2] == b"\x1f\x8b":
             self.rows = _Rows("", self.budget)
             return self._gunzipped(data, data)
-        self.rows = _Rows("" if self.blob_now.packed else data.decode("utf-8", "replace"), self.budget)
+        within = self.blob_now.within
+        if within is not None:
+            self.rows = _Rows(within.text, self.budget, within.line)
+        else:
+            self.rows = _Rows("" if self.blob_now.packed else data.decode("utf-8", "replace"), self.budget)
         return data
 
     def _leaves(self, found: Iterable[CloudPart | _Attached]) -> list[CloudPart]:
@@ -246,7 +267,15 @@ class _Unpacking:
         self.walked += 1
         name = f"part-{self.attached:03d}"
         headers = {"MIME-Version": "1.0", "Content-Disposition": f'attachment; filename="{name}"', "Content-Type": kind}
-        yield CloudPart(body, kind, name, headers, self.blob_now.file, 1 if self.rows.text else None)
+        line, indent = self._whole(body)
+        yield CloudPart(body, kind, name, headers, self.blob_now.file, line, indent=indent)
+
+    def _whole(self, body: str) -> tuple[int | None, int]:
+        """The line on which a blob that is one part begins, and how far it is indented."""
+        within = self.blob_now.within
+        if within is None:
+            return (1 if self.rows.text else None), 0
+        return self.rows.place(body) if within.indent is None else (within.line, within.indent)
 
     def _gunzipped(self, data: bytes, otherwise: bytes | None) -> bytes:
         """Unpacked data; where it is no gzip, *otherwise*, or an error if that is None."""
@@ -368,9 +397,14 @@ class _Unpacking:
                     f"entry {number} of the archive cannot be made a part: {error}",
                     hint="content and headers are texts; a type is written like text/cloud-config",
                 ) from error
-            if _stops_as(part, content):
+            if self._is_wanted(part) and _stops_as(part, content):
                 raise CloudConfigError(BAD_ARCHIVE, f"entry {number} of the archive is a {type(content).__name__}")
             yield self._attached(part)
+
+    def _is_wanted(self, part: Message) -> bool:
+        """Whether the launch index lets an entry of an archive through; one that it does not is never looked at."""
+        index = part.get("Launch-Index")
+        return self.launch_index is None or index is None or _number(index) == self.launch_index
 
     # --- includes -----------------------------------------------------------------------
 
@@ -539,10 +573,12 @@ class _Rows:
 
     text:   nothing where bodies do not stand in the file as they are
     budget: what the looking may take
+    first:  the line of the file on which the text begins
     """
 
-    def __init__(self, text: str, budget: Budget) -> None:
+    def __init__(self, text: str, budget: Budget, first: int = 1) -> None:
         self.text = text
+        self._first = first
         self._budget = budget
         self._searched = 0
 
@@ -572,7 +608,7 @@ class _Rows:
             indent = len(rows[0]) - len(wanted[0])
             if len(rows) == len(wanted) and indent > 0 and all(map(_is_indented, rows, wanted, [indent] * len(rows))):
                 self._searched = self._starts[number + len(wanted)]
-                return number + 1, indent
+                return number + self._first, indent
         return None, 0
 
     def line(self, body: str) -> int | None:
@@ -581,7 +617,7 @@ class _Rows:
         if at < 0:
             return None
         self._searched = at + len(body)
-        return self._row_at(at) + 1
+        return self._row_at(at) + self._first
 
     def _row_at(self, offset: int) -> int:
         return bisect_right(self._starts, offset) - 1

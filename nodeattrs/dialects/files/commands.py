@@ -136,7 +136,7 @@ class _Layers:
     def _read(self, word: str) -> Iterable[Layer]:
         if word == "-":
             return self._reader.layers(standard_input(), "-", "stdin")
-        return layers_of([word], self._reader, Path())
+        return layers_of([word], self._reader, Path(), policy=self._policy.name)
 
     def _set(self, values: Sequence[Layer]) -> Sequence[Layer]:
         """The layers of --set; Helm sets it in its values files. values: their layers. raises: BadArgument"""

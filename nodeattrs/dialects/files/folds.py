@@ -31,7 +31,7 @@ from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
 from nodeattrs.formats.documents import Document, Syntax, syntax_of
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.node.secrets import Secrets
-from nodeattrs.policies import NAMES, known_policies, policy_named
+from nodeattrs.policies import NAMES, NETPLAN, known_policies, policy_named
 from nodeattrs.policies.helm import ChartValues, HelmPolicy
 from nodeattrs.policies.named import NamedPolicy
 from nodeattrs.project.config import PlainFold
@@ -52,17 +52,20 @@ def layers_of(
     reader: LayerReader,
     folder: pathlib.Path,
     shown: Callable[[pathlib.Path], str] = os.fspath,
+    policy: str = "",
 ) -> Iterator[Layer]:
     """The layers of files, folders and patterns, in their order; `FILE#2` is the second document of one.
 
     folder: what they count from
     shown:  what messages call a file
+    policy: its name, which says how a folder is read: under netplan's it is the root of a machine
     raises: NoFileFits; DocumentError
     """
     for word in words:
         numbered = None if os.path.lexists(folder / word) else _NUMBERED.fullmatch(word)
         one = replace(reader, document=int(numbered[2])) if numbered else reader
-        for path in _files(numbered[1] if numbered else word, folder):
+        is_netplan = policy == NETPLAN and (folder / word).is_dir()
+        for path in _netplan(folder / word) if is_netplan else _files(numbered[1] if numbered else word, folder):
             yield from one.read(path, shown(path).replace(os.sep, "/"))
 
 
@@ -79,6 +82,26 @@ def _files(word: str, folder: pathlib.Path) -> list[pathlib.Path]:
     if not files:
         raise NoFileFits(f"no file fits {word}", hint="a pattern that stands for no file is probably not meant")
     return files
+
+
+_NETPLAN = ("lib/netplan", "etc/netplan", "run/netplan")
+"""Where netplan has its files below the root of a machine; a file of a later folder hides its namesake."""
+
+
+def _netplan(root: pathlib.Path) -> list[pathlib.Path]:
+    """The files that netplan reads, by name: below the root of a machine, or in the one folder."""
+    folders = [root / name for name in _NETPLAN if (root / name).is_dir()] or [root]
+    found = {
+        path.name: path
+        for one in folders
+        if not border.is_outside(one)
+        for path in one.iterdir()
+        if path.suffix == ".yaml" and path.name[0] != "." and path.is_file()
+    }
+    if not found:
+        hint = f"netplan reads *.yaml in {', '.join(reversed(_NETPLAN))} below a root"
+        raise NoFileFits(f"no file of netplan is in {root.as_posix()}", hint=hint)
+    return [found[name] for name in sorted(found, key=os.fsencode)]
 
 
 def folded(
@@ -151,7 +174,7 @@ def laid_of(repository: Folder, one: PlainFold, policy: NamedPolicy) -> Laid:
     reader = LayerReader(syntax, warnings=repository.warnings)
     chart = chart_in(one.files, repository.root, policy)
     words = one.files if chart is None else one.files[1:]
-    files = list(layers_of(words, reader, repository.root, repository.shown))
+    files = list(layers_of(words, reader, repository.root, repository.shown, policy.name))
     return Laid(files) if chart is None else laid_over(chart, files, reader, policy, repository.shown)
 
 

@@ -80,7 +80,7 @@ _OF_METAVAR = {
         "",
     ),
     "1..15": ("1", "15", "16", "x"),
-    "POLICY": ("helm", "compose", "inside", "hiera-deep", "x", "p.toml", "gone.toml", ""),
+    "POLICY": ("helm", "compose", "inside", "hiera-deep", "netplan", "x", "p.toml", "gone.toml", ""),
     "BASE..HEAD": ("repo", "repo", "HEAD", "HEAD~1..HEAD", "x...y", "tree", "..", "", "-x"),
     "FOLDER": ("tree", "repo", "site", "gone", "a.yaml", ""),
     "REVISION": ("HEAD", "", "-x", "é"),

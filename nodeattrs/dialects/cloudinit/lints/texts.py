@@ -51,6 +51,7 @@ _FORMS = tuple(
         (r"^(?:instance-id|local-hostname):", "the meta-data of a machine", "name the user-data beside it"),
         (r"^ *(?:ethernets|bonds|vlans|bridges|wifis):", "a network-config", "name the user-data beside it"),
         (r"^autoinstall:", "a file of the installer", "below #cloud-config it is user-data with the key autoinstall"),
+        (r"^resource \w+ 'Microsoft\.", "a file of Bicep", "give the template that `az bicep build` makes of it"),
         (r"^variant: *\w+\s*$", "for Butane, which makes Ignition of it", "cloud-init does not read it"),
         (r"\x00", "UTF-16 or no text at all", "save the file as UTF-8"),
     )
@@ -62,6 +63,8 @@ _BY_NAME = {"meta-data": "the meta-data of a machine", "network-config": "a netw
 _TEMPLATE_NEARLY = re.compile(r"#+[ \t]*template\b[ \t]*:?[ \t]*jinja2?[ \t]*", re.I)
 _NEARLY = re.compile(r"#+[ \t]*cloud[-_ ]?(?:config|conf|init|boothook)[-_\w]*[ \t]*", re.I)
 MARKUP = re.compile(r"\$\{[^}\n]*\}|%\{ *(?:if|for|else|end)|\{\{.*?\}\}|\{%.*?%\}|<%.*?%>")
+INSTANCE_DATA = re.compile(r"\{\{-?[ \t]*(?:ds|v\d|merged_cfg|sys_info)\b[^}\n]*\}\}")
+"""Markup that asks for instance data, and is filled in in templates alone."""
 _BLOCKS = re.compile(r"%\{ *(?:if|for|else|end)|\{%.*?%\}|<%.*?%>|\{\{-? *(?:if|range|end|with)\b")
 _LINES = 20
 _LOOKED_AT = 4096
@@ -204,6 +207,10 @@ def _about_script(part: CloudPart) -> Iterator[_Found]:
     if text[:1].isspace() and text.lstrip().startswith("#!"):
         message = "blank lines before #! : the kernel looks at the first two bytes, so the script is not started"
         yield _Found(BLANK_LINES_FIRST, message, "begin with #!", 1)
+    if markup := INSTANCE_DATA.search(text):
+        message = f"holds {markup[0]}, which cloud-init does not fill in"
+        line = text.count("\n", 0, markup.start()) + 1
+        yield _Found(UNEXPANDED, message, "begin the script with ## template: jinja", line)
     first, _, rest = text.partition("\n")
     if not first.endswith("\r") and "\r\n" in rest:
         line = text.count("\n", 0, text.index("\r\n")) + 1

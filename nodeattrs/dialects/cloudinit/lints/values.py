@@ -21,11 +21,12 @@ from nodeattrs.dialects.cloudinit.codes import (
     MISSPELT_KEY,
     NOT_IN_USER_DATA,
     OWNER_TOO_EARLY,
+    PASSWD_NO_HASH,
     PERMISSIONS_NUMBER,
     UNEXPANDED,
     USERS_WITHOUT_DEFAULT,
 )
-from nodeattrs.dialects.cloudinit.lints.texts import MARKUP
+from nodeattrs.dialects.cloudinit.lints.texts import INSTANCE_DATA, MARKUP
 from nodeattrs.dialects.cloudinit.lints.warned import Severity, Warned
 
 
@@ -69,10 +70,13 @@ _FILLED_IN: tuple[Path, ...] = (
     ("ntp", "enabled"), ("ntp", "pools"), ("ntp", "servers"),
 )  # fmt: skip
 """Where `${...}` cannot be meant for a shell."""
+_NAMES: tuple[Path, ...] = (
+    ("hostname",), ("fqdn",), ("timezone",), ("locale",), ("packages",), ("power_state", "mode"),
+)  # fmt: skip
+"""Names that no shell reads, and that have no hash in them: `$NAME` is not expanded there."""
+_VARIABLE = re.compile(r"(?<![\w$])\$(?:[A-Za-z_]\w*|\([^)\n]*\))|@@\w+@@|__[A-Z][A-Z0-9_]*__")
 _BY_APT = {"${MIRROR}", "${RELEASE}", "${PRIMARY}", "${SECURITY}", "${KEY_FILE}"}
 """What cloud-init itself fills in below apt."""
-_INSTANCE_DATA = re.compile(r"\{\{-?\s*(?:ds|v\d|merged_cfg|sys_info)\b[^}\n]*\}\}")
-"""Markup that asks for instance data, and is filled in in templates alone."""
 
 _NEED_WORDS = _words("""
     add-apt-repository apt apt-get cat chmod chown cp curl dnf docker echo git groupadd install kubectl ln mkdir
@@ -104,6 +108,7 @@ def about_config(config: Any) -> Iterator[Warned]:
     yield from _about_users(config)
     for path, entry in _entries(config.get("users"), "users"):
         yield from _about_keys((key for key in entry if str(key).replace("-", "_") not in _USER), _USER, path)
+    yield from _about_hashes(config)
     for path, entry in _entries(config.get("write_files"), "write_files"):
         yield from _about_keys(entry, _FILE, path)
         yield from _about_file(entry, path)
@@ -190,6 +195,23 @@ def _about_users(config: dict[Any, Any]) -> Iterator[Warned]:
     yield _warned(USERS_WITHOUT_DEFAULT, ("users",), message, hint, "warning" if theirs else "note")
 
 
+_HASHED = re.compile(r"[!*$_@<%]|\{[{%]|x?$|[./0-9A-Za-z]{13}$")
+"""How a hash begins, an account without a password, or markup that may become one."""
+
+
+def _about_hashes(config: dict[Any, Any]) -> Iterator[Warned]:
+    """Passwords in plain text where cloud-init takes a hash. The messages do not repeat the password."""
+    users = list(_entries(config.get("users"), "users"))
+    places = [((*path, key), entry.get(key)) for path, entry in users for key in ("passwd", "hashed_passwd")]
+    for (_, at), entry in _entries(dig(config, ("chpasswd", "users")), "users"):
+        if entry.get("type", "hash") == "hash":
+            places.append((("chpasswd", "users", at, "password"), entry.get("password")))
+    for path, written in places:
+        if isinstance(written, str) and _HASHED.match(written) is None:
+            hint = "write a hash, or the text as plain_text_passwd, or as type: text below chpasswd"
+            yield _warned(PASSWD_NO_HASH, path, "is no hash, and is taken for one: no password fits it", hint)
+
+
 def _about_file(entry: dict[Any, Any], path: Path) -> Iterator[Warned]:
     mode = entry.get("permissions")
     if type(mode) is int and mode >= 0:
@@ -218,6 +240,7 @@ def _about_owners(config: dict[Any, Any]) -> Iterator[Warned]:
 def _about_markup(config: dict[Any, Any]) -> Iterator[Warned]:
     """One warning at most: a template that was not filled in has more of it."""
     places = [place for path in _FILLED_IN for place in _markup_in(dig(config, path), path)]
+    places += [place for path in _NAMES for place in _markup_in(dig(config, path), path, _VARIABLE)]
     for path, entry in _entries(config.get("write_files"), "write_files"):
         places += [
             place for key in ("path", "owner", "permissions") for place in _markup_in(entry.get(key), (*path, key))
@@ -227,7 +250,7 @@ def _about_markup(config: dict[Any, Any]) -> Iterator[Warned]:
     if not places:
         hint = "begin the file with ## template: jinja"
         shell = ("runcmd", "bootcmd", "write_files")
-        places = [place for key in shell for place in _markup_in(config.get(key), (key,), _INSTANCE_DATA)]
+        places = [place for key in shell for place in _markup_in(config.get(key), (key,), INSTANCE_DATA)]
     if places:
         path, markup = places[0]
         more = f", and {len(places) - 1} more like it" if len(places) > 1 else ""

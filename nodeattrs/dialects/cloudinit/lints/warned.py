@@ -32,6 +32,7 @@ from nodeattrs.dialects.cloudinit.codes import (
     NOT_IN_USER_DATA,
     OVER_SIZE,
     OWNER_TOO_EARLY,
+    PASSWD_NO_HASH,
     PERMISSIONS_NUMBER,
     POSITION_LOSES,
     REPEATED_KEY,
@@ -71,6 +72,7 @@ WARNINGS: dict[Kind, str] = {
     COMMAND_WORDS: "the words of one command are items of their own",
     NOT_IN_USER_DATA: "a key that is read before there is user-data",
     OWNER_TOO_EARLY: "a file belongs to a user that is made later",
+    PASSWD_NO_HASH: "a password in plain text where a hash is read",
     PERMISSIONS_NUMBER: "permissions are a number",
     MISSPELT_KEY: "a key that nobody knows, and that looks like one",
     BYTE_ORDER_MARK: "a byte order mark hides the first line",
@@ -97,6 +99,7 @@ class Warned:
     title:  what people call the part
     path:   the place in the config, where there is one
     place:  line and column in the text of the part, where they are known already
+    is_about_key: whether it holds for any value of the key
     """
 
     name: Kind
@@ -107,6 +110,7 @@ class Warned:
     hint: str = ""
     severity: Severity = "warning"
     place: tuple[int, int] | None = None
+    is_about_key: bool = False
 
     def __str__(self) -> str:
         hint = f"\n  {self.hint}" if self.hint else ""

@@ -1,0 +1,148 @@
+"""User-data in files that are neither YAML nor JSON: Terraform's and Packer's HCL, a Vagrantfile, Proxmox, Multipass.
+
+Only literal texts are read. An expression that makes the text is named.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+_HEADER = re.compile(r' ?(resource|data|source|build|variable|locals|module)\b(?: "([\w.-]+)")?(?: "([\w.-]+)")? ?\{')
+_DEFINED = re.compile(r""" ?\w+\.vm\.define [:"']([\w.-]+)""")
+_KEY = re.compile(r"""["']?(?:user[-_]data|custom_data|user_data_base64|cloudinit_userdata)["']?\s?(?:=>?|:)(?!=)""")
+_PART = re.compile(r"content\s?=(?!=)")
+_INLINE = re.compile(r"\binline ?(?:=>?|:)")
+_PATH = re.compile(r"\bpath ?(?:=>?|:)")
+_BLOCK = re.compile(r"\bdo(?: \|\w+\|)?$")
+_HEREDOC = re.compile(r"""<<([-~]?)["']?(\w+)["']?""")
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_NOTHING = ("null", "", "false")
+_BLANKS = re.compile(r"[ \t]+")
+
+
+class Literal(NamedTuple):
+    """What a file gives to a machine.
+
+    name: of the machine; "" where the file has one alone
+    text: the user-data, or None
+    line: of its key
+    why:  why the text is missing
+    is_vendor: whether it is vendor-data
+    is_headless: whether the file lacks the first line of the text, which begins on the line below *line*
+    """
+
+    name: str
+    text: str | None
+    line: int
+    why: str = ""
+    is_vendor: bool = False
+    is_headless: bool = False
+
+
+def of_hcl(text: str) -> Iterator[Literal]:
+    """The user-data of each resource, and the parts of each `cloudinit_config`, of Terraform and Packer."""
+    name, is_config = "", False
+    for line, row, body in _rows(text):
+        if header := _HEADER.match(row):
+            name = ".".join(word for word in header.groups()[1:] if word)
+            is_config = (header[2] or "").endswith("cloudinit_config")
+        elif (key := (_PART if is_config else _KEY).search(row)) and not row.lstrip().startswith(("#", "//")):
+            yield from _value(row[key.end() :].strip(), body, line, name)
+
+
+def of_vagrant(text: str) -> Iterator[Literal]:
+    """The texts of `config.vm.cloud_init` that stand in a Vagrantfile; one that has a path is in another file."""
+    name, is_cloud_init, is_block = "", False, False
+    for line, row, body in _rows(text):
+        if machine := _DEFINED.match(row):
+            name = machine[1]
+        is_cloud_init = is_cloud_init or ".vm.cloud_init" in row
+        if is_cloud_init and (inline := _INLINE.search(row)):
+            yield from map(_with_first_line, _value(row[inline.end() :].strip(), body, line, name))
+        elif is_cloud_init and _PATH.search(row):
+            yield Literal(name, None, line, "is in the file that the Vagrantfile names")
+        is_block = is_cloud_init and (is_block or _BLOCK.search(row) is not None) and row.strip() != "end"
+        is_cloud_init = is_block or (is_cloud_init and row.rstrip().endswith((",", "cloud_init")))
+
+
+def of_proxmox(text: str) -> Iterator[Literal]:
+    """The snippets that `cicustom` of a machine names: they lie in a storage, and are not read."""
+    for at, row in enumerate(text.split("\n"), 1):
+        key, _, value = row.partition(":")
+        for entry in value.split(",") if key == "cicustom" else ():
+            layer, _, volume = entry.strip().partition("=")
+            if layer in ("user", "vendor"):
+                yield Literal("", None, at, f"is in the snippet {volume}", layer == "vendor")
+
+
+def of_multipass(text: str) -> Iterator[Literal]:
+    """The whole file, which Multipass takes with or without its first line."""
+    yield _with_first_line(Literal("", text, 0))
+
+
+def _with_first_line(one: Literal) -> Literal:
+    """The same as a cloud-config, where a platform knows its type and the text does not say it."""
+    if one.text is None or one.text.lstrip().startswith(("#", "MIME-", "Content-Type:")):
+        return one
+    return one._replace(text=f"#cloud-config\n{one.text}", is_headless=True)
+
+
+SOURCES: dict[str, Callable[[str], Iterator[Literal]]] = {
+    "hcl": of_hcl,
+    "vagrant": of_vagrant,
+    "proxmox": of_proxmox,
+    "multipass": of_multipass,
+}
+"""The readers of these files, by the name that --input-form has for them."""
+_SHAPES = (
+    ("vagrant", re.compile(r"(?m)^Vagrant\.configure\b")),
+    ("proxmox", re.compile(r"(?m)^cicustom: ?\w+=")),
+    ("hcl", re.compile(r'(?m)^(?:module|(?:resource|data|source) "[\w-]+") "[\w-]+" \{')),
+)
+
+
+def source_of(text: str) -> str | None:
+    """The name of the reader that a text asks for by its shape; None for none."""
+    return next((name for name, shape in _SHAPES if shape.search(text)), None)
+
+
+def _rows(text: str) -> Iterator[tuple[int, str, str | None]]:
+    """Each line outside of heredocs: its number, itself with single blanks, and the text of the heredoc behind it."""
+    rows, at = text.split("\n"), 0
+    while at < len(rows):
+        row, first = _BLANKS.sub(" ", rows[at]), at + 1
+        heredoc = _HEREDOC.search(row)
+        if heredoc is None:
+            yield first, row, None
+            at = first
+            continue
+        end = next((number for number in range(first, len(rows)) if rows[number].strip() == heredoc[2]), len(rows))
+        yield first, row, _body(rows[first:end], bool(heredoc[1]))
+        at = end + 1
+
+
+def _body(rows: list[str], is_dedented: bool) -> str:
+    indents = [len(row) - len(row.lstrip(" ")) for row in rows if row.strip()]
+    cut = min(indents, default=0) if is_dedented else 0
+    return "".join(f"{row[cut:]}\n" for row in rows)
+
+
+def _value(written: str, body: str | None, line: int, name: str) -> Iterator[Literal]:
+    """The value behind a key: a heredoc, a quoted text, or an expression."""
+    quoted = _QUOTED.fullmatch(written.rstrip(","))
+    if body is not None:
+        yield Literal(name, body, line)
+    elif quoted is not None:
+        yield _of_quoted(quoted[0], name, line)
+    elif written not in _NOTHING:
+        yield Literal(name, None, line, f"is made by an expression: {written[:60]}")
+
+
+def _of_quoted(written: str, name: str, line: int) -> Literal:
+    try:
+        return Literal(name, str(json.loads(written)), line)
+    except ValueError:
+        return Literal(name, None, line, "is written in a form that is not read here")
