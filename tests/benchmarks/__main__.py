@@ -1,6 +1,7 @@
 """python -m tests.benchmarks KIND [--json | --markdown] [--rounds N]
 
-Prints a table of figures; docs/performance.md has those of `--markdown`. Exit code 0 if every bar holds, 1 if one is missed.
+Prints a table of figures; docs/performance.md has those of `--markdown`. Exit code 0 if every bar holds, 1 if one is
+missed.
 """
 
 from __future__ import annotations
