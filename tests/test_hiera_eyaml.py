@@ -265,4 +265,4 @@ class TestOnTheCommandLine:
             _, out, err = said(*words, "--decrypt")
             assert "the lookup failed over what was decrypted" in out + err
             assert "7x" not in out + err
-        assert "nothing has the key" in said("lookup", "nope", "--decrypt")[2]
+        assert "nope is not set" in said("lookup", "nope", "--decrypt")[2]
