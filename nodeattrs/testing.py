@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _Missing:
-    """Stands for `hypothesis.strategies` where Hypothesis is not installed; raises MissingExtra on any use."""
+    """Replaces `hypothesis.strategies` where Hypothesis is not installed; raises MissingExtra on any use."""
 
     def __getattr__(self, name: str) -> NoReturn:
         raise missing_extra("hypothesis", "dev", "making random trees and programs")
