@@ -60,13 +60,15 @@ def on_files(files: Files, config: Any, **_: Any) -> Files:
 WEIGHTS = (
     ("decisions", 0.0),
     ("reference/commands.md", 0.7),
-    ("reference/", 0.1),
+    ("reference/", 0.0001),
     ("contributing.md", 0.2),
     ("changelog.md", 0.2),
     ("codes.md", 0.3),
     ("glossary.md", 0.5),
-    ("tutorials/", 2.0),
-    ("how-to/", 2.0),
+    ("stability.md", 0.2),
+    ("how-to/own-", 1.0),
+    ("how-to/", 3.0),
+    ("cli.md", 2.0),
     ("impact.md", 2.0),
 )
 """Beginning of a page's name -> its weight in the search, the first that fits. Weight 0 leaves the page out."""
