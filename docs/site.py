@@ -66,6 +66,9 @@ WEIGHTS = (
     ("codes.md", 0.3),
     ("glossary.md", 0.5),
     ("stability.md", 0.2),
+    ("tutorials/", 0.9),
+    ("ansible.md", 2.0),
+    ("how-to/own-dialect.md", 2.0),
     ("how-to/own-", 1.0),
     ("how-to/", 3.0),
     ("cli.md", 2.0),
@@ -134,7 +137,8 @@ def commands() -> Iterator[str]:
 def decisions(index: str) -> str:
     """The table of decisions of the map of the pages."""
     return (
-        "# Decisions\n\nWhy it is built as it is: a page for each decision that still holds.\n" + index.partition("## Decisions")[2]
+        "# Decisions\n\nWhy it is built as it is: a page for each decision that still holds.\n"
+        + index.partition("## Decisions")[2]
     )
 
 
