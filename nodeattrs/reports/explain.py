@@ -483,7 +483,7 @@ def _once(past: Earlier, trace: Trace, screen: Screen) -> Iterator[str]:
     claim = past.claim
     level = trace.title(claim.rank).partition(" / ")[0]
     if past.event == "forgotten":
-        yield f"    {past.times} more in {level} that nobody keeps"
+        yield f"    {past.times} more in {level} that are not kept"
         return
     at = f" at {printable(spell(claim.path))}" if claim.path != trace.path else ""
     event = _EVENTS.get(past.event, past.event)

@@ -354,7 +354,7 @@ def _shown(value: Value, width: int) -> str:
 
 
 def _names(names: Sequence[str], most: int) -> str:
-    return first_of([name or "(nobody in particular)" for name in names], most)
+    return first_of([name or "(no node)" for name in names], most)
 
 
 def _silence(one: Silent, place: bool = True) -> str:

@@ -95,7 +95,7 @@ def _everywhere(question: Question, looked: dict[str, int]) -> Iterator[tuple[st
     done: set[str] = set()
     for name in names:
         site = opened.site(name, _mode(question))
-        yield f"node {name}" if name else "nobody in particular", site.injector(lenient=True)
+        yield f"node {name}" if name else "no node", site.injector(lenient=True)
         environment = site.environment.name if site.environment is not None else ""
         if environment in done:
             continue
@@ -290,7 +290,7 @@ COMMANDS: Mapping[str, Command] = {
         "",
         [
             *_KEY,
-            Argument(("--because",), "also the lines because of which a declaration counts", _FLAG),
+            Argument(("--because",), "also the lines that make a declaration count", _FLAG),
             Argument(("--path",), "what stands there in the value, such as users.0.name", {"metavar": "PATH"}),
             _NODE,
             *_SITE,
