@@ -332,12 +332,12 @@ class MergeConflict(NodeattrsError, ValueError):
 
 
 class UnknownLayer(NodeattrsError, LookupError):
-    """Somebody asked to be strict, and a layer that might decide the answer cannot be read."""
+    """The caller asked to be strict, and a layer that might decide the answer cannot be read."""
 
     entry = declared(
         "NA0203",
         "UnknownLayer",
-        cause="Somebody asked to be strict, and a layer that cannot be read might decide the answer.",
+        cause="The caller asked to be strict, and a layer that cannot be read might decide the answer.",
         example="nodeattrs explain web1 app.port --strict",
         way_out="Make the layer readable, or ask without --strict.",
     )
@@ -385,7 +385,7 @@ class UnknownField(DocumentError):
     entry = declared(
         "NA0302",
         "UnknownField",
-        cause="A field whose name nobody knows; it is ignored.",
+        cause="A field with an unknown name; it is ignored.",
         example='{"name": "web", "run_lists": ["recipe[app]"]}',
         way_out="Write one of the names in the hint, or remove the field.",
     )

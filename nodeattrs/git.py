@@ -215,7 +215,7 @@ class Git:
             if words[0] == "rev-parse":
                 hint = "name two folders instead: nodeattrs impact OLD NEW"
                 if "ownership" in written[0]:
-                    hint = "it belongs to somebody else: git config --global --add safe.directory ... if you trust it"
+                    hint = "it belongs to another user: git config --global --add safe.directory ... if you trust it"
                 raise NotFound(f"git knows no repository at {self._folder}", hint=hint, details=written)
             raise NoRevision(
                 f"git {words[0]} failed: {written[0]}", hint="git fsck says whether the repository is whole"

@@ -240,7 +240,7 @@ UNUSED_ROLE = kind(
     "NA0420",
     "unused-role",
     cause=(
-        "A role that is in the run-list of no node that the repository describes, and that no other text of it names."
+        "A role that is on no run-list of a node that the repository describes, and that no other text of it names."
     ),
     example="roles/old.json, where no file in nodes/ has role[old]",
     way_out="Remove it, or put it on a run-list.",
@@ -255,7 +255,7 @@ UNREAD_ATTRIBUTES = kind(
 ALWAYS_OVERRIDDEN = kind(
     "NA0422",
     "always-overridden",
-    cause="A value that something stronger overrides wherever it counts: on every node, nobody ever reads it.",
+    cause="A value that something stronger overrides wherever it counts: it is read on no node.",
     example="port: 80 in a role whose only environment has port: 8080 as an override",
     way_out="Remove it, or the value that overrides it.",
 )
@@ -283,7 +283,7 @@ TYPE_CHANGE = kind(
 UNUSED_KEY = kind(
     "NA0426",
     "unused-key",
-    cause="A key of Hiera's data that is a parameter of no class of its module, and that no text looks up.",
+    cause="A key of Hiera's data that no class of its module has as a parameter, and that no text looks up.",
     example="profile::web::prot: 80",
     way_out="Remove it, or mend the name.",
 )
@@ -475,7 +475,7 @@ LEADS_OUT = kind(
 ALREADY_RUN = declared(
     "NA1410",
     "AlreadyRun",
-    cause="A node that a call of a fleet was to run again, since whoever had run it was thought dead.",
+    cause="A node that a call of a fleet was to run again, since the worker that had run it was thought dead.",
     example="A cluster hands web1 out again after a worker has lost its connection.",
     way_out="Nothing: what it left is there.",
 )

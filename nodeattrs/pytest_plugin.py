@@ -177,7 +177,7 @@ def _facts(repository: Repository, platform: str | None, more: Mapping[str, Any]
     from nodeattrs.dialects.chef.facts import Facts, laid_over, load_facts
     from nodeattrs.dialects.chef.facts.known import platform_file
 
-    known = Facts({}, Origin("facts", "of no platform"))
+    known = Facts({}, Origin("facts", "no platform"))
     if platform is not None:
         known = load_facts(platform_file(platform, repository.platforms), settled=True)
     return laid_over(known, more, _test()) if more else known

@@ -4,21 +4,31 @@ The alphabets are crowded on purpose: few keys and few values, so that two layer
 at nearly every path. A roomy generator lets a false law pass for hours. The strategies
 know no node and no merge; they make data for whoever tests one.
 
-Needs hypothesis, which the extra `dev` brings; nothing else in the library imports this module.
+The module imports without Hypothesis. A call of a strategy without it raises MissingExtra, which names the extra `dev`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from nodeattrs.errors import Path, missing_extra
 
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+
+class _Missing:
+    """Replaces `hypothesis.strategies` where Hypothesis is not installed; raises MissingExtra on any use."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise missing_extra("hypothesis", "dev", "making random trees and programs")
+
+
 try:
     from hypothesis import strategies as st
-    from hypothesis.strategies import SearchStrategy
 except ImportError:
-    raise missing_extra("hypothesis", "dev", "making random trees and programs") from None
+    st = _Missing()  # type: ignore[assignment]
 
 __all__ = ["COMPONENTS", "KEYS", "SCALARS", "layers", "paths", "programs", "trees", "values"]
 

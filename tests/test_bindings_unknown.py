@@ -132,7 +132,7 @@ class TestWhereItMatters:
 
     def test_it_is_never_written_as_an_empty_set(self):
         """That would bind nothing for sure."""
-        with pytest.raises(BindingError, match="nobody knows what the set vault binds"):
+        with pytest.raises(BindingError, match="what the set vault binds is not known"):
             to_data(VAULT.sets[0])
 
 

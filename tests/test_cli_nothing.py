@@ -88,7 +88,7 @@ class TestNodesThatNobodyKnows:
         code, out, err = say("run", "--node", "wbe1", "--facts", "facts.json")
 
         assert (1, "") == (code, out)
-        assert "nobody knows the node wbe1" in err
+        assert "node wbe1 does not exist" in err
         assert "did you mean web1? --new makes a node of that name" in err
         assert 1 == say("status")[0]
 

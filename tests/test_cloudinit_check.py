@@ -178,7 +178,7 @@ class TestTraps:
         (worse,) = merge([f"{HEAD}users: [bob]\nssh_authorized_keys: [k]"]).warnings
 
         assert (plain.severity, worse.severity) == ("note", "warning")
-        assert "ssh_authorized_keys goes to nobody but root" in worse.message
+        assert "ssh_authorized_keys goes to root only" in worse.message
 
     @pytest.mark.parametrize(("written", "meant"), [("0644", "'0644'"), ("644", "'0644'"), ("0o755", None)])
     def test_permissions_are_said_as_they_would_be_meant(self, written: str, meant: str | None):

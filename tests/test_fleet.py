@@ -296,7 +296,7 @@ class TestSavedTogether:
 
         assert NAMES[:4] == [outcome.name for outcome in outcomes]
         assert [1, None, 1, 1] == [outcome.revision for outcome in outcomes]
-        assert "somebody else has saved the node 'web1'" in outcomes[1].error
+        assert "another process has saved the node 'web1'" in outcomes[1].error
         assert 1 == open_store(fleet.store).load("web1").revision.number
 
     def test_a_node_that_is_named_twice_goes_on_from_what_it_left(self, fleet):

@@ -348,7 +348,7 @@ class TestWholeTrees:
         code, out, _ = said("lookup", "only", "--facts", "facts")
 
         assert 3 == code
-        assert out.startswith("# web1\nweb1\n# web2\n#   nothing has the key 'only'")
+        assert out.startswith("# web1\nweb1\n# web2\n#   only is not set")
 
     def test_all_keys_of_a_node(self, said):
         """

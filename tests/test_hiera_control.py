@@ -276,7 +276,7 @@ class TestLevelsThatNobodyCanRead:
         scope = Hiera(written(tmp_path, {"hiera.yaml": LEVELS.replace("ENTRY", entry), "data/common.yaml": "x: 1\n"}))
         scope = scope.scope()
 
-        words = r"hiera.yaml:4: the entry 'Vault' asks(.|\n)*no other level has 'k'"
+        words = r"hiera.yaml:4: the entry 'Vault' names(.|\n)*no other level has 'k'"
         with pytest.raises(BadData, match=words) as caught:
             scope.lookup("k")
         assert "unknown_data_function" == caught.value.kind
@@ -316,7 +316,7 @@ class TestLevelsThatNobodyCanRead:
 
         code, out, err = said(files, "lookup", "k")
         assert (5, "2\n") == (code, out)
-        assert "hiera.yaml:4 (level Vault) may set k: nobody has its data function 'hiera_http'" in err
+        assert "hiera.yaml:4 (level Vault) may set k: its data function 'hiera_http' does not exist here" in err
         assert (0, "2\n", "") == said(files, "lookup", "k", "--skip-level", "Vault")
         assert "left out" in said(files, "explain", "k", "--skip-level", "Vault")[1]
         assert "no level that was asked is called 'Consul'" in said(files, "lookup", "x", "--skip-level", "Consul")[2]

@@ -387,7 +387,7 @@ class TestText:
         scope = site({COMMON: "k: 1\n"})
 
         assert str(scope.explain("k").trace()) == str(scope.explain("k"))
-        assert "x: nothing there\nnothing has the key 'x'" in str(scope.explain("x"))
+        assert "x is not set\nx is not set" in str(scope.explain("x"))
 
     def test_the_elements_of_a_secret_are_not_in_its_trace(self, site: Site):
         """

@@ -60,7 +60,7 @@ class TestWithoutKeys:
         assert ["Sensitive(encrypted)", "0"] == list(map(str, scope.lookup("k", merge="unique")))
         assert isinstance(scope.lookup("c"), Encrypted)
         assert scope.lookup("k", value_type="String[1]")
-        assert [((1,), "nobody asked to decrypt it"), ((2,), "nobody asked to decrypt it")] == [
+        assert [((1,), "decryption was not asked for"), ((2,), "decryption was not asked for")] == [
             (path, reason) for path, reason in encrypted_in(scope.lookup("as"))
         ]
 
@@ -84,7 +84,7 @@ class TestWithoutKeys:
 
         assert isinstance(value, Encrypted)
         assert given == value.unwrap()
-        assert [((), "nobody asked to decrypt it")] == [(path, why) for path, why, _ in scope.explain("t").encrypted]
+        assert [((), "decryption was not asked for")] == [(path, why) for path, why, _ in scope.explain("t").encrypted]
 
     def test_the_entry_of_a_key_that_needs_it_is_encrypted(self, site: Site):
         """
@@ -101,7 +101,7 @@ class TestWithoutKeys:
         """
         explanation = site(PLACEHOLDERS).explain("k")
 
-        assert [((), "nobody asked to decrypt it", "data/s.eyaml:1")] == [
+        assert [((), "decryption was not asked for", "data/s.eyaml:1")] == [
             (path, reason, str(where[0].place)) for path, reason, where in explanation.encrypted
         ]
         assert "Sensitive(encrypted)" == json.loads(json.dumps(explanation.to_dict()))["value"]
@@ -241,7 +241,7 @@ class TestOnTheCommandLine:
         code, out, err = said("lookup", "db")
 
         assert (5, "Sensitive(encrypted)\n") == (code, out)
-        assert "data/s.eyaml:1 (value db) is encrypted, and may be anything: nobody asked to decrypt it [NA0205]" in err
+        assert "data/s.eyaml:1 (value db) is encrypted, and may be anything: decryption was not asked for [NA0205]" in err
         code, out, err = said("list", "--render-as", "json")
         assert (5, "Sensitive(encrypted)") == (code, json.loads(out)["url"])
         assert "ENC[" not in out + err
@@ -265,4 +265,4 @@ class TestOnTheCommandLine:
             _, out, err = said(*words, "--decrypt")
             assert "the lookup failed over what was decrypted" in out + err
             assert "7x" not in out + err
-        assert "nothing has the key" in said("lookup", "nope", "--decrypt")[2]
+        assert "nope is not set" in said("lookup", "nope", "--decrypt")[2]

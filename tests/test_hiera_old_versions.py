@@ -175,7 +175,7 @@ class TestVersion3:
         tree.scope().lookup("k::x", default_value=None)
 
         assert [(file, "unsupported_version")] == [(one.file, one.kind) for one in tree.warnings]
-        with pytest.raises(BadData, match="nobody knows the key 'extra'"):
+        with pytest.raises(BadData, match="unknown key 'extra'"):
             hiera(tmp_path, {file: "hierarchy: common\nextra: 1\n"}).scope().lookup("k::x", default_value=None)
 
 

@@ -1257,7 +1257,7 @@ class TestAskingAnything:
 
             assert not trace.found
             assert trace.winner is None
-            assert "nothing there" in said.node.explain(path)
+            assert "is not set" in said.node.explain(path)
 
     def test_a_path_below_a_scalar_or_list_says_what_covers_it(self, said):
         """It is the answer to "why is there nothing?"."""

@@ -119,7 +119,7 @@ class TestExplanation:
         text = lines(explained(node_with(s1={"k": {"a": 1}}, s12={"k": 5}), ("k", "a")))
 
         assert text[:4] == [
-            "web1 in production: k.a: nothing there",
+            "web1 in production: k.a is not set",
             "  k is no map: nothing can lie below it",
             "",
             "  wins   12 override  5  environments/production.yaml:7",
@@ -138,7 +138,7 @@ class TestExplanation:
             node.rm("k")
 
         assert lines(explained(node, ("k",))) == [
-            "web1 in _default: k: nothing there",
+            "web1 in _default: k is not set",
             "",
             "  earlier values",
             "    erased       2 default  2  roles/b.json:2",

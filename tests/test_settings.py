@@ -94,7 +94,7 @@ class TestLookingUpwards:
         settings = Settings({}, {})
 
         assert settings.repository is None
-        assert "belongs to somebody else" in str(settings.warnings[0])
+        assert "belongs to another user" in str(settings.warnings[0])
         monkeypatch.chdir(site)
         assert Settings({}, {}).repository is not None
 

@@ -285,7 +285,7 @@ class TestOpening:
         open_store(place).save(pair(1))
         change(file, "CREATE TRIGGER t AFTER INSERT ON revision BEGIN DELETE FROM node; END")
         for task in (lambda store: store.names(), lambda store: store.save(pair(2))):
-            with pytest.raises(StoreError, match="nothing that stands in a store is run"):
+            with pytest.raises(StoreError, match="nothing in a store is run"):
                 task(open_store(place))
         change(file, "DROP TRIGGER t")
 

@@ -420,7 +420,7 @@ class TestText:
         folded = fold([Layer({"web": {"port": 80}}, said_at("common", 2)), Layer({"web": "off"}, said_at("web1", 7))])
 
         assert folded.explain("web.port").splitlines() == [
-            "web.port: nothing there",
+            "web.port is not set",
             "  web is no map: nothing can lie below it",
             '  wins   2  "off"  web1.yaml:7 (file web1)',
             f"  loses  1  80     common.yaml:2 (file common)  overridden by 2: {REPLACED}",
@@ -437,13 +437,13 @@ class TestText:
         ]
 
     def test_nothing_at_all(self):
-        assert "web.port: nothing there" == fold([{"a": 1}]).explain("web.port")
+        assert "web.port is not set" == fold([{"a": 1}]).explain("web.port")
 
     def test_a_removal(self):
         folded = fold([Layer({"a": 1}, said_at("common", 2)), Layer({"a": None}, said_at("web1", 7))], DROPPING)
 
         assert folded.explain("a").splitlines() == [
-            "a: nothing there",
+            "a is not set",
             "  loses  2  null  web1.yaml:7 (file web1)      overridden by 1: the key is dropped (null removes)",
             "  loses  1  1     common.yaml:2 (file common)  overridden by 2: the key is dropped (null removes)",
         ]

@@ -17,7 +17,7 @@ EXITS = {
     0: ("done", "what was asked for is done; a check found nothing"),
     1: ("failed", "it could not be done, and stderr says why; or a check found something, or a resource failed"),
     2: ("usage", "the command line is not understood"),
-    3: ("no such key", "`lookup`: nothing has the key"),
+    3: ("no such key", "`lookup`: the key is not set"),
     4: ("wrong type", "`lookup`: the value is not of the --type"),
     5: (
         "unknown layer",

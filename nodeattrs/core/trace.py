@@ -464,7 +464,7 @@ def _how(claim: Claim, then: Sequence[Claim], trace: Trace) -> str:
 
 def _lines(trace: Trace) -> Iterator[str]:
     head = spell(trace.path)
-    yield f"{head} = {shown(trace.value)}" if trace.found else f"{head}: nothing there"
+    yield f"{head} = {shown(trace.value)}" if trace.found else f"{head} is not set"
     if trace.cover is not None and trace.cover != trace.path:
         yield f"  {spell(trace.cover)} is no map: nothing can lie below it"
     yield from _columns(

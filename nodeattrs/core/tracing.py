@@ -68,7 +68,7 @@ def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, a
 LOWER, UPPER = -1, -2
 """The two that something was made of, as sources of its ways: no real source has these numbers."""
 
-CHANGED = Policy("a change", Line(ANY, PRESENT, TAKE, "somebody changed the result"))
+CHANGED = Policy("a change", Line(ANY, PRESENT, TAKE, "the result was changed"))
 """Named where a change does not say what it does."""
 
 

@@ -145,7 +145,7 @@ _NOBODY = Mark(UNKNOWN)
 
 def _unpacked_chronicle(dropped: int, events: list[list[Any]], guard: Callable[[Any], Any] | None) -> Chronicle:
     if not {what for what, *_ in events} <= EVENTS or type(dropped) is not int:
-        raise ValueError("an event that nobody knows")
+        raise ValueError("an unknown event")
     values = [_unpacked(value) for _, value, _, _ in events]
     if guard is not None:
         values = [guard(value) for value in values]

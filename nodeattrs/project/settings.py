@@ -57,7 +57,7 @@ class Settings:
         folder = nearest(FILE, start)
         if folder is None or folder == start or is_ours(os.path.join(folder, FILE)):
             return None if folder is None else os.path.relpath(folder, start)
-        message = "belongs to somebody else, so it does not count here"
+        message = "belongs to another user, so it does not count here"
         hint = "name the repository if it is meant: --repo DIR"
         self._own_warnings.append(DocumentError(message, file=os.path.join(folder, FILE), hint=hint))
         return None

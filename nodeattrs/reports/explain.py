@@ -252,7 +252,7 @@ def _answer(trace: Any) -> tuple[str, str]:
         return "", ""
     if isinstance(trace, Trace):
         place = trace.winner.claim.origin.place if trace.winner is not None else None
-        return (on_one_line(trace.value) if trace.found else "nothing there"), place or ""
+        return (on_one_line(trace.value) if trace.found else "not set"), place or ""
     places = dict.fromkeys(place for place in (origin.place for origin in trace.origins(())) if place)
     return (on_one_line(trace.value) if trace.error is None else trace.error.message), ", ".join(places)
 
@@ -347,7 +347,7 @@ def _changed(changes: Sequence[Change], screen: Screen) -> Iterator[str]:
 
 def _head(trace: Trace, screen: Screen, title: str) -> Iterator[str]:
     path = printable(spell(trace.path))
-    text = f" = {on_one_line(trace.value)}" if trace.found else ": nothing there"
+    text = f" = {on_one_line(trace.value)}" if trace.found else " is not set"
     first, *rest = screen.wrapped(title + path + text, "    ", " ", _HEAD_LINES)
     first = first.removeprefix(" ")
     # A long path may be broken itself; then it stays plain.
@@ -483,7 +483,7 @@ def _once(past: Earlier, trace: Trace, screen: Screen) -> Iterator[str]:
     claim = past.claim
     level = trace.title(claim.rank).partition(" / ")[0]
     if past.event == "forgotten":
-        yield f"    {past.times} more in {level} that nobody keeps"
+        yield f"    {past.times} more in {level} that are not kept"
         return
     at = f" at {printable(spell(claim.path))}" if claim.path != trace.path else ""
     event = _EVENTS.get(past.event, past.event)

@@ -150,7 +150,7 @@ def newer_revision(name: str, after: int, found: Revision | None, where: str) ->
     there = f"revision {found.number}, saved {found.at:%Y-%m-%d %H:%M:%S} UTC" if found else "no revision any more"
     ours = f"revision {after}" if after else "no revision at all"
     error = NewerRevision(
-        f"somebody else has saved the node {name!r} in {where}",
+        f"another process has saved the node {name!r} in {where}",
         details=[f"there is {there}", f"this run began with {ours}"],
         hint="run it again, or save over it with --force",
     )

@@ -273,7 +273,7 @@ def _chosen(before: Side, after: Side, request: Request, names: Sequence[str]) -
     found = [one.name for one in wanted if any(_is_there(one.open(side, request)) for side in (before, after))]
     if not found:
         hint = "name the folder that has their files: --repo DIR"
-        raise NotFound("there is nobody to ask: neither nodes nor data are there", hint=hint)
+        raise NotFound("nothing to compare: there are no nodes and no data", hint=hint)
     return found
 
 

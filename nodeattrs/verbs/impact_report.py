@@ -354,11 +354,15 @@ def _shown(value: Value, width: int) -> str:
 
 
 def _names(names: Sequence[str], most: int) -> str:
-    return first_of([name or "(nobody in particular)" for name in names], most)
+    return first_of([name or "(no node)" for name in names], most)
 
 
 def _silence(one: Silent, place: bool = True) -> str:
-    who = "everybody who reads it" if one.subjects == 1 else f"all {_many(one.subjects, one.dialect)} that read it"
+    who = (
+        f"the {named(one.dialect).noun} that reads it"
+        if one.subjects == 1
+        else f"all {_many(one.subjects, one.dialect)} that read it"
+    )
     where = f"{one.line} " if place else ""
     by = f"{', '.join(one.by[:3])}{' and others' if len(one.by) > 3 else ''}"
     return f"{where}{_spelled(one.path)}: overridden on {who} by {by}"
@@ -369,10 +373,11 @@ def _work(one: Asked) -> str:
     if one.sampled is not None:
         many += f", a sample of {one.sampled}"
     if one.left:
-        many += f"; interrupted: {one.left} not asked"
-    passed = f"one whole pass over {one.passed} before, to note what they read; " if one.passed else ""
-    kept = f"{one.kept} known to read the same; " if one.kept else ""
-    return f"{many}; {passed}{kept}{one.both} asked on both sides"
+        many += f"; interrupted: {one.left} not computed"
+    spared = max(one.passed + one.kept - one.both, 0)
+    unchanged = f", {spared} {'reads' if spared == 1 else 'read'} no changed file" if spared else ""
+    kept = f"; what {one.kept} read was known from --reads" if one.kept else ""
+    return f"{many}; {one.both} computed on both sides{unchanged}{kept}"
 
 
 def _spelled(path: Path) -> str:

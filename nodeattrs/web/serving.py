@@ -61,6 +61,6 @@ def _listening(address: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or error
         raise NodeattrsError(
-            f"nobody can listen on {address}, port {port}: {reason}", hint="name others: --bind, --port"
+            f"cannot listen on {address}, port {port}: {reason}", hint="name others: --bind, --port"
         ) from None
     return listener

@@ -1,6 +1,7 @@
-"""python -m tests.benchmarks KIND [--json] [--rounds N]
+"""python -m tests.benchmarks KIND [--json | --markdown] [--rounds N]
 
-Prints a table of figures. Exit code 0 if every bar holds, 1 if one is missed.
+Prints a table of figures; docs/performance.md has those of `--markdown`. Exit code 0 if every bar holds, 1 if one is
+missed.
 """
 
 from __future__ import annotations
@@ -46,6 +47,15 @@ def table(figures: Iterable[Figure]) -> Iterator[str]:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
+def markdown(figures: Iterable[Figure]) -> Iterator[str]:
+    """The same as a table of Markdown. A figure without a bar has an empty cell there."""
+    yield "| figure | measured | bar | in relation to | Chef |"
+    yield "| --- | ---: | ---: | --- | ---: |"
+    for figure in figures:
+        name, measured, bar, judged, chef, of = _row(figure)
+        yield f"| {name} | {measured}{' (missed)' if judged == 'MISSED' else ''} | {bar} | {of} | {chef} |"
+
+
 def _row(figure: Figure) -> tuple[str, ...]:
     judged = "" if figure.bar is None else "MISSED" if figure.missed else "ok"
     bar = "" if figure.bar is None else f"{figure.bar:g}"
@@ -63,6 +73,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description="Measure, and judge by the bars.")
     parser.add_argument("kind", choices=sorted(KINDS))
     parser.add_argument("--json", action="store_true", help="the figures as JSON")
+    parser.add_argument("--markdown", action="store_true", help="the figures as a table of Markdown")
     parser.add_argument("--rounds", type=int, default=7, metavar="N", help="rounds to take the best of (default: 7)")
     parser.add_argument("--only", default="", metavar="WORDS", help="of growth: the rows whose name has these words")
     asked = parser.parse_args(arguments)
@@ -75,6 +86,8 @@ def main(arguments: list[str] | None = None) -> int:
     if asked.json:
         told = {"python": platform.python_version(), "figures": [figure.to_dict() for figure in figures]}
         print(json.dumps(told, indent=2, ensure_ascii=False))
+    elif asked.markdown:
+        print("\n".join(markdown(figures)))
     else:
         print("\n".join(table(figures)))
         bars = sum(figure.bar is not None for figure in figures)

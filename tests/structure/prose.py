@@ -22,8 +22,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 BUDGETS = Path(__file__).with_name("prose.toml")
-AREAS = ("readme", "docs", "comments", "messages")
-"""README.md; docs/; docstrings and comments of nodeattrs/; other texts in its code."""
+AREAS = ("readme", "tutorials", "docs", "comments", "messages")
+"""README.md; docs/tutorials/; the rest of docs/; docstrings and comments of nodeattrs/; other texts in its code."""
+
+LONG = "a sentence of more than 30 words"
+"""The row of prose.toml that counts long sentences of pages; it is 0 for texts in code."""
 
 GENERATED = {"docs/codes.md"}
 """Pages that are made of texts in the code, which are counted there."""
@@ -70,7 +73,8 @@ def _texts(root: Path) -> Iterator[Text]:
     for page in sorted(root.glob("docs/**/*.md")):
         name = page.relative_to(root).as_posix()
         if name not in GENERATED:
-            yield Text("docs", name, 1, page.read_text("utf-8"))
+            area = "tutorials" if name.startswith("docs/tutorials/") else "docs"
+            yield Text(area, name, 1, page.read_text("utf-8"))
     for module in sorted(root.glob("nodeattrs/**/*.py")):
         yield from texts_in(module.read_text("utf-8"), module.relative_to(root).as_posix())
 
@@ -80,13 +84,37 @@ def spaced(text: str) -> str:
     return f" {'  '.join(_TOKENS.findall(text.lower()))} "
 
 
+_FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_NOT_PROSE = re.compile(r"^(?:\||#|!\[).*$", re.MULTILINE)
+_BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )")
+_TARGET = re.compile(r"\]\([^)]*\)")
+_END = re.compile(r"(?<=[.!?:;])[*_`)]*\s+")
+
+
+def long_sentences(page: str) -> Iterator[str]:
+    """The sentences of a page in Markdown with more than 30 words. Code, tables and headings do not count."""
+    prose = _NOT_PROSE.sub("", _FENCE.sub("\n\n", page))
+    for block in _BLOCK.split(_TARGET.sub("]", prose)):
+        yield from (one for one in _END.split(" ".join(block.split())) if len(one.split()) > 30)
+
+
+def _long(among: Iterable[Text]) -> dict[str, int]:
+    found = dict.fromkeys(AREAS, 0)
+    for one in among:
+        if one.file.endswith(".md"):
+            found[one.area] += len(list(long_sentences(one.text)))
+    return found
+
+
 def counts(phrases: Iterable[str], among: Iterable[Text]) -> dict[str, dict[str, int]]:
-    """phrase -> area -> how often it is there."""
+    """phrase -> area -> how often it is there; for LONG, the number of long sentences."""
+    among = list(among)
     parts: dict[str, list[str]] = {area: [] for area in AREAS}
     for one in among:
         parts[one.area].append(one.text)
     words = {area: spaced("\n.\n".join(each)) for area, each in parts.items()}
-    return {phrase: {area: text.count(spaced(phrase)) for area, text in words.items()} for phrase in phrases}
+    found = {phrase: {area: text.count(spaced(phrase)) for area, text in words.items()} for phrase in phrases}
+    return found | ({LONG: _long(among)} if LONG in found else {})
 
 
 def places(phrase: str, area: str, among: Iterable[Text]) -> Iterator[tuple[str, int]]:
@@ -117,6 +145,8 @@ def differences(budget: Mapping[str, Mapping[str, int]], found: Mapping[str, Map
 
 def _newest(phrase: str, area: str, excess: int) -> list[str]:
     """The places on lines that are newer than the budgets; all places where Git does not say it."""
+    if phrase == LONG:
+        return [f"{one.file}: {some[:60]}…" for one in texts() if one.area == area for some in long_sentences(one.text)]
     found = list(places(phrase, area, texts()))
     new = _new_lines()
     chosen = [place for place in found if place in new]

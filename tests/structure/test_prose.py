@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from tests.structure.prose import AREAS, BUDGETS, Text, budgets, counts, differences, places, texts, texts_in, written
+from tests.structure.prose import (
+    AREAS,
+    BUDGETS,
+    LONG,
+    Text,
+    budgets,
+    counts,
+    differences,
+    long_sentences,
+    places,
+    texts,
+    texts_in,
+    written,
+)
 
 SOURCE = '''"""Whoever reads this."""
 
@@ -49,7 +62,7 @@ def test_words_are_counted_in_docstrings_comments_and_messages_and_not_in_code(
 ):
     found = counts([phrase], texts_in(SOURCE, "a.py"))[phrase]
 
-    assert {"readme": 0, "docs": 0, "comments": comments, "messages": messages} == found
+    assert {"readme": 0, "tutorials": 0, "docs": 0, "comments": comments, "messages": messages} == found
 
 
 def test_a_phrase_may_cross_the_end_of_a_line_and_a_sign_ends_it():
@@ -72,3 +85,16 @@ def test_a_lower_count_asks_for_a_lower_budget_and_a_higher_one_for_other_words(
 
     assert '"whoever" in docs: lower the budget to 1 (python -m tests.structure.prose --lower)' == lower
     assert higher.startswith('"whoever" in comments: 3 times, and the budget is 2; write it plainly: nodeattrs/')
+
+
+@pytest.mark.parametrize("phrase", ["whoever", "somebody", "nobody", "of no", "it as data", LONG])
+def test_the_first_pages_of_a_reader_have_none_of_the_old_voice(phrase: str):
+    """README and tutorials; messages have few left, all in `nodeattrs/cli/`."""
+    assert {"readme": 0, "tutorials": 0} == {area: budgets()[phrase][area] for area in ("readme", "tutorials")}
+
+
+def test_a_long_sentence_is_found_and_code_tables_and_links_do_not_count():
+    words = " ".join(["word"] * 31)
+    page = f"# {words}\n\n| {words} |\n\n```\n{words}\n```\n\nShort. [a]({'x' * 99}) b.\n\n- {words}.\n- Short.\n"
+
+    assert [f"- {words}."] == list(long_sentences(page))

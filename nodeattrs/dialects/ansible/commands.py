@@ -158,8 +158,8 @@ def _save(question: Question) -> Output:
     return output._replace(warnings=[*output.warnings, *inventory.warnings])
 
 
-def _verb(summary: str, verb: str, arguments: Sequence[Argument]) -> Command:
-    return Command(summary, "", arguments, (), _EXITS, verb, ("output",))
+def _verb(summary: str, verb: str, arguments: Sequence[Argument], *, example: str) -> Command:
+    return Command(summary, "", arguments, (example,), _EXITS, verb, ("output",))
 
 
 COMMANDS: Mapping[str, Command] = {
@@ -172,9 +172,9 @@ COMMANDS: Mapping[str, Command] = {
             *INVENTORY,
             *TASK,
             Argument(*_YAML),
-            Argument(("--origins",), "instead, each variable with who set it", FLAG, "as Ansible prints it"),
+            Argument(("--origins",), "instead, each variable with the line that sets it", FLAG, "as Ansible prints it"),
         ],
-        (),
+        ("vars web1 --origins -i cookbooks_example/ansible",),
         _EXITS,
         _vars,
         ("output",),
@@ -183,7 +183,7 @@ COMMANDS: Mapping[str, Command] = {
         "print hosts and groups with their variables, as ansible-inventory --list does",
         "",
         [*INVENTORY, *_LISTING],
-        (),
+        ("list -i cookbooks_example/ansible",),
         _EXITS,
         _list,
         ("text",),
@@ -196,52 +196,61 @@ COMMANDS: Mapping[str, Command] = {
             Argument(("--vars",), "variables, too", FLAG),
             *INVENTORY,
         ],
-        (),
+        ("graph -i cookbooks_example/ansible",),
         _EXITS,
         _graph,
         ("output",),
     ),
     "explain": Command(
-        "say who set a variable of a host, whom that overrides, and by which rule",
+        "print the line that sets a variable of a host, what it overrides, and the rule",
         "",
         [HOST, VARIABLE, RENDER, *INVENTORY, *TASK],
-        (),
+        ("explain web1 http_port -i cookbooks_example/ansible",),
         _EXITS,
         _explain,
         ("strict", "output"),
     ),
     "who-has": _verb(
-        "print every line that sets a variable: where it wins, and who overrides it", "where", [KEY, *OF_FOLDER]
+        "print every line that sets a variable: where it wins, and which line overrides it",
+        "where",
+        [KEY, *OF_FOLDER],
+        example="who-has http_port -i cookbooks_example/ansible",
     ),
-    "matrix": _verb("print what each host has, equal ones together", "matrix", [KEY, LIMIT, *OF_FOLDER]),
+    "matrix": _verb(
+        "print the values that a variable has, each with its hosts",
+        "matrix",
+        [KEY, LIMIT, *OF_FOLDER],
+        example="matrix http_port -i cookbooks_example/ansible",
+    ),
     "diff": _verb(
-        "print the variables that two hosts have not alike",
+        "print the variables that differ between two hosts",
         "diff",
         [HOST._replace(names=("before",)), HOST._replace(names=("after",), help="another one"), *OF_FOLDER, *TASK],
+        example="diff web1 web2 -i cookbooks_example/ansible",
     ),
     "config": Command(
         "print the settings of ansible.cfg and the environment that count, each with its place",
         "",
         [one for one in INVENTORY if one.names[0] in ("--folder", "--environ")],
-        (),
+        ("config --folder cookbooks_example/ansible",),
         {0: "done", 1: "failed", 2: "usage"},
         _config,
         ("output",),
     ),
     "save": Command(
-        "keep the hosts as nodes, so that search, show, history and diff know them",
+        "save the hosts as nodes, for search, show, history and diff",
         "",
         [*INVENTORY, LIMIT],
-        (),
+        ("save --store nodes.db -i cookbooks_example/ansible",),
         _EXITS,
         _save,
         ("strict", "settings", "store", "output"),
     ),
     "inventory": Command(
-        "print the kept nodes as a dynamic inventory, as Ansible asks of a script",
+        "print the saved nodes as a dynamic inventory, as a script for Ansible does",
         "",
         saved_inventory.ARGUMENTS,
-        (),
+        ("inventory --list --store nodes.db",),
         {},
         saved_inventory.printed,
         ("strict", "settings", "store", "output"),

@@ -245,5 +245,5 @@ def not_evaluated(answer: Variables, rendered: Rendered) -> Iterator[tuple[Ansib
 def _mentioned(one: Mention) -> str:
     where = ", ".join(str(origin.place or origin.who) for origin in one.origins)
     if one.value is ABSENT:
-        return f"{one.name}, which nobody sets" + (f"; it may be set at {where}" if where else "")
+        return f"{one.name}, which is not set" + (f"; it may be set at {where}" if where else "")
     return f"{one.name} = {shown(as_json(one.value))}, set at {where}"

@@ -49,7 +49,7 @@ LOOKUP_LOOP = kind(
 ABSTRACT_NOT_OVERRIDDEN = kind(
     "NA1207",
     "abstract-not-overridden",
-    cause="An abstract binding that nobody overrides.",
+    cause="An abstract binding that no layer overrides.",
     example="bind abstract 'port'",
     way_out="Bind it in a higher layer.",
 )
@@ -217,7 +217,7 @@ UNKNOWN_CLASS = kind(
 UNKNOWN_VARIABLE = kind(
     "NA1231",
     "unknown-variable",
-    cause="Nobody knows the variable.",
+    cause="The variable is not set.",
     example="bind 'a' to \"$rack\"",
     way_out="Bind it with `bind variables`, or give it with the state.",
 )
@@ -301,7 +301,7 @@ BAD_URI = kind(
 UNKNOWN_SCHEME = kind(
     "NA1243",
     "unknown-scheme",
-    cause="A scheme that nobody provides.",
+    cause="A scheme without a provider.",
     example="include: vault:/x",
     way_out="Use confdir or module, or install its provider.",
 )
@@ -422,7 +422,7 @@ DYNAMIC_NOT_ABSOLUTE = kind(
 UNKNOWN_ID = kind(
     "NA1271",
     "unknown-id",
-    cause="Fragments are bound in a multibind that nobody declares.",
+    cause="Fragments are bound in a multibind that is not declared.",
     example="bind 'a' to 5 in 'usres'",
     way_out="Mend the id, or declare it: multibind Array, 'usres'.",
 )
@@ -443,7 +443,7 @@ ABSTRACT_CLASS = kind(
 UNFILLED = kind(
     "NA1274",
     "unfilled",
-    cause="A factory has a parameter that nobody can fill: its annotation says no key.",
+    cause="A factory has a parameter that cannot be filled: its annotation names no key.",
     example='app.bind("db").to_factory(lambda url: connect(url))',
     way_out=(
         'Annotate it, `Annotated[str, named("db_url")]`, give it a default, or make it a keyword that who asks gives.'

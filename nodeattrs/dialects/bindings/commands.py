@@ -90,7 +90,7 @@ def _everywhere(question: Question, looked: dict[str, int]) -> Iterator[tuple[st
     done: set[str] = set()
     for name in names:
         site = opened.site(name, _mode(question))
-        yield f"node {name}" if name else "nobody in particular", site.injector(lenient=True)
+        yield f"node {name}" if name else "no node", site.injector(lenient=True)
         environment = site.environment.name if site.environment is not None else ""
         if environment in done:
             continue
@@ -250,7 +250,7 @@ def _facts(place: str | None) -> dict[str, Any]:
 
 COMMANDS: Mapping[str, Command] = {
     "check": Command(
-        "report everything that is wrong, at once; the exit code is 1 if anything is",
+        "report every mistake; the exit code is 1 if there is one",
         "",
         [
             Argument(
@@ -261,7 +261,7 @@ COMMANDS: Mapping[str, Command] = {
             _NODE,
             *_SITE,
         ],
-        (),
+        ("check --site cookbooks_example/bindings",),
         {},
         _check,
         ("code", "checking"),
@@ -275,53 +275,53 @@ COMMANDS: Mapping[str, Command] = {
             _NODE,
             *_SITE,
         ],
-        (),
+        ("inject shop::host --site cookbooks_example/bindings",),
         _EXITS,
         _inject,
         ("strict", "code", "output"),
     ),
     "explain": Command(
-        "say who bound a key, whom that shadows and by which rule",
+        "print the line that binds a key, what it overrides, and the rule",
         "",
         [
             *_KEY,
-            Argument(("--because",), "also the lines that decided who has a say", _FLAG),
+            Argument(("--because",), "also the lines that make a declaration count", _FLAG),
             Argument(("--path",), "what stands there in the value, such as users.0.name", {"metavar": "PATH"}),
             _NODE,
             *_SITE,
         ],
-        (),
+        ("explain shop::host --environment staging --site cookbooks_example/bindings",),
         _EXITS,
         _explain,
         ("strict", "code", "output"),
     ),
     "list": Command(
-        "print every key, with what it gives and where that stands",
+        "print every key, with its value and line",
         "",
         [
-            Argument(("prefix",), "only keys that begin so", {"metavar": "PREFIX", "nargs": "?", "default": ""}),
+            Argument(("prefix",), "only keys that begin with this", {"metavar": "PREFIX", "nargs": "?", "default": ""}),
             _NODE,
             *_SITE,
         ],
-        (),
+        ("list shop --site cookbooks_example/bindings",),
         {},
         _list,
         ("code", "output"),
     ),
     "graph": Command(
-        "print who looks up whom, in the language of Graphviz",
+        "print which key looks up which, for Graphviz",
         "",
         [_NODE, *_SITE],
-        (),
+        ("graph --site cookbooks_example/bindings",),
         {},
         _graph,
         ("code", "output"),
     ),
     "matrix": Command(
-        "print the values that a key has on many nodes, each with who set it and on which nodes",
+        "print the values that a key has, each with its line and nodes",
         "",
         [*_KEY, _NODE._replace(help="only this node"), *_SITE],
-        (),
+        ("matrix shop::host --site cookbooks_example/bindings --facts cookbooks_example/facts",),
         _EXITS,
         _matrix,
         ("code", "output"),

@@ -310,7 +310,7 @@ class Composition:
                 if one.name.removeprefix("::") == name:
                     yield one
                 else:
-                    message = f"the set {one.name} is in the file of {name}: nobody would find it there"
+                    message = f"the set {one.name} is in the file of {name}: no reference finds it there"
                     self._note(BindingError(SET_NAME, message, origins=(one.origin,), details=(f"at {one.origin}",)))
 
     def _provided(self, scheme: str, provider: Provider, references: list[str], request: Request) -> list[BindingSet]:

@@ -65,7 +65,7 @@ def parse_reference(text: Any, schemes: Iterable[str]) -> _Reference:
     known = ("confdir", "module", *schemes)
     if scheme not in known:
         hint = meant(scheme, known) or f"known are {', '.join(known)}"
-        raise BindingError(UNKNOWN_SCHEME, f"{text!r}: nobody provides the scheme {scheme}", hint=hint)
+        raise BindingError(UNKNOWN_SCHEME, f"{text!r}: the scheme {scheme} has no provider", hint=hint)
     path, mark, query = rest.partition("?")
     if mark and query not in ("", "optional"):
         raise BindingError(BAD_URI, f"{text!r}: the query {query!r} means nothing", hint="known is ?optional")

@@ -70,7 +70,7 @@ MERGING = (
     Argument(
         ("--instance-data",),
         "what templates are rendered with: instance-data-sensitive.json of a machine, or what `cloud-init query --all` "
-        "prints (default: a template is a layer that nobody can read)",
+        "prints (default: a template is an unknown layer)",
         {"metavar": "FILE"},
         "merging",
     ),

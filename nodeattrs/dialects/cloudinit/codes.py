@@ -254,7 +254,7 @@ INCLUDE_NOT_FOLLOWED = kind(
 UNKNOWN_TYPE = kind(
     "NA1165",
     "unknown-type",
-    cause="A part of a type that nobody here handles.",
+    cause="A part of a type that is not handled.",
     example="a file that begins with neither #cloud-config nor #!",
     way_out="Begin it with #cloud-config, or give it a content type.",
 )

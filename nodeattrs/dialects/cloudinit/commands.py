@@ -180,7 +180,7 @@ COMMANDS: Mapping[str, Command] = {
             Argument(("--allow-failed",), "end with 0 although a part was rejected or failed", _FLAG),
         ],
         (
-            "merge base.yaml web.yaml",
+            "merge cookbooks_example/cloud-init/base.yaml cookbooks_example/cloud-init/web.yaml",
             "merge user-data.mime --vendor vendor.yaml --confd /etc/cloud/cloud.cfg",
             "merge base.yaml web.yaml --format cloud-init    the bytes that cloud-init writes",
         ),
@@ -190,7 +190,7 @@ COMMANDS: Mapping[str, Command] = {
         ("yaml", "json", "mime", "cloud-init"),
     ),
     "explain": Command(
-        "say which part set, extended, replaced or dropped what, and by which merger",
+        "print which part set, extended, replaced or dropped each value, and the merger",
         "",
         [FILES._replace(keywords={**FILES.keywords, "nargs": "*"}), *MACHINE, *MERGING, *_SHOWN, *_WHY],
         (
@@ -207,7 +207,7 @@ COMMANDS: Mapping[str, Command] = {
         "Report what is wrong or doubtful; the exit code is 1 if anything is wrong. docs/cloudinit.md has a section\n"
         "for each warning, and `nodeattrs codes CODE` explains one.",
         [FILES, *MACHINE, *MERGING, *check_command.ARGUMENTS],
-        (),
+        ("check --together cookbooks_example/cloud-init/base.yaml cookbooks_example/cloud-init/web.yaml",),
         {},
         check_command.check,
         ("strict", "code", "checking"),

@@ -37,7 +37,7 @@ def pack(parts: Iterable[CloudPart], how: Definition | None = None) -> str:
     for number, row in enumerate(rows, 1):
         main, slash, sub = _type_of(row).partition("/")
         if not slash:
-            raise BadArgument(f"{row.filename or 'a part'} cannot be packed: nobody can read it", hint="leave it out")
+            raise BadArgument(f"{row.filename or 'a part'} cannot be packed: it cannot be read", hint="leave it out")
         part: MIMEBase
         if HALF_PAIR.search(row.text):  # bytes that are no text travel as they are
             part = MIMEBase(main, sub)

@@ -292,7 +292,7 @@ def explained_config(
     for path in paths:
         trace = merged.trace(path)
         if not (trace.found or trace.claims):
-            raise NoSuchAttribute(f"{spell(path)} is set by no part", path=path, hint=_way_to(merged, path))
+            raise NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=_way_to(merged, path))
     return ExplainedConfig(merged, paths, step_by_step or not (paths or instance), with_causes, instance)
 
 

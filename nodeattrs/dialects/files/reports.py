@@ -96,7 +96,7 @@ def traced(folded: Folded, paths: Iterable[Path]) -> Traced:
         trace = folded.trace(path)
         if not (trace.found or trace.claims):
             hint = (way_to(folded.value, path) or "").replace("the node has", "the tree has") or None
-            raise NoSuchAttribute(f"{spell(path)} is set by no layer", path=path, hint=hint)
+            raise NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=hint)
         found.append(Explanation(trace))
     return Traced(found)
 

@@ -85,7 +85,7 @@ BAD_PATTERN = kind(
 UNKNOWN_STRATEGY = kind(
     "NA1012",
     "unknown_strategy",
-    cause="A merge strategy that nobody knows.",
+    cause="An unknown merge strategy.",
     example="--merge depe",
     way_out="Use first, unique, hash or deep.",
 )
@@ -274,7 +274,7 @@ MISSING_DATA_FUNCTION = kind(
 UNKNOWN_DATA_FUNCTION = kind(
     "NA1039",
     "unknown_data_function",
-    cause="A data function that nobody has.",
+    cause="A data function that does not exist here.",
     example="lookup_key: vault_lookup",
     way_out="Pass it to Hiera, or install the package with its entry point.",
 )

@@ -276,17 +276,23 @@ def _ready_for_8(question: Question, hiera: Hiera) -> Output:
     return Output(readiness_report(found, uses), int(not is_ready), unread=unread)
 
 
+_EXAMPLE = " --hiera cookbooks_example/hiera --facts cookbooks_example/facts"
+"""The end of each example: they run at the top of a checkout."""
+
+
 def _command(
     summary: str,
     ask: Callable[[Question, Hiera], Output],
     arguments: Iterable[Argument],
     exits: Mapping[int, str] = _EXITS,
+    *,
+    example: str,
 ) -> Command:
-    return Command(summary, "", [*arguments], (), exits, partial(_perform, ask), ("code", "output"))
+    return Command(summary, "", [*arguments], (example + _EXAMPLE,), exits, partial(_perform, ask), ("code", "output"))
 
 
-def _verb(summary: str, verb: str, arguments: Iterable[Argument]) -> Command:
-    return Command(summary, "", [*arguments], (), {}, verb, ("code", "output"))
+def _verb(summary: str, verb: str, arguments: Iterable[Argument], *, example: str) -> Command:
+    return Command(summary, "", [*arguments], (example + _EXAMPLE,), {}, verb, ("code", "output"))
 
 
 COMMANDS: Mapping[str, Command] = {
@@ -302,38 +308,59 @@ COMMANDS: Mapping[str, Command] = {
             *ONE_VALUE,
             _RENDER,
         ],
+        example="lookup profile::users --node web1",
     ),
     "explain": _command(
-        "say which places were searched for a key, and who set each leaf",
+        "print the levels that were searched for a key, and the line that sets each value",
         _explain,
         [
             KEYS,
             Argument(("--options",), "how lookup_options came to be", FLAG),
-            Argument(("--because",), "also the lines that decided who is asked, and how", FLAG),
+            Argument(("--because",), "also the lines that choose the levels and the merge", FLAG),
             *NODES,
             *MERGING,
             *ONE_VALUE,
             _RENDER,
         ],
+        example="explain profile::users --node web1",
     ),
-    "list": _command("print all keys that a node sees, with their values", _list, [*CLEAR_NODES, _RENDER]),
-    "diff": _verb("say which keys differ between two nodes, or for one node between two trees", "diff", SIDES),
+    "list": _command(
+        "print all keys of a node, with their values", _list, [*CLEAR_NODES, _RENDER], example="list --node web1"
+    ),
+    "diff": _verb(
+        "print the keys that differ between two nodes, or between two trees", "diff", SIDES, example="diff web1 db1"
+    ),
     "who-has": _verb(
-        "print every line that has a key, read or not: where it wins, and who overrides it", "where", [KEY, *NODES]
+        "print every line that has a key: where it wins, and which line overrides it",
+        "where",
+        [KEY, *NODES],
+        example="who-has profile::users",
     ),
-    "unused": _command("print the files that no node reads, and the keys that are always shadowed", _unused, NODES, {}),
+    "unused": _command(
+        "print the files that no node reads, and the keys that are always overridden",
+        _unused,
+        NODES,
+        {},
+        example="unused",
+    ),
     "matrix": _verb(
         "print the values that a key has for many nodes, each with its lines and its nodes",
         "matrix",
         [KEY, *NODES, *MERGING],
+        example="matrix profile::users",
     ),
     "ready-for-8": _command(
         "print what fails under Puppet 8 and not under Puppet 7, and the lines that name legacy facts",
         _ready_for_8,
         NODES,
         {0: "ready", 1: "not ready, or failed", 2: "usage", 5: "not known"},
+        example="ready-for-8",
     ),
     "variables": _command(
-        "print the variables that the hierarchies need, and for which nodes they are not set", _variables, NODES, {}
+        "print the variables that the hierarchies need, and for which nodes they are not set",
+        _variables,
+        NODES,
+        {},
+        example="variables",
     ),
 }

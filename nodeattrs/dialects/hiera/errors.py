@@ -150,7 +150,7 @@ class Checks:
         for key in tree:
             if key not in known:
                 hint = meant(key, known) or f"known are {', '.join(known[:8])}"
-                raise self.invalid(f"nobody knows the key {key!r}", (*path, key), hint)
+                raise self.invalid(f"unknown key {key!r}", (*path, key), hint)
 
     def map(self, value: Any, path: Path, what: str = "", hint: str | None = None) -> dict[Any, Any]:
         if not isinstance(value, dict):

@@ -67,7 +67,7 @@ def never_opened(value: Any) -> Iterator[Path]:
 
 def stays(text: str) -> str:
     """A `Decrypt` for those who asked for none."""
-    raise NoKey("nobody asked to decrypt it")
+    raise NoKey("decryption was not asked for")
 
 
 class Pkcs7:
@@ -112,7 +112,7 @@ class Pkcs7:
         try:
             return x509.load_pem_x509_certificate(contents[0]), load_pem_private_key(contents[1], None)
         except (ValueError, TypeError):
-            hint = "name what `eyaml createkeys` wrote; a key with a password is of no use here"
+            hint = "name what `eyaml createkeys` wrote; a key with a password cannot be used"
             raise BadLookup(f"{self.private_key} and {self.public_key} are no keys in PEM", kind=CANNOT_DECRYPT,
                             hint=hint) from None  # fmt: skip
 

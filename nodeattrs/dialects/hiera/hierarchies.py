@@ -338,7 +338,7 @@ class LoadedTree:
         if entry.kind == NOT_INSTALLED:
             return unread(entry.name, "it is named there and not installed")
         fault = BadData(
-            f"the entry {entry.name!r} asks for a data function {entry.function!r} that nobody has",
+            f"the entry {entry.name!r} names the data function {entry.function!r}, which does not exist here",
             kind=UNKNOWN_DATA_FUNCTION,
             file=file,
             line=entry.line,
@@ -349,7 +349,7 @@ class LoadedTree:
             fault.hint = f"did you mean {close[0]}?"
             raise fault
         self.lacking[file, entry.line] = fault
-        return unread(entry.name, f"nobody has its data function {entry.function!r}")
+        return unread(entry.name, f"its data function {entry.function!r} does not exist here")
 
     # --- the tree as a whole
 

@@ -40,7 +40,7 @@ def check_version_3(tree: Mapping[Any, Any], checks: Checks) -> None:
         checks.text(tree["logger"], ("logger",))
     if tree.get("merge_behavior") not in (None, *_MERGES_3):
         raise checks.invalid(
-            "nobody knows such a merge_behavior", ("merge_behavior",), f"there are {', '.join(_MERGES_3)}"
+            "unknown merge_behavior", ("merge_behavior",), f"there are {', '.join(_MERGES_3)}"
         )
     for key in ("deep_merge_options", *backends):
         if key in tree:
@@ -83,7 +83,7 @@ def of_version_4(tree: Mapping[Any, Any], checks: Checks) -> Iterator[Made]:
         checks.known(checks.map(given, path, "an entry of a hierarchy"), _ENTRY_KEYS_4, path)
         name, backend = (checks.text(given.get(key), (*path, key)) for key in ("name", "backend"))
         if backend not in _BACKENDS_4:
-            message, hint = f"nobody has the backend {backend!r}", f"there are {', '.join(_BACKENDS_4)}"
+            message, hint = f"the backend {backend!r} does not exist here", f"there are {', '.join(_BACKENDS_4)}"
             raise checks.invalid(message, (*path, "backend"), hint)
         checks.once(name, path, named)  # also of one that has no paths, and so is no level
         one = checks.text(given.get("path", name), (*path, "path"))

@@ -218,7 +218,7 @@ class Scope(Answers):
                 lacking.may_be_there = True
                 return lacking
         return KeyNotFound(
-            f"nothing has the key {shown}" if len(names) == 1 else f"nothing has any of {shown}",
+            f"{names[0]} is not set" if len(names) == 1 else f"none of {shown} is set",
             details=[
                 *(f"{level.key} may be in {level}" for level in unknown if not level.is_merge),
                 *self._gaps(names),

@@ -39,7 +39,7 @@ _WAYS_OUT = (
     ("unable to open", "make it readable and writable, or name another place for the store"),
     ("malformed", "the file is damaged: bring a copy of it back"),
     ("not a database", "name another place for the store"),
-    ("locked", "somebody has been writing for a long time; try again"),
+    ("locked", "another process has been writing for a long time; try again"),
 )
 
 _OPENING = Lock()
@@ -132,7 +132,7 @@ class SqliteStore(Store):
         if others:
             # A trigger would be carried out with each save.
             raise StoreError(
-                f"somebody has put triggers or views into {self._shown}, and nothing that stands in a store is run",
+                f"{self._shown} has triggers or views, and nothing in a store is run",
                 hint="drop them, or bring a copy of the store back",
             )
         return int(version) or None

@@ -515,7 +515,7 @@ class Attribute(Producing):
         if len(found) > 1 and self.select is not None:
             select = called(self.select, scope)
             if select is None:
-                raise BindingError(BAD_OPTION, f"select_result names {self.select!r}, which nobody knows")
+                raise BindingError(BAD_OPTION, f"select_result names {self.select!r}, which is not a known function")
             return _picked(select(found), found)
         if len(found) != 1:
             raise BindingError(

@@ -101,7 +101,7 @@ def _asker(variables: Mapping[str, Any], missing_is_nothing: bool = False) -> Ca
         plain = name.removeprefix("::")
         if plain in variables or missing_is_nothing:
             return variables.get(plain)
-        raise BindingError(UNKNOWN_VARIABLE, f"nobody knows the variable ${name}")
+        raise BindingError(UNKNOWN_VARIABLE, f"the variable ${name} is not set")
 
     return ask
 

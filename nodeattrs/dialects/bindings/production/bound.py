@@ -151,7 +151,7 @@ class Bound:
     def _standing(self, one: Declaration) -> str:
         """Where a declaration stands; of a class that nobody binds where it is written."""
         if one.place is NO_PLACE:
-            return f"{one.short}: {one.origin}; nobody binds it"
+            return f"{one.short}: {one.origin}; it is not bound"
         return self.resolution.described(one)
 
     def unfilled(self, links: list[str], slot: Slot) -> NotBound:

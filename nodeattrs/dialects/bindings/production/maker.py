@@ -199,7 +199,7 @@ class ValueMaker(Bound):
         found = self.ask(key)
         if found is None:
             raise BindingError(
-                UNKNOWN_VARIABLE, f"nobody knows the variable ${name}",
+                UNKNOWN_VARIABLE, f"the variable ${name} is not set",
                 hint=f"bind variables to {{ {plain} => ... }}, or give it with the state",
             )  # fmt: skip
         return found

@@ -69,7 +69,7 @@ def _role(repository: Repository, name: str) -> Iterator[DocumentError]:
         at = repository.role(name).locator.at(())
     except NodeattrsError:
         return
-    message = f"role {name} is in the run-list of no node, and of no role that a node has"
+    message = f"role {name} is on no run-list of a node, or of a role that a node has"
     yield DocumentError(message, file=at.file, line=at.line, column=at.column, kind=UNUSED_ROLE)
 
 

@@ -104,7 +104,7 @@ def _special(name: str, given: Any, lazy: Callable[[Any], Deferred], secrets: Se
         return lazy(given)
     if name == "$map" and isinstance(given, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in given):
         return {_key(key): unpacked(one, lazy, secrets, room - 1) for key, one in given}
-    raise BadValue(f"Ruby sent a value that nobody knows: {name}")
+    raise BadValue(f"Ruby sent a value of an unknown kind: {name}")
 
 
 def _key(key: Any) -> Any:

@@ -140,7 +140,7 @@ def require_known(repository: Repository, store: Store, name: str, facts: Facts)
     close = near(name, {*repository.nodes(), *store.names()})
     meant = f"did you mean {' or '.join(close)}? " if close else ""
     raise NodeNotFound(
-        f"nobody knows the node {name}: it is not in nodes/, not in {store.describe()}, and no facts have that name",
+        f"node {name} does not exist: it is not in nodes/, not in {store.describe()}, and no facts have that name",
         hint=f"{meant}--new makes a node of that name",
     )
 

@@ -190,7 +190,7 @@ def _about_users(config: dict[Any, Any]) -> Iterator[Warned]:
     theirs = [key for key in _DEFAULT_USERS if config.get(key)]
     message = "has no default: the image's own user is not created"
     if theirs:
-        message += f", and {' and '.join(theirs)} {'goes' if len(theirs) == 1 else 'go'} to nobody but root"
+        message += f", and {' and '.join(theirs)} {'goes' if len(theirs) == 1 else 'go'} to root only"
     hint = "write - default as the first item, if that user is wanted"
     yield _warned(USERS_WITHOUT_DEFAULT, ("users",), message, hint, "warning" if theirs else "note")
 

@@ -217,7 +217,7 @@ def to_data(sets: BindingSet | list[BindingSet]) -> dict[str, Any]:
     if not isinstance(sets, BindingSet):
         return {"version": VERSION, "sets": [to_data(one) for one in sets]}
     if sets.unread:
-        raise BindingError(NOT_DATA, f"nobody knows what the set {sets.name} binds: {sets.unread}")
+        raise BindingError(NOT_DATA, f"what the set {sets.name} binds is not known: {sets.unread}")
     try:
         return {"name": sets.name, "items": ITEMS.write(sets.items)}
     except RecursionError:

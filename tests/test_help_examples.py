@@ -1,0 +1,43 @@
+"""The first example in the help of each command of a dialect: typed at the top of a checkout, it works."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from nodeattrs.cli import main
+from nodeattrs.dialects.built_in import BUILT_IN
+
+EXAMPLE = Path(__file__).parents[1] / "cookbooks_example"
+COMMANDS = {
+    f"{dialect.command} {name}".strip(): command
+    for dialect in BUILT_IN
+    if dialect.command
+    for name, command in dialect.commands().items()
+}
+FILES_OF_THE_READER = {"fold", "cloud-config explain", "cloud-config pack"}
+"""Commands whose examples name files that only the reader has."""
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_each_command_of_a_dialect_has_an_example(words: str):
+    assert COMMANDS[words].examples
+
+
+@pytest.mark.parametrize("words", sorted({*COMMANDS} - FILES_OF_THE_READER))
+def test_the_first_example_of_a_command_works(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """Exit code 5 is an answer, too: the example has cookbooks that these commands do not run."""
+    shutil.copytree(EXAMPLE, tmp_path / "cookbooks_example")
+    monkeypatch.chdir(tmp_path)
+    dialect = words.split()[0]
+    if words == "ansible inventory":
+        assert 0 == main(["ansible", "save", "--store", "nodes.db", "-i", "cookbooks_example/ansible"])
+
+    code = main([dialect, *shlex.split(COMMANDS[words].examples[0])])
+
+    assert code in (0, 5), capsys.readouterr().err
