@@ -241,7 +241,9 @@ class TestOnTheCommandLine:
         code, out, err = said("lookup", "db")
 
         assert (5, "Sensitive(encrypted)\n") == (code, out)
-        assert "data/s.eyaml:1 (value db) is encrypted, and may be anything: decryption was not asked for [NA0205]" in err
+        assert (
+            "data/s.eyaml:1 (value db) is encrypted, and may be anything: decryption was not asked for [NA0205]" in err
+        )
         code, out, err = said("list", "--render-as", "json")
         assert (5, "Sensitive(encrypted)") == (code, json.loads(out)["url"])
         assert "ENC[" not in out + err

@@ -39,9 +39,7 @@ def check_version_3(tree: Mapping[Any, Any], checks: Checks) -> None:
     if "logger" in tree:
         checks.text(tree["logger"], ("logger",))
     if tree.get("merge_behavior") not in (None, *_MERGES_3):
-        raise checks.invalid(
-            "unknown merge_behavior", ("merge_behavior",), f"there are {', '.join(_MERGES_3)}"
-        )
+        raise checks.invalid("unknown merge_behavior", ("merge_behavior",), f"there are {', '.join(_MERGES_3)}")
     for key in ("deep_merge_options", *backends):
         if key in tree:
             checks.map(tree[key], (key,))
