@@ -45,7 +45,7 @@ def _of_puppetdb(rows: list[Any], file: str) -> dict[str, NodeFacts]:
         if not isinstance(row, dict) or not isinstance(row.get("certname"), str):
             raise DocumentError("an answer of PuppetDB is a list of maps, each with a certname", file=file,
                                 hint="write what /inventory, /facts or /nodes answers")  # fmt: skip
-        given = row.get("facts") if isinstance(row.get("facts"), dict) else {}
+        given: dict[str, Any] = dict(row["facts"]) if isinstance(row.get("facts"), dict) else {}
         given = {row["name"]: row.get("value")} if isinstance(row.get("name"), str) else given
         given |= {"trusted": row["trusted"]} if isinstance(row.get("trusted"), dict) else {}
         environment = row.get("environment") or row.get("facts_environment")

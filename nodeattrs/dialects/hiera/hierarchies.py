@@ -248,6 +248,7 @@ class LoadedTree:
     def refuse(self, fault: DocumentError) -> None:
         """Raise what Puppet 8 refuses; under version 7 it is a warning."""
         if self.puppet_version >= DEFAULT_VERSION:
+            fault.details = (*fault.details, "Puppet 8 ends every lookup here; --puppet-version 7 goes on")
             raise fault
         self.warn(fault)
 
