@@ -149,7 +149,7 @@ class TestTheCommands:
         assert "b" in say("hiera diff a b --facts inventory.json")[1]
 
     def test_what_changes_is_asked_of_all_nodes_of_a_file(self, say, tmp_path: Path):
-        written(tmp_path / "other", {**FILES, "data/common.yaml": "k: changed\n"})
+        written(tmp_path / "other", {**FILES, "data/common.yaml": "k: changed\nv: '%{os}'\n"})
 
         said = say(f"impact {tmp_path} {tmp_path / 'other'} --facts {tmp_path / 'inventory.json'}")[1]
 
