@@ -121,10 +121,10 @@ class WithFacts(InRepository):
         return {file.stem for file in files if file.suffix in _DATA}
 
     def facts_file(self, name: str) -> Path | None:
-        """The file with the facts of this node alone, or None. raises: BadName, DocumentError"""
+        """The file with the facts of a node, perhaps with other nodes, or None. raises: BadName, DocumentError"""
         place = self._facts_place
         if self._fleet:
-            return None
+            return place if name in self._fleet and self._fleet[name].facts else None
         if place is None or not place.is_dir() or not name or name.startswith("role["):
             return None if place is None or place.is_dir() else place
         files = (place / f"{checked_name(name, 'node')}{suffix}" for suffix in _DATA)

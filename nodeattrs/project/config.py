@@ -263,7 +263,7 @@ class Config(NamedTuple):
     inventories: name -> the sources of an Ansible inventory
     source_url:  the pattern for links to lines on pages, or None
     keeps_causes: whether saved nodes keep the causes of their values
-    puppet_version: 7 or 8, whose rules a lookup in Hiera follows; None: those of 8
+    puppet_version: 7 or 8, whose rules a lookup in Hiera follows; None: 8
     """
 
     allowed: Mapping[str, list[Entry]] = {}

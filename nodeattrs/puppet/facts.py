@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from nodeattrs.cache import CACHE
+from nodeattrs.core.budget import in_force
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of, decoded, parse, standard_input
 
@@ -26,9 +30,17 @@ def nodes_at(path: Path, file: str | None = None) -> dict[str, NodeFacts]:
     path:   `-` is standard input
     file:   its name in messages; *path* itself unless given
     raises: DocumentError; TooMuch
+    cost:   one read of the file; equal content is parsed once in a process, and callers must not change the result
     """
     name = path.as_posix() if file is None else file
-    tree = _tree_at(path, name)
+    if name == "-":
+        return _nodes_in(standard_input(), "standard input")
+    content = content_of(path, name)
+    return CACHE.get((nodes_at, name, in_force(), sha256(content).digest()), partial(_nodes_in, content, name))
+
+
+def _nodes_in(content: bytes, name: str) -> dict[str, NodeFacts]:
+    tree = _tree_in(decoded(content, name).removeprefix(_OF_A_SERVER), name)
     if isinstance(tree, dict) and "certname" in tree and isinstance(tree.get("facts"), dict):
         tree = [tree]
     if isinstance(tree, list):
@@ -45,7 +57,7 @@ def _of_puppetdb(rows: list[Any], file: str) -> dict[str, NodeFacts]:
         if not isinstance(row, dict) or not isinstance(row.get("certname"), str):
             raise DocumentError("an answer of PuppetDB is a list of maps, each with a certname", file=file,
                                 hint="write what /inventory, /facts or /nodes answers")  # fmt: skip
-        given = row.get("facts") if isinstance(row.get("facts"), dict) else {}
+        given: dict[str, Any] = dict(row["facts"]) if isinstance(row.get("facts"), dict) else {}
         given = {row["name"]: row.get("value")} if isinstance(row.get("name"), str) else given
         given |= {"trusted": row["trusted"]} if isinstance(row.get("trusted"), dict) else {}
         environment = row.get("environment") or row.get("facts_environment")
@@ -64,15 +76,9 @@ def facts_at(path: Path, file: str | None = None) -> dict[str, Any]:
     nodes = nodes_at(path, file)
     if len(nodes) > 1:
         name = path.as_posix() if file is None else file
-        raise DocumentError(f"has the facts of {len(nodes)} nodes, and those of one are wanted", file=name,
+        raise DocumentError(f"has the facts of {len(nodes)} nodes, and one node is wanted", file=name,
                             hint="name a file with the facts of one node")  # fmt: skip
     return next(iter(nodes.values())).facts if nodes else {}
-
-
-def _tree_at(path: Path, name: str) -> Any:
-    if name == "-":
-        return _tree_in(decoded(standard_input(), "standard input"), "standard input")
-    return _tree_in(decoded(content_of(path, name), name).removeprefix(_OF_A_SERVER), name)
 
 
 def _tree_in(text: str, file: str) -> Any:
@@ -98,7 +104,9 @@ def map_at(path: Path, message: str, hint: str | None = None, file: str | None =
     raises:  DocumentError; TooMuch
     """
     name = path.as_posix() if file is None else file
-    return _map(_tree_at(path, name), name, message, hint)
+    if name == "-":
+        return map_in(decoded(standard_input(), "standard input"), "standard input", message, hint)
+    return map_in(decoded(content_of(path, name), name).removeprefix(_OF_A_SERVER), name, message, hint)
 
 
 def map_in(text: str, file: str, message: str, hint: str | None = None) -> dict[str, Any]:

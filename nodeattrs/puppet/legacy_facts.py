@@ -97,7 +97,7 @@ _FINGERPRINTS = re.compile("sshfp_(\\w+)")
 
 
 def modern(variable: str) -> str | None:
-    """The fact in whose place a variable stands, if it is a legacy fact; else None.
+    """The fact to use instead of a legacy fact; None for other variables.
 
     variable: as a text of Hiera names it
 

@@ -452,9 +452,8 @@ class Answers:
             plan = planned(dict(entry.options)) if entry.options else None
             options = plan(strict) if plan is not None else entry.options
         except UnsetVariable as error:
-            place = {"file": config.file, "line": entry.line, "hint": error.hint}
-            raise BadData(f"{error.message}, and the level {entry.name!r} needs it: every lookup ends here",
-                          kind=error.kind, **place) from None  # fmt: skip
+            message = f"{error.message}, and the level {entry.name!r} needs it: every lookup ends here"
+            raise BadData(message, kind=error.kind, file=config.file, line=entry.line, hint=error.hint) from None
         except HieraError as error:
             error.details = (*error.details, f"in the entry {entry.name!r}, {config.file}:{entry.line}")
             raise

@@ -329,10 +329,11 @@ OLD_VERSION = kind(
 )
 UNSET_VARIABLE = kind(
     "NA1047",
+    "UnsetVariable",
     "unset_variable",
-    cause="A value names a variable that is not set; a warning, and an error with --strict, as in Puppet 8.",
+    cause="A text names a variable that is not set: an error of Puppet 8, and a warning for Puppet 7.",
     example='motd: "on %{facts.site}" for a node without the fact site',
-    way_out="Give the facts of the node (--facts), or take the variable out.",
+    way_out="Give the variable (--facts, --set), take it out, or ask for --puppet-version 7.",
 )
 NEVER_DECRYPTED = kind(
     "NA1048",

@@ -302,7 +302,7 @@ COMMANDS: Mapping[str, Command] = {
         [
             KEYS,
             Argument(("--explain",), "say why instead, as `nodeattrs hiera explain` does", FLAG),
-            Argument(("--explain-options",), "say how lookup_options came to be instead", FLAG),
+            Argument(("--explain-options",), "explain lookup_options instead", FLAG),
             *CLEAR_NODES,
             *MERGING,
             *ONE_VALUE,

@@ -38,7 +38,7 @@ _SYNTAX: dict[str, Literal["yaml", "json"]] = {
     "eyaml_lookup_key": "yaml",
 }
 PUPPET_VERSIONS = (7, 8)
-"""The versions of Puppet whose rules are known; OpenVox 8 and 9 have those of Puppet 8."""
+"""The versions of Puppet whose rules are known; OpenVox 8 and 9 follow Puppet 8."""
 DEFAULT_VERSION = 8
 _UNREAD: Any = object()
 _Read = TypeVar("_Read")
@@ -218,7 +218,7 @@ class LoadedTree:
         return [*found, *self._modulepath]
 
     def module_folder(self, environment: str, module: str) -> pathlib.Path | None:
-        """The folder of a module, the first on the modulepath; None where there is none. raises: BadData"""
+        """The folder of a module, the first on the modulepath; None without one. raises: BadData"""
         if not (is_word(module) or _NAME.fullmatch(module)):
             return None
         for folder in self.modulepath(environment):
@@ -248,6 +248,7 @@ class LoadedTree:
     def refuse(self, fault: DocumentError) -> None:
         """Raise what Puppet 8 refuses; under version 7 it is a warning."""
         if self.puppet_version >= DEFAULT_VERSION:
+            fault.details = (*fault.details, "Puppet 8 ends every lookup here; --puppet-version 7 goes on")
             raise fault
         self.warn(fault)
 

@@ -1,7 +1,7 @@
 """What would fail under Puppet 8: keys on nodes, and legacy facts in hierarchies, values and Puppet code.
 
-Used by `nodeattrs hiera ready-for-8`. Each node is asked twice: by the rules of Puppet 7, and by those of Puppet 8
-without its legacy facts.
+Used by `nodeattrs hiera ready-for-8`. Each node is asked twice: by the rules of Puppet 7, and by the rules of
+Puppet 8 without its legacy facts.
 No code runs: manifests and templates are looked at as texts.
 """
 

@@ -214,7 +214,7 @@ def _other_blocks(one: Explanation) -> Iterator[Block]:
 
 
 def _note(row: Row, places: Mapping[int, str]) -> str:
-    """How a row was overridden, and by which lines; of many the strongest."""
+    """How a row was overridden, with the strongest lines that did it."""
     by = first_of([places[rank] for rank in row.by if rank in places], _MOST_WINNERS)
     return "; ".join(filter(None, (row.how, f"overridden by {by}: {row.rule}"))) if by else row.note
 
