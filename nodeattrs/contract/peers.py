@@ -86,7 +86,7 @@ class HieraParameters:
 
     def bound(self, kind: str, title: str, defaults: Mapping[str, Any] | None) -> dict[str, Any]:
         """The parameters of a defined type that Hiera has; {} for a resource, whose *defaults* are None."""
-        names = defaults or () if self._lookup is not None else ()
+        names = () if self._lookup is None else defaults or ()
         asked = {name: self._asked(f"{kind.lower()}::{name}", _ABSENT) for name in names}
         return {name: value for name, value in asked.items() if value is not _ABSENT}
 

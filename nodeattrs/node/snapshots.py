@@ -122,7 +122,7 @@ def _causes_by_mark(ledger: Ledger, slots: Collection[int]) -> dict[int, dict[Pa
 
 
 class _ValueCauses:
-    """The causes of the values that a walk comes to, by mark."""
+    """The causes of values, by the mark of the line that set them."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.by_mark: dict[int, dict[Path, tuple[Any, ...]]] = {}
