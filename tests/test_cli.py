@@ -754,7 +754,7 @@ class TestStreams:
         """
         Without a traceback, unless one asks.
         """
-        monkeypatch.setattr("nodeattrs.reports.show.part_of", lambda *_: 1 / 0)
+        monkeypatch.setattr("nodeattrs.dialects.chef.commands.facts.part_of", lambda *_: 1 / 0)
         words = ("facts", "--facts", "../repo/facts.json")
 
         assert say(*words).err.startswith(

@@ -23,7 +23,7 @@ from urllib.parse import quote
 import pytest
 
 from nodeattrs import Node
-from nodeattrs.cli import history, impact, main
+from nodeattrs.cli import codes, impact, main
 from nodeattrs.cli.asked import CommandRunner
 from nodeattrs.store import Saved, open_store, saved_document
 from nodeattrs.web.asking import QUESTIONS, Site, words_of
@@ -556,14 +556,14 @@ class TestAsked:
             begun.put(options.command)
             assert go_on.wait(20)
 
-        for module in (impact, history):
+        for module in (impact, codes):
             monkeypatch.setattr(module, "perform", slow)
         ask = CommandRunner({"store": str(place / "nodes.db"), "repo": str(place)}, False)
         with ThreadPoolExecutor(9) as threads:
             waiting = [threads.submit(ask, "impact", "a..b", "--no-run-code") for _ in range(3)]
             assert "impact" == begun.get(timeout=20)
-            waiting += [threads.submit(ask, "history", "web1") for _ in range(6)]
-            assert ["history"] * 3 == [begun.get(timeout=20) for _ in range(3)]
+            waiting += [threads.submit(ask, "codes") for _ in range(6)]
+            assert ["codes"] * 3 == [begun.get(timeout=20) for _ in range(3)]
             with pytest.raises(Empty):
                 begun.get(timeout=0.1)
             go_on.set()

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.contract.argument import Argument as Argument
 from nodeattrs.contract.caller import Caller, Through, one_by_one
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.unread import Unread
-from nodeattrs.project.settings import Settings
 from nodeattrs.reports import Report
 from nodeattrs.reports.findings import Finding
 from nodeattrs.reports.screen import Screen
+
+if TYPE_CHECKING:
+    from nodeattrs.project.settings import Settings
 
 VERB = ("folder", "asking", "ruby", "output")
 """What a verb shares with all others; see `Command.shared`."""
@@ -44,6 +46,8 @@ class Question(NamedTuple):
     @property
     def settings(self) -> Settings:
         """The settings that count for the call. raises: NotFound, where the folder of the arguments is not there"""
+        from nodeattrs.project.settings import Settings  # parsers, which help does not need
+
         found = self.arguments.get("settings")
         return found if isinstance(found, Settings) else Settings(self.arguments, os.environ)
 

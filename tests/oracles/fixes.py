@@ -21,10 +21,11 @@ from typing import Any
 
 import yaml
 
+from nodeattrs.contract.fixes import apply
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import strict_key
 from nodeattrs.dialects.chef.checks.checking import checked
-from nodeattrs.dialects.chef.checks.fixes import apply, fixes
+from nodeattrs.dialects.chef.checks.fixes import fixes
 from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.run.run import run_node

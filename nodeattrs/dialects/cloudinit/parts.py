@@ -2,8 +2,8 @@
 
 Plain values. Texts are read as cloud-init does, by PyYAML's safe
 loader, YAML 1.1, one document: dates, bytes, sets and keys of any scalar type stay what they are, and what an alias
-repeats is one object, since the merged file shows it as an alias again. The reader in `formats.documents` is stricter, and the
-core's copying refuses such keys: both are for documents that a node keeps.
+repeats is one object, since the merged file shows it as an alias again. The reader in `formats.documents` is stricter,
+and the core's copying refuses such keys: both are for documents that a node keeps.
 
 The C loader reads a plain text some ten times faster; texts with one of the few constructs
 that it reads differently go to the pure loader, which is the one cloud-init uses.
