@@ -27,7 +27,7 @@ The catalog comes from a run made now (--repo and --node), from a file (--from),
 EXAMPLES = """\
 examples:
   nodeattrs catalog check --repo cookbooks_example --node web1 --facts cookbooks_example/facts
-  nodeattrs catalog list --repo chef-repo --node web1 --facts web1.json --ruby --reads app.port
+  nodeattrs catalog list --repo cookbooks_example --node web1 --ruby --reads app.port
   nodeattrs catalog order --from catalog.json
   nodeattrs catalog check --puppet web1.json
   nodeattrs catalog diff before.json after.json --ignore-resource 'File[/tmp/*]' --exit-code
@@ -38,7 +38,7 @@ examples:
 
 _ACTIONS = {
     "check": "find everything that is missing, and all cycles, with the line of each edge",
-    "list": "list the resources in the order in which they were declared, also those of recipes in Ruby",
+    "list": "list the resources in the order in which they were declared, recipes in Ruby included",
     "order": "list the resources in the order in which they are visited",
     "graph": "draw the relationships",
     "why": "say why one resource comes before another",

@@ -165,7 +165,8 @@ class RubyFiles:
         self.warnings: list[DocumentError] = []
         self._repository = repository
         self._node = node
-        self._words = {**words, "search": partial(_searched, repository, words.get("search"))}
+        searched = partial(_searched, repository, words.get("search"))
+        self._words: dict[str, Callable[..., Any]] = {**words, "search": searched}
         self._cookbooks: list[Cookbook] = []
         self._unrun = Unrun(())
         self._others = 0
@@ -213,8 +214,9 @@ class RubyFiles:
             self._resources_are_loaded  # noqa: B018
             self._session.recipe(_path(cookbook, file), name, cookbook.shown(file), cookbook.name, self._started)
         except RecipeFailed as error:
-            place = error.origins[0] if error.origins else Origin(RECIPE, name, cookbook.shown(file))
+            place = next((one for one in error.origins if isinstance(one, Origin)), None)
             said = error.message.partition(" failed: ")[2] or error.message
+            place = place or Origin(RECIPE, name, cookbook.shown(file))
             self._compiled.hidden(f"failed, and its rest was not run: {said}", place)
 
     def note_recipe(self, name: str) -> None:
@@ -273,7 +275,7 @@ class RubyFiles:
         def reaches(code: UnrunCode) -> Iterator[UnrunCode]:
             return (one for _, _, one in self._unrun.called(code, set()))
 
-        return Compiled(self._node, self._repository.root, self._warn, reaches)
+        return Compiled(self._node, self._repository.root, self._warn, note_anything, reaches)
 
     def _load(self, session: RubySession, kind: str, folder: str) -> None:
         for cookbook in self._cookbooks:
