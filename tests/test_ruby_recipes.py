@@ -198,9 +198,9 @@ class TestResources:
         assert 0 == main(["catalog", "list", *words, "--format", "json"])
         listed = json.loads(capsys.readouterr().out)["resources"]
         assert [("Template[/x]", 1), ("Log[l]", 4)] == [(one["resource"], one["origin"]["line"]) for one in listed]
-        assert 0 == main(["catalog", "list", *words, "--reads", "z"])
+        assert 0 == main(["catalog", "list", *words, "--read-path", "z"])
         assert f"Template[/x]  {RECIPE}:1\n    reads z.y\n" == capsys.readouterr().out
-        assert 0 == main(["catalog", "list", *words, "--reads", "q"])
+        assert 0 == main(["catalog", "list", *words, "--read-path", "q"])
         assert "no resource reads q\n" == capsys.readouterr().out
         assert 1 == main(["catalog", "apply", *words, "--noop"])
         assert "whose actions are not run" in capsys.readouterr().out

@@ -49,7 +49,7 @@ The catalog comes from a run made now (--repo and --node), from a file (--from),
 (--puppet): what `puppet catalog compile`, an agent's cache or PuppetDB has written."""
 _EXAMPLES = (
     "catalog check --repo cookbooks_example --node web1 --facts cookbooks_example/facts",
-    "catalog list --repo chef-repo --node web1 --facts web1.json --ruby --reads app.port",
+    "catalog list --repo cookbooks_example --node web1 --ruby --read-path app.port",
     "catalog order --from catalog.json",
     "catalog check --puppet web1.json",
     "catalog diff before.json after.json --ignore-resource 'File[/tmp/*]' --exit-code",
@@ -126,7 +126,7 @@ def _check(question: Question) -> Output:
 
 def _list(question: Question) -> Output:
     asked = question.arguments
-    return Output(CatalogList(_catalog(question), str(asked["node"] or asked["source"]), asked["reads"]))
+    return Output(CatalogList(_catalog(question), str(asked["node"] or asked["source"]), asked["read_path"]))
 
 
 def _order(question: Question) -> Output:
@@ -260,13 +260,13 @@ _COMMANDS = {
         ("checking",),
     ),
     "list": _command(
-        "list the resources in the order in which they were declared, also those of recipes in Ruby",
+        "list the resources in the order in which they were declared, recipes in Ruby included",
         _list,
         (
             *_SOURCE,
             Argument(
-                ("--reads",),
-                "those alone whose text reads this attribute, or one above or below it",
+                ("--read-path",),
+                "only resources whose text reads this attribute, or one above or below it",
                 {"metavar": "PATH"},
             ),
             *output(),

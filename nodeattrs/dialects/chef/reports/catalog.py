@@ -68,7 +68,7 @@ class CatalogList:
         return {"version": 1, "catalog": self.name, "resources": rows}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A line for each resource with its place, and below it what its text reads; a sentence where there is none."""
+        """A line for each resource with its place, and below it what its text reads; a sentence for none."""
         listed = [*self._listed()]
         if not listed:
             yield f"no resource reads {printable(self.reads)}" if self.reads else "no resource is declared"

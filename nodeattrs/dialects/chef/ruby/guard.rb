@@ -57,7 +57,7 @@ module Guard
     end
 
     def refuse(what)
-      Wire.note("hides", "it asks for #{what}, which is not done here", *Wire.place)
+      Wire.note("hides", "it asks for #{what}; that is not done here", *Wire.place)
       raise NotDone, "#{what} is not done here"
     end
 

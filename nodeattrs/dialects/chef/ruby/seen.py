@@ -1,4 +1,4 @@
-"""What recipes in Ruby declare and leave open, as the session tells it to whoever keeps it."""
+"""What recipes in Ruby declare and leave open, as the session tells it to its keeper."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Seen:
         """Take note of the place of a block that runs when resources converge."""
 
     def hidden(self, reason: str, origin: Origin) -> None:
-        """Take note of a place from which on any attribute may be set."""
+        """Take note of a place after which any attribute may be set."""
 
     def is_harmless(self, kind: str, origin: Origin | None) -> bool:
         """Whether an action of a resource, and its block at *origin*, can set no attribute; False where unknown."""

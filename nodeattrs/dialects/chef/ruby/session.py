@@ -34,7 +34,7 @@ _COMPONENTS = tuple(one.name for one in COMPONENTS)
 _START = 60.0
 """Seconds in which Ruby has to begin, however little a file may take."""
 _KEPT_ELSEWHERE = ("data_bag", "data_bag_item", "search")
-"""Words that ask for what a server may have though nobody here has it."""
+"""Words that ask for what a server may have though it is not here."""
 _LIST_WORK = ("push", "concat", "unshift", "insert", "delete", "delete_at", "clear", "pop", "shift", "replace")
 
 
@@ -61,7 +61,7 @@ class Asked:
 
 
 class _Running(NamedTuple):
-    """A file that runs: the name it goes by, its place in the repository, its cookbook, what it is called."""
+    """A file that runs: the name it goes by, its place in the repository, its cookbook, its sort."""
 
     name: str
     shown: str
@@ -153,8 +153,8 @@ class RubySession:
         node = self._node
         policy = {name: node.automatic.get(name) for name in ("policy_name", "policy_group")}
         given = {"root": self._root, "name": node.name, "environment": node.environment, "run_list": node.run_list}
-        given["cookbooks"] = dict(self._asked.cookbooks)
-        helper.send("begin", {**given, **policy}, until=until)
+        versions = {"cookbooks": dict(self._asked.cookbooks)}
+        helper.send("begin", {**given, **policy, **versions}, until=until)
         self._expect("ready", helper.receive(budget, until))
 
     def _expect(self, word: str, message: Message) -> None:
@@ -348,7 +348,7 @@ class RubySession:
 
     def _resource(self, number: Any, kind: str, title: str, properties: Any, place: RubyPlace) -> None:
         if not isinstance(properties, dict):
-            self._helper.refuse(f"what it says of the properties of {kind[:40]} has another shape")
+            self._helper.refuse(f"the properties of {kind[:40]} have another shape")
         self._asked.seen.declared(number, Declared(kind, title, properties, place.origin))
 
 

@@ -117,7 +117,7 @@ class Chef
       attr_accessor :is_named
 
       def method_missing(name, *)
-        Guard.refuse("#{self}.#{name}, which needs Chef and is not known here") if is_named && !PASSED.include?(name)
+        Guard.refuse("#{self}.#{name}, which needs Chef") if is_named && !PASSED.include?(name)
       end
 
       def respond_to_missing?(*)
@@ -134,7 +134,7 @@ class Chef
     end
 
     def method_missing(name, *)
-      Guard.refuse("#{self.class}##{name}, which needs Chef and is not known here")
+      Guard.refuse("#{self.class}##{name}, which needs Chef")
     end
 
     def respond_to_missing?(*)

@@ -241,7 +241,7 @@ class RecipeRunner:
         """Note what a file in Ruby may set, and the code that it reaches: libraries, resources, files it includes."""
         shown = cookbook.shown(file)
         origin = Origin(kind, name, shown)
-        hint = "--ruby runs it"
+        hint: str | None = "--ruby runs it"
         try:
             reached = [*self._unrun.reached(cookbook, file, origin)]
         except MissingExtra as error:

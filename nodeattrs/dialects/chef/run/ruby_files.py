@@ -27,10 +27,7 @@ from nodeattrs.dialects.chef.ruby.seen import RECIPE
 from nodeattrs.errors import DocumentError, MissingExtra, NotFound, RecipeFailed
 from nodeattrs.kinds import RUBY_HELPER
 from nodeattrs.node.attributes import Attributes
-from nodeattrs.node.intake import RUN_ITSELF
 from nodeattrs.node.node import Node
-from nodeattrs.node.running import setting_as
-from nodeattrs.node.setters import RUN
 from nodeattrs.node.slot_names import LEVELS
 
 if TYPE_CHECKING:
@@ -168,7 +165,8 @@ class RubyFiles:
         self.warnings: list[DocumentError] = []
         self._repository = repository
         self._node = node
-        self._words = {**words, "search": partial(_searched, repository, words.get("search"))}
+        searched = partial(_searched, repository, words.get("search"))
+        self._words: dict[str, Callable[..., Any]] = {**words, "search": searched}
         self._cookbooks: list[Cookbook] = []
         self._unrun = Unrun(())
         self._others = 0
@@ -195,12 +193,9 @@ class RubyFiles:
             self._compiled.fill(catalog, enter)
 
     def load_libraries_of(self, cookbooks: Iterable[Cookbook]) -> None:
-        """Set the cookbooks whose libraries are loaded before the first file runs, in order; the node names them."""
+        """Set the cookbooks whose libraries are loaded before the first file runs, in order."""
         self._cookbooks = [one for one in cookbooks if not one.is_missing]
         self._unrun = Unrun(self._cookbooks)
-        named = sorted((one.name, one.version) for one in self._cookbooks)
-        with setting_as(self._node, RUN, "", RUN_ITSELF):
-            self._node.automatic["cookbooks"] = {name: {"version": version} for name, version in named}
 
     def run(self, cookbook: Cookbook, file: str, name: str) -> None:
         """Run an attribute file. raises: RecipeFailed, TooMuch; NotFound, where there is no Ruby"""
@@ -216,8 +211,9 @@ class RubyFiles:
             self._resources_are_loaded  # noqa: B018
             self._session.recipe(_path(cookbook, file), name, cookbook.shown(file), cookbook.name, self._started)
         except RecipeFailed as error:
-            place = error.origins[0] if error.origins else Origin(RECIPE, name, cookbook.shown(file))
+            place = next((one for one in error.origins if isinstance(one, Origin)), None)
             said = error.message.partition(" failed: ")[2] or error.message
+            place = place or Origin(RECIPE, name, cookbook.shown(file))
             self._compiled.hidden(f"failed, and its rest was not run: {said}", place)
 
     def note_recipe(self, name: str) -> None:
@@ -276,7 +272,7 @@ class RubyFiles:
         def reaches(code: UnrunCode) -> Iterator[UnrunCode]:
             return (one for _, _, one in self._unrun.called(code, set()))
 
-        return Compiled(self._node, self._repository.root, self._warn, reaches)
+        return Compiled(self._node, self._repository.root, self._warn, note_anything, reaches)
 
     def _load(self, session: RubySession, kind: str, folder: str) -> None:
         for cookbook in self._cookbooks:

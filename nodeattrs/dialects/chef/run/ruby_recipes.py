@@ -16,7 +16,6 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.chef.ruby.later import changing_code, later_code, reads_of
 from nodeattrs.dialects.chef.ruby.seen import RECIPE, Declared, Seen
 from nodeattrs.dialects.chef.ruby.unrun import UnrunCode
-from nodeattrs.dialects.chef.run.ruby_files import note_anything
 from nodeattrs.errors import BadArgument, MissingExtra
 from nodeattrs.node.node import Node
 from nodeattrs.node.running import setting_as
@@ -45,11 +44,13 @@ class Compiled(Seen):
     root:    the folder that origins are relative to
     reaches: a function from code to all code that it may call by name, without itself
     warn:    called with a message and its line
+    note:    notes on a node that a place may set anything, with the reason
     """
 
     node: Node
     root: pathlib.Path
     warn: Callable[[str, Origin], None]
+    note: Callable[[Node, Origin, str], None]
     reaches: Callable[[UnrunCode], Iterator[UnrunCode]]
     _resources: dict[int | str, Declared] = field(default_factory=dict)
     _blocks: dict[Origin, None] = field(default_factory=dict)
@@ -60,7 +61,7 @@ class Compiled(Seen):
         self._resources[number] = resource
 
     def gone(self, number: int | str) -> None:
-        """Forget a resource."""
+        """Forget a resource that a recipe has deleted."""
         self._resources.pop(number, None)
 
     def fill(self, catalog: Catalog, enter: Callable[[str], None]) -> None:
@@ -93,7 +94,7 @@ class Compiled(Seen):
         if origin.kind == RECIPE:
             self._hidden.setdefault(origin, reason)
         else:
-            note_anything(self.node, origin, reason)
+            self.note(self.node, origin, reason)
 
     def is_harmless(self, kind: str, origin: Origin | None) -> bool:
         """Whether neither the resource nor its block can set an attribute, as far as their text says."""
@@ -102,10 +103,10 @@ class Compiled(Seen):
         return not any(one.lines or one.hidden for code in codes for one in (code, *self.reaches(code)))
 
     def note_hidden(self) -> None:
-        """Note the places of recipes from which on any attribute may be set."""
+        """Note the places of recipes after which any attribute may be set."""
         for origin, reason in self._hidden.items():
             with setting_as(self.node, RECIPE, origin.name):
-                note_anything(self.node, origin, reason)
+                self.note(self.node, origin, reason)
 
     def left(self) -> Iterator[Later]:
         """Yield the code that runs when the resources converge, each once."""
