@@ -121,7 +121,7 @@ MISSING_COOKBOOK = kind(
     example="nodeattrs run --repo . --run-list 'role[web]' --roles-only",
     way_out="Fetch it (berks vendor), or name its folder: [chef] cookbook_paths.",
 )
-NOT_LOCKED = kind(
+POLICY_WITHOUT_LOCK = kind(
     "NA0470",
     "policy-without-lock",
     cause="A Policyfile without its lock: the cookbooks of the repository are used, in the versions that lie there.",

@@ -77,7 +77,7 @@ from nodeattrs.errors import (
 )
 from nodeattrs.formats import documents
 from nodeattrs.formats.chef_words import ruby_document
-from nodeattrs.kinds import JSON_COUNTS, MISSING_COOKBOOK, NOT_LITERAL, NOT_LOCKED
+from nodeattrs.kinds import JSON_COUNTS, MISSING_COOKBOOK, NOT_LITERAL, POLICY_WITHOUT_LOCK
 from nodeattrs.project.config import ChefConfig, RepositorySettings
 from nodeattrs.project.fields import Fields, known_or_near
 
@@ -347,7 +347,7 @@ class Repository(Folder):
             lambda fields: read_policyfile(name, document, fields, include),
         )
         message, hint = "has no lock: cookbooks are those that lie here", "chef install makes its lock"
-        self.warnings.append(DocumentError(message, file=file, hint=hint, kind=NOT_LOCKED))
+        self.warnings.append(DocumentError(message, file=file, hint=hint, kind=POLICY_WITHOUT_LOCK))
         return policy
 
     def _included_policy(self, including: tuple[pathlib.Path, ...], name: str, path: str, by: Origin) -> Policy:
