@@ -210,7 +210,8 @@ class Files:
             return [folder / step] if os.path.exists(folder / step) else []
         if border.is_layer_outside(folder):
             raise AnsibleError(YAML, border.REASON, file=self.shown(folder))
-        return [folder / name for name in self.listed(folder) if fits(name, step)]
+        names = (name for name in self.listed(folder) if name.startswith(".") <= step.startswith("."))
+        return [folder / name for name in names if fits(name, step)]
 
     def reader(self, kind: str, name: str, titled: str) -> Callable[[Path], Layer | None]:
         """What makes a layer of a path, for `of_name`."""
