@@ -33,6 +33,8 @@ from nodeattrs.dialects.ansible.words import arguments_of, is_yes, module_of, ne
 
 MOST_INCLUDES = 50
 """Files and roles may include each other so deep."""
+_MOST_PASSES = 30
+"""Of a longer loop of includes the list counts as not known: each pass would look at all tasks again."""
 _PER_TASK = 100
 """How many steps of the limit a task takes: loops of includes multiply tasks."""
 
@@ -222,6 +224,8 @@ class Walk:
             except LookupError:
                 return None
         if not isinstance(found, list) or key not in ("loop", "with_list", "with_items"):
+            return None
+        if len(found) > _MOST_PASSES and module_of(body)[0] in _INCLUDES:
             return None
         is_flat = key != "with_items"
         return [one for entry in found for one in (entry if isinstance(entry, list) and not is_flat else [entry])]
