@@ -759,6 +759,10 @@ OUTCOMES = {
         "  - include_tasks: '{{ item }}'\n    with_first_found: ['t-{{ ansible_x }}.yml', no.yml]\n",
         {"a": True, "b": True, "c": False},
     ),
+    "tasks_that_may_be_these_again": (
+        "  - include_tasks: 'u-{{ ansible_x }}.yml'\n",
+        {"a": True, "b": False, "c": False},
+    ),
     "tasks_by_a_name_that_is_not_set": ("  - include_tasks: 't-{{ nope }}.yml'\n", {"a": True, "b": True, "c": True}),
     "tasks_by_a_path": ("  - include_tasks: '{{ n }}-{{ nope }}.yml'\n", {"a": True, "b": True, "c": True}),
     "tasks_in_a_loop_that_is_not_known": (
@@ -781,6 +785,8 @@ def test_what_may_be_one_of_the_files_there_sets_no_more_than_they_do(
         "hosts": "web1 fam=x n=3\n[in_x]\nweb2 \n[up:children]\nin_x\n[up:vars]\nh=1\n",
         "group_vars/in_x.yml": "g: 1\n",
         "t-a.yml": "- set_fact: {a: 1}\n",
+        "u-a.yml": "- include_tasks: 'u-{{ ansible_x }}.yml'\n- set_fact: {a: 1}\n",
+        "u-b.yml": "- include_tasks: 'u-{{ ansible_y }}.yml'\n",
         "t-b.yml": "- block:\n  - command: x\n    register: b\n",
         "play.yml": f"{TASKS}{tasks}{END}",
     }

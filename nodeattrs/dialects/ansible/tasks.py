@@ -59,6 +59,7 @@ class Walk:
         self._entered = [self._unit]
         self._ran: list[Role] = []
         self._last: tuple[list[Path], int] = [], 0
+        self._tried: list[Path] = []
         self._budget = Budget("the tasks of a playbook")
         self._now = now
 
@@ -300,13 +301,16 @@ class Walk:
                 raise AnsibleError(NO_FILE, "it may be any file")
             folders = dict.fromkeys((inside.folder, *inside.sought("tasks")))
             spelled = (path for one in names for folder in folders for path in self.roles.files.spelled(folder, one))
-            paths = [path for path in spelled if path.is_file()]
+            own = self.roles.files.folder / inside.document.file  # to include it again would never end
+            paths = [path for path in dict.fromkeys(spelled) if path.is_file() and path not in (own, *self._tried)]
             if self._last == (paths, self.happened.count()):  # a pass of a loop that can set nothing else
                 return
             unsure = replace(self._applied(inside, given, at), is_sure=False)
-            for path in dict.fromkeys(paths):
+            for path in paths:
+                self._tried.append(path)
                 self._join(unsure, imported_from(unsure, path, self.roles), at)
                 yield from self._including(self._file(unsure, path))
+                self._tried.remove(path)
             self._last = paths, self.happened.count()
         except AnsibleError:
             self._unknown_tasks(inside, given, at, "include_tasks")
