@@ -35,7 +35,7 @@ _FOLDERS = ("playbooks", "plays")
 """Where people keep playbooks that do not lie at the top."""
 _PLAY = re.compile(r"\b(?:hosts|import_playbook)[\"']?[ \t]*:")
 _MARKS = ("hosts", "import_playbook", "ansible.builtin.import_playbook")
-"""What a play has, or what stands in its place."""
+"""What a play has, or an import in its place."""
 _OF_VARIABLES = ("", ".yml", ".yaml", ".json")
 _OF_TASKS = ("pre_tasks", "tasks", "post_tasks", "handlers")
 _KINDS = (("defaults", 2), ("vars", 15))

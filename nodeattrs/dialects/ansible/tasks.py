@@ -291,7 +291,7 @@ class Walk:
             self.happened.fact(inside.origin(at, "include"), "a role that sets it may be included", names)
 
     def _any_tasks(self, inside: Around, given: dict[Any, Any], at: Steps) -> Iterator[Task]:
-        """The tasks of all files that a name with templates may stand for, none of which surely runs."""
+        """The tasks of all files that a name with templates may give; none of them surely runs."""
         text = self._written(inside, file_of(given))
         files = given[_FOUND] if _FOUND in given and _ALONE.fullmatch(text) else text
         names = possible_names(files)
