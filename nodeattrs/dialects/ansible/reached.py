@@ -126,7 +126,7 @@ class Reach:
                 yield _Step(named, path.parent, origin)
 
     def _in_file(self, path: Path, folder: Path, found: Reached) -> Iterator[_Step]:
-        """What a file of tasks names. folder: from which it does"""
+        """What a file of tasks names. folder: the one that its names are relative to"""
         if path in found.tasks:
             return
         found.tasks[path] = None
