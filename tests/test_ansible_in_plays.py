@@ -120,7 +120,7 @@ CLOSED = {
         "requirements.yml:2 names it",
     ),
     "a role whose name is computed": (
-        {"more.yml": "- hosts: all\n  tasks:\n  - include_role:\n      name: '{% if a %}b{% endif %}'\n"},
+        {"more.yml": "- hosts: all\n  tasks:\n  - include_role:\n      name: '{{ a }}}}'\n"},
         "more.yml",
     ),
     "broken dependencies": (
@@ -165,6 +165,27 @@ class TestPlaysThatAreNotRead:
             assert (code, "set.yml:2" in out + err, place.partition(" names")[0] in err) == (expected, True, True), (
                 words
             )
+
+
+@pytest.mark.parametrize(
+    ("task", "expected"),
+    [
+        ("- set_fact: {new: 1}\n", "1, set by roles/x/tasks/main.yml:1, in open.yml"),
+        ("- ansible.builtin.set_fact: new=1\n", '"1", set by roles/x/tasks/main.yml:1, in open.yml'),
+        ("- block:\n  - command: a\n    register: new\n", "set by roles/x/tasks/main.yml:3, in open.yml"),
+        ("- debug:\n  vars:\n    new: 1\n", "1, set by roles/x/tasks/main.yml:3, in open.yml"),
+        ("- include_vars: other.yml\n", "2, set by roles/x/vars/other.yml:1, in open.yml"),
+    ],
+)
+def test_what_tasks_of_plays_set_is_named(run: Callable[..., Any], task: str, expected: str):
+    files = {"roles/x/tasks/main.yml": task, "roles/x/vars/other.yml": "new: 2\n" if "include" in task else "{}\n"}
+    code, out, _ = run("explain web1 new -i hosts", **files)
+    assert (code, expected in out) == (0, True), out
+
+
+def test_what_a_task_of_a_play_itself_sets_is_named(run: Callable[..., Any]):
+    code, out, _ = run("who-has new -i hosts", **{"p.yml": "- hosts: web\n  tasks:\n  - set_fact:\n      new: 1\n"})
+    assert (code, "p.yml:4  new: in p.yml play 1" in out) == (0, True)
 
 
 BLANKS = "\n" * 60_000

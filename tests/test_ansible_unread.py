@@ -759,6 +759,10 @@ OUTCOMES = {
         "  - include_tasks: '{{ item }}'\n    with_first_found: ['t-{{ ansible_x }}.yml', no.yml]\n",
         {"a": True, "b": True, "c": False},
     ),
+    "tasks_that_may_be_these_again": (
+        "  - include_tasks: 'u-{{ ansible_x }}.yml'\n",
+        {"a": True, "b": False, "c": False},
+    ),
     "tasks_by_a_name_that_is_not_set": ("  - include_tasks: 't-{{ nope }}.yml'\n", {"a": True, "b": True, "c": True}),
     "tasks_by_a_path": ("  - include_tasks: '{{ n }}-{{ nope }}.yml'\n", {"a": True, "b": True, "c": True}),
     "tasks_in_a_loop_that_is_not_known": (
@@ -781,6 +785,8 @@ def test_what_may_be_one_of_the_files_there_sets_no_more_than_they_do(
         "hosts": "web1 fam=x n=3\n[in_x]\nweb2 \n[up:children]\nin_x\n[up:vars]\nh=1\n",
         "group_vars/in_x.yml": "g: 1\n",
         "t-a.yml": "- set_fact: {a: 1}\n",
+        "u-a.yml": "- include_tasks: 'u-{{ ansible_x }}.yml'\n- set_fact: {a: 1}\n",
+        "u-b.yml": "- include_tasks: 'u-{{ ansible_y }}.yml'\n",
         "t-b.yml": "- block:\n  - command: x\n    register: b\n",
         "play.yml": f"{TASKS}{tasks}{END}",
     }
@@ -789,13 +795,13 @@ def test_what_may_be_one_of_the_files_there_sets_no_more_than_they_do(
 
 
 def test_a_play_for_a_group_that_tasks_make_may_be_for_a_host(tmp_path: Path):
-    """What it sets is not certain, and its tasks may be met; a play for other groups is as before."""
+    """What it sets is not certain, and its tasks are not met; a play for other groups is as before."""
     made = f"{TASKS}  - group_by: {{key: 'in_{{{{ nope }}}}'}}\n- hosts: in_x\n  gather_facts: false\n  tasks:\n"
     play = f"{made}  - set_fact: {{s: 1}}\n  - name: probe\n    debug:\n{TASKS}{END}"
     files = {"hosts": "web1\n", "play.yml": play}
 
     assert probed(tmp_path, files, "end").trace("s").unknown
-    assert probed(tmp_path, files).host == "web1"
+    assert Playbook(Inventory("hosts", folder=tmp_path), "play.yml").task("probe", "web1") is None
     other = {**files, "play.yml": play.replace("hosts: in_x", "hosts: web2")}
     assert not probed(tmp_path, other, "end").trace("s").unknown
 

@@ -161,7 +161,7 @@ class Files:
     def below(self, folder: Path) -> Iterator[Path]:
         """The files in a folder, by name, then those in the folders in it; none of a folder that is absent.
 
-        A folder outside of the border stands for itself: its files are not read.
+        A folder outside of the border is given itself: its files are not read.
         raises: AnsibleError; TooMuch, where links multiply folders
         """
         is_outside = folder.is_dir() and not self._is_listed(folder)
@@ -178,7 +178,7 @@ class Files:
             yield from self._below(path, inside, budget)
 
     def _entries(self, folder: Path, above: frozenset[str], budget: Budget) -> Iterator[tuple[Path, frozenset[str]]]:
-        """What stands in a folder, each folder with the real paths of those above it; files have none.
+        """The names in a folder, each folder with the real paths of those above it; files have none.
 
         A folder that a link leads back to is left out.
         """
@@ -192,7 +192,7 @@ class Files:
                 yield path, around
 
     def spelled(self, folder: Path, text: str) -> list[Path]:
-        """The files and folders that a text may name, seen from a folder: a template stands for a part of one name.
+        """The files and folders that a text may name, seen from a folder: a template is a part of one name.
 
         raises: AnsibleError, for a template that is not understood, and for a folder that may not be read
         """
@@ -205,12 +205,13 @@ class Files:
         return found
 
     def _named(self, folder: Path, step: str) -> list[Path]:
-        """What stands in a folder under a name, or under names that fill its gaps. raises: AnsibleError"""
+        """The paths in a folder with a name, or with names that fill its gaps. raises: AnsibleError"""
         if GAP not in step:
             return [folder / step] if os.path.exists(folder / step) else []
         if border.is_layer_outside(folder):
             raise AnsibleError(YAML, border.REASON, file=self.shown(folder))
-        return [folder / name for name in self.listed(folder) if fits(name, step)]
+        names = (name for name in self.listed(folder) if name.startswith(".") <= step.startswith("."))
+        return [folder / name for name in names if fits(name, step)]
 
     def reader(self, kind: str, name: str, titled: str) -> Callable[[Path], Layer | None]:
         """What makes a layer of a path, for `of_name`."""

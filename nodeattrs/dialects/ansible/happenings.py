@@ -102,7 +102,7 @@ class Happened:
         if module in ("setup", "gather_facts"):
             self.facts_gathered(origin)
         elif module == "add_host":
-            self._regrouped(title(8), MaySet(origin, None), GAP, module)
+            self._regrouped(title(8), origin, module)
         elif module.endswith(("_facts", ".load_vars")) or module in self.modules:
             self.fact(origin, "the module may set facts", _NAMES.get(module))
 
@@ -130,22 +130,22 @@ class Happened:
             files = body.get("with_first_found")
             self._include_vars(where, given, origin, answer, files, is_certain=is_certain)
 
-    def _regrouped(self, level: str, may_set: MaySet, group: str, module: str) -> None:
-        """Note that a task may put hosts into a group. group: its name, with gaps for what is not known of it"""
+    def _regrouped(self, level: str, origin: Locator, module: str) -> None:
         reason = f"{module} may change groups, and with them the variables of a host, when it has run"
-        self.groups.append(Layer.unknown(level, may_set, reason))
-        self.regrouped.add(group)
+        self.groups.append(Layer.unknown(level, origin, reason))
 
     def _group_by(self, where: Around, given: dict[Any, Any], origin: Origin, answer: Variables) -> None:
         key = str(given.get("key"))
         text = where.text(key, answer)
         group = with_gaps(key) if text is ABSENT else text
         if group is ABSENT or "parents" in given or not _GROUP.fullmatch(group):
-            self._regrouped(title(7), MaySet(origin, None), GAP, "group_by")
+            self.regrouped.add(GAP)
+            self._regrouped(title(7), origin, "group_by")
             return
+        self.regrouped.add(group)
         names = self.set_by_groups(group)
         names = None if names is None else names | {"groups", "group_names"}
-        self._regrouped(title(7), MaySet(origin, names), group, "group_by")
+        self._regrouped(title(7), MaySet(origin, names), "group_by")
 
     def _set_fact(
         self, where: Around, given: dict[Any, Any], locator: Locator, answer: Variables, *, is_certain: bool

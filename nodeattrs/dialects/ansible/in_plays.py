@@ -28,13 +28,16 @@ from nodeattrs.dialects.ansible.plays import Play
 from nodeattrs.dialects.ansible.reached import Reach
 from nodeattrs.dialects.ansible.roles import Roles
 from nodeattrs.dialects.ansible.values import VAULT_HEADER
+from nodeattrs.dialects.ansible.words import arguments_of, module_of, plain_name
+from nodeattrs.formats.documents import Document
 
 _FOLDERS = ("playbooks", "plays")
 """Where people keep playbooks that do not lie at the top."""
 _PLAY = re.compile(r"\b(?:hosts|import_playbook)[\"']?[ \t]*:")
 _MARKS = ("hosts", "import_playbook", "ansible.builtin.import_playbook")
-"""What a play has, or what stands in its place."""
+"""What a play has, or an import in its place."""
 _OF_VARIABLES = ("", ".yml", ".yaml", ".json")
+_OF_TASKS = ("pre_tasks", "tasks", "post_tasks", "handlers")
 _KINDS = (("defaults", 2), ("vars", 15))
 
 
@@ -42,7 +45,7 @@ _KINDS = (("defaults", 2), ("vars", 15))
 class PlacedIn:
     """A place in a role or a play that sets a variable.
 
-    value: what it sets; level: the number of its precedence level
+    value: what it sets, None for the result of a task; level: the number of its precedence level
     plays: where it counts: playbooks, each with the numbers of its plays
     is_open: whether the hosts of one of them are not known
     """
@@ -163,8 +166,12 @@ class _Plays:
     def _layers_of(self, play: Play) -> Iterator[Leveled]:
         reached = self._reach.of(play)
         yield from self._of_play(play)
+        for key in _OF_TASKS:
+            yield from self._set_in(play.document, play.body.get(key), (*play.at, key))
         for role in reached.roles:
             yield from self._in_role(role)
+        for path in reached.tasks:
+            yield from self._in_file(path)
         yield from ((layer, 19) for layer in reached.unread)
 
     def _of_play(self, play: Play) -> Iterator[Leveled]:
@@ -193,7 +200,45 @@ class _Plays:
                 paths = [*self.files.below(role / kind / "main")] if is_folder else [main] if main else []
                 paths = [path for path in paths if path.suffix in _OF_VARIABLES]
                 self._set[role] += self._layers(paths, f"role {kind}", role.name, level)
+            others = (path for path in self.files.below(role / "vars") if path.suffix in _OF_VARIABLES)
+            known = {layer.origin.at(()).file for layer, _ in self._set[role]}
+            rest = [path for path in others if self.files.shown(path) not in known]
+            self._set[role] += self._layers(rest, "include_vars", role.name, 18)
         return self._set[role]
+
+    def _in_file(self, path: Path) -> list[Leveled]:
+        """What the tasks of a file set; nothing for one that is closed, which is noted elsewhere."""
+        if path not in self._set:
+            self._set[path] = []
+            try:
+                document = self.files.document(path) if self._may_set(path) else None
+            except AnsibleError as error:
+                self._set[path] = [(_broken("tasks", error, self.files.shown(path), 19), 19)]
+            else:
+                self._set[path] += self._set_in(document, document.tree, ()) if document is not None else ()
+        return self._set[path]
+
+    @staticmethod
+    def _set_in(document: Document, tasks: Any, at: Steps) -> Iterator[Leveled]:
+        """What tasks and their blocks set: by `vars`, set_fact and `register`."""
+        ahead = [(tasks, at)]
+        while ahead:
+            some, within = ahead.pop()
+            for index, body in enumerate(some if isinstance(some, list) else ()):
+                here = (*within, index)
+                if not isinstance(body, dict):
+                    continue
+                ahead += [(body[key], (*here, key)) for key in ("block", "rescue", "always") if key in body]
+                if isinstance(body.get("vars"), dict):
+                    yield Layer(body["vars"], document.locator("task", "", (*here, "vars")), title(17)), 17
+                module, given = module_of(body)
+                if module == "set_fact":
+                    key = next((one for one in body if plain_name(str(one)) == module), "args")
+                    values = arguments_of(body, given)
+                    yield Layer(values, document.locator("task", module, (*here, key)), title(19)), 19
+                if isinstance(body.get("register"), str):
+                    origin = document.locator("task", "register", (*here, "register")).at(())
+                    yield Layer({body["register"]: None}, origin, title(19)), 19
 
     def _layers(self, paths: Iterable[Path], kind: str, name: str, level: int) -> Iterator[Leveled]:
         """The layers of those files that have the name of the variable in them, or cannot be read."""

@@ -6,6 +6,7 @@ It knows what a task is given; how tasks are found is the matter of `tasks`.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -122,9 +123,12 @@ class Playbook:
                 walk.happened.fact(origin, play.missing, None)
             names = self._hosts(play)
             outside, is_open = surroundings(play), self._is_regrouped(play, walk.happened.regrouped)
-            if (host in names or is_open) and (host in hosts or host == LOCALHOST):
-                outside = replace(outside, is_sure=False) if is_open else outside
+            is_there = host in hosts or host == LOCALHOST
+            outside = replace(outside, is_sure=False) if is_open else outside
+            if host in names and is_there:
                 yield from walk.play(outside, self._reader(play), *self._roles_of(play))
+            elif is_open and is_there:  # what its tasks may set counts, and they are none that are met
+                deque(walk.play(outside, self._reader(play), *self._roles_of(play)), 0)
             elif names and self._delegates(play):
                 origin = play.document.locator("play", play.name, play.at).at(())
                 walk.happened.fact(origin, f"a task for other hosts may set facts of {host}", None)

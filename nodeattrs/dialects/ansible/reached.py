@@ -45,7 +45,7 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What a file names. folder: that of the file; origin: the place"""
+    """What a file names. folder: the file's; origin: the place"""
 
     named: Named
     folder: Path
@@ -101,7 +101,7 @@ class Reach:
             yield from self._needed(folder, found)
 
     def _tasks(self, step: _Step, play: Play, found: Reached) -> Iterator[_Step]:
-        """Enter files of tasks; gives what they name. Those of a role are all entered with it."""
+        """Enter files of tasks; gives what they name. A role's own are all entered with it."""
         known = {"playbook_dir": str(play.folder), "role_path": str(step.folder.parent)}
         name = filled(step.named.name, lambda one: known.get(one, ABSENT))
         name = step.named.name if name is ABSENT else name
@@ -126,7 +126,7 @@ class Reach:
                 yield _Step(named, path.parent, origin)
 
     def _in_file(self, path: Path, folder: Path, found: Reached) -> Iterator[_Step]:
-        """What a file of tasks names. folder: from which it does"""
+        """What a file of tasks names. folder: the one that its names are relative to"""
         if path in found.tasks:
             return
         found.tasks[path] = None

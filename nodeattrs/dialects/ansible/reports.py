@@ -219,7 +219,8 @@ def _placed(one: PlacedIn) -> dict[str, Any]:
 
 
 def _sentence(one: PlacedIn) -> str:
-    return f"{shown(_data(one.value))}, set by {one.origin.place or one.origin.who}, in {one.where}"
+    value = "" if one.value is None else f"{shown(_data(one.value))}, "
+    return f"{value}set by {one.origin.place or one.origin.who}, in {one.where}"
 
 
 def _left(rendered: Rendered) -> Iterator[str]:

@@ -20,7 +20,7 @@ _NAME = {
 }
 _END = re.compile(r"[,}\s#]")
 _NEAR = 8
-"""So many lines behind its keyword a name is sought."""
+"""A name is sought in this number of lines behind its keyword."""
 
 
 class Named(NamedTuple):
@@ -28,7 +28,7 @@ class Named(NamedTuple):
 
     kind: "role" or "tasks"
     name: the role or the file, perhaps with templates; "" where it was not found
-    line: that of the keyword; 0 where only the play is known
+    line: the line of the keyword; 0 where only the play is known
     """
 
     kind: str
@@ -50,7 +50,7 @@ def named_in(text: str) -> Iterator[Named]:
 
 
 def named_by(tree: Any) -> Iterator[Named]:
-    """The same for tasks that are parsed, such as those of a play, with all blocks in them."""
+    """The same for tasks that are parsed, such as a play's, with all blocks in them."""
     ahead = [tree]
     while ahead:
         one = ahead.pop()
@@ -63,14 +63,14 @@ def named_by(tree: Any) -> Iterator[Named]:
 
 
 def _on_line(kind: str, rest: str) -> str:
-    """The name that stands behind a keyword, in a map, in words, or for a file alone; "" for none."""
+    """The name behind a keyword, in a map, in words, or for a file alone; "" for none."""
     found = _NAME[kind].search(rest)
     is_alone = kind == "tasks" and rest[:1] not in ("", "{", "#", ">", "|")
     return _value(found[1]) if found else _value(rest) if is_alone else ""
 
 
 def _near(kind: str, lines: Sequence[str], at: int) -> str:
-    """The name that stands in the map below a keyword; "" where the map ends without one."""
+    """The name in the map below a keyword; "" where the map ends without one."""
     depth = _depth(lines[at])
     for line in lines[at + 1 : at + 1 + _NEAR]:
         if line.strip() and _depth(line) <= depth:
@@ -87,7 +87,7 @@ def _depth(line: str) -> int:
 
 
 def _value(text: str) -> str:
-    """A text of YAML, in quotes or to its end. Without quotes what stands behind a template counts as part of it."""
+    """A text of YAML, in quotes or to its end. Without quotes all behind a template counts as part of it."""
     if text[0] in ("'", '"'):
         return text[1:].partition(text[0])[0]
     plain, is_filled, _ = text.partition("{{")

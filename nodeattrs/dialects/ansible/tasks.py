@@ -33,6 +33,8 @@ from nodeattrs.dialects.ansible.words import arguments_of, is_yes, module_of, ne
 
 MOST_INCLUDES = 50
 """Files and roles may include each other so deep."""
+_MOST_PASSES = 30
+"""Of a longer loop of includes the list counts as not known: each pass would look at all tasks again."""
 _PER_TASK = 100
 """How many steps of the limit a task takes: loops of includes multiply tasks."""
 
@@ -57,6 +59,7 @@ class Walk:
         self._entered = [self._unit]
         self._ran: list[Role] = []
         self._last: tuple[list[Path], int] = [], 0
+        self._tried: list[Path] = []
         self._budget = Budget("the tasks of a playbook")
         self._now = now
 
@@ -223,6 +226,8 @@ class Walk:
                 return None
         if not isinstance(found, list) or key not in ("loop", "with_list", "with_items"):
             return None
+        if len(found) > _MOST_PASSES and module_of(body)[0] in _INCLUDES:
+            return None
         is_flat = key != "with_items"
         return [one for entry in found for one in (entry if isinstance(entry, list) and not is_flat else [entry])]
 
@@ -286,7 +291,7 @@ class Walk:
             self.happened.fact(inside.origin(at, "include"), "a role that sets it may be included", names)
 
     def _any_tasks(self, inside: Around, given: dict[Any, Any], at: Steps) -> Iterator[Task]:
-        """The tasks of all files that a name with templates may stand for, none of which surely runs."""
+        """The tasks of all files that a name with templates may give; none of them surely runs."""
         text = self._written(inside, file_of(given))
         files = given[_FOUND] if _FOUND in given and _ALONE.fullmatch(text) else text
         names = possible_names(files)
@@ -296,13 +301,16 @@ class Walk:
                 raise AnsibleError(NO_FILE, "it may be any file")
             folders = dict.fromkeys((inside.folder, *inside.sought("tasks")))
             spelled = (path for one in names for folder in folders for path in self.roles.files.spelled(folder, one))
-            paths = [path for path in spelled if path.is_file()]
+            own = self.roles.files.folder / inside.document.file  # to include it again would never end
+            paths = [path for path in dict.fromkeys(spelled) if path.is_file() and path not in (own, *self._tried)]
             if self._last == (paths, self.happened.count()):  # a pass of a loop that can set nothing else
                 return
             unsure = replace(self._applied(inside, given, at), is_sure=False)
-            for path in dict.fromkeys(paths):
+            for path in paths:
+                self._tried.append(path)
                 self._join(unsure, imported_from(unsure, path, self.roles), at)
                 yield from self._including(self._file(unsure, path))
+                self._tried.remove(path)
             self._last = paths, self.happened.count()
         except AnsibleError:
             self._unknown_tasks(inside, given, at, "include_tasks")

@@ -28,7 +28,7 @@ _WORDS_TEXT = """
 _WORDS = frozenset(_WORDS_TEXT.split())
 MOST_STEPS = 20
 GAP = "\0"
-"""What stands for a template in a name that is not filled in."""
+"""The sign for a template in a name that is not filled in."""
 
 
 def is_template(value: Any) -> bool:
