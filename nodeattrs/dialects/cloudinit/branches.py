@@ -143,11 +143,20 @@ def _unknown_names(tree: nodes.Template) -> frozenset[str]:
         unknown -= tree.environment.globals.keys()
     unknown |= {name.name for macro in tree.find_all(nodes.Macro) for name in macro.args}
     unknown |= {name.name for call in tree.find_all(nodes.CallBlock) for name in call.args}
-    made: list[tuple[set[str], nodes.Node]] = [(_names(one.target), one.node) for one in tree.find_all(nodes.Assign)]
-    made += [(_names(one.target), one.iter) for one in tree.find_all(nodes.For)]
-    grows = True
-    while grows:
-        more = {name for names, source in made if _is_open(source, frozenset(unknown)) for name in names} - unknown
-        grows = bool(more)
+    made_of: dict[str, set[str]] = {}
+    for assigned in tree.find_all(nodes.Assign):
+        _note(made_of, assigned.target, assigned.node)
+    for loop in tree.find_all(nodes.For):
+        _note(made_of, loop.target, loop.iter)
+    open_ = list(unknown)
+    while open_:
+        more = made_of.get(open_.pop(), set()) - unknown
         unknown |= more
+        open_ += more
     return frozenset(unknown)
+
+
+def _note(made_of: dict[str, set[str]], target: nodes.Node, source: nodes.Node) -> None:
+    """Note under each name of a source the names that are set from it."""
+    for name in _names(source):
+        made_of.setdefault(name, set()).update(_names(target))

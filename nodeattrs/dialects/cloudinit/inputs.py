@@ -10,7 +10,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
@@ -292,7 +292,7 @@ def _of_json(text: str, file: str, budget: Budget) -> list[Given] | None:
         return list(_of_state(document, file))
     if _is_lxd(tree):
         return list(_of_lxd(document, file))
-    return list(_secrets(document, file, 0)) if tree.get("kind") in ("Secret", "List") else None
+    return list(_secrets(_Outer(document, file))) if tree.get("kind") in ("Secret", "List") else None
 
 
 def _of_terraform(document: Document, file: str) -> Iterator[Given]:
@@ -336,7 +336,7 @@ def _of_resources(
         found = _written(resource, known_later.get(address, {}))
         if found is None:
             continue
-        one = _given(document, file, address, (*path, *found[0]), found[1])
+        one = _given(_Outer(document, file), address, (*path, *found[0]), found[1])
         if found[0] in _CONFIG_KEYS:
             later.append(one)
         else:
@@ -423,27 +423,30 @@ def _vendor(resource: Any, file: str) -> tuple[Blob, ...]:
     return tuple(unwrapped(Blob(text, file, packed=True)) for text in texts if text)[:1]
 
 
-def _given(
-    document: Any,
-    file: str,
-    address: str,
-    path: TreePath,
-    written: str | None,
-    first: int = 0,
-    is_packed: bool = False,
-) -> Given:
+class _Outer(NamedTuple):
+    """A document with texts in it.
+
+    rows:  the lines of its text; empty for JSON, where no text is a block of lines
+    first: how many lines of the file are above them
+    """
+
+    document: Document
+    file: str
+    rows: Sequence[str] = ()
+    first: int = 0
+
+
+def _given(outer: _Outer, address: str, path: TreePath, written: str | None, is_packed: bool = False) -> Given:
+    document, file = outer.document, outer.file
     line, column = document.place(path)
-    origin = Origin("resource", address, file, line + first, column)
+    origin = Origin("resource", address, file, line + outer.first, column)
     if written is None or _HASH.fullmatch(written):
         why = "only its hash is there"
         if written is None:
             is_there = dig(document.tree, path) is not ABSENT
             why = "is written in a form that is not read here" if is_there else "is known after the plan is applied"
         return Given(address, origin, (), unknown=why)
-    blob = _within(document.text, line, written, file, is_packed)
-    if blob.within is not None:
-        blob.within = blob.within._replace(line=line + first)
-    return Given(address, origin, (blob,))
+    return Given(address, origin, (_within(outer, line, written, is_packed),))
 
 
 # --- profiles and instances of LXD
@@ -487,6 +490,7 @@ def _of_settings(one: Given, settings: Mapping[str, Blob]) -> Given:
 def _of_source(text: str, file: str, name: str) -> Iterator[Given]:
     """What a file gives, machine by machine: all texts of one name are of one machine."""
     machines: dict[str, list[Literal]] = {}
+    rows = text.split("\n")
     for one in SOURCES[name](text):
         machines.setdefault(one.name, []).append(one)
     for address, literals in machines.items():
@@ -494,15 +498,15 @@ def _of_source(text: str, file: str, name: str) -> Iterator[Given]:
         first = unread or literals[0]
         given = Given(address, Origin("resource", address, file, first.line), (), unknown=first.why)
         if unread is None:
-            given = given._replace(user=tuple(_literal(text, one, file) for one in literals))
+            given = given._replace(user=tuple(_literal(rows, one, file) for one in literals))
         yield given
 
 
-def _literal(outer: str, one: Literal, file: str) -> Blob:
+def _literal(rows: Sequence[str], one: Literal, file: str) -> Blob:
     text = one.text or ""
     if one.is_headless:
         return Blob(text, file, packed=True, within=Within(one.line, indent=0))
-    return _within(outer, max(one.line, 1), text, file)
+    return _block(rows, max(one.line, 1), unwrapped(Blob(text, file, packed=True)))
 
 
 # --- documents of the table of forms
@@ -512,13 +516,15 @@ def _of_documents(text: str, file: str, form: Form | None, budget: Budget) -> li
     """What a stream of documents gives, by the forms that they have; secrets of Kubernetes among them."""
     syntax: Syntax = "json" if text.lstrip().startswith(("{", "[")) else "yaml"
     found: list[Given] = []
+    rows = text.split("\n") if syntax == "yaml" else ()
     for document in parse_all(text, file, syntax, budget, {}):
+        outer = _Outer(document, file, rows)
         for above, tree in _objects(document.tree):
             if form is None and isinstance(tree, dict) and tree.get("kind") == "Secret":
-                found += _of_secret(document, file, above, tree, 0)
+                found += _of_secret(outer, above, tree)
             for one in [form] if form else FORMS:
                 if form or one.fits(tree):
-                    found += (_of_text(document, file, above, text_of) for text_of in one.texts(tree))
+                    found += (_of_text(outer, above, text_of) for text_of in one.texts(tree))
     return found
 
 
@@ -529,36 +535,40 @@ def _objects(tree: Any) -> list[tuple[TreePath, Any]]:
     return [((), tree)]
 
 
-def _of_text(document: Document, file: str, above: TreePath, one: Text) -> Given:
+def _of_text(outer: _Outer, above: TreePath, one: Text) -> Given:
     path = (*above, *one.path)
-    line, column = document.place(path)
-    origin = Origin("resource", one.name, file, line, column)
+    line, column = outer.document.place(path)
+    origin = Origin("resource", one.name, outer.file, line, column)
     if one.is_config:
-        return Given(one.name, origin, (_of_mapping(document, file, path),))
+        return Given(one.name, origin, (_of_mapping(outer, path),))
     if one.text is None:
         return Given(one.name, origin, (), unknown=one.why)
-    return Given(one.name, origin, (_within(document.text, line, one.text, file, one.is_packed),))
+    return Given(one.name, origin, (_within(outer, line, one.text, one.is_packed),))
+
+
+def _within(outer: _Outer, line: int, text: str, is_packed: bool = False) -> Blob:
+    """A text of a document, with its lines there where it is a block of them. line: the line of its key"""
+    blob = unwrapped(Blob(text, outer.file, packed=True), is_packed)
+    return _block(outer.rows, line, blob, outer.first) if blob.content == text else blob
 
 
 _BESIDE = 5
-"""How many lines a block may stand below its key, and comments in front of it."""
+"""How many lines may be between a key and its block: comments, and the line of the key itself."""
 
 
-def _within(outer: str, line: int, text: str, file: str, is_packed: bool = False) -> Blob:
-    """A text of a document, with its lines there where it is a block of them. line: the line of its key"""
-    blob = unwrapped(Blob(text, file, packed=True), is_packed)
-    if blob.content == text:
-        rows = outer.split("\n")[line - 1 : line + text.count("\n") + _BESIDE]
-        blob.within = Within(line, "\n".join(rows))
+def _block(rows: Sequence[str], line: int, blob: Blob, first: int = 0) -> Blob:
+    """The same text, with the lines below its key, in which it is looked for. first: how many lines are above them"""
+    count = blob.content.count("\n") if isinstance(blob.content, str) else 0
+    blob.within = Within(line + first, "\n".join(rows[line - 1 : line + count + _BESIDE]))
     return blob
 
 
-def _of_mapping(document: Document, file: str, path: TreePath) -> Blob:
+def _of_mapping(outer: _Outer, path: TreePath) -> Blob:
     """A mapping that is the cloud-config itself: the first line, which it lacks, counts as the line of its key."""
-    value = dig(document.tree, path)
-    line, column = document.place(path)
-    rows = document.text.split("\n")[line:]
-    block = list(takewhile(lambda row: not row.strip() or len(row) - len(row.lstrip(" ")) >= column, rows))
+    value, file = dig(outer.document.tree, path), outer.file
+    line, column = outer.document.place(path)
+    below = (outer.rows[at] for at in range(line, len(outer.rows)))
+    block = list(takewhile(lambda row: not row.strip() or len(row) - len(row.lstrip(" ")) >= column, below))
     indent = min((len(row) - len(row.lstrip(" ")) for row in block if row.strip()), default=0)
     body = "".join(f"{row[indent:]}\n" for row in block)
     try:
@@ -578,12 +588,12 @@ def _of_yaml(text: str, file: str, budget: Budget) -> Iterator[Given]:
     first = 0
     for piece in _DOCUMENTS.split(text):
         if _SECRET.search(piece):
-            yield from _secrets(parse(piece, file, "yaml", budget), file, first)
+            yield from _secrets(_Outer(parse(piece, file, "yaml", budget), file, piece.split("\n"), first))
         first += piece.count("\n")
 
 
-def _secrets(document: Any, file: str, first: int) -> Iterator[Given]:
-    tree = document.tree
+def _secrets(outer: _Outer) -> Iterator[Given]:
+    tree = outer.document.tree
     if not isinstance(tree, dict):
         return
     rows: list[tuple[TreePath, Any]] = [((), tree)]
@@ -591,16 +601,16 @@ def _secrets(document: Any, file: str, first: int) -> Iterator[Given]:
         rows = [(("items", at), one) for at, one in enumerate(_rows(tree.get("items")))]
     for path, one in rows:
         if one.get("kind") == "Secret":
-            yield from _of_secret(document, file, path, one, first)
+            yield from _of_secret(outer, path, one)
 
 
-def _of_secret(document: Any, file: str, path: TreePath, secret: Any, first: int) -> Iterator[Given]:
+def _of_secret(outer: _Outer, path: TreePath, secret: Any) -> Iterator[Given]:
     names = [dig(secret, ("metadata", key)) for key in ("namespace", "name")]
     address = "/".join(name for name in names if isinstance(name, str))
     for under, key in ((under, key) for under in ("stringData", "data") for key in _KEYS):
         written = dig(secret, (under, key))
         if isinstance(written, str) and written:
-            one = _given(document, file, address, (*path, under, key), written, first, under == "data")
+            one = _given(outer, address, (*path, under, key), written, under == "data")
             yield one._replace(user=(), unknown=_IGNITION) if _is_ignition(dig(secret, (under, "format"))) else one
             return
 
