@@ -11,10 +11,11 @@ from nodeattrs.contract.answers import Answered, Part, Unread
 from nodeattrs.contract.command import Question
 from nodeattrs.contract.dialect import Dialect, Opened
 from nodeattrs.core.code import held_back
-from nodeattrs.core.tree import ABSENT, Path, dig, meant
+from nodeattrs.core.trace import Trace
+from nodeattrs.core.tree import ABSENT, Path, dig, meant, parse
 from nodeattrs.core.unread import encrypted_at, unread_below, unresolved
 from nodeattrs.dialects import every, named
-from nodeattrs.errors import NodeattrsError, NotFound
+from nodeattrs.errors import BadArgument, NodeattrsError, NotFound
 from nodeattrs.verbs.comparing import NO_ANSWER, NO_SUCH_KEY, answered
 
 
@@ -150,6 +151,23 @@ class Subjects:
         side = self.question.side
         shown = side.shown(str(file))
         return str(file) if shown is None else side.named(shown)
+
+
+def key_of(question: Question) -> Path:
+    """The key that the caller names. raises: BadArgument, for the root of all"""
+    path = parse(question.arguments["key"])
+    if not path:
+        raise BadArgument("name a key: the whole tree has too many reasons", hint="`nodeattrs blame` prints all values")
+    return path
+
+
+def trace_at(part: Part, path: Path) -> Trace | None:
+    """The trace of a path; None where the part has no traces, or nothing sets the path."""
+    try:
+        trace = None if part.trace is None else part.trace(path)
+    except NotFound:
+        return None
+    return trace if trace is not None and (trace.found or trace.claims) else None
 
 
 def failed_data(replies: Sequence[Reply]) -> list[dict[str, Any]]:

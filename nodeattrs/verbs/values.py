@@ -18,10 +18,9 @@ from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.reports.screen import Screen, first_of, printable
 from nodeattrs.reports.show import tree_lines
 from nodeattrs.reports.values import data_of, on_one_line, origin_data
-from nodeattrs.verbs.asking import Reply, Subjects, failed_data
+from nodeattrs.verbs.asking import Reply, Subjects, failed_data, key_of, trace_at
 from nodeattrs.verbs.comparing import Difference, Value, differences, plain, value_of
 from nodeattrs.verbs.where import OtherLines, other_lines
-from nodeattrs.verbs.why import key_of, trace_at
 
 _ABSENCE = (NoSuchAttribute, NotFound)
 _SIGNS = {(True, True): "~", (True, False): "-", (False, True): "+"}

@@ -18,8 +18,8 @@ from nodeattrs.dialects import every, named
 from nodeattrs.errors import BadArgument, NotFound
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.verbs import hover
+from nodeattrs.verbs.asking import key_of
 from nodeattrs.verbs.lines import Effect, Lines, Place, Setter
-from nodeattrs.verbs.why import key_of
 
 _LINE = re.compile(r"(.+):(\d{1,9})")
 _ALL = 1_000_000

@@ -6,16 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nodeattrs.contract.answers import Part
 from nodeattrs.contract.command import Output, Question
 from nodeattrs.core.trace import Trace, rows, shown
-from nodeattrs.core.tree import Path, parse, spell
-from nodeattrs.errors import BadArgument, BadUsage, NoSuchAttribute, NotFound
+from nodeattrs.core.tree import Path, spell
+from nodeattrs.errors import BadUsage, NoSuchAttribute
 from nodeattrs.reports.explain import Explanation, way_to
 from nodeattrs.reports.screen import Screen, first_of, printable
-from nodeattrs.verbs.asking import Reply, Subjects, failed_data
+from nodeattrs.verbs.asking import Reply, Subjects, failed_data, key_of, trace_at
+from nodeattrs.verbs.where import other_lines
 
 _NAMED = 6
+_MOST_LINES = 20
+"""Lines that are named where no subject has the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,23 +81,6 @@ class WhyReport:
             yield from one.lines(screen, nouns[one.dialect])
 
 
-def key_of(question: Question) -> Path:
-    """The key that the caller names. raises: BadArgument, for the root of all"""
-    path = parse(question.arguments["key"])
-    if not path:
-        raise BadArgument("name a key: the whole tree has too many reasons", hint="`nodeattrs blame` prints all values")
-    return path
-
-
-def trace_at(part: Part, path: Path) -> Trace | None:
-    """The trace of a path; None where the part has no traces, or nothing sets the path."""
-    try:
-        trace = None if part.trace is None else part.trace(path)
-    except NotFound:
-        return None
-    return trace if trace is not None and (trace.found or trace.claims) else None
-
-
 def _of_files(question: Question) -> Question:
     """The question about the files that it names; the same question where it names none. raises: BadUsage"""
     given = {name: question.arguments.get(name) for name in ("files", "policy")}
@@ -130,7 +115,13 @@ def why(question: Question) -> Output:
     errors = [one.error for one in replies if one.error is not None]
     if errors and len(errors) == len(replies):
         raise errors[0]
-    if not (reasons or unread):
-        hint = (hint or "").replace("the node has", "there is") or None
-        raise NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=hint)
+    if not reasons:
+        others = other_lines(question, path)
+        unread += others.unread
+        lines = [f"{file}:{one.line} sets it {one.note}".rstrip() for file, one in others.lines]
+        if not unread:
+            hint = None if lines else (hint or "").replace("the node has", "there is") or None
+            error = NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=hint)
+            error.details = tuple(lines[:_MOST_LINES])
+            raise error
     return Output(WhyReport(path, [*reasons.values()], replies), warnings=asked.warnings, unread=unread)

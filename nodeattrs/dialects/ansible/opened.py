@@ -21,6 +21,7 @@ from nodeattrs.dialects.ansible.in_plays import InPlays, places_in_plays
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.references import PLAYED
 from nodeattrs.dialects.ansible.reports import layers_of, unread
+from nodeattrs.dialects.ansible.static import inventories_in, is_repository, names_inventory
 from nodeattrs.dialects.ansible.values import as_attribute
 from nodeattrs.dialects.common import InRepository
 from nodeattrs.errors import NodeattrsError, NotFound
@@ -55,14 +56,21 @@ class AnsibleHosts(InRepository):
 
     @property
     def is_there(self) -> bool:
-        """An inventory that somebody names, or an ansible.cfg."""
+        """An inventory that the caller or the settings name, an ansible.cfg, or an inventory at a usual place."""
         if self._asked is not None:
             return bool(self.inventories)
-        return self.place.exists() if self.place is not None else self._has_config or bool(self._named)
+        if self.place is not None:
+            return self.place.exists()
+        return self._has_config or bool(self._named) or bool(self._usual)
 
     @property
     def _has_config(self) -> bool:
         return (self.side.root / "ansible.cfg").is_file()
+
+    @cached_property
+    def _is_configured(self) -> bool:
+        """Whether ansible.cfg names an inventory. raises: AnsibleError, if the file cannot be read"""
+        return names_inventory(self.side.root)
 
     @property
     def _named(self) -> Mapping[str, Sequence[str]]:
@@ -70,14 +78,25 @@ class AnsibleHosts(InRepository):
         return self.repository.config.inventories
 
     @cached_property
+    def _usual(self) -> Mapping[str, Sequence[str]]:
+        """The inventories at the usual places, by their path; {} if ansible.cfg names one, or no play or role is there.
+
+        raises: AnsibleError, if ansible.cfg cannot be read
+        """
+        root = self.side.root
+        if self._named or self._is_configured or not is_repository(root):
+            return {}
+        return {name: (place,) for name, place in inventories_in(root).items()}
+
+    @cached_property
     def inventories(self) -> Mapping[str, Inventory]:
         """What hosts begin with -> the inventory: "" where there is one alone. raises: NodeattrsError"""
         if self._asked is not None:
             return {"": inventory_of(self._asked)}
         how: dict[str, Any] = {"folder": self.side.root, "sensitive_paths": self.repository.config.sensitive}
-        if self.place is not None or self._has_config:
+        named = (self._named or self._usual).items()
+        if self.place is not None or self._is_configured or not named:
             return {"": Inventory(*filter(None, [self.place]), **how)}
-        named = self._named.items()
         return {f"{name}:" if len(named) > 1 else "": Inventory(*some, lenient=True, **how) for name, some in named}
 
     def _found(self, subject: str) -> tuple[Inventory, str]:

@@ -71,6 +71,39 @@ def _is_played(folder: Path) -> bool:
     return is_one or is_role(folder) or any(one for pattern in _PLAYED for one in folder.glob(pattern))
 
 
+def names_inventory(root: Path) -> bool:
+    """Whether an ansible.cfg names an inventory. raises: AnsibleError, if the file cannot be read"""
+    if not (root / "ansible.cfg").is_file():
+        return False
+    return Inventory("localhost,", folder=root).config.inventory[0] != "/etc/ansible/hosts"
+
+
+def inventories_in(root: Path) -> dict[str, str]:
+    """The inventories at the usual places of a repository; {} if there are none.
+
+    Each has a file or folder, and the path of its source. Of a folder with one file of a usual name that file is the
+    source, as people name it.
+    """
+    found = {name: name for name in _INVENTORIES if (root / name).is_file() or _is_one_inventory(root / name)}
+    for folder in ("inventories", "inventory", "environments"):
+        for one in sorted((root / folder).iterdir()) if (root / folder).is_dir() else ():
+            if _is_inventory(one):
+                files = [name for name in _INVENTORIES if (one / name).is_file()]
+                place = f"{folder}/{one.name}"
+                found[place] = f"{place}/{files[0]}" if len(files) == 1 else place
+    return found
+
+
+def _is_one_inventory(folder: Path) -> bool:
+    """Whether a folder is an inventory itself, and holds no folders with an inventory each."""
+    inner = [one.name for one in folder.iterdir() if one.is_dir()] if folder.is_dir() else None
+    return inner is not None and not set(inner).difference(_VARIABLES)
+
+
+def _is_inventory(folder: Path) -> bool:
+    return folder.is_dir() and any((folder / name).exists() for name in (*_INVENTORIES, *_VARIABLES))
+
+
 class Static:
     """A look at a repository.
 
@@ -242,24 +275,10 @@ class Static:
                     found[at.file or at.who] = layer.value.reason
         return found
 
-    def _sources(self) -> Iterator[tuple[str, ...]]:
+    def _sources(self) -> list[tuple[str, ...]]:
         if self._config_fault is not None:  # no inventory can be asked without it
-            return
-        if (self.root / "ansible.cfg").is_file() and Inventory("localhost,", folder=self.root).config.inventory[0] != (
-            "/etc/ansible/hosts"
-        ):
-            yield ()
-            return
-        for name in _INVENTORIES:
-            if (self.root / name).is_file() or ((self.root / name).is_dir() and not _holds_folders(self.root / name)):
-                yield (name,)
-        for folder in ("inventories", "inventory", "environments"):
-            below = sorted((self.root / folder).glob("*")) if (self.root / folder).is_dir() else []
-            yield from ((str(one),) for one in below if one.is_dir() and one.name not in _VARIABLES)
-
-
-def _holds_folders(folder: Path) -> bool:
-    return any(one.is_dir() and one.name not in _VARIABLES for one in folder.iterdir())
+            return []
+        return [()] if names_inventory(self.root) else [(one,) for one in inventories_in(self.root).values()]
 
 
 def _note(

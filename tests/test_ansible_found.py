@@ -1,0 +1,101 @@
+"""Inventories at the usual places of a repository, which are found without settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nodeattrs.cli import main
+
+ROLE = {"roles/app/tasks/main.yml": "- debug:\n    msg: x\n"}
+Ask = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Ask:
+    """Write files into an empty folder, and run a command there: (files, words) -> code, output, errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def asked(files: dict[str, str], *words: str) -> tuple[int, str, str]:
+        for name, text in files.items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(text)
+        capsys.readouterr()
+        code = main([*words])
+        return code, *capsys.readouterr()
+
+    return asked
+
+
+def subjects(ask: Ask, files: dict[str, str]) -> list[str]:
+    code, out, _ = ask(files, "list", "subjects")
+    return out.split("\n")[:-1] if code == 0 else []
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({**ROLE, "hosts": "[web]\nw1\n"}, ["ansible w1"]),
+        ({**ROLE, "inventory/hosts": "[web]\nw1\n", "inventory/group_vars/web.yml": "a: 1\n"}, ["ansible w1"]),
+        (
+            {**ROLE, "inventories/prod/hosts.yml": "all: {hosts: {w1: }}\n", "inventories/test/hosts": "w1\n"},
+            ["ansible inventories/prod:w1", "ansible inventories/test:w1"],
+        ),
+        ({**ROLE, "ansible.cfg": "[defaults]\n", "inventory/one/inventory.ini": "w1\n"}, ["ansible w1"]),
+        ({**ROLE, "ansible.cfg": "[defaults]\ninventory = own\n", "own": "w9\n", "hosts": "w1\n"}, ["ansible w9"]),
+        (
+            {**ROLE, "nodeattrs.toml": "[ansible.site]\ninventory = ['own']\n", "own": "w9\n", "hosts": "w1\n"},
+            ["ansible w9"],
+        ),
+        ({"environments/production/README": "of Puppet\n", "hosts": "127.0.0.1 localhost\n"}, []),
+        ({**ROLE, "environments/production/README": "nothing\n"}, []),
+    ],
+    ids=[
+        "a file",
+        "a folder with variables",
+        "a folder for each stage",
+        "an ansible.cfg that names none",
+        "an ansible.cfg that names one",
+        "settings that name one",
+        "no play and no role",
+        "folders without an inventory",
+    ],
+)
+def test_inventories_at_the_usual_places_are_found(ask: Ask, files: dict[str, str], expected: list[str]) -> None:
+    assert subjects(ask, files) == expected
+
+
+def test_a_file_is_the_source_though_folders_pass_over_its_ending(ask: Ask) -> None:
+    files = {
+        **ROLE,
+        "ansible.cfg": "[defaults]\ninventory_ignore_extensions = .ini\n",
+        "inventory/local/hosts.ini": "w1\n",
+        "inventory/local/group_vars/all.yml": "port: 80\n",
+    }
+    code, out, _ = ask(files, "why", "port")
+    assert (code, "80  inventory/local/group_vars/all.yml:1" in out) == (0, True)
+
+
+def test_a_variable_that_plays_alone_set_is_named_with_its_line(ask: Ask) -> None:
+    files = {
+        **ROLE,
+        "hosts": "[web]\nw1\n",
+        "roles/app/defaults/main.yml": "port: 80\n",
+        "site.yml": "- hosts: web\n  roles: [app]\n",
+    }
+    code, _, errors = ask(files, "why", "port")
+    assert (code, "port is not set" in errors) == (1, True)
+    assert "roles/app/defaults/main.yml:1 sets it in site.yml play 1" in errors
+
+
+def test_a_play_that_cannot_be_read_leaves_the_answer_open(ask: Ask) -> None:
+    files = {
+        **ROLE,
+        "hosts": "[web]\nw1\n",
+        "roles/app/defaults/main.yml": "$ANSIBLE_VAULT;1.1;AES256\n6162\n",
+        "site.yml": "- hosts: web\n  roles: [app]\n",
+    }
+    code, _, errors = ask(files, "why", "port")
+    assert (code, "roles/app/defaults/main.yml" in errors) == (5, True)
