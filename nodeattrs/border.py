@@ -43,7 +43,7 @@ class Border:
     roots: real paths; a folder stands for all that is below it, but for folders called `.git`
     named: paths that the caller has written. Outside of the roots such a path may be a link, and anywhere a pipe or a
            device. Inside it may be no link that leads out: the repository may have put it there
-    refused: the paths that lie beyond, and that a reader wanted so far; borders made from this one share them
+    refused: the paths that lie beyond, and that a reader wanted so far; `narrowed` and `widened` share them
     is_closed: whether Python refuses what lies beyond; else only readers that ask `is_outside` do
     has_machine: whether places of the user or machine that no file of the repository names are inside
     """
@@ -72,7 +72,7 @@ class Border:
         return found
 
     def for_one_answer(self, is_closed: bool) -> Border:
-        """The same border, closed or open, for an answer of its own: nothing was refused yet."""
+        """A copy, closed or open, for one answer: its `refused` begins empty and is not shared."""
         return Border(self.roots, self.named, is_closed, self.has_machine)
 
     def widened(self, *roots: str | os.PathLike[str]) -> Border:

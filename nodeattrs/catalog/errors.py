@@ -42,6 +42,8 @@ class ReferenceNotFound(NotFound):
     parameter:       "require", "before", ...; None for a relationship of a chain
     compile_message: the message of Puppet's compiler; None for virtual resources, which the compiler accepts
     apply_message:   the message of Puppet when it applies the catalog; None for chains, which fail earlier
+
+    The text of the error is `compile_message`, else `apply_message`, else *missing*.
     """
 
     entry = declared(

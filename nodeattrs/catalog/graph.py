@@ -50,7 +50,7 @@ _edge = cast("Callable[[tuple[int, int, bool, str, int | Related]], Edge]", part
 
 
 class Graph:
-    """The graph of a catalog's relationships.
+    """The graph of a catalog's relationships. A relationship with a resource that is not in the catalog is left out.
 
     before, notify: relationships that chains add: reference -> targets
     refs:           position -> reference
@@ -223,7 +223,11 @@ class Graph:
         return f"{'end' if vertex & 1 else 'begin'} {ref}"
 
     def sort_name(self, vertex: int) -> str:
-        """The key that sorts members of a cycle: the reference; for an anchor Puppet's internal name."""
+        """The key that sorts members of a cycle: the reference; for an anchor Puppet's internal name.
+
+        That name is "Whit[Admissible_Class[x]]" at the beginning of Class[x], and "Whit[Completed_Class[x]]" at its
+        end.
+        """
         ref = self.refs[vertex >> 1]
         if not self.is_container[vertex >> 1]:
             return ref

@@ -51,7 +51,8 @@ OWN_FOLDER = ".nodeattrs"
 
 
 def border_of(options: argparse.Namespace, *, is_closed: bool) -> Border | None:
-    """The border of a command: which files the repository may name. None where the caller trusts the repository.
+    """The border of a command: which files the repository may name. None if each repository asked about is trusted
+    (`nodeattrs trust`, NODEATTRS_TRUST).
 
     Of all files only the list of trusted repositories and the settings are read.
     is_closed: whether files beyond the border cannot be opened at all; so where no code of the repository runs

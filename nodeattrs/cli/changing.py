@@ -39,12 +39,12 @@ _FLAG: dict[str, Any] = {"action": "store_true"}
 _COUNT: dict[str, Any] = {"type": int, "metavar": "N"}
 _SHORT = {"--inventory": ("-i",)}
 
-_ASKED = "who is asked"
+_ASKED = "which nodes"
 _WHO = (
     Argument(("--node",), "only this node; may be repeated", {"metavar": "NAME", **_MANY}, _ASKED),
     Argument(
         ("--facts",),
-        "facts of all, or a folder with NODE.json (default: facts/ of each side)",
+        "one file for all nodes, or a folder of NODE.json (default: facts/ of each side)",
         {"metavar": "PLACE"},
         _ASKED,
     ),
@@ -62,7 +62,7 @@ _WHO = (
     ),
     Argument(
         ("--enc",),
-        "what a classifier says of each node: NAME: {environment: ..., parameters: ...}",
+        "output of an external node classifier: NAME: {environment: ..., parameters: ...}",
         {"metavar": "FILE"},
         _ASKED,
     ),
@@ -83,7 +83,7 @@ _WHO = (
         for one in BUILT_IN
         if one.option is not None
     ),
-    Argument(("--sample",), "so many of each dialect at most, the same ones each time", _COUNT, _ASKED),
+    Argument(("--sample",), "a fixed sample of N of each dialect", _COUNT, _ASKED),
 )
 
 
@@ -100,7 +100,7 @@ CHANGING = (
     Argument(("--jobs",), "how many at a time, in so many processes (default: as a fleet has them)", _COUNT, "how"),
     Argument(
         ("--reads",),
-        "keep what answers look at there, and believe it in later calls (default: nothing is kept)",
+        "cache of the files that each answer depends on (default: none)",
         {"metavar": "FILE"},
         "how",
     ),
@@ -108,11 +108,13 @@ CHANGING = (
         ("--ignore-path",),
         "pass over changes there: 'apache2.**', '*.updated_at'",
         {"metavar": "PATH", **_MANY},
-        "what counts",
+        "what fails the check",
     ),
-    Argument(("--forbid",), "exit code 1 if anything changes there", {"metavar": "PATH", **_MANY}, "what counts"),
-    Argument(("--max-nodes",), "exit code 1 if more than N nodes change", _COUNT, "what counts"),
-    Argument(("--exit-code",), "exit code 1 if anything changes at all", _FLAG, "what counts"),
+    Argument(
+        ("--forbid",), "exit code 1 if anything changes there", {"metavar": "PATH", **_MANY}, "what fails the check"
+    ),
+    Argument(("--max-nodes",), "exit code 1 if more than N nodes change", _COUNT, "what fails the check"),
+    Argument(("--exit-code",), "exit code 1 if anything changes at all", _FLAG, "what fails the check"),
     *RUBY,
     *output(also=("markdown", *_FORMS)),
 )

@@ -24,7 +24,7 @@ EXITS = {
         "a layer that cannot be read may change the answer, or part of it is encrypted",
     ),
     130: ("interrupted", "Ctrl-C; of many nodes, what was done is reported and kept"),
-    141: ("reader gone", "whoever read the output went away: nodeattrs show web1 | head -1"),
+    141: ("reader gone", "the reader of the output closed it: nodeattrs show web1 | head -1"),
 }
 """Exit code -> its name, and what it means; docs/cli.md has the same."""
 

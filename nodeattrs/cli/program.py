@@ -34,22 +34,20 @@ _COMMAND_MODULES = {
     "list": _Listed(
         "list_command", "list subjects, nodes, roles, environments, cookbooks, policies, data bags or fields by name"
     ),
-    "report": _Listed("report", "write the attributes of nodes, and who set each, as one HTML file"),
-    "web": _Listed("web", "serve pages to look at: nodes, who set each value, what differs, what a change changes"),
-    "impact": _Listed("impact", "say which nodes and values a change changes, and because of which line"),
+    "report": _Listed("report", "write the attributes of nodes as one HTML file, each with the line that set it"),
+    "web": _Listed("web", "serve pages for this machine: values with their lines, differences, effects of a change"),
+    "impact": _Listed("impact", "name the nodes and values that a change changes, and the line that causes each"),
     "what-if": _Listed(
-        "what_if", "say what would change without a file, a line, a role or a level, or with other values"
+        "what_if", "name what would change without a file, a line, a role or a level, or with other values"
     ),
-    "check": _Listed("check", "find what is wrong, or probably not meant, in a repository"),
-    "lsp": _Listed("lsp", "answer editors: who wins over the line under the cursor, and where"),
-    "mcp": _Listed("mcp", "answer programs: explain, search, diff, impact, check, why and where as tools"),
-    "codes": _Listed("codes", "say what a code such as NA1203 means"),
-    "config": _Listed("config_command", "print each setting, and where it comes from"),
-    "trust": _Listed("trust", "let a repository set what only the caller may set"),
+    "check": _Listed("check", "find mistakes in a repository"),
+    "lsp": _Listed("lsp", "language server for editors"),
+    "mcp": _Listed("mcp", "MCP server for AI agents"),
+    "codes": _Listed("codes", "explain an error code such as NA1203"),
+    "config": _Listed("config_command", "print each setting and the place that set it"),
+    "trust": _Listed("trust", "allow a repository settings that only the caller may set"),
     "schema": _Listed("schema", "print the JSON Schema of an output, of nodeattrs.toml, or of attribute files as data"),
-    "completion": _Listed(
-        "completion", "print or install what a shell needs to complete commands, options, nodes, paths and keys"
-    ),
+    "completion": _Listed("completion", "print or install shell completion"),
 }
 """The commands that have a module in this package. A call imports the one that it needs."""
 
@@ -62,7 +60,7 @@ _ORDER = (
 
 
 def summaries() -> dict[str, str]:
-    """Each command -> its line in the help, in order: verbs follow `explain`, dialects follow `environment`."""
+    """Each command -> its line in the help, in order: the verbs come first, dialects follow `environment`."""
     from nodeattrs.dialects import BUILT_IN
     from nodeattrs.verbs.commands import TOP
 
@@ -70,15 +68,17 @@ def summaries() -> dict[str, str]:
     dialects = {one.command: one.summary for one in BUILT_IN if one.command}
     here = {name: one.summary for name, one in _COMMAND_MODULES.items()}
     known = here | {name: summary for one in BUILT_IN for name, summary in one.tops.items()}
-    found: dict[str, str] = {}
+    found = dict(verbs)
     for name in _ORDER:
         found[name] = known[name]
-        found |= verbs if name == "explain" else dialects if name == "environment" else {}
+        found |= dialects if name == "environment" else {}
     return found | known
 
 
 _EXAMPLES = """\
 examples:
+  nodeattrs
+  nodeattrs why http.port base.yaml prod.yaml
   nodeattrs run --repo cookbooks_example --node web1 --facts cookbooks_example/facts/web1.json
   nodeattrs explain web1 app.workers
   nodeattrs show web1 apache2 --origins

@@ -1,4 +1,4 @@
-"""`nodeattrs what-if`: what a change would change that nobody has made yet."""
+"""`nodeattrs what-if`: the effects of a change that is not made yet."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nodeattrs.contract.sides import Side
 
 DESCRIPTION = """\
-As `nodeattrs impact`, for a change that nobody has made yet: the side before is the folder as it is, or a commit;
+As `nodeattrs impact`, for a change that is not made yet: the side before is the folder as it is, or a commit;
 the side after is a copy of it without what --without names, and with what --set says. Code of the repository runs,
 as `nodeattrs run` runs it; --no-run-code runs none."""
 EXAMPLES = """\

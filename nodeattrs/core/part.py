@@ -382,7 +382,7 @@ class InPlace:
     place.
 
     `concat` and `unite` extend lists. For a map, a merge asks `owns`, records each change, and writes into the map.
-    lists: False: lists are always copied, since a caller may hold them; maps are extended all the same
+    lists: False: callers copy lists, which somebody may hold, and do not ask `concat` or `unite`; maps are extended
     """
 
     __slots__ = ("_lists", "_maps", "_undo", "_unions", "lists")

@@ -236,7 +236,8 @@ class Policy:
         """The policy for the entries under *key* of two maps that are merged: this one, unless a rule for a path
         changes it.
 
-        `by_key` has these other policies: key -> policy, ANY_KEY for all other keys. It is None in most policies.
+        `by_key` has these other policies: key -> policy, ANY_KEY for all other keys. ANY_KEY is always there. `by_key`
+        is None in most policies.
         """
         known = self.by_key
         if known is None:

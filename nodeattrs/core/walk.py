@@ -229,7 +229,7 @@ def _matters(found: Walk, again: Callable[[set[At]], Walk], gone: list[Setting])
 def with_next_first(
     found: Walk, path: Path, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk], along: Along
 ) -> Walk:
-    """The walk with the setting first in `overridden` that would be read without the winners.
+    """The walk whose `overridden` begins with the setting that would be read without the winners.
 
     First the winners' own settings are removed, then the maps that contain them. Where no other value appears, other
     claims override all of the losses as well: these are added to `by`.

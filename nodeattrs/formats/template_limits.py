@@ -102,7 +102,7 @@ _MOST_BITS = (10**MAX_DIGITS).bit_length()
 
 
 class Meter:
-    """What the templates of one environment draw on.
+    """The budget of the templates of one environment. Its methods raise TooMuch where the budget is used up.
 
     budget: its steps are drawn; its seconds are what each template may take after it is compiled
     """

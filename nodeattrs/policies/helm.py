@@ -110,7 +110,11 @@ class HelmPolicy(NamedPolicy):
     def plan_of(
         self, charts: Sequence[ChartValues], files: Sequence[Layer | Fold], rules: Sequence[PathRule] = ()
     ) -> Fold:
-        """The fold of a chart with its subcharts, each before those below it, and of values files, weakest first."""
+        """The fold of a chart with its subcharts, and of values files over them.
+
+        charts: a chart before its subcharts; the values of a subchart are weaker than the values of the chart above it
+        files:  the weakest first
+        """
         held: Layer | Fold = Fold(tuple(files), ruled(_VALUES, rules)) if files else Layer({}, _NO_FILES)
         for number, chart in enumerate(charts):
             if chart.path:

@@ -162,7 +162,8 @@ def sensitive_beside(named: str | None, *places: str | None) -> list[Path]:
 def settings_beside(named: str | None, *places: str | None) -> list[Config]:
     """The settings that apply to a command for other systems; [] where there are none.
 
-    These are the settings of the repository, and those at or above the current folder and each place.
+    These are the settings of the repository, and the nearest ones at or above the current folder and each place, if the
+    user or root owns them.
 
     named:  the folder of the repository; None: NODEATTRS_REPO
     places: the files and folders that the command reads; None is ignored

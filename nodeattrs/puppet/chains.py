@@ -71,7 +71,7 @@ def parsed_chain(text: str) -> Chain:
 
 @taking(text=str)
 def parsed_query(text: str) -> Query:
-    """The query of a collector: the text between `<|` and `|>`. raises: DocumentError
+    """The query of a collector: the text between `<|` and `|>`. raises: DocumentError, also for an empty text
 
     >>> parsed_query("provider == yum and title != 'a'")
     ('and', ('==', 'provider', 'yum'), ('!=', 'title', 'a'))

@@ -67,7 +67,8 @@ class Matrix:
 
     @property
     def summary(self) -> str:
-        """Counts in words: "2 values on 3 nodes, not set on 1, no answer on 1". Errors are not counted as values."""
+        """Counts in words: "2 values on 3 nodes, not set on 1, no answer on 1", or "set on none of 3 nodes".
+        Errors are not counted as values."""
         values = [cell for _, cell in self.cells if not isinstance(cell.value, NodeattrsError)]
         unset = sum(
             isinstance(cell.value, (NoSuchAttribute, NotFound)) and not cell.is_skipped for _, cell in self.cells

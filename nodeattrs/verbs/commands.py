@@ -67,7 +67,7 @@ def _diff(question: Question) -> Output:
 
 TOP: Mapping[str, Command] = {
     "overview": Command(
-        "say what lies in a folder, and which commands to type next",
+        "name what lies in a folder, and commands to type next",
         "List the nodes, hosts, charts and sets of user-data that are found in a folder without settings, and three "
         "commands that work there. `nodeattrs` without arguments is the same. No code of the repository runs.",
         [],
@@ -76,7 +76,7 @@ TOP: Mapping[str, Command] = {
         _overview,
     ),
     "why": Command(
-        "say why a value wins, on every subject of every dialect",
+        "name the file and line that set a value, and what it overrode, in every dialect",
         "Name the file and line that set a value, what it overrides and the rule, in every dialect that a folder "
         "has, installed packages included. Subjects with the same reasons stand together. No code of the "
         "repository runs, unless --run-code says so.",
@@ -104,7 +104,7 @@ TOP: Mapping[str, Command] = {
         _why,
     ),
     "where": Command(
-        "say where a line wins: on which subjects, and what overrides it",
+        "name the subjects on which a line wins, and what overrides it elsewhere",
         "Name what a line of a file sets, on which nodes, hosts or sets that is read, and who overrides it elsewhere. "
         "Of a file all of its lines; with --key all lines that set a key. No code of the repository runs, unless "
         "--run-code says so.",
@@ -142,7 +142,7 @@ OF_DIALECT: Mapping[str, Command] = {
         _matrix,
     ),
     "diff": Command(
-        "say what differs between two subjects",
+        "compare two subjects",
         "Compare two subjects: each value that differs, with the line that set it on either side.",
         [
             Argument(("before",), "a subject", {"metavar": "SUBJECT"}),

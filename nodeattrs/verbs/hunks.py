@@ -44,7 +44,9 @@ class Line(NamedTuple):
 
 
 def text_of(side: Side, file: str) -> list[str] | None:
-    """The lines of a file, each with its end; [] where there is none, None where it is no text."""
+    """The lines of a file, each with its end; [] where there is none, None for a link, a submodule, and a file that is
+    binary, too large or unreadable.
+    """
     mark = side.files.get(file, "")
     if mark.startswith(("link:", "module:")):
         return None

@@ -274,9 +274,9 @@ class Lines:
     # --- asked by those who show it
 
     def at(self, place: Place) -> list[Effect]:
-        """What a line sets, on everybody; with a column, what stands there or before it.
+        """What a line sets on the subjects, as the last `look` found it; with a column, the value there or before it.
 
-        Nothing where the line sets nothing on anybody who was asked.
+        [] if the line sets nothing on any of them.
         """
         found: dict[tuple[str, TreePath, Place], dict[Account, list[str]]] = {}
         line = place._replace(column=None)

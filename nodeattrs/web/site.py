@@ -68,6 +68,8 @@ def app(site: Site, token: str, hosts: Collection[str] = ()) -> App:
 class Guard:
     """ASGI middleware: answers 421 unless the Host header is allowed, and 403 without the token.
 
+    Allowed are localhost, 127.0.0.1, [::1], the address that the request came in at, and *hosts*.
+
     A request with the token in its URL gets a cookie and a redirect. With "" as token all with an allowed Host pass.
     """
 

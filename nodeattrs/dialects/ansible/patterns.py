@@ -31,6 +31,8 @@ _INDEX = re.compile(r"(.+)\[(?:(-?[0-9]+)|([0-9]+)[:-]([0-9]*))\]")
 def matching(pattern: Iterable[str], known: Known) -> list[str]:
     """The hosts that patterns name together, in the order in which they are named. raises: AnsibleError
 
+    Plain patterns count first, then `&`, then `!`. Without a plain pattern the list starts from all hosts.
+
     source: Ansible's documentation, "Patterns: targeting hosts and groups"
     """
     parts = [part for one in pattern for part in _split(one)]

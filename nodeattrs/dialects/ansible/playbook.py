@@ -49,6 +49,9 @@ class Playbook:
 
     plays: in the order in which they run, those of imported playbooks in their place
 
+    `tasks(host)` are the tasks that a host meets. `task(name, host)` and `within(task, host)` give the values that the
+    host has in a task.
+
     raises: AnsibleError, for what is no playbook
     """
 

@@ -19,7 +19,7 @@ class Bindings(Dialect):
     needs_facts = True
     facts_choose_files = True
     command = "bindings"
-    summary = "check, inject and explain bindings of a site"
+    summary = "Puppet ARM-8 data bindings: check, look up, explain"
     description = (
         "Read the bindings of a site in their layers, for one node: find everything that is wrong before anything\n"
         "runs, give the value of a key, and say why it won. docs/bindings.md says how they are written."

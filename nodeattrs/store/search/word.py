@@ -12,7 +12,9 @@ from nodeattrs.store.search import parse_query, read_tree
 
 
 def search_word(store: Store, before: Callable[[], None] | None = None) -> Callable[..., list[dict[str, Any]]]:
-    """The function `search` for recipes: searches saved nodes with Chef's query language or our own terms.
+    """Return the function search(index, query, attributes) for recipes; only the index "node" can be searched.
+
+    It gives the attributes of each node that fits the query, or title -> value for *attributes*.
 
     before: called before each search
     """

@@ -479,7 +479,7 @@ _ESCAPES = {"%": "%25", "/": "%2F", "[": "%5B", "]": "%5D"}
 
 
 def target_of(text: str) -> Type:
-    """The target of parameters: a bare lower-case name is a host class.
+    """The type that parameters are for. A name that begins in lower case or with `_` is a host class.
 
     >>> target_of("ntp"), target_of("class ntp"), target_of("Web[one]")
     (<Class[ntp]>, <Class[ntp]>, <Web[one]>)

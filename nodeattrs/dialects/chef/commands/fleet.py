@@ -35,7 +35,7 @@ from nodeattrs.workers.batches import opened
 _DESCRIPTION = """\
 Run every node that nodes/ describes or the store keeps, several at a time, and save the result of
 each, as `nodeattrs run` does; resources are not applied. Failures are reported at the end and stop
-nobody. A node without a file in --facts has the facts of its last run. Ctrl-C lets the nodes that
+no other node. A node without a file in --facts has the facts of its last run. Ctrl-C lets the nodes that
 are running finish, reports what was done, and how to go on with --since. On other machines the
 work is done with --executor: each worker has the same repository at the same place, which is
 looked at, or is sent it with --ship; the store is one that all of them reach."""
@@ -76,7 +76,7 @@ _ARGUMENTS = (
         "run and report, and save nothing",
         {"action": "store_true"},
     ),
-    Argument(("--force",), "save even over what somebody else has saved meanwhile", {"action": "store_true"}),
+    Argument(("--force",), "save even over a revision that another process saved meanwhile", {"action": "store_true"}),
     *RUBY,
     *STORE,
     *output(),

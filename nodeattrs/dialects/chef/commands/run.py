@@ -85,7 +85,7 @@ _ARGUMENTS = (
     ),
     Argument(("--apply",), "bring the resources of the recipes into their state, then save", {"action": "store_true"}),
     Argument(("--strict",), "refuse a run with a cookbook that is not there", {"action": "store_true"}),
-    Argument(("--force",), "save even over what somebody else has saved meanwhile", {"action": "store_true"}),
+    Argument(("--force",), "save even over a revision that another process saved meanwhile", {"action": "store_true"}),
     *RUN,
     *STORE,
     *APPLYING,

@@ -28,7 +28,7 @@ export:   write nodes to stdout as JSON Lines: Chef's node JSON, or with --snaps
           With --to DIR write NODE.json (as `knife node show NODE -F json -l` prints it) and
           NODE.snapshot.json (slots and origins) for each node, and only the files that change; with
           --history also all revisions. Without --node, files of nodes that the store no longer has are
-          removed, if an export wrote them and nobody edited them; other files stay
+          removed, if an export wrote them and they are unedited; other files stay
 import:   save the nodes of a FILE: JSON Lines from export, or one node as Chef writes it; - is stdin.
           A revision of an export keeps its number, its time and who made it. A folder is read too: one
           that export --to wrote, or nodes/ of a Chef repository

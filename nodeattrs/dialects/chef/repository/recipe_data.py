@@ -36,7 +36,9 @@ class RecipeData:
 
 
 def read_recipe(path: pathlib.Path, file: str) -> RecipeData:
-    """The recipe in a file. raises: DocumentError, with the line, where Chef would refuse it
+    """The types of resources and the recipes that a recipe names, each with its line.
+
+    raises: DocumentError, with the line, where Chef would refuse it, and where it has neither resources nor includes
 
     file: its name in messages
     """

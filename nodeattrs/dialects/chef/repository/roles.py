@@ -290,7 +290,7 @@ class Asked(NamedTuple):
     strict: bool = False
     cookbook_path: tuple[str, ...] = ()
 
-    def left(self, items: Iterable[str]) -> list[str]:
+    def without_removed(self, items: Iterable[str]) -> list[str]:
         """The items of a run-list without the items in `without`."""
         gone = {_bare(one) for one in self.without}
         return [one for one in items if _bare(one) not in gone]

@@ -248,7 +248,7 @@ def _planned(repository: Repository, run_list: list[str], environment: str, poli
     """Expand a run-list, and order the cookbooks. raises: NotFound, RunListError, CookbookVersionConflict"""
     asked = repository.asked
     roles = partial(_left_of, repository) if asked.without else repository.role
-    run_list = asked.left(run_list) if asked.without else run_list
+    run_list = asked.without_removed(run_list) if asked.without else run_list
     environments: Callable[[str], Environment] = repository.environment
     if policy is not None:
         policy.require_recipes(run_list)
@@ -271,7 +271,7 @@ def _planned(repository: Repository, run_list: list[str], environment: str, poli
 
 def _left_of(repository: Repository, name: str) -> Role:
     """A role without the items that are left out."""
-    role, left = repository.role(name), repository.asked.left
+    role, left = repository.role(name), repository.asked.without_removed
     lists = {name: None if items is None else left(items) for name, items in role.env_run_lists.items()}
     return replace(role, run_list=left(role.run_list), env_run_lists=lists)
 

@@ -114,7 +114,7 @@ def facts_of_another(run: Run) -> Iterator[str]:
 
 
 def machine_name(facts: Facts) -> str:
-    """What a machine calls itself: its fqdn, else its host name.
+    """What a machine calls itself: its fqdn, else its machinename, else its hostname.
 
     raises: BadArgument, where the facts have neither
     source: Chef's client
