@@ -240,7 +240,7 @@ def _config(text: str) -> Path:
     root = _site(text, "k: 1\nt: \"%{lookup('s')}\"\n")
     for layer in ("environment", "global"):
         with suppress(BadData):
-            if read_config(root / "hiera.yaml", "hiera.yaml", layer, lambda _: None) is not None:
+            if read_config(root / "hiera.yaml", "hiera.yaml", layer, lambda _: None, lambda _: None) is not None:
                 return root
     raise Refused("it counts nowhere")
 
