@@ -369,7 +369,7 @@ class TestFacts:
         """
         own = {path[0] for path, winner in machine.winners.items() if not winner["file"]}
 
-        assert {"name", "chef_environment", "recipes", "expanded_run_list", "roles"} == own
+        assert {"name", "chef_environment", "cookbooks", "recipes", "expanded_run_list", "roles"} == own
         assert {"run"} == {machine.winners[path]["kind"] for path in machine.winners if path[0] in own}
 
 
