@@ -268,7 +268,10 @@ class TestInstalled:
         texts = {"a.yaml": "k: {x: 1}", "b.json": '{"k": {"y": 2}}', "c.toml": "k.z = 3", "d.env": "E=1"}
         for name, text in texts.items():
             (tmp_path / name).write_text(text)
-        for policy in ("across", "inside", "helm", "compose", "json-merge-patch", "hiera-deep", "netplan", "replace"):
+        (tmp_path / "netplan").mkdir()
+        (tmp_path / "netplan" / "a.yaml").write_text("network: {version: 2}\n")
+        assert "a.yaml:1" in run(empty / "nodeattrs", "fold", "netplan", "--policy", "netplan", "--blame", cwd=tmp_path)
+        for policy in ("across", "inside", "helm", "helm-4.1", "compose", "json-merge-patch", "hiera-deep", "replace"):
             printed = run(empty / "nodeattrs", "fold", ".", "--policy", policy, "--blame", cwd=tmp_path)
             assert "c.toml:1" in printed
             assert "d.env:1" in printed

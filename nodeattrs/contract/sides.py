@@ -274,7 +274,7 @@ def copied(side: Side, place: Path, title: str = "") -> Side:
 
 
 def put(side: Side, file: str, content: str | bytes | None) -> None:
-    """Write a file into a side of our own; None deletes it. A link in its place is replaced. Marks stay as they were."""
+    """Write a file into a side of our own; None deletes it. A link there is replaced. Marks stay as they were."""
     target = side.top / file
     if target.is_symlink() or target.is_file():
         target.unlink()

@@ -41,8 +41,8 @@ def fault(
 
 
 def known_or_near(name: object, known: Iterable[str]) -> str:
-    """The hint for an unknown name: similar names, else the first known names; "there are none" without known names."""
-    names = list(known)
+    """The hint for an unknown name: similar names, else the first known names by name; "there are none" without any."""
+    names = sorted(known)
     if close := near(name, names):
         return f"did you mean {' or '.join(close)}?"
     if not names:

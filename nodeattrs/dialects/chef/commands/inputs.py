@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from nodeattrs.dialects.chef.repository.roles import Asked
     from nodeattrs.dialects.chef.run.run import Run
 
+_KITCHEN = ("kitchen.yml", ".kitchen.yml")
+"""The files of Test Kitchen in a repository."""
+
 _ASKED = ("policy", "policy_group", "named_run_list", "secret_file", "roles_only", "ruby", "cookbook_path")
 
 
@@ -151,10 +154,12 @@ def facts_from(question: Question, node: str | None = None, repository: Reposito
 
 def with_suite(question: Question) -> Question:
     """The question with `repo`, where NODE is not saved and is a suite of Test Kitchen in the current folder."""
+    if question.arguments["repo"] is not None or not any(map(os.path.isfile, _KITCHEN)):
+        return question
     from nodeattrs.dialects.chef.repository.repository import Repository
 
     node = question.arguments["node"]
-    if question.arguments["repo"] is None and node in Repository(os.curdir).kitchen.instances:
+    if node in Repository(os.curdir).kitchen.instances:
         store, _ = store_of(question.settings)
         if not store.is_there() or store.load(node) is None:
             return question._replace(arguments={**question.arguments, "repo": os.curdir})
