@@ -69,7 +69,7 @@ class Through(Protocol):
         outcomes: a function from the "is stopping" function to the outcomes, each with a `name`; it should end early
                   once that returns True
         stopping: None: the first Ctrl-C lets the nodes finish that are running. Else Ctrl-C ends them where they are,
-                  and this function says whether the work was told to stop
+                  and this function gives whether the work has to stop
         jobs:     the number of processes that do the work; None: as many as the nodes are worth
         """
 

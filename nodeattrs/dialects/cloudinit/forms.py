@@ -55,11 +55,11 @@ class Form:
     """One kind of document.
 
     name:   as --input-form has it
-    what:   what people call it, with its article
+    what:   its usual name, with its article
     marks:  path -> what its value looks like; of several maps one has to fit. None: it has no shape of its own
     at:     where the user-data lies
     unpack: the text that a value means; None for one that is made elsewhere
-    why:    what is said of a value without a text
+    why:    the reason that is named for a value without a text
     is_config: whether the value is a mapping that is the cloud-config itself
     is_packed: whether it is base64
     """

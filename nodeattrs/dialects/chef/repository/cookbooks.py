@@ -364,7 +364,8 @@ class Cookbook:
         seen: dict[tuple[str, tuple[str, ...]], str] = {}
         data = DATA if "attributes/" in begins else recipe_data.YAML
         for path in sorted(path for path in self.files if path.startswith(begins)):
-            kind = next((suffixes for suffixes in (data, _SUFFIXES) if path.endswith(suffixes)), None)
+            kinds = (_SUFFIXES,) if path.startswith("attributes.") else (data, _SUFFIXES)  # no data beside the metadata
+            kind = next((suffixes for suffixes in kinds if path.endswith(suffixes)), None)
             twin = path if kind is None else seen.setdefault((_stem(path), kind), path)
             if twin != path:
                 message = f"{self.shown(twin)} and {self.shown(path)} are one file in two languages"

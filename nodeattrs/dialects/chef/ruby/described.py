@@ -57,9 +57,9 @@ def described(root: pathlib.Path, path: pathlib.Path, file: str, kind: str, seco
 
 
 def _failed(message: Message, file: str, kind: str) -> RecipeFailed:
-    sort, said, _, line = (*message[1:5], None, None, None, None)[:4]
+    sort, message_text, _, line = (*message[1:5], None, None, None, None)[:4]
     origin = Origin(kind, "", file, line if type(line) is int and line > 0 else None)
-    first, *rest = str(said).splitlines() or [""]
+    first, *rest = str(message_text).splitlines() or [""]
     return RecipeFailed(f"{origin.place}: {kind} failed: {sort}: {first}", origins=[origin], details=rest[:20])
 
 

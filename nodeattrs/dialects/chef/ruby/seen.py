@@ -1,4 +1,4 @@
-"""What recipes in Ruby declare and leave open, as the session tells it to its keeper."""
+"""The resources that recipes in Ruby declare, and what they leave open, as the session reports them."""
 
 from __future__ import annotations
 

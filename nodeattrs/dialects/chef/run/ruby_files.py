@@ -212,9 +212,9 @@ class RubyFiles:
             self._session.recipe(_path(cookbook, file), name, cookbook.shown(file), cookbook.name, self._started)
         except RecipeFailed as error:
             place = next((one for one in error.origins if isinstance(one, Origin)), None)
-            said = error.message.partition(" failed: ")[2] or error.message
+            reason = error.message.partition(" failed: ")[2] or error.message
             place = place or Origin(RECIPE, name, cookbook.shown(file))
-            self._compiled.hidden(f"failed, and its rest was not run: {said}", place)
+            self._compiled.hidden(f"failed, and its rest was not run: {reason}", place)
 
     def note_recipe(self, name: str) -> None:
         """Note that a recipe starts: the node names it, unless it does already."""

@@ -1,6 +1,6 @@
 """What recipes in Ruby leave behind: resources for the catalog, and code that runs only when they converge.
 
-`RubyFiles` runs the recipes; here is kept what the session tells of them. Code that runs later counts for the paths
+`RubyFiles` runs the recipes; this module keeps what the session reports. Code that runs later counts for the paths
 that its text may set, with all that it reaches by name.
 """
 

@@ -66,7 +66,7 @@ class ExpressionReader:
         self._text = text
 
     def node(self, tree: Tree) -> Node:
-        """The expression of a branch; for a constant its literal. raises: BindingError, for a branch not allowed here"""
+        """The expression of a branch; for a constant its literal. raises: BindingError, for a wrong branch"""
         if tree.data in _CONSTANTS:
             return Literal(_CONSTANTS[tree.data])
         read: Callable[[Tree], Node] = getattr(self, f"_{tree.data}")
