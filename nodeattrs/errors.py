@@ -450,7 +450,7 @@ class CookbookVersionConflict(RunListError):
     entry = declared(
         "NA0404",
         "CookbookVersionConflict",
-        cause="One cookbook is asked for in two versions, or in a missing one.",
+        cause="One cookbook is needed in two versions, or in a missing one.",
         example='depends: {"base": ">= 2.0"} where base is 1.4.0',
         way_out="Change the constraint, or the version in the cookbook's metadata.",
     )

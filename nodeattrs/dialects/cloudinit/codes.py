@@ -377,7 +377,7 @@ NOT_IN_USER_DATA = kind(
 OWNER_TOO_EARLY = kind(
     "NA1182",
     "owner-too-early",
-    cause="A file belongs to a user whom cloud-init makes after it writes files.",
+    cause="A file belongs to a user that cloud-init makes after it writes files.",
     example="write_files: [{path: /a, owner: app}] beside users: [default, {name: app}]",
     way_out="Write defer: true into the entry.",
 )
