@@ -75,12 +75,9 @@ class NodeattrsError(Exception):
     entry = declared(
         "NA0001",
         "NodeattrsError",
-        cause=(
-            "The machine refused something: a disk that is full, a stream that cannot be written, a part that "
-            "cannot be loaded."
-        ),
+        cause=("The machine refused something, such as a write to a full disk."),
         example="nodeattrs show web1 > /dev/full",
-        way_out="Mend what the message names, and call again.",
+        way_out="Correct what the message names, and call again.",
     )
 
     kind: Kind | NoKind = ""
@@ -178,9 +175,9 @@ class TypeConflict(NodeattrsError, TypeError):
     entry = declared(
         "NA0104",
         "TypeConflict",
-        cause="A step or a store into something that has no such place: into a text, a number, a list.",
+        cause="A step or store into a text, a number or a list.",
         example='node.default["port"] = 80; node.default["port"]["ssl"] = 443',
-        way_out="Remove what stands there first, or choose another path.",
+        way_out="Remove what stands there, or choose another path.",
     )
 
 
@@ -190,7 +187,7 @@ class NullInTheWay(TypeConflict):
     entry = declared(
         "NA0105",
         "NullInTheWay",
-        cause="A step or a store into null, or into nothing at all.",
+        cause="A step or a store into null.",
         example='node["nothing"]["below"]',
         way_out="Ask with `read` or `dig`, which give None, or set the map first.",
     )
@@ -214,10 +211,7 @@ class BadUsage(BadArgument):
     entry = declared(
         "NA0002",
         "BadUsage",
-        cause=(
-            "The command line is not understood: an option or an argument that is not there, missing, or excludes "
-            "another."
-        ),
+        cause=("An option or argument is unknown, missing, or excludes another."),
         example="nodeattrs show",
         way_out="`nodeattrs COMMAND --help` lists what the command takes.",
     )
@@ -241,9 +235,9 @@ class BadValue(NodeattrsError, TypeError):
     entry = declared(
         "NA0107",
         "BadValue",
-        cause="A value that a tree of attributes, or the format that is written, cannot hold.",
+        cause="A value that attributes, or the output format, cannot hold.",
         example='node.default["a"] = object()',
-        way_out="Use what JSON has: maps, lists, texts, numbers, true, false, null.",
+        way_out="Use JSON's values: maps, lists, texts, numbers, true, false, null.",
     )
 
 
@@ -277,9 +271,9 @@ class WordNotKnownHere(NodeattrsError, ImportError):  # type: ignore[misc]  # Im
     entry = declared(
         "NA0109",
         "WordNotKnownHere",
-        cause="A word of cookbook files outside of a run, or in the wrong sort of file.",
+        cause="A word of cookbook files is used outside of a run, or in the wrong file.",
         example='python -c "from nodeattrs.recipe import default"',
-        way_out="Write it into a file that a run reads: a recipe or an attribute file.",
+        way_out="Write it into a recipe or an attribute file.",
     )
 
 
@@ -313,9 +307,9 @@ class PolicyError(NodeattrsError, ValueError):
     entry = declared(
         "NA0201",
         "PolicyError",
-        cause="A merge policy, or a rule for a path, that contradicts itself.",
+        cause="A merge policy, or a rule for a path, contradicts itself.",
         example='fold([a, b], rules={"users": "sideways"})',
-        way_out="The message names the rule and the words that are known.",
+        way_out="The message names the rule and the known words.",
     )
 
 
@@ -337,7 +331,7 @@ class UnknownLayer(NodeattrsError, LookupError):
     entry = declared(
         "NA0203",
         "UnknownLayer",
-        cause="The caller asked to be strict, and a layer that cannot be read might decide the answer.",
+        cause="With --strict: an unreadable layer might decide the answer.",
         example="nodeattrs explain web1 app.port --strict",
         way_out="Make the layer readable, or ask without --strict.",
     )
@@ -353,9 +347,9 @@ class DocumentError(NodeattrsError, ValueError):
     entry = declared(
         "NA0301",
         "DocumentError",
-        cause="A file or a text that cannot be read as what it should be.",
+        cause="A file or text cannot be read as its format.",
         example='{"default": {"port": 80}',
-        way_out="The place in the message is where reading stopped; the hint says what was expected.",
+        way_out="The message names the place, and the hint what was expected.",
     )
 
     def __init__(
@@ -400,9 +394,9 @@ class TooMuch(DocumentError):
     entry = declared(
         "NA0310",
         "TooMuch",
-        cause="What is read, or asked, takes more than a limit allows.",
+        cause="The input exceeds a limit.",
         example="a document of a few bytes whose aliases stand for millions of values",
-        way_out="Make it smaller; where it is meant, raise the limit: --budget, or [limits] in nodeattrs.toml.",
+        way_out="Make it smaller, or raise the limit: --budget, or [limits] in nodeattrs.toml.",
     )
 
     def __init__(self, message: str, *, limit: str, **facts: Any) -> None:
@@ -456,7 +450,7 @@ class CookbookVersionConflict(RunListError):
     entry = declared(
         "NA0404",
         "CookbookVersionConflict",
-        cause="Two versions are asked of one cookbook, or one that is not there.",
+        cause="One cookbook is needed in two versions, or in a missing one.",
         example='depends: {"base": ">= 2.0"} where base is 1.4.0',
         way_out="Change the constraint, or the version in the cookbook's metadata.",
     )
@@ -504,9 +498,9 @@ class CookbookNotFound(NotFound):
     entry = declared(
         "NA0408",
         "CookbookNotFound",
-        cause="A cookbook on a run-list, among dependencies or in an include that does not exist.",
+        cause="A cookbook of a run-list, dependency or include does not exist.",
         example='--run-list "recipe[ap]"',
-        way_out="Put it below cookbooks/, or mend the name.",
+        way_out="Put it below cookbooks/, or correct the name.",
     )
 
 
@@ -588,7 +582,7 @@ class NoRevision(NotFound):
     entry = declared(
         "NA0460",
         "NoRevision",
-        cause="A commit, or what it holds, that git does not have here.",
+        cause="Git does not have a commit, or its content, here.",
         example="nodeattrs impact origin/main..HEAD, in a clone that has one commit only",
         way_out="`git fetch --unshallow`, or in CI a checkout with `fetch-depth: 0`; or name two folders.",
     )
@@ -612,12 +606,9 @@ class CannotDecrypt(NodeattrsError, ValueError):
     entry = declared(
         "NA0418",
         "CannotDecrypt",
-        cause=(
-            "An item of a data bag is encrypted, and its secret is not named, or is another one; or it is an item "
-            "of chef-vault."
-        ),
+        cause=("The secret of a data bag item is missing or wrong; or the item is chef-vault's."),
         example='data_bag_item("passwords", "db")',
-        way_out="Name the file that holds the secret: --secret-file, or [chef] secret_file in nodeattrs.toml.",
+        way_out="Name the file with the secret: --secret-file, or [chef] secret_file in nodeattrs.toml.",
     )
 
 
@@ -656,9 +647,9 @@ class FleetError(NodeattrsError):
     entry = declared(
         "NA1401",
         "FleetError",
-        cause="A fleet that cannot go on, since something that all of its nodes need has gone.",
+        cause="A fleet cannot go on: something that all nodes need is gone.",
         example="nodeattrs fleet resolve --executor dask:tcp://head:8786",
-        way_out="What was saved is kept; the command that does the rest is printed, with --since.",
+        way_out="What was saved is kept; run the printed command with --since.",
     )
 
     def __init__(self, message: str, *, kind: Kind, details: Iterable[str] = (), hint: str | None = None) -> None:
@@ -672,9 +663,9 @@ class BadName(NodeattrsError, ValueError):
     entry = declared(
         "NA0006",
         "BadName",
-        cause="A name from outside that must not become a path.",
+        cause="A name from outside cannot become a path.",
         example="nodeattrs show ../web1",
-        way_out="Use a name without slashes that does not begin with a dot.",
+        way_out="Use a name without slashes and without a dot at the beginning.",
     )
 
 

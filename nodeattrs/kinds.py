@@ -11,14 +11,14 @@ from nodeattrs.codes import declared, kind
 LAYER_IS_UNKNOWN = kind(
     "NA0204",
     "unknown-layer",
-    cause="There is an answer, and a layer that cannot be read may override it (exit code 5).",
+    cause="A layer that cannot be read may override the answer (exit code 5).",
     example="a level of Hiera whose data function is not here",
     way_out="Make the layer readable; the message says what it needs.",
 )
 ENCRYPTED = kind(
     "NA0205",
     "encrypted",
-    cause="A value was not decrypted; what is printed says so in its place (exit code 5).",
+    cause="A value was not decrypted (exit code 5).",
     example="hiera lookup db::password, which hiera-eyaml encrypted",
     way_out="Where the keys are at hand, --decrypt uses them.",
 )
@@ -41,7 +41,7 @@ KEY_IS_NO_TEXT = kind(
 OTHER_NAME = kind(
     "NA0305",
     "other-name",
-    cause="The name inside a document is not the one it is filed under; the file's own counts.",
+    cause="A document's name differs from its file's, which counts.",
     example='roles/web.json with "name": "www"',
     way_out="Write the file's name, or rename the file.",
 )
@@ -62,33 +62,30 @@ LIST_LOSES_VALUES = kind(
 RUBY = kind(
     "NA0308",
     "ruby",
-    cause=(
-        "A file in Ruby was neither run nor read: an unknown layer stands for it, so that explanations say "
-        "what it may override."
-    ),
+    cause=("A Ruby file was neither run nor read: it is an unknown layer."),
     example="cookbooks/app/attributes/default.rb",
-    way_out=("For roles, environments and metadata: pip install 'nodeattrs[chef]'. Attribute files: --ruby runs them."),
+    way_out=("Roles, environments, metadata: pip install 'nodeattrs[chef]'. Attribute files: --ruby runs them."),
 )
 NOT_RUN = kind(
     "NA0309",
     "not-run",
-    cause="A check does not run code: what this file says is not known to it.",
+    cause="The check does not run the code of this file.",
     example="roles/web.py under nodeattrs check",
-    way_out="Let the check run it (--run-code), or write it as JSON or YAML.",
+    way_out="Pass --run-code, or write the file as JSON or YAML.",
 )
 RUBY_LEFT = kind(
     "NA0311",
     "ruby-left",
-    cause="A text of a Python file has Ruby's #{...} in it, which is stored as it stands.",
+    cause="A Python text has Ruby's #{...} in it, which is stored as it stands.",
     example='node.default["app"]["log"] = "#{node[\'app\'][\'dir\']}/log"',
-    way_out="Write an f-string, with lazy(lambda: ...) around it where what it reads may change.",
+    way_out="Write an f-string, inside lazy(lambda: ...) where its parts may change.",
 )
 NOT_LITERAL = kind(
     "NA0312",
     "not-literal",
-    cause="Ruby that only Ruby could know: a method, a condition, the environment. It is read here and not run.",
+    cause="Only Ruby could compute this (a method, a condition, the environment); the file is read, not run.",
     example='default_attributes "host" => `hostname`',
-    way_out="Write the value out, or the whole file as JSON: knife role show NAME -F json.",
+    way_out="Write the value out, or the file as JSON: knife role show NAME -F json.",
 )
 TWO_LANGUAGES = kind(
     "NA0313",
@@ -107,33 +104,30 @@ JSON_COUNTS = kind(
 NO_CONSTRAINT = kind(
     "NA0315",
     "no-constraint",
-    cause=(
-        "A metadata.json asks for a version of a cookbook in words that are no constraint; any version will "
-        "do, as in Chef."
-    ),
+    cause=("A version constraint in metadata.json is not understood; any version will do, as in Chef."),
     example='{"dependencies": {"runit": [">= 1.0", "< 2.0"]}}',
     way_out="Write one constraint, or none.",
 )
 MISSING_COOKBOOK = kind(
     "NA0316",
     "missing-cookbook",
-    cause="A cookbook is not there, and nothing says what fetches it; or it was not read: --roles-only.",
+    cause="A cookbook is missing and nothing fetches it, or --roles-only skipped it.",
     example="nodeattrs run --repo . --run-list 'role[web]' --roles-only",
     way_out="Fetch it (berks vendor), or name its folder: [chef] cookbook_paths.",
 )
 POLICY_WITHOUT_LOCK = kind(
     "NA0470",
     "policy-without-lock",
-    cause="A Policyfile without its lock: the cookbooks of the repository are used, in the versions that lie there.",
+    cause="A Policyfile has no lock: the cookbooks of the repository are used.",
     example="nodeattrs run --repo . --policy-name web, where Policyfile.rb has no Policyfile.lock.json",
     way_out="Make the lock: chef install.",
 )
 KITCHEN_NAME = kind(
     "NA0471",
     "kitchen-name",
-    cause="The name of a suite or a platform of Test Kitchen is ERB, which is not run: it is no node here.",
+    cause="The name of a Test Kitchen suite or platform is ERB, which is not run.",
     example="- name: <%= ENV['PLATFORM'] %>",
-    way_out="Write the name out, in kitchen.local.yml for example.",
+    way_out="Write the name out, for example in kitchen.local.yml.",
 )
 OUTSIDE = kind(
     "NA0317",
@@ -141,54 +135,50 @@ OUTSIDE = kind(
     cause="The repository names a file or folder outside of itself, which is not read.",
     example='cookbook_path "/var/chef/cookbooks" in .chef/config.rb, or datadir: /srv/hieradata in hiera.yaml',
     way_out=(
-        "--allow-path DIR, or nodeattrs trust DIR for a repository of your own; a folder of Chef's "
-        "configuration is named under [chef]."
+        "--allow-path DIR; nodeattrs trust DIR for your own repository; [chef] for a folder of Chef's configuration."
     ),
 )
 NOT_TRUSTED = kind(
     "NA0318",
     "not-trusted",
-    cause="A repository sets a limit above the default, which does not count.",
+    cause="A repository raises a limit, which does not count.",
     example="[limits] bytes = 100000000 in a nodeattrs.toml that came with a clone",
-    way_out="--budget for one command, or nodeattrs trust DIR for a repository of your own.",
+    way_out="--budget for one command, or nodeattrs trust DIR for your own repository.",
 )
 RUBY_HELPER = kind(
     "NA0320",
     "ruby-helper",
-    cause=(
-        "A library that Ruby cannot load, so that an attribute file may lack it; or a value of Ruby that is "
-        "kept as its text."
-    ),
+    cause=("Ruby cannot load a library that attribute files may need; or a Ruby value is kept as its text."),
     example='default["fstab"]["ignored"] = /^tmpfs/',
-    way_out="Write the text itself; of a library, keep what attribute files need apart from what needs Chef.",
+    way_out="Write the text itself; keep helpers of attribute files apart from what needs Chef.",
 )
 SEVERAL_DOCUMENTS = kind(
     "NA0330",
     "several-documents",
     cause="A YAML file holds several documents where one layer is wanted.",
     example='read_layer("all.yaml")',
-    way_out="Say which, document=1, or fold the file on the command line: each document is a layer there.",
+    way_out="Choose with document=1; on the command line each document is a layer.",
 )
 NO_DOCUMENT = kind(
     "NA0331",
     "no-document",
-    cause="A file has fewer documents than the one that was asked for.",
+    cause="A file has fewer documents than were asked for.",
     example="nodeattrs fold all.yaml#3",
-    way_out="The message says how many there are; they count from 1.",
+    way_out="Documents count from 1; the message says how many there are.",
 )
 TAG_REFUSED = kind(
     "NA0332",
     "tag-refused",
-    cause="What was given for a YAML tag in tags= could make no value of what stands under it.",
+    cause="A function of tags= could not read what stands under its tag.",
     example='read_layer("a.yaml", tags={"!int": int}) of the line port: !int http',
     way_out="Mend the line, or let the function take it.",
 )
 NO_LEVEL = kind(
     "NA0333",
     "no-level",
-    cause="A file of data under attributes/ that sets no level; it is passed over.",
+    cause="A data file under attributes/ sets no level; it is passed over.",
     example='attributes/users.json with {"users": ["ada"]}',
-    way_out="Write default or another level above its keys; what programs read belongs into files/.",
+    way_out="Write default or another level above its keys; move data of programs into files/.",
 )
 NUMBER_FOR_TEXT = kind(
     "NA0334",
@@ -200,14 +190,14 @@ NUMBER_FOR_TEXT = kind(
 CONDITIONAL_DOCUMENT = kind(
     "NA0335",
     "conditional-document",
-    cause="A document that Spring takes under a profile alone; in a fold it counts always.",
+    cause="Spring takes this document under a profile alone; a fold takes it always.",
     example="spring.config.activate.on-profile: docker in the second document of application.yml",
-    way_out="Name the documents that count: nodeattrs fold application.yml#1.",
+    way_out="Name the documents: nodeattrs fold application.yml#1.",
 )
 DOTTED_KEY = kind(
     "NA0336",
     "dotted-key",
-    cause="A key with dots beside a path of the same steps: for a fold they are two values, for Spring one.",
+    cause="A dotted key and a path have the same steps; Spring reads them as one.",
     example="server.port: 9090 in one file, and server: {port: 8080} in another",
     way_out="Write both in one way.",
 )
@@ -230,18 +220,14 @@ EMPTY_RUN_LIST = kind(
 SAME_KEY_AS_TEXT = kind(
     "NA0416",
     "same-key-as-text",
-    cause=(
-        "A number and its own text are keys of one map; what is saved has text for keys, and keeps the last of the two."
-    ),
+    cause=("A map has a number and its text as keys; the last of the two is saved."),
     example='node.default["ports"] = {80: "http", "80": "web"}',
     way_out="Write both as text.",
 )
 UNUSED_ROLE = kind(
     "NA0420",
     "unused-role",
-    cause=(
-        "A role that is on no run-list of a node that the repository describes, and that no other text of it names."
-    ),
+    cause=("A role is on no run-list of a node, and no other text names it."),
     example="roles/old.json, where no file in nodes/ has role[old]",
     way_out="Remove it, or put it on a run-list.",
 )
@@ -255,7 +241,7 @@ UNREAD_ATTRIBUTES = kind(
 ALWAYS_OVERRIDDEN = kind(
     "NA0422",
     "always-overridden",
-    cause="A value that something stronger overrides wherever it counts: it is read on no node.",
+    cause="A stronger value overrides this one on every node.",
     example="port: 80 in a role whose only environment has port: 8080 as an override",
     way_out="Remove it, or the value that overrides it.",
 )
@@ -269,7 +255,7 @@ EQUAL_TO_OVERRIDDEN = kind(
 MISSPELT = kind(
     "NA0424",
     "misspelt",
-    cause="A key that no code names, and that looks like one that code reads or sets in the same place.",
+    cause="No code names this key, and it looks like one that code uses there.",
     example="apache: {listen_prot: 80} where cookbooks/apache sets listen_port",
     way_out="Write the key that the message names.",
 )
@@ -283,9 +269,9 @@ TYPE_CHANGE = kind(
 UNUSED_KEY = kind(
     "NA0426",
     "unused-key",
-    cause="A key of Hiera's data that no class of its module has as a parameter, and that no text looks up.",
+    cause="A Hiera key is no parameter of its module's class, and no text looks it up.",
     example="profile::web::prot: 80",
-    way_out="Remove it, or mend the name.",
+    way_out="Remove it, or correct the name.",
 )
 UNREAD_DATA_FILE = kind(
     "NA0427",
@@ -313,50 +299,47 @@ UNUSED_ATTRIBUTE = kind(
     "unused-attribute",
     cause="An attribute that no cookbook names, in a map whose other keys cookbooks name one by one.",
     example="apache: {log_bak_dir: /srv} where cookbook apache sets and reads others below apache only",
-    way_out="Remove it, or mend its path.",
+    way_out="Remove it, or correct its path.",
 )
 FETCHED_COOKBOOK = kind(
     "NA0431",
     "fetched-cookbook",
-    cause="A cookbook that is not in the repository; a Berksfile, Cheffile or Policyfile says what is fetched.",
+    cause="A cookbook is not in the repository; a Berksfile, Cheffile or Policyfile fetches it.",
     example='depends "nginx" in a cookbook beside a Berksfile',
     way_out="For a closer check fetch it: berks vendor.",
 )
 SOLO_ATTRIBUTES = kind(
     "NA0432",
     "solo-attributes",
-    cause=("A node document has attributes at its top, which only chef-solo reads there (-j); here they are not set."),
+    cause=("A node document has attributes at its top, which only chef-solo reads (-j)."),
     example='nodes/web1.json: {"run_list": ["nginx"], "nginx": {"port": 80}}',
-    way_out="Put them under normal, or give the file to a run as --json-attributes.",
+    way_out="Put them under normal, or pass the file as --json-attributes.",
 )
 DEPENDENCY_RING = kind(
     "NA0433",
     "dependency-ring",
-    cause=("Cookbooks depend on each other in a ring. A run loads each once, and cuts the ring where it meets it."),
+    cause=("Cookbooks depend on each other in a ring; a run cuts it where it meets it."),
     example='depends "app" in cookbook db, and depends "db" in cookbook app',
-    way_out="Take one of the dependencies out, where the order of attribute files matters.",
+    way_out="Remove a dependency where the order of attribute files matters.",
 )
 FOLDER_NAME = kind(
     "NA0434",
     "folder-name",
-    cause=(
-        "The folder of a cookbook has another name than its metadata gives it. Chef knows that one only; here "
-        "both find it."
-    ),
+    cause=("A cookbook's folder has another name than its metadata, which Chef knows; here both work."),
     example='name "ntp" in cookbooks/ntp-cookbook/metadata.rb',
-    way_out="Call the folder so, too.",
+    way_out="Rename the folder.",
 )
 MISSING_ROLE = kind(
     "NA0435",
     "missing-role",
-    cause="A role that a run-list of the repository names and that is not there.",
+    cause="A run-list names a role that does not exist.",
     example='run_list: ["role[wbe]"] in nodes/web1.json',
     way_out="Write roles/NAME.json, .yaml or .py, or mend the name.",
 )
 MISSING_RECIPE = kind(
     "NA0436",
     "missing-recipe",
-    cause="A recipe that a run-list of the repository names and that its cookbook does not have.",
+    cause="A run-list names a recipe that its cookbook does not have.",
     example='run_list: ["recipe[app::deploi]"] in roles/web.json',
     way_out="Write cookbooks/app/recipes/NAME.py, or mend the name.",
 )
@@ -370,9 +353,9 @@ MISSING_ENVIRONMENT = kind(
 VALUE_CHANGES = kind(
     "NA0461",
     "value-changes",
-    cause="A line because of which values are others than before: what `nodeattrs impact --format sarif` notes.",
+    cause="This line changes values (`nodeattrs impact --format sarif`).",
     example="roles/web.json:12: 212 nodes: apache2.port 80 -> 8080",
-    way_out="Nothing, if that is what was meant; --ignore-path PATH passes it over.",
+    way_out="Nothing, if that is what you meant; --ignore-path PATH passes it over.",
 )
 NO_LONGER_ANSWERS = kind(
     "NA0462",
@@ -384,33 +367,31 @@ NO_LONGER_ANSWERS = kind(
 CHANGES_NOTHING = kind(
     "NA0463",
     "changes-nothing",
-    cause="A changed line that sets a value which something else overrides for everybody who was asked.",
+    cause="A changed line sets a value that is overridden on every subject.",
     example="roles/base.json:4: app.workers is overridden on all 3 nodes by environments/production.yaml:7",
-    way_out="Write it where it counts, or leave it out.",
+    way_out="Write it where it counts, or remove it.",
 )
 
 IMPACT_NOT_KNOWN = kind(
     "NA0464",
     "impact-not-known",
-    cause="A change may have effects that `impact` cannot find: a node cannot be resolved, or code was not run.",
+    cause="`impact` may miss effects: a node cannot be resolved, or code was not run.",
     example="impact main..HEAD, where a node needs a cookbook that is not there",
-    way_out="Correct what the details name, give facts with --facts, or accept it with --allow-unknown.",
+    way_out="Correct what the details name, pass --facts, or accept it with --allow-unknown.",
 )
 
 # Stores: NA05xx
 DAMAGED = kind(
     "NA0503",
     "damaged",
-    cause="Something that is kept cannot be read back, or does not fit together.",
+    cause="Stored data cannot be read back, or do not fit together.",
     example="nodeattrs store check, after a disk has failed",
     way_out="An older revision may be whole (`nodeattrs history`); else import an export.",
 )
 SAVED_NOTE = kind(
     "NA0505",
     "saved-note",
-    cause=(
-        "The origins of a saved node's values are not known: it came without a snapshot, or its document was edited."
-    ),
+    cause=("A saved node's origins are not known: there is no snapshot, or the document was edited."),
     example="nodeattrs explain web1, after `store import` of a document that Chef wrote",
     way_out="Run the node again.",
 )
@@ -419,9 +400,9 @@ SAVED_NOTE = kind(
 WORKER_DIED = kind(
     "NA1402",
     "worker-died",
-    cause="A process that ran nodes has died, or several did over the same nodes.",
+    cause="A process that ran nodes died, or several did over the same nodes.",
     example="nodeattrs fleet resolve --jobs 64",
-    way_out="It may have had too little memory: try with fewer at a time.",
+    way_out="Memory may be short: run fewer at a time.",
 )
 CLUSTER_GONE = kind(
     "NA1403",
@@ -433,16 +414,16 @@ CLUSTER_GONE = kind(
 STORE_GONE = kind(
     "NA1404",
     "store-gone",
-    cause="Many nodes in a row could not be read from the store, or saved to it.",
+    cause="The store failed for many nodes in a row.",
     example="a server of PostgreSQL that was stopped, a disk that is full",
-    way_out="Bring the store back, and go on with --since.",
+    way_out="Repair the store, and go on with --since.",
 )
 OTHER_REPOSITORY = kind(
     "NA1405",
     "other-repository",
-    cause="A worker has another repository than the one that was asked for, or none.",
+    cause="A worker has another repository, or none.",
     example="a worker whose checkout is of yesterday",
-    way_out="Bring it up to date there, or send it: --ship.",
+    way_out="Update it there, or send it: --ship.",
 )
 OTHER_VERSION = kind(
     "NA1406",
@@ -461,21 +442,21 @@ OTHER_CLOCK = kind(
 BAD_PACK = kind(
     "NA1408",
     "bad-pack",
-    cause="A repository that was sent is damaged, or has something in it that is no file of one.",
+    cause="A repository that was sent is damaged, or holds something that is not its file.",
     example="a pack with the path ../../etc/passwd",
-    way_out="Nothing of it was written; send it again.",
+    way_out="Send it again; nothing was written.",
 )
 LEADS_OUT = kind(
     "NA1409",
     "leads-out",
-    cause="A link of the repository leads out of it, and --ship sends nothing from elsewhere.",
+    cause="A link leads out of the repository, and --ship sends nothing from elsewhere.",
     example="cookbooks/ntp -> /home/ann/ntp",
-    way_out="Copy it into the repository, or keep the repository on every machine.",
+    way_out="Copy the target into the repository, or keep the repository on every machine.",
 )
 ALREADY_RUN = declared(
     "NA1410",
     "AlreadyRun",
-    cause="A node that a call of a fleet was to run again, since the worker that had run it was thought dead.",
+    cause="A node that a fleet was to run again, after its worker was taken for dead.",
     example="A cluster hands web1 out again after a worker has lost its connection.",
     way_out="Nothing: what it left is there.",
 )

@@ -110,9 +110,9 @@ class ResourceFailed(NodeattrsError):
     entry = declared(
         "NA0604",
         "ResourceFailed",
-        cause="A resource that cannot be read, or cannot be brought into the state that was asked for.",
+        cause="A resource cannot be read, or cannot be brought into its state.",
         example='file("/proc/x", content="a")',
-        way_out="The message has the reason of the system.",
+        way_out="The message has the system's reason.",
     )
 
 
@@ -158,7 +158,7 @@ class MoreRelations(NodeattrsError):
     entry = declared(
         "NA0620",
         "MoreRelations",
-        cause="Types of modules whose resources an agent may relate or refresh in ways that are not known here.",
+        cause="Resources of module types may have relations or refreshes that are not known.",
         example="nodeattrs catalog check --puppet web1.json, with a mysql_grant",
-        way_out="Name the folder of their modules with --modulepath; what remains only their Ruby could say.",
+        way_out="Name their folder with --modulepath; what remains only their Ruby could say.",
     )

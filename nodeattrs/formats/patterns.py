@@ -41,7 +41,7 @@ class BadPattern(BadArgument):
     entry = declared(
         "NA0008",
         "BadPattern",
-        cause="A regular expression that cannot be compiled, or that needs the package regex.",
+        cause="A regular expression cannot be compiled, or needs the package regex.",
         example="nodeattrs search 'name~\"(a+\"'",
         way_out="Correct it; for Ruby's own constructs: pip install 'nodeattrs[regex]'.",
     )

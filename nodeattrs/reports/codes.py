@@ -14,12 +14,13 @@ from nodeattrs.reports.screen import Screen, in_columns
 _HEAD = """\
 # Codes
 
-Every error, every warning and everything that a check finds has a code. It stands behind the sentence, and in JSON
-beside it: `code`; an error in Python has it as `error.code`. `nodeattrs codes NA1203` prints on the command line what
-stands here. A code never changes its meaning; one that goes away is not given again.
+On this page you find what a code means and what to do about it. `nodeattrs codes NA1203` prints the same, with an
+example; `nodeattrs codes NA12` prints a list.
 
-Each error class of the package declares its code, and each dialect the codes of its kinds. This page is made of these
-declarations: `python -m nodeattrs.reports.codes > docs/codes.md`.
+Every error, warning and finding has a code. It stands behind the sentence; in JSON it is `code`, in Python
+`error.code`. A code never changes its meaning, and one that goes away is not given again.
+
+The package declares the codes beside the errors. `python -m nodeattrs.reports.codes > docs/codes.md` writes this page.
 """
 
 
@@ -55,16 +56,21 @@ def matching(word: str) -> list[Code]:
 
 
 def page() -> str:
-    """The text of docs/codes.md: every code, under a heading for each room."""
+    """The text of docs/codes.md: a table of codes for each room."""
     return "\n".join([_HEAD, *_rooms()])
 
 
 def _rooms() -> Iterator[str]:
     for room, entries in groupby(codes().values(), lambda one: one.room):
-        yield f"## {room}\n"
-        for one in entries:
-            names = ", ".join(f"`{name}`" for name in one.names)
-            yield f"### {one.code}\n\n{names}. {one.cause}\n\nFor example: `{one.example}`\n\n{one.way_out}\n"
+        yield f"## {room}\n\n|code|name|cause|way out|\n|---|---|---|---|"
+        yield from map(_row, entries)
+        yield ""
+
+
+def _row(one: Code) -> str:
+    names = ", ".join(f"`{name}`" for name in one.names)
+    texts = (text.replace("|", "\\|") for text in (one.cause, one.way_out))
+    return "|".join(["", f'<a id="{one.code.lower()}"></a>{one.code}', names, *texts, ""])
 
 
 if __name__ == "__main__":

@@ -38,9 +38,9 @@ NO_FILE = kind(
 NO_ROLE = kind(
     "NA1306",
     "no-role",
-    cause="A role that is in none of the folders where roles are sought.",
+    cause="A role is in none of the folders of roles.",
     example="roles: [ngnix]",
-    way_out="Mend the name, or name its folder in roles_path.",
+    way_out="Correct the name, or add its folder to roles_path.",
 )
 CYCLE = kind(
     "NA1307",
@@ -73,16 +73,16 @@ VARIABLE_NAME = kind(
 UNDEFINED = kind(
     "NA1311",
     "undefined",
-    cause="A name that must be known before any host is asked, and that is not.",
+    cause="A name that must be known before any host is asked is not set.",
     example="roles: ['{{ which }}'], where only group_vars has which",
     way_out="Give it with -e or in the vars of the play.",
 )
 UNPARSED = kind(
     "NA1312",
     "unparsed",
-    cause="A source of the inventory that cannot be read: a warning, or an error where ansible.cfg asks for it.",
+    cause="An inventory source cannot be read; ansible.cfg decides between warning and error.",
     example="[web without its bracket",
-    way_out="Mend the line that the message names.",
+    way_out="Correct the line that the message names.",
 )
 NOTHING_PARSED = kind(
     "NA1313",
@@ -150,7 +150,7 @@ RESERVED_NAME = kind(
 SKIPPED = kind(
     "NA1322",
     "skipped",
-    cause="A group, or a key of a group, of an inventory in YAML that means nothing.",
+    cause="A group of a YAML inventory has a key that means nothing.",
     example="web: {host: {web1: }}",
     way_out="A group has hosts, vars and children.",
 )
@@ -192,23 +192,23 @@ MISSING = kind(
 BROKEN = kind(
     "NA1328",
     "broken",
-    cause="A file of variables that cannot be read and costs only its own variables, since that was asked for.",
+    cause="A file of variables cannot be read; by request only its variables are missing.",
     example="nodeattrs ansible explain web1 port --lenient",
-    way_out="Mend the line that the message names.",
+    way_out="Correct the line that the message names.",
 )
 NOT_EVALUATED = kind(
     "NA1330",
     "not-evaluated",
-    cause="A template that --render leaves as it is; the message names it and says why.",
+    cause="--render leaves a template as it is; the message says why.",
     example="url: \"{{ lookup('env', 'HOME') }}\"",
-    way_out="Give the variable with -e where only Ansible knows it.",
+    way_out="Pass the variable with -e where only Ansible knows it.",
 )
 VAULT = kind(
     "NA1331",
     "vault",
     cause="A vault that none of the passwords opens.",
     example="nodeattrs ansible vars web1 --vault-password-file old.txt",
-    way_out="Name the password that it was encrypted with; ID@FILE says for which vault ids it is.",
+    way_out="Name its password; ID@FILE says for which vault ids it is.",
 )
 UNUSED_VARIABLE = kind(
     "NA1332",
@@ -227,16 +227,16 @@ MISSPELT_VARIABLE = kind(
 UNDEFINED_VARIABLE = kind(
     "NA1334",
     "undefined-variable",
-    cause="A variable that a template mentions, never with a word about its absence, and that nothing sets.",
+    cause="A template uses a variable that is not set, and has no default for it.",
     example='listen: "{{ http_port }}"',
-    way_out="Set it, or say {{ http_port | default(80) }}.",
+    way_out="Set it, or write {{ http_port | default(80) }}.",
 )
 SHADOWED_VARIABLE = kind(
     "NA1335",
     "shadowed-variable",
-    cause="A variable of an inventory that counts on no host: something stronger sets it on each that has it.",
+    cause="An inventory variable wins on no host.",
     example="http_port under [web:vars], and in group_vars/all.yml",
-    way_out="Remove it, or put it where it counts; `nodeattrs ansible explain` says why it does not.",
+    way_out="Remove it, or move it; `nodeattrs ansible explain` says why.",
 )
 GROUP_SEARCH = kind(
     "NA1336",
@@ -248,9 +248,9 @@ GROUP_SEARCH = kind(
 INI_COMMENT = kind(
     "NA1337",
     "ini-comment",
-    cause="A # in an inventory in INI: it ends a value on the line of a host, and belongs to a text under [web:vars].",
+    cause="A # in an INI inventory: it ends a host's value, but is text under [web:vars].",
     example="web1 password=ab#cd, and comment=abc # tail under [web:vars]",
-    way_out="Put the value in quotes, and a comment on a line of its own.",
+    way_out="Quote the value, and put comments on their own lines.",
 )
 NO_EFFECT = kind(
     "NA1338",
@@ -262,9 +262,9 @@ NO_EFFECT = kind(
 PASSED_OVER = kind(
     "NA1339",
     "passed-over",
-    cause="A file of variables beside another one of the same name, which Ansible reads instead.",
+    cause="Two files of variables share a name; Ansible reads the other.",
     example="group_vars/db.yaml beside group_vars/db.yml",
-    way_out="Join the two, or make a folder group_vars/db/ of them.",
+    way_out="Join them, or make a folder group_vars/db/ of them.",
 )
 CONDITION = kind(
     "NA1340",

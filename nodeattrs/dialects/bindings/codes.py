@@ -436,25 +436,23 @@ SHARED_ID = kind(
 ABSTRACT_CLASS = kind(
     "NA1273",
     "abstract-class",
-    cause="A key is bound to a class of which nothing can be made: a Protocol, or one with abstract methods.",
+    cause="A class that cannot be made, a Protocol or an abstract one, is bound.",
     example="app.bind(Repo).to_class(Repo), and Repo is a Protocol",
-    way_out="Bind it to a class that has all of its methods.",
+    way_out="Bind a class that has all methods.",
 )
 UNFILLED = kind(
     "NA1274",
     "unfilled",
-    cause="A factory has a parameter that cannot be filled: its annotation names no key.",
+    cause="A factory's parameter has no annotation that names a key.",
     example='app.bind("db").to_factory(lambda url: connect(url))',
-    way_out=(
-        'Annotate it, `Annotated[str, named("db_url")]`, give it a default, or make it a keyword that who asks gives.'
-    ),
+    way_out=('Write `Annotated[str, named("db_url")]`, give a default, or make it a keyword of the caller.'),
 )
 SCOPE = kind(
     "NA1275",
     "scope",
-    cause="A key that lives in a scope is needed where no such scope is open.",
+    cause="A key of a scope is needed where no such scope is open.",
     example='app.bind(Session).to_class(Session).scope("request"), and a singleton needs it',
-    way_out='Ask inside of `with injector.scope("request")`, or let who needs it live there, too.',
+    way_out='Ask inside of `with injector.scope("request")`, or put its user into that scope.',
 )
 NEEDS_AWAIT = kind(
     "NA1276",

@@ -31,7 +31,7 @@ DEFINITION = kind(
 TYPE = kind(
     "NA1105",
     "type",
-    cause="Two values cannot be combined under these mergers; or conf_d is something and no text.",
+    cause="Two values cannot be combined under these mergers; or conf_d is not text.",
     example="l: 5 after l: [1] under list(append)",
     way_out="Give both the same kind, or choose another merger.",
 )
@@ -108,16 +108,16 @@ EXTRA = kind(
 INPUT = kind(
     "NA1131",
     "input",
-    cause="A file or folder that is named as user-data, and has none.",
+    cause="A file or folder holds no user-data.",
     example="nodeattrs cloud-config merge plan.json",
-    way_out=("Name a file that has some: user-data, a plan of Terraform, a secret of Cluster API, an instance folder."),
+    way_out=("Name user-data, a Terraform plan, a secret of Cluster API, or an instance folder."),
 )
 TEMPLATE = kind(
     "NA1132",
     "template",
-    cause="A Jinja template that cannot be rendered, or that asks for something that templates may not do.",
+    cause="A Jinja template cannot be rendered, or asks for something forbidden.",
     example="## template: jinja followed by {% if",
-    way_out="Mend the template; `cloud-init query` shows what instance data there is.",
+    way_out="Correct it; `cloud-init query` shows the instance data.",
 )
 INSTANCE_DATA = kind(
     "NA1133",
@@ -139,19 +139,16 @@ VENDOR_SWITCH = kind(
 VALUE = kind(
     "NA1135",
     "value",
-    cause=("A scalar that its tag cannot mean, at which cloud-init itself fails; or a part that has no text at all."),
+    cause=("A scalar does not fit its tag, so cloud-init fails; or a part has no text."),
     example="a: !!bool maybe",
-    way_out="Leave the tag out, or quote the text.",
+    way_out="Remove the tag, or quote the text.",
 )
 UNDEFINED_VARIABLE = kind(
     "NA1136",
     "undefined-variable",
-    cause=(
-        "A template asks for a variable that the instance data do not have: cloud-init writes "
-        "CI_MISSING_JINJA_VAR/ and its name."
-    ),
+    cause=("A template's variable is not in the instance data; the result is CI_MISSING_JINJA_VAR/NAME."),
     example="hostname: {{ nope }}",
-    way_out='See what there is with `cloud-init query --all`, or write {{ nope | default("x") }}.',
+    way_out='Look at `cloud-init query --all`, or write {{ nope | default("x") }}.',
 )
 NO_DICT_MERGER = kind(
     "NA1151",
@@ -261,23 +258,23 @@ UNKNOWN_TYPE = kind(
 REPEATED_KEY = kind(
     "NA1166",
     "repeated-key",
-    cause="A key is written twice in one mapping: only the last one counts.",
+    cause="One mapping has a key twice: the last one counts.",
     example="runcmd: [a] and then runcmd: [b] in one file",
-    way_out="Remove one of the two, or make one list of both.",
+    way_out="Remove one, or join both lists.",
 )
 USERS_WITHOUT_DEFAULT = kind(
     "NA1167",
     "users-without-default",
-    cause="users without default: the image's own user is not created.",
+    cause="users lacks default: the image's own user is not created.",
     example="users: [{name: web}]",
-    way_out="Write - default as the first item; leave it out only if that user is not wanted.",
+    way_out="Write - default as the first item, if that user is wanted.",
 )
 LIST_HIDDEN = kind(
     "NA1168",
     "list-hidden",
-    cause="The list of a weaker layer is not used, since user-data or vendor-data has one.",
+    cause="A weaker layer's list is not used: user-data or vendor-data has one.",
     example="packages: [vim] in vendor-data, and packages: [git] in user-data",
-    way_out="Write all items into the stronger one: layers are not joined list by list.",
+    way_out="Write all items into the stronger one.",
 )
 COMMANDS_NO_LIST = kind(
     "NA1169",
@@ -291,7 +288,7 @@ COMMAND_NO_TEXT = kind(
     "command-no-text",
     cause="A command is neither a text nor a list: no command of the list is run.",
     example="- echo a: b",
-    way_out="Quote the whole line, or write it as a block.",
+    way_out="Quote the whole line, or write a block.",
 )
 PERMISSIONS_NUMBER = kind(
     "NA1171",
@@ -317,7 +314,7 @@ BYTE_ORDER_MARK = kind(
 FIRST_LINE = kind(
     "NA1174",
     "first-line",
-    cause="The first line is nearly the one that is needed, or stands further down: the part is ignored.",
+    cause="The first line is misspelt, or stands further down: the part is ignored.",
     example="# cloud-config",
     way_out="Write #cloud-config, without a blank, as the first line.",
 )
@@ -366,28 +363,28 @@ SCHEMA_DEPRECATED = kind(
 COMMAND_WORDS = kind(
     "NA1181",
     "command-words",
-    cause="The words of one command are items of runcmd or bootcmd: each of them runs as a command.",
+    cause="Words of one command are items of runcmd or bootcmd: each runs as a command.",
     example="runcmd: [systemctl, enable, nginx]",
-    way_out="Write the words as a list in the list: - [systemctl, enable, nginx].",
+    way_out="Write a list in the list: - [systemctl, enable, nginx].",
 )
 NOT_IN_USER_DATA = kind(
     "NA1183",
     "not-in-user-data",
-    cause="A key that cloud-init reads before it has user-data: there nothing comes of it.",
+    cause="cloud-init reads this key before user-data: it has no effect there.",
     example="network: {version: 2} below #cloud-config",
-    way_out="Give it as the network-config of the data source, or write it into a file of /etc/cloud/cloud.cfg.d.",
+    way_out="Use the data source's network-config, or a file in /etc/cloud/cloud.cfg.d.",
 )
 OWNER_TOO_EARLY = kind(
     "NA1182",
     "owner-too-early",
-    cause="A file of write_files belongs to a user of users, which cloud-init makes after it has written files.",
+    cause="A file belongs to a user that cloud-init makes after it writes files.",
     example="write_files: [{path: /a, owner: app}] beside users: [default, {name: app}]",
     way_out="Write defer: true into the entry.",
 )
 PASSWD_NO_HASH = kind(
     "NA1184",
     "passwd-no-hash",
-    cause="A password that is written where cloud-init takes a hash: no password fits it.",
+    cause="A plain password stands where cloud-init takes a hash: no password fits.",
     example="users: [{name: web, passwd: hunter2}]",
-    way_out="Write a hash, as `mkpasswd --method=sha-512` prints it, or write the text as plain_text_passwd.",
+    way_out="Write a hash (`mkpasswd --method=sha-512`), or use plain_text_passwd.",
 )

@@ -45,7 +45,7 @@ DIG_TYPE_MISMATCH = kind(
     "dig_type_mismatch",
     cause="A step of a dotted key into a text, a number, or past a list.",
     example="nodeattrs hiera lookup users.anna.uid.x",
-    way_out="A list takes a number from 0, a map a key.",
+    way_out="Use a number from 0 for a list, a key for a map.",
 )
 HASH_IN_UNIQUE = kind(
     "NA1007",
@@ -99,7 +99,7 @@ MISSING_STRATEGY = kind(
 BAD_OPTION = kind(
     "NA1014",
     "bad_option",
-    cause="An option that the strategy does not know, or a value that the option does not take.",
+    cause="The strategy does not know the option, or the option the value.",
     example='merge: {strategy: hash, knockout_prefix: "--"}',
     way_out="The hint lists those that it knows.",
 )
@@ -113,9 +113,9 @@ KEY_SYNTAX = kind(
 VALUE_TYPE_MISMATCH = kind(
     "NA1016",
     "value_type_mismatch",
-    cause="The value is not of the type that was asked for (exit code 4).",
+    cause="The value is not of the requested type (exit code 4).",
     example="nodeattrs hiera lookup port --type String",
-    way_out="Mend the data, the type, or convert it: convert_to in lookup_options.",
+    way_out="Correct the data or the type, or convert it: convert_to in lookup_options.",
 )
 RECURSIVE_LOOKUP = kind(
     "NA1017",
@@ -148,7 +148,7 @@ METHOD_NOT_ALLOWED_HERE = kind(
 PATH_OUTSIDE = kind(
     "NA1021",
     "path_outside",
-    cause="A location was filled in with a value that leads out of its folder.",
+    cause="An interpolated location leads out of its folder.",
     example='path: "%{facts.team}.yaml" with the fact ../../etc',
     way_out="A fact that names a file must not have `..` or begin with a slash.",
 )
@@ -225,7 +225,7 @@ UNREADABLE_FILE = kind(
 BAD_DATA_VALUE = kind(
     "NA1032",
     "bad_data_value",
-    cause="A key holds what data may not hold: a date, a time, a key that is no text.",
+    cause="A key holds a date, a time, or a key that is no text.",
     example="since: 2024-01-02",
     way_out="Put it in quotes.",
 )
@@ -239,7 +239,7 @@ CONFIG_INVALID = kind(
 UNSUPPORTED_VERSION = kind(
     "NA1034",
     "unsupported_version",
-    cause="A hiera.yaml of a version that does not count where it lies, or of one that there is not.",
+    cause="A hiera.yaml has a version that does not exist, or does not count there.",
     example="version: 3 in an environment",
     way_out="Write version 5; the message shows it.",
 )
@@ -309,7 +309,7 @@ DEFAULT_HIERARCHY_NOT_IN_MODULE = kind(
 NO_DATA_FILES = kind(
     "NA1044",
     "no_data_files",
-    cause="Not one file of a hierarchy is there; a warning.",
+    cause="No file of a hierarchy exists.",
     example="datadir: /etc/puppetlabs/code/environments/production/data, on another machine",
     way_out="Name a datadir beside hiera.yaml, or give the facts that its paths need.",
 )
@@ -323,7 +323,7 @@ CANNOT_DECRYPT = kind(
 OLD_VERSION = kind(
     "NA1046",
     "old_version",
-    cause="A hiera.yaml of version 3 or 4, which counts, and which Puppet calls deprecated; a warning.",
+    cause="Puppet calls hiera.yaml of version 3 or 4 deprecated; this one counts.",
     example="version: 3 in the global layer",
     way_out="Write version 5; the message shows it.",
 )
@@ -331,35 +331,35 @@ UNSET_VARIABLE = kind(
     "NA1047",
     "UnsetVariable",
     "unset_variable",
-    cause="A text names a variable that is not set: an error of Puppet 8, and a warning for Puppet 7.",
+    cause="A text names an unset variable: an error in Puppet 8, a warning in Puppet 7.",
     example='motd: "on %{facts.site}" for a node without the fact site',
-    way_out="Give the variable (--facts, --set), take it out, or ask for --puppet-version 7.",
+    way_out="Set it (--facts, --set), remove it, or pass --puppet-version 7.",
 )
 NEVER_DECRYPTED = kind(
     "NA1048",
     "never_decrypted",
-    cause="A text that hiera-eyaml encrypted, and that Puppet hands on as it is; a warning.",
+    cause="Puppet hands on a text that hiera-eyaml encrypted.",
     example="password: | with ENC[PKCS7,..] below it, or ENC[PKCS7,..] in a level of yaml_data",
     way_out="Write > (a folded block) in place of |; give the level lookup_key: eyaml_lookup_key.",
 )
 USELESS_OPTION = kind(
     "NA1049",
     "useless_option",
-    cause="An entry of lookup_options, or a part of it, that counts for no lookup; a warning.",
+    cause="An entry of lookup_options, or a part of it, counts for no lookup.",
     example="ntp::servers: {merge: deep, knockout_prefix: '--'}: the prefix belongs into merge",
-    way_out="The message says where it counts, or which key it was meant for.",
+    way_out="The message says where it counts, or which key was meant.",
 )
 LEGACY_FACT = kind(
     "NA1051",
     "legacy_fact",
-    cause="A level or a value names a legacy fact, which agents of Puppet 8 no longer send; a warning.",
+    cause="A level or value names a legacy fact, which Puppet 8 agents do not send.",
     example="path: os/%{::osfamily}.yaml",
-    way_out="Write the fact that the message names, here facts.os.family; or set puppet_version = 7.",
+    way_out="Write the fact that the message names; or set puppet_version = 7.",
 )
 REDACTED_TEXT = kind(
     "NA1050",
     "redacted_text",
-    cause="A Sensitive inside a text: the text has `Sensitive [value redacted]` there, in Puppet too; a warning.",
+    cause="A Sensitive inside a text becomes `Sensitive [value redacted]`, in Puppet too.",
     example="url: \"db://%{lookup('pw')}@db\" where lookup_options converts pw to Sensitive",
-    way_out="Convert the whole text to Sensitive, and leave the key that it names as it is.",
+    way_out="Convert the whole text to Sensitive, and leave its key as it is.",
 )
