@@ -48,7 +48,8 @@ def _names(options: argparse.Namespace) -> Iterable[str]:
     if options.kind == "subjects":
         return _subjects(Path.cwd() if repository is None else repository.root)
     owner = next(one for one in BUILT_IN if options.kind in one.kinds)
-    return sorted(owner.complete(options.kind, vars(options)))
+    given = getattr(options, "given", {})  # what `web` and `mcp` were started with
+    return sorted(owner.complete(options.kind, {**vars(options), **given}))
 
 
 def _subjects(root: Path) -> list[str]:
