@@ -582,6 +582,7 @@ class TestCodeInRuby:
             ("name 'r'\nrun_list Nothing.new\n", r"roles/r\.rb:2: role failed: NameError"),
             ("name 'r'\ndefault_attributes 'a' => Object.new\n", "a Object is no value of JSON"),
             ("name 'r'\nnosuchword 1 + 1\n", "NoMethodError"),
+            ("name 'r'\ndefault_attributes 'a' => (begin `hostname`; rescue Exception; 'x' end)\n", "is not done here"),
         ],
     )
     def test_a_role_that_fails_names_its_line(self, tmp_path, text, message):

@@ -44,10 +44,15 @@ class Chef
         word.to_s.split("_").map(&:capitalize).join
       end
 
-      # A block of a resource that runs when it converges: whether it can set attributes, its text says.
+      # A block of a resource that runs when it converges: whether it can set attributes, its text says. A block of
+      # `eval` or of a library elsewhere has no text here.
       def later(block)
-        file, line = block&.source_location
-        Wire.note("later", file, line) if file
+        return unless block
+
+        file, line = block.source_location
+        return Wire.note("later", file, line) if Wire.knows?(file)
+
+        Wire.note("hides", "a block that runs later is in no file of the repository", *Wire.place)
       end
 
       def load_file(path, cookbook)
@@ -192,7 +197,8 @@ class Chef
     # Now, and not when the rest converges: nothing is done, which is well where it sets no attribute.
     def run_action(name = :nothing, *)
       return if name.to_s == "nothing" || (later = @later).nil? && BuiltIn::NAMES.key?(declared_type) && harmless?
-      return if Wire.ask("harmless", declared_type.to_s, *(later || [nil, nil]))
+      is_known = later.nil? || Wire.knows?(later[0])
+      return if is_known && Wire.ask("harmless", declared_type.to_s, *(later || [nil, nil]))
 
       Guard.refuse("#{self}.run_action(#{name.inspect})")
     end
@@ -277,7 +283,7 @@ class Chef
         word = word.to_s.chomp("=").to_sym
         if block
           Resource.later(block)
-          @later = block.source_location
+          @later = block.source_location || []
           @given[word] = block if given.empty?
         end
         return @given[word] = given.size > 1 ? given : given[0] unless given.empty?

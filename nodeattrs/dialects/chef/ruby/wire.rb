@@ -69,6 +69,11 @@ module Wire
       @files[path] = true
     end
 
+    # Whether a file is one of the repository, or of a cookbook elsewhere that is run.
+    def knows?(path)
+      !path.nil? && (@files.key?(path) || path.start_with?(@root))
+    end
+
     # File and line that set something: of the attribute file or recipe, else of the repository's file that called.
     def place(from = nil)
       near = from || caller_locations(2, 6)
