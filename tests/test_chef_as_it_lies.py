@@ -487,6 +487,49 @@ class TestKitchen:
         with pytest.raises(InvalidRunListItem, match=r"it is named by kitchen\.yml:17"):
             suite_of(tmp_path, KITCHEN.replace("- recipe[app]", "- -recipe[app]"))
 
+    @pytest.mark.parametrize(
+        ("setting", "message"),
+        [
+            ("attributes: [1]", r"kitchen\.yml:2: attributes must be a map, found a list"),
+            ("attributes: text", r"kitchen\.yml:2: attributes must be a map, found a str"),
+            ("run_list: {a: b}", r"kitchen\.yml:2: an item of a run-list must be a text, found a dict"),
+            ("run_list: [[5]]", r"kitchen\.yml:2: an item of a run-list must be a text, found a int"),
+        ],
+    )
+    def test_a_setting_of_another_shape_names_its_line(self, tmp_path, setting, message):
+        with pytest.raises(DocumentError, match=message):
+            suite_of(tmp_path, f"suites: [{{name: s,\n  {setting}}}]\n", "s")
+
+    @pytest.mark.parametrize("place", ["../outside", "/nosuch", "a/../../outside", "linked"])
+    def test_a_folder_outside_of_the_repository_is_unread_and_another_one_is_not_certain(self, tmp_path, place):
+        text = KITCHEN.replace("- recipe[app]", "- role[r]").replace(
+            "  - name: default\n", f"  - name: default\n    roles_path: {place}\n"
+        )
+        (tmp_path / "outside").mkdir()
+        root = tmp_path / "repository"
+        root.mkdir()
+        (root / "linked").symlink_to(tmp_path / "outside")
+        run = suite_of(root, text, **{"roles/r.rb": f"{ROLE}default_attributes 'role' => 1\n"})
+
+        assert ["kitchen.yml:17"] == [one.origin.at(()).place for one in run.node.trace("role").unknown]
+
+    def test_attributes_that_erb_makes_are_unread_as_a_whole(self, tmp_path):
+        run = suite_of(tmp_path, "suites:\n  - name: s\n    attributes: <%= ENV['A'] %>\n", "s")
+
+        assert [3] == [one.origin.at(()).line for one in run.node.trace("k").unknown]
+
+    def test_lines_of_erb_are_counted_once_each(self, tmp_path):
+        text = f"<%\n\n%>a: 1 # {'<%# %>' * 3}\n# <% x\n%><%\n y %>\n{KITCHEN}"
+        run = suite_of(tmp_path, text)
+
+        assert {4, 5} == {one.origin.at(()).line for one in run.node.trace("app.port").unknown}
+
+    def test_a_node_that_only_a_broken_kitchen_may_describe_is_unread(self, tmp_path):
+        repo = repository(tmp_path, {**APP, "kitchen.yml": "suites: [\n"})
+
+        assert ran(repo).node.trace("x").unknown
+        assert not ran(repo, "app").node.trace("x").unknown
+
     def test_a_null_of_a_suite_has_its_line(self, tmp_path):
         node = suite_of(tmp_path, KITCHEN.replace("port: 9", "port:")).node
 

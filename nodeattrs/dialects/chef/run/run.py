@@ -104,7 +104,7 @@ def run_node(
     start.take_attributes(intake, facts)
     plan = _planned(repository, injection.run_list(wanted), node.environment, start.policy)
     take_layers(node, plan.expansion, plan.environment)
-    start.note_unread(node, facts)
+    start.note_unread(node, facts, None if wanted else repository.kitchen.fault)
     noted = {**plan.expansion.noted, "cookbooks": plan.versions}
     if start.policy is not None:
         noted = {**noted, **start.policy.noted(plan.expansion.qualified)}
@@ -145,12 +145,18 @@ class _Start:
     locator: Locator
     policy: Policy | None
 
-    def note_unread(self, node: Node, facts: Facts) -> None:
-        """Note on a node what could not be read of its policy, its description and its facts."""
+    def note_unread(self, node: Node, facts: Facts, fault: DocumentError | None) -> None:
+        """Note on a node what could not be read of its policy, its description and its facts.
+
+        fault: of kitchen.yml, which may describe a node that nothing else does
+        """
         policy = () if self.policy is None else self.policy.unread
         unread = [Unset(None, Origin("policy", one.file or "", one.file, one.line), one.reason) for one in policy]
         unread += () if self.described is None else self.described.unread
         unread += [Unset(None, facts.locator.at(()), facts.unread)] if facts.unread else []
+        if fault is not None and self.described is None:
+            place = Origin("kitchen", node.name, fault.file, fault.line)
+            unread += [Unset(None, place, "could not be read")]
         for path, origin, reason in unread:
             with setting_as(node, origin.kind, origin.name):
                 if path is None:
