@@ -62,7 +62,7 @@ _METADATA = ("metadata.json", "metadata.rb", "metadata.yaml", "metadata.yml")
 _PARTS = ("attributes", "recipes", "resources", "libraries", "providers")
 """Folders of which a cookbook has one; a module of Puppet has metadata, too."""
 
-_FIELD = re.compile(r"""^[^\S\n]*(name|version)\b\s*[:(]?\s*(["'])([^"'\n]+)\2""", re.MULTILINE)
+_FIELD = re.compile(r"""^[^\S\n]*(name|version)\b[\s:(]{0,40}(["'])([^"'\n]+)\2""", re.MULTILINE)
 
 
 class Lock(NamedTuple):
