@@ -342,6 +342,32 @@ class TestPolicies:
         }
         assert ran(repository(tmp_path, files), asked=Asked(policy="a")).node.trace("x").unknown
 
+    @pytest.mark.parametrize("path", ["sub/../Policyfile.rb", "linked/Policyfile.rb"])
+    def test_a_policyfile_that_includes_itself_by_another_path_is_unread(self, tmp_path, path):
+        files = {**APP, "sub/x": "", "Policyfile.rb": f"name 'a'\nrun_list 'app'\ninclude_policy 'a', path: '{path}'\n"}
+        repo = repository(tmp_path, files)
+        (tmp_path / "linked").symlink_to(".")
+
+        assert ["Policyfile.rb:3"] == [
+            one.origin.at(()).place for one in ran(repo, asked=Asked(policy="a")).node.trace("x").unknown
+        ]
+
+    def test_policyfiles_that_include_one_twice_are_read_once_and_their_items_count_once(self, tmp_path):
+        def text(number: int) -> str:
+            words = f"name 'p{number}'\nrun_list 'app'\n"
+            return words + "".join(f"include_policy '{one}', path: 'p{number + 1}.rb'\n" for one in ("a", "b"))
+
+        files = {**APP, **{f"policies/p{number}.rb": text(number) for number in range(20)}}
+        files["policies/p20.rb"] = "name 'p20'\nrun_list 'app'\ndefault['k'] = 1\n"
+        run = ran(repository(tmp_path, files), asked=Asked(policy="p0"))
+
+        assert (["recipe[app::default]"], 1) == (run.node.run_list, run.node["k"])
+
+    def test_a_long_chain_of_policyfiles_is_unread_from_some_depth_on(self, tmp_path):
+        words = "run_list 'app'\ninclude_policy 'i', path:"
+        files = {f"policies/p{one}.rb": f"name 'p{one}'\n{words} 'p{one + 1}.rb'\n" for one in range(300)}
+        assert ran(repository(tmp_path, {**APP, **files}), asked=Asked(policy="p0")).node.trace("x").unknown
+
     def test_the_folder_that_a_policyfile_names_goes_before_another_one(self, tmp_path):
         files = {
             "cookbooks/app/metadata.rb": "name 'app'\nversion '1.0.0'\n",
