@@ -6,7 +6,7 @@ store and prints nothing; what it gives back is data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NoReturn
@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from nodeattrs.catalog import Catalog
 from nodeattrs.contract.peers import Injection
 from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.repository.cookbooks import Cookbook, check_versions, cookbook_order
 from nodeattrs.dialects.chef.repository.repository import Repository
@@ -52,6 +53,7 @@ class Run:
     policy:          of the node; None for none
     search:          the function `search` of the run; None for none
     facts:           the file of the facts, or "this machine"
+    undeclared:      recipes whose resources are not in the catalog, or not all of them
     """
 
     node: Node
@@ -65,6 +67,7 @@ class Run:
     policy: Policy | None = None
     search: Callable[..., Any] | None = None
     facts: str = ""
+    undeclared: Sequence[Unread] = ()
 
 
 def run_node(
@@ -125,6 +128,7 @@ def run_node(
         start.policy,
         search,
         facts.place,
+        [*runner.undeclared],
     )
 
 
