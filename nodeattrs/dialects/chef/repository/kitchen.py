@@ -22,6 +22,7 @@ from nodeattrs.errors import DocumentError, InvalidRunListItem
 from nodeattrs.formats import documents
 from nodeattrs.kinds import KITCHEN_NAME
 from nodeattrs.node.run_list import RunListItem
+from nodeattrs.project.fields import shape_of
 
 FILES = ("kitchen.yml", ".kitchen.yml")
 LOCAL_FILES = (".kitchen.local.yml", "kitchen.local.yml")
@@ -324,7 +325,7 @@ def _attributes_of(one: Instance) -> tuple[dict[Any, Any], list[Path]]:
     if _is_hidden(found) and not isinstance(found, Mapping):
         return {}, [()]
     if not isinstance(found, Mapping | None):
-        raise one.error(("attributes",), f"attributes must be a map, found a {type(found).__name__}")
+        raise one.error(("attributes",), f"attributes must be a map, found {shape_of(found)}")
     return _shown(found or {}, ())
 
 
@@ -347,7 +348,7 @@ def _items(one: Instance, found: Any) -> list[str]:
         return [] if found is None else [found]
     if _is_hidden(found):
         return [_HIDDEN]
-    raise one.error(("run_list",), f"an item of a run-list must be a text, found a {type(found).__name__}")
+    raise one.error(("run_list",), f"an item of a run-list must be a text, found {shape_of(found)}")
 
 
 def _shown(tree: Any, at: Path) -> tuple[Any, list[Path]]:
