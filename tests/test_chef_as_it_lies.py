@@ -186,7 +186,11 @@ class TestRecipesAsData:
         [
             ("a: 1\n", "a recipe needs the key resources"),
             ("resources: 1\n", "resources must be a list"),
-            ("resources:\n- name: x\n", "default.yml:2:3: an entry of resources must be a map with a type"),
+            (
+                "resources:\n- name: x\n",
+                "default.yml:2:3: an entry of resources must be a map with a type, found a map$",
+            ),
+            ("resources: {x: 1}\n", "default.yml:1:1: resources must be a list, found a map$"),
         ],
     )
     def test_a_recipe_that_chef_refuses_is_refused_with_its_line(self, tmp_path, text, message):
@@ -368,6 +372,15 @@ class TestPolicies:
         files = {f"policies/p{one}.rb": f"name 'p{one}'\n{words} 'p{one + 1}.rb'\n" for one in range(300)}
         assert ran(repository(tmp_path, {**APP, **files}), asked=Asked(policy="p0")).node.trace("x").unknown
 
+    @pytest.mark.parametrize("place", ["../outside/app", "nosuch"])
+    def test_a_cookbook_whose_named_folder_is_not_in_the_repository_is_not_there(self, tmp_path, place):
+        """Another one of its name is not what the Policyfile means."""
+        repository(tmp_path / "outside/app", {"metadata.rb": "name 'app'\n"})
+        text = f"name 'web'\nrun_list 'app'\ncookbook 'app', path: '{place}'\n"
+        run = ran(repository(tmp_path / "r", {**APP, "Policyfile.rb": text}), asked=Asked(policy="web"))
+
+        assert {"app", "app::default"} == {one.origin.name for one in run.node.trace("k").unknown}
+
     def test_the_folder_that_a_policyfile_names_goes_before_another_one(self, tmp_path):
         files = {
             "cookbooks/app/metadata.rb": "name 'app'\nversion '1.0.0'\n",
@@ -517,9 +530,9 @@ class TestKitchen:
         ("setting", "message"),
         [
             ("attributes: [1]", r"kitchen\.yml:2: attributes must be a map, found a list"),
-            ("attributes: text", r"kitchen\.yml:2: attributes must be a map, found a str"),
-            ("run_list: {a: b}", r"kitchen\.yml:2: an item of a run-list must be a text, found a dict"),
-            ("run_list: [[5]]", r"kitchen\.yml:2: an item of a run-list must be a text, found a int"),
+            ("attributes: text", r"kitchen\.yml:2: attributes must be a map, found 'text'"),
+            ("run_list: {a: b}", r"kitchen\.yml:2: an item of a run-list must be a text, found a map"),
+            ("run_list: [[5]]", r"kitchen\.yml:2: an item of a run-list must be a text, found 5"),
         ],
     )
     def test_a_setting_of_another_shape_names_its_line(self, tmp_path, setting, message):
