@@ -221,6 +221,15 @@ LATER = {
         "ruby_block 'x' do\n  block { run_context.include_recipe 'other::x' }\nend",
         "cookbooks/other/recipes/x.rb:2",
     ),
+    "action of a class": (
+        "class Foo < Chef::Resource\n  provides :foo\n  action(:run) { node.default['a']['b'] = 1 }\nend\nfoo 'x'",
+        f"{RECIPE}:3",
+    ),
+    "default of a class": (
+        "class Foo < Chef::Resource\n  provides :foo\n  property :p, default: lazy { node.default['a']['b'] = 1 }\n"
+        "end\nfoo 'x'",
+        f"{RECIPE}:3",
+    ),
     "singleton method": (
         "def self.f\n  node.default['a']['b'] = 1\nend\nlog('x') { only_if { f } }",
         f"{RECIPE}:2",
@@ -291,6 +300,8 @@ class TestWhatIsLeftOpen:
             ("exit", 1, "SystemExit"),
             ("raise Exception, 'no'", 1, "Exception: no"),
             ("node.default['v'] = IO.read('|true')", 1, "IO.read"),
+            ("fork { node.default['v'] = 2 }", 1, "fork"),
+            ("Process.wait(Process.fork { node.default['v'] = 2 })", 1, "fork"),
             ("node.default['v'] = Kernel.open('|true').read", 1, "open"),
             ("eval \"ruby_block('x') { block { node.default['q'] = 1 } }.run_action(:run)\"", 1, "run_action"),
             ("\nshell_out!('true')", 2, "shell_out!"),

@@ -55,6 +55,11 @@ class Chef
         Wire.note("hides", "a block that runs later is in no file of the repository", *Wire.place)
       end
 
+      # A block of a class that a recipe makes; those of libraries and resources are read with their files.
+      def later_of_recipe(block)
+        later(block) if block && Wire.ran?(block.source_location&.first)
+      end
+
       def load_file(path, cookbook)
         base = File.basename(path, ".rb")
         made = Class.new(LWRPBase)
@@ -102,7 +107,8 @@ class Chef
       end
       alias allowed_actions actions
 
-      def action(name, **)
+      def action(name, **, &block)
+        Resource.later_of_recipe(block)
         @default_action ||= [name]
       end
 
@@ -118,6 +124,7 @@ class Chef
       alias declare_action_class action_class
 
       def lazy(&block)
+        Resource.later_of_recipe(block)
         DelayedEvaluator.new(&block)
       end
 
@@ -126,7 +133,10 @@ class Chef
       end
 
       # What else a class says is about converging.
-      def method_missing(*); end
+      def method_missing(*, &block)
+        Resource.later_of_recipe(block)
+        nil
+      end
 
       def respond_to_missing?(*)
         true

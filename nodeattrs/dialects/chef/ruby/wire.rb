@@ -69,6 +69,11 @@ module Wire
       @files[path] = true
     end
 
+    # Whether a file is an attribute file or a recipe.
+    def ran?(path)
+      @files.key?(path)
+    end
+
     # Whether a file is one of the repository, or of a cookbook elsewhere that is run.
     def knows?(path)
       !path.nil? && (@files.key?(path) || path.start_with?(@root))
