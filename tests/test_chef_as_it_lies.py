@@ -563,6 +563,24 @@ class TestKitchen:
 
         assert {4, 5} == {one.origin.at(()).line for one in run.node.trace("app.port").unknown}
 
+    @pytest.mark.parametrize(
+        ("text", "found"),
+        [
+            (KITCHEN, "3 suites, 0 errors"),
+            (KITCHEN.replace("app: { own: 1 }", "- 1"), "kitchen.yml:26:"),
+            ("suites: [\n", "kitchen.yml:2:1: error"),
+        ],
+    )
+    def test_check_reads_each_suite(self, tmp_path, capsys, text, found):
+        repository(tmp_path, {**BASE, "kitchen.yml": text})
+        code, out = main(["check", str(tmp_path)]), capsys.readouterr().out
+
+        assert ("suites" not in found, True) == (code == 1, found in out), out
+        assert out.count("kitchen.yml") <= 1
+
+    def test_a_suite_without_a_name_is_no_node(self, tmp_path):
+        assert ["ok"] == repository(tmp_path, {"kitchen.yml": "suites: [{name: ..}, {name: ok}]\n"}).suites()
+
     def test_a_node_that_only_a_broken_kitchen_may_describe_is_unread(self, tmp_path):
         repo = repository(tmp_path, {**APP, "kitchen.yml": "suites: [\n"})
 

@@ -97,7 +97,7 @@ class Instance:
     def error(self, path: Path, message: str) -> DocumentError:
         """An error about a path of the provisioner's settings, with its line."""
         place = self.at(path)
-        return DocumentError(f"{message}: {self.name}", file=place.file, line=place.line)
+        return DocumentError(message, file=place.file, line=place.line)
 
     def at(self, path: Path) -> Origin:
         """The line that sets a path of the provisioner's settings; else the line of the suite."""
@@ -273,7 +273,7 @@ def _instances(layers: list[documents.Document]) -> Iterator[Instance]:
                 continue
             own = [*_own(*suite_at, (*_MOVED, *_PATHS)), *(_own(*platform_at, _MOVED) if platform_at else ())]
             one = Instance(suite, platform, (*own, *common))
-            if _provisioner_of(one).startswith(_OF_CHEF):
+            if one.name and _provisioner_of(one).startswith(_OF_CHEF):
                 yield one
 
 
