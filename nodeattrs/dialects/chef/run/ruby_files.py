@@ -224,7 +224,7 @@ class RubyFiles:
                 self._node.automatic["recipes"].append(name)
 
     def hidden(self) -> Iterable[tuple[Origin, str]]:
-        """The places of recipes from which on it is not known what they do, each with the reason; () for none."""
+        """The places of recipes after which any attribute may be set, each with the reason; () for none."""
         return self._compiled.hidden_places() if "_compiled" in self.__dict__ else ()
 
     def left(self) -> Iterator[tuple[Origin, UnrunCode, Iterable[Reached]]]:
