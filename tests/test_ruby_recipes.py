@@ -300,8 +300,6 @@ class TestWhatIsLeftOpen:
             ("exit", 1, "SystemExit"),
             ("raise Exception, 'no'", 1, "Exception: no"),
             ("node.default['v'] = IO.read('|true')", 1, "IO.read"),
-            ("fork { node.default['v'] = 2 }", 1, "fork"),
-            ("Process.wait(Process.fork { node.default['v'] = 2 })", 1, "fork"),
             ("node.default['v'] = Kernel.open('|true').read", 1, "open"),
             ("eval \"ruby_block('x') { block { node.default['q'] = 1 } }.run_action(:run)\"", 1, "run_action"),
             ("\nshell_out!('true')", 2, "shell_out!"),
@@ -369,6 +367,18 @@ class TestWhatIsLeftOpen:
 
 
 class TestLimits:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Process.wait(fork { node.default['v'] = 2; node['x'] })",
+            "if (child = fork)\n  Process.wait(child)\nelse\n  node.default['v'] = 2\nend",
+        ],
+    )
+    def test_what_a_forked_process_writes_is_not_of_the_node(self, tmp_path, text):
+        run = compiled(tmp_path, f"node.default['v'] = 1\n{text}\nnode.default['w'] = node['v']\n")
+
+        assert (1, 1, []) == (run.node["v"], run.node["w"], unread(run, "v"))
+
     def test_its_home_is_a_folder_that_goes_with_it(self, tmp_path):
         """And not that of the caller."""
         run = compiled(

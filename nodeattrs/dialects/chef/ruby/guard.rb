@@ -15,7 +15,7 @@ module Guard
   class NotDone < Exception; end
 
   module Commands
-    WORDS = %i[system ` spawn exec fork].freeze
+    WORDS = %i[system ` spawn exec].freeze
     WORDS.each { |name| define_method(name) { |*given, **| Guard.refuse(Guard.shown(name, given)) } }
     private(*WORDS)
   end
