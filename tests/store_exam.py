@@ -894,6 +894,14 @@ class TwoAtOnceExam:
         assert 1 == len(store.history("web1"))
         assert 2 == store.change("web1", one_more).number
 
+    @pytest.mark.parametrize("after", [None, Saved("web2", {"name": "web2"}, {})])
+    def test_a_change_gives_the_same_node(self, store, after):
+        store.save(Saved("web1", {"name": "web1"}, {}))
+
+        with pytest.raises(BadArgument, match="no Saved of this node"):
+            store.change("web1", lambda _: after)
+        assert ["web1"] == store.names()
+
     def test_a_change_of_a_node_that_is_not_saved_makes_no_store(self, store):
         with pytest.raises(NodeNotFound):
             store.change("web1", one_more)

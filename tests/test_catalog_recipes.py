@@ -8,11 +8,13 @@ import pytest
 
 from nodeattrs import Node
 from nodeattrs.catalog import Catalog, DuplicateResource, Plan
+from nodeattrs.cli import main
 from nodeattrs.dialects.chef.repository.cookbooks import Cookbook
 from nodeattrs.dialects.chef.repository.programs import reads_of
 from nodeattrs.dialects.chef.run.recipes import RecipeRunner
 from nodeattrs.dialects.chef.run.resources import Resources, finder
 from nodeattrs.errors import BadArgument, BadName, RecipeFailed
+from tests.on_disk import repository
 
 
 class Kitchen:
@@ -297,3 +299,40 @@ class TestReads:
         Below it nobody knows.
         """
         assert ("sites", "name") == reads_of("file(node['sites'][node['name']]['dir'])", 1)
+
+
+class TestRecipesWhoseResourcesAreNotKnown:
+    ASKED = ("list", "check", "order", "graph")
+
+    @pytest.mark.parametrize(
+        ("files", "said"),
+        [
+            ({}, "recipe app::default is not there"),
+            ({"recipes/default.rb": "file '/x'\n"}, "is Ruby, which was not run"),
+            (
+                {"recipes/default.yml": "resources:\n- type: file\n  name: /x\n"},
+                "whose resources are not in the catalog",
+            ),
+        ],
+    )
+    @pytest.mark.parametrize("action", ASKED)
+    def test_a_catalog_without_them_is_not_certain(self, tmp_path, capsys, files, said, action):
+        base = {"cookbooks/app/metadata.rb": "name 'app'\n"} if files else {"roles/r.json": {"name": "r"}}
+        repository(tmp_path, {**base, **{f"cookbooks/app/{name}": text for name, text in files.items()}})
+        words = ["--repo", str(tmp_path), "--node", "n1", "--run-list", "recipe[app]", "--platform", "debian-12"]
+
+        assert 5 == main(["catalog", action, *words])
+        out, err = capsys.readouterr()
+        assert said in out + err
+
+    @pytest.mark.parametrize("action", ASKED)
+    def test_a_catalog_of_recipes_that_all_ran_is_certain(self, tmp_path, capsys, action):
+        files = {
+            "metadata.rb": "name 'app'\n",
+            "recipes/default.py": "log('x')\n",
+            "recipes/more.yml": "resources: []\n",
+        }
+        repository(tmp_path, {f"cookbooks/app/{name}": text for name, text in files.items()})
+        words = ["--repo", str(tmp_path), "--node", "n1", "--platform", "debian-12"]
+
+        assert 0 == main(["catalog", action, *words, "--run-list", "recipe[app],recipe[app::more]"])

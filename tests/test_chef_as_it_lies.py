@@ -186,7 +186,11 @@ class TestRecipesAsData:
         [
             ("a: 1\n", "a recipe needs the key resources"),
             ("resources: 1\n", "resources must be a list"),
-            ("resources:\n- name: x\n", "default.yml:2:3: an entry of resources must be a map with a type"),
+            (
+                "resources:\n- name: x\n",
+                "default.yml:2:3: an entry of resources must be a map with a type, found a map$",
+            ),
+            ("resources: {x: 1}\n", "default.yml:1:1: resources must be a list, found a map$"),
         ],
     )
     def test_a_recipe_that_chef_refuses_is_refused_with_its_line(self, tmp_path, text, message):
@@ -342,6 +346,41 @@ class TestPolicies:
         }
         assert ran(repository(tmp_path, files), asked=Asked(policy="a")).node.trace("x").unknown
 
+    @pytest.mark.parametrize("path", ["sub/../Policyfile.rb", "linked/Policyfile.rb"])
+    def test_a_policyfile_that_includes_itself_by_another_path_is_unread(self, tmp_path, path):
+        files = {**APP, "sub/x": "", "Policyfile.rb": f"name 'a'\nrun_list 'app'\ninclude_policy 'a', path: '{path}'\n"}
+        repo = repository(tmp_path, files)
+        (tmp_path / "linked").symlink_to(".")
+
+        assert ["Policyfile.rb:3"] == [
+            one.origin.at(()).place for one in ran(repo, asked=Asked(policy="a")).node.trace("x").unknown
+        ]
+
+    def test_policyfiles_that_include_one_twice_are_read_once_and_their_items_count_once(self, tmp_path):
+        def text(number: int) -> str:
+            words = f"name 'p{number}'\nrun_list 'app'\n"
+            return words + "".join(f"include_policy '{one}', path: 'p{number + 1}.rb'\n" for one in ("a", "b"))
+
+        files = {**APP, **{f"policies/p{number}.rb": text(number) for number in range(20)}}
+        files["policies/p20.rb"] = "name 'p20'\nrun_list 'app'\ndefault['k'] = 1\n"
+        run = ran(repository(tmp_path, files), asked=Asked(policy="p0"))
+
+        assert (["recipe[app::default]"], 1) == (run.node.run_list, run.node["k"])
+
+    def test_a_long_chain_of_policyfiles_is_unread_from_some_depth_on(self, tmp_path):
+        words = "run_list 'app'\ninclude_policy 'i', path:"
+        files = {f"policies/p{one}.rb": f"name 'p{one}'\n{words} 'p{one + 1}.rb'\n" for one in range(300)}
+        assert ran(repository(tmp_path, {**APP, **files}), asked=Asked(policy="p0")).node.trace("x").unknown
+
+    @pytest.mark.parametrize("place", ["../outside/app", "nosuch"])
+    def test_a_cookbook_whose_named_folder_is_not_in_the_repository_is_not_there(self, tmp_path, place):
+        """Another one of its name is not what the Policyfile means."""
+        repository(tmp_path / "outside/app", {"metadata.rb": "name 'app'\n"})
+        text = f"name 'web'\nrun_list 'app'\ncookbook 'app', path: '{place}'\n"
+        run = ran(repository(tmp_path / "r", {**APP, "Policyfile.rb": text}), asked=Asked(policy="web"))
+
+        assert {"app", "app::default"} == {one.origin.name for one in run.node.trace("k").unknown}
+
     def test_the_folder_that_a_policyfile_names_goes_before_another_one(self, tmp_path):
         files = {
             "cookbooks/app/metadata.rb": "name 'app'\nversion '1.0.0'\n",
@@ -487,6 +526,67 @@ class TestKitchen:
         with pytest.raises(InvalidRunListItem, match=r"it is named by kitchen\.yml:17"):
             suite_of(tmp_path, KITCHEN.replace("- recipe[app]", "- -recipe[app]"))
 
+    @pytest.mark.parametrize(
+        ("setting", "message"),
+        [
+            ("attributes: [1]", r"kitchen\.yml:2: attributes must be a map, found a list"),
+            ("attributes: text", r"kitchen\.yml:2: attributes must be a map, found 'text'"),
+            ("run_list: {a: b}", r"kitchen\.yml:2: an item of a run-list must be a text, found a map"),
+            ("run_list: [[5]]", r"kitchen\.yml:2: an item of a run-list must be a text, found 5"),
+        ],
+    )
+    def test_a_setting_of_another_shape_names_its_line(self, tmp_path, setting, message):
+        with pytest.raises(DocumentError, match=message):
+            suite_of(tmp_path, f"suites: [{{name: s,\n  {setting}}}]\n", "s")
+
+    @pytest.mark.parametrize("place", ["../outside", "/nosuch", "a/../../outside", "linked"])
+    def test_a_folder_outside_of_the_repository_is_unread_and_another_one_is_not_certain(self, tmp_path, place):
+        text = KITCHEN.replace("- recipe[app]", "- role[r]").replace(
+            "  - name: default\n", f"  - name: default\n    roles_path: {place}\n"
+        )
+        (tmp_path / "outside").mkdir()
+        root = tmp_path / "repository"
+        root.mkdir()
+        (root / "linked").symlink_to(tmp_path / "outside")
+        run = suite_of(root, text, **{"roles/r.rb": f"{ROLE}default_attributes 'role' => 1\n"})
+
+        assert ["kitchen.yml:17"] == [one.origin.at(()).place for one in run.node.trace("role").unknown]
+
+    def test_attributes_that_erb_makes_are_unread_as_a_whole(self, tmp_path):
+        run = suite_of(tmp_path, "suites:\n  - name: s\n    attributes: <%= ENV['A'] %>\n", "s")
+
+        assert [3] == [one.origin.at(()).line for one in run.node.trace("k").unknown]
+
+    def test_lines_of_erb_are_counted_once_each(self, tmp_path):
+        text = f"<%\n\n%>a: 1 # {'<%# %>' * 3}\n# <% x\n%><%\n y %>\n{KITCHEN}"
+        run = suite_of(tmp_path, text)
+
+        assert {4, 5} == {one.origin.at(()).line for one in run.node.trace("app.port").unknown}
+
+    @pytest.mark.parametrize(
+        ("text", "found"),
+        [
+            (KITCHEN, "3 suites, 0 errors"),
+            (KITCHEN.replace("app: { own: 1 }", "- 1"), "kitchen.yml:26:"),
+            ("suites: [\n", "kitchen.yml:2:1: error"),
+        ],
+    )
+    def test_check_reads_each_suite(self, tmp_path, capsys, text, found):
+        repository(tmp_path, {**BASE, "kitchen.yml": text})
+        code, out = main(["check", str(tmp_path)]), capsys.readouterr().out
+
+        assert ("suites" not in found, True) == (code == 1, found in out), out
+        assert out.count("kitchen.yml") <= 1
+
+    def test_a_suite_without_a_name_is_no_node(self, tmp_path):
+        assert ["ok"] == repository(tmp_path, {"kitchen.yml": "suites: [{name: ..}, {name: ok}]\n"}).suites()
+
+    def test_a_node_that_only_a_broken_kitchen_may_describe_is_unread(self, tmp_path):
+        repo = repository(tmp_path, {**APP, "kitchen.yml": "suites: [\n"})
+
+        assert ran(repo).node.trace("x").unknown
+        assert not ran(repo, "app").node.trace("x").unknown
+
     def test_a_null_of_a_suite_has_its_line(self, tmp_path):
         node = suite_of(tmp_path, KITCHEN.replace("port: 9", "port:")).node
 
@@ -582,6 +682,7 @@ class TestCodeInRuby:
             ("name 'r'\nrun_list Nothing.new\n", r"roles/r\.rb:2: role failed: NameError"),
             ("name 'r'\ndefault_attributes 'a' => Object.new\n", "a Object is no value of JSON"),
             ("name 'r'\nnosuchword 1 + 1\n", "NoMethodError"),
+            ("name 'r'\ndefault_attributes 'a' => (begin `hostname`; rescue Exception; 'x' end)\n", "is not done here"),
         ],
     )
     def test_a_role_that_fails_names_its_line(self, tmp_path, text, message):

@@ -221,6 +221,33 @@ LATER = {
         "ruby_block 'x' do\n  block { run_context.include_recipe 'other::x' }\nend",
         "cookbooks/other/recipes/x.rb:2",
     ),
+    "action of a class": (
+        "class Foo < Chef::Resource\n  provides :foo\n  action(:run) { node.default['a']['b'] = 1 }\nend\nfoo 'x'",
+        f"{RECIPE}:3",
+    ),
+    "default of a class": (
+        "class Foo < Chef::Resource\n  provides :foo\n  property :p, default: lazy { node.default['a']['b'] = 1 }\n"
+        "end\nfoo 'x'",
+        f"{RECIPE}:3",
+    ),
+    "singleton method": (
+        "def self.f\n  node.default['a']['b'] = 1\nend\nlog('x') { only_if { f } }",
+        f"{RECIPE}:2",
+    ),
+    "defined method": (
+        "define_singleton_method(:f) { node.default['a']['b'] = 1 }\nlog('x') { only_if { f } }",
+        f"{RECIPE}:1",
+    ),
+    "constant": ("F = -> { node.default['a']['b'] = 1 }\nlog('x') { only_if { F.call } }", f"{RECIPE}:1"),
+    "global": ("$f = -> { node.default['a']['b'] = 1 }\nlog('x') { only_if { $f.call } }", f"{RECIPE}:1"),
+    "appended": (
+        "l = []\nl << -> { node.default['a']['b'] = 1 }\nlog('x') { only_if { l.each(&:call) } }",
+        f"{RECIPE}:2",
+    ),
+    "pushed": (
+        "l = []\nl.push(-> { node.default['a']['b'] = 1 })\nlog('x') { only_if { l.each(&:call) } }",
+        f"{RECIPE}:2",
+    ),
 }
 
 
@@ -271,6 +298,10 @@ class TestWhatIsLeftOpen:
             ("include_recipe 'other::none'", 1, "none"),
             ("if\n", 3, "SyntaxError"),
             ("exit", 1, "SystemExit"),
+            ("raise Exception, 'no'", 1, "Exception: no"),
+            ("node.default['v'] = IO.read('|true')", 1, "IO.read"),
+            ("node.default['v'] = Kernel.open('|true').read", 1, "open"),
+            ("eval \"ruby_block('x') { block { node.default['q'] = 1 } }.run_action(:run)\"", 1, "run_action"),
             ("\nshell_out!('true')", 2, "shell_out!"),
             ("begin\n  `hostname`\nrescue\n  1\nend", 2, "hostname"),
             ("search(:node, 'role:db') rescue []", 1, "no store to search in"),
@@ -292,6 +323,18 @@ class TestWhatIsLeftOpen:
         assert (RECIPE if line is None else f"{RECIPE}:{line}") in unread(run, "z.y")
         assert 1 == run.node["after"]
         assert any(said in one.message for one in run.warnings if isinstance(one, DocumentError))
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "eval \"ruby_block('x') { block { node.default['a']['b'] = 1 } }\"",
+            "f = proc { node.default['a']['b'] = 1 }\nruby_block('x') { block(&(f >> proc { 1 })) }",
+        ],
+    )
+    def test_a_block_that_is_in_no_file_may_set_anything_when_it_runs(self, tmp_path, text):
+        run = compiled(tmp_path, f"{text}\nnode.default['a']['b'] = 2\n")
+
+        assert [f"{RECIPE}:{text.count(chr(10)) + 1}"] == unread(run, "z.y")
 
     def test_an_action_that_sets_nothing_may_run_while_recipes_compile(self, tmp_path):
         """It does nothing here, and nothing is open."""
@@ -324,6 +367,18 @@ class TestWhatIsLeftOpen:
 
 
 class TestLimits:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Process.wait(fork { node.default['v'] = 2; node['x'] })",
+            "if (child = fork)\n  Process.wait(child)\nelse\n  node.default['v'] = 2\nend",
+        ],
+    )
+    def test_what_a_forked_process_writes_is_not_of_the_node(self, tmp_path, text):
+        run = compiled(tmp_path, f"node.default['v'] = 1\n{text}\nnode.default['w'] = node['v']\n")
+
+        assert (1, 1, []) == (run.node["v"], run.node["w"], unread(run, "v"))
+
     def test_its_home_is_a_folder_that_goes_with_it(self, tmp_path):
         """And not that of the caller."""
         run = compiled(

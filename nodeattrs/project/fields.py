@@ -67,7 +67,7 @@ class Fields:
         self.warnings: list[DocumentError] = []
         self._faults: list[DocumentError] = []
         if not isinstance(tree, dict):
-            raise fault(locator, (), f"{what} must be a map of fields, not {_kind(tree)}")
+            raise fault(locator, (), f"{what} must be a map of fields, not {shape_of(tree)}")
         self.tree: dict[Any, Any] = tree
 
     def wrong(self, path: Path, message: str, hint: str | None = None) -> None:
@@ -196,7 +196,7 @@ class Fields:
         if value is ABSENT or value is None:
             return default
         if not isinstance(value, kind):
-            self.wrong(path, f"{_spelled(path)} of {self.what} must be {words}, not {_kind(value)}")
+            self.wrong(path, f"{_spelled(path)} of {self.what} must be {words}, not {shape_of(value)}")
             return default
         return value
 
@@ -206,7 +206,8 @@ def _spelled(path: Path) -> str:
     return str(first) + "".join(f"[{step!r}]" for step in rest)
 
 
-def _kind(value: object) -> str:
+def shape_of(value: object) -> str:
+    """What a message calls a value: "a map", "a list", else the value itself. Nothing inside a map or list is shown."""
     if isinstance(value, Mapping):
         return "a map"
     if isinstance(value, list):

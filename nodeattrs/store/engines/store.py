@@ -380,7 +380,7 @@ class Store(ABC):
 
         Others who save the node meanwhile wait.
         change: a function from the saved node to what is to be saved; it may not use the store itself
-        raises: NodeNotFound; as `save`; what *change* raises
+        raises: NodeNotFound; as `save`; what *change* raises; BadArgument, where it gives no Saved of this node
         """
         checked_name(name, "node")
         if self.is_there():
@@ -388,7 +388,7 @@ class Store(ABC):
                 transaction.lock_node(name)
                 saved = self._load(transaction, name, None)
                 if saved is not None:
-                    return _Save(change(saved), None).prepare(transaction).write(transaction, self._shown)
+                    return _Save(_changed(change, saved), None).prepare(transaction).write(transaction, self._shown)
         raise NodeNotFound(f"there is no saved node {name} in {self._shown}")
 
     @taking(revisions=Listed)
@@ -589,6 +589,14 @@ class _Save:
         transaction.insert_new("text (hash, body)", sorted(bodies))
         row = node, revision.number, _spelled(revision.at), self._noted, *self._hashes
         transaction.all("INSERT INTO revision VALUES (?, ?, ?, ?, ?, ?, ?)", *row)
+
+
+def _changed(change: Callable[[Saved], Saved], saved: Saved) -> Saved:
+    """What a change makes of a node. raises: BadArgument, for another node: only this one waits for other writers"""
+    after: object = change(saved)
+    if not isinstance(after, Saved) or after.name != saved.name:
+        raise BadArgument(f"the change of the node {saved.name!r} gives no Saved of this node")
+    return after
 
 
 def result_or_error(do: Callable[..., _Made], *words: Any) -> _Made | NodeattrsError:

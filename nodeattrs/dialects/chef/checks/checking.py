@@ -94,13 +94,14 @@ def checked(repository: Repository, run_code: bool = False) -> Checked:
     run_code: also run roles and environments in Python
     """
     faults, noticed = _read_all(repository, run_code)
-    warnings: list[NodeattrsError] = [*repository.warnings, *noticed]
+    warnings: list[NodeattrsError] = [*(one for one in repository.warnings if one not in faults), *noticed]
     looked = {
         "cookbook": len(repository.cookbooks()),
         "role": len(repository.roles()),
         "environment": len(repository.environments()),
         "node": len(repository.nodes()),
     }
+    looked |= {"suite": len(repository.kitchen.instances)} if repository.kitchen.instances else {}
     _tried(faults, lambda: warnings.extend(_doubtful(repository, run_code)))
     try:
         trees = [tree for tree in (repository.hiera, *further_trees(repository)) if tree is not None]
@@ -201,6 +202,7 @@ def _read_all(repository: Repository, run_code: bool) -> tuple[list[NodeattrsErr
     named = (name for name in there if name not in unrun["environments"])
     environments = _all(faults, named, repository.environment)
     nodes = _all(faults, repository.nodes(), repository.node_document)
+    _all(faults, _tried(faults, repository.suites) or [], repository.node_document)
     for bag in repository.data_bags():
         _all(faults, _tried(faults, partial(repository.data_bag, bag)) or [], partial(repository.written_item, bag))
 

@@ -15,6 +15,7 @@ from nodeattrs.catalog.questions import impact_of, known_ref, mermaid, why_befor
 from nodeattrs.catalog.types import Site, subject_of
 from nodeattrs.contract.arguments import RUN_CODE, output
 from nodeattrs.contract.command import Argument, Checked, Command, Group, Output, Question
+from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.chef.commands.arguments import APPLYING, RUN
 from nodeattrs.dialects.chef.commands.inputs import (
     facts_from,
@@ -41,7 +42,9 @@ from nodeattrs.dialects.chef.run.lookups import readings
 from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.errors import BadUsage, UnknownLayer
 from nodeattrs.formats.documents import parse, read, text_of
+from nodeattrs.kinds import LAYER_IS_UNKNOWN
 from nodeattrs.reports.catalog_diff import ComparedCatalogs
+from nodeattrs.reports.findings import Finding
 
 _DESCRIPTION = """\
 What the recipes of a node declare: check it and ask about it without touching anything, or apply it.
@@ -77,6 +80,10 @@ _SOURCE = (
     *RUN_CODE,
 )
 _CATALOG = "a catalog: one of ours as JSON, YAML or TOML, or one that Puppet compiled"
+
+
+_Undeclared = Sequence[Unread] | None
+"""Recipes whose resources are not in a catalog, or not all of them; None for a catalog that is whole."""
 
 
 def applied(catalog: Catalog, name: str, question: Question) -> AppliedCatalog:
@@ -120,56 +127,60 @@ def _perform(act: Callable[[Question], Output], question: Question) -> Output:
 
 
 def _check(question: Question) -> Output:
-    plan = _plan(question)
-    return Output(checked=Checked(findings_of(plan), looked_at(plan), question.arguments["repo"] or ""))
+    plan, unread = _plan(question)
+    code = LAYER_IS_UNKNOWN.entry.code
+    found = [*findings_of(plan), *(Finding(code, "note", str(one)) for one in unread or ())]
+    return Output(checked=Checked(found, looked_at(plan), question.arguments["repo"] or ""))
 
 
 def _list(question: Question) -> Output:
     asked = question.arguments
-    return Output(CatalogList(_catalog(question), str(asked["node"] or asked["source"]), asked["read_path"]))
+    catalog, unread = _catalog(question)
+    return Output(CatalogList(catalog, str(asked["node"] or asked["source"]), asked["read_path"]), unread=unread)
 
 
 def _order(question: Question) -> Output:
     asked = question.arguments
-    return Output(CatalogOrder(_plan(question), str(asked["node"] or asked["source"]), asked["shuffle"]))
+    plan, unread = _plan(question)
+    return Output(CatalogOrder(plan, str(asked["node"] or asked["source"]), asked["shuffle"]), unread=unread)
 
 
 def _graph(question: Question) -> Output:
     asked = question.arguments
-    plan = _plan(question)
+    plan, unread = _plan(question)
     question.caller.warn(plan.faults())
     if asked["drawing"] == "mermaid":
-        return Output(mermaid(plan))
-    return Output(CatalogGraph(plan, str(asked["node"] or asked["source"])))
+        return Output(mermaid(plan), unread=unread)
+    return Output(CatalogGraph(plan, str(asked["node"] or asked["source"])), unread=unread)
 
 
 def _why(question: Question) -> Output:
-    plan = _plan(question)
+    plan, unread = _plan(question)
     first, then = known_ref(plan, question.arguments["first"]), known_ref(plan, question.arguments["then"])
     steps = why_before(plan, first, then)
     if not steps:
         steps = why_before(plan, then, first)
         if steps or plan.graph.at[then] < plan.graph.at[first]:
             first, then = then, first
-    return Output(WhyReport(first, then, steps))
+    return Output(WhyReport(first, then, steps), unread=unread)
 
 
 def _explain(question: Question) -> Output:
     asked = question.arguments
     if asked["source"] is not None:
-        plan = _plan(question)
+        plan, _ = _plan(question)
         return Output(ResourceExplained(plan, known_ref(plan, asked["resource"])))
     run = _run(question)
     plan = run.catalog.plan(documented=asked["documented"])
     ref = known_ref(plan, asked["resource"])
     origin = plan.resources[ref].origin
     read = tuple(readings(Repository(asked["repo"]), run.node, origin)) if origin else ()
-    return Output(ResourceExplained(plan, ref, read))
+    return Output(ResourceExplained(plan, ref, read), unread=run.undeclared or None)
 
 
 def _impact(question: Question) -> Output:
-    plan = _plan(question)
-    return Output(ImpactReport(impact_of(plan, known_ref(plan, question.arguments["resource"]))))
+    plan, unread = _plan(question)
+    return Output(ImpactReport(impact_of(plan, known_ref(plan, question.arguments["resource"]))), unread=unread)
 
 
 def _diff(question: Question) -> Output:
@@ -181,25 +192,27 @@ def _diff(question: Question) -> Output:
 
 
 def _apply(question: Question) -> Output:
-    one = applied(_catalog(question), question.arguments["node"] or "", question)
+    one = applied(_catalog(question)[0], question.arguments["node"] or "", question)
     return Output(one, exit_code(one))
 
 
-def _plan(question: Question) -> Plan:
+def _plan(question: Question) -> tuple[Plan, _Undeclared]:
     asked = question.arguments
-    catalog = _catalog(question)
+    catalog, unread = _catalog(question)
     if asked["source"] is not None and asked["action"] != "check":  # which has them among its findings
         question.caller.warn(catalog.warnings)
-    return catalog.plan(documented=asked["documented"])
+    return catalog.plan(documented=asked["documented"]), unread
 
 
-def _catalog(question: Question) -> Catalog:
+def _catalog(question: Question) -> tuple[Catalog, _Undeclared]:
+    """The catalog that the arguments name, and the recipes whose resources are not in it."""
     asked = question.arguments
     if asked["source"] is not None:
         if asked["repo"] or asked["node"]:
             raise BadUsage("--from or --puppet is a catalog of its own: leave --repo and --node out")
-        return _from_file(asked["source"], question, asked["puppet"] is not None, asked["modulepath"])
-    return _run(question).catalog
+        return _from_file(asked["source"], question, asked["puppet"] is not None, asked["modulepath"]), None
+    run = _run(question)
+    return run.catalog, run.undeclared or None
 
 
 def _from_file(file: str, question: Question, is_puppets: bool, modulepath: Sequence[str] = ()) -> Catalog:

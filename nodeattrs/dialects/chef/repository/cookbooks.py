@@ -62,7 +62,7 @@ _METADATA = ("metadata.json", "metadata.rb", "metadata.yaml", "metadata.yml")
 _PARTS = ("attributes", "recipes", "resources", "libraries", "providers")
 """Folders of which a cookbook has one; a module of Puppet has metadata, too."""
 
-_FIELD = re.compile(r"""^[^\S\n]*(name|version)\b\s*[:(]?\s*(["'])([^"'\n]+)\2""", re.MULTILINE)
+_FIELD = re.compile(r"""^[^\S\n]*(name|version)\b[\s:(]{0,40}(["'])([^"'\n]+)\2""", re.MULTILINE)
 
 
 class Lock(NamedTuple):
@@ -128,14 +128,14 @@ class CookbookPaths:
         lock: accept only a folder that fits this lock
         constraints: prefer versions that meet all of them; where none does, they do not count
         """
+        if lock is not None and lock.source and not lock.version:  # of a Policyfile without a lock, which names it
+            return next((one.path for one in self._of_source(lock)), None)
         named = next((one.path for one in self._own if one.name == name), self._folders_named.get(name))
         first = [one for one in ([] if named is None else [_declared(named)]) if one.fits(lock)]
         every = [*self._lying, *self._own, *self._of_source(lock)] if not first or constraints else []
         found = [one for one in every if one.name == name and one.fits(lock)]
         if not first and not found and lock is None:
             found = [one for one in self._of_source(Lock("", "", self._sources.get(name, ""))) if one.name == name]
-        if lock is not None and not lock.version:  # of a Policyfile without a lock, which names the folder
-            first = [*self._of_source(lock), *first][:1]
         for ones in (first, found):
             fitting = [one for one in ones if one.meets(constraints)]
             if fitting:

@@ -22,6 +22,7 @@ from nodeattrs.errors import DocumentError, InvalidRunListItem
 from nodeattrs.formats import documents
 from nodeattrs.kinds import KITCHEN_NAME
 from nodeattrs.node.run_list import RunListItem
+from nodeattrs.project.fields import shape_of
 
 FILES = ("kitchen.yml", ".kitchen.yml")
 LOCAL_FILES = (".kitchen.local.yml", "kitchen.local.yml")
@@ -93,6 +94,11 @@ class Instance:
         found = self.get(*keys)
         return found if isinstance(found, str) and _HIDDEN not in found else ""
 
+    def error(self, path: Path, message: str) -> DocumentError:
+        """An error about a path of the provisioner's settings, with its line."""
+        place = self.at(path)
+        return DocumentError(message, file=place.file, line=place.line)
+
     def at(self, path: Path) -> Origin:
         """The line that sets a path of the provisioner's settings; else the line of the suite."""
         setting = next((source for source in self.sources if source.get(path) is not ABSENT), None)
@@ -130,12 +136,13 @@ class Kitchen:
         one = self.instances.get(name)
         if one is None:
             return None
-        attributes, hidden = _shown(one.get("attributes") or {}, ())
+        attributes, hidden = _attributes_of(one)
         items = [*_listed(one, "platform"), *_listed(one, "suite")] or _common(one)
         policyfile = self._policyfile(one)
-        named = [item for item in items if isinstance(item, str) and _HIDDEN not in item]
+        named = [item for item in items if _HIDDEN not in item]
         unread = [*self.unread, *(Unset(("normal", *path), one.at(("attributes", *path)), _NOT_RUN) for path in hidden)]
         unread += [Unset(None, one.at(keys), _NOT_RUN) for keys in _DECIDING if _is_hidden(one.get(*keys))]
+        unread += [Unset(None, one.at((path,)), _OUTSIDE) for path in _PATHS if self._is_outside(one.text(path))]
         if len(named) < len(items):
             unread.append(Unset(None, one.at(("run_list",)), _NOT_RUN))
         environment = one.text("client_rb", "environment") or one.text("solo_rb", "environment")
@@ -167,10 +174,16 @@ class Kitchen:
             usual = (f"{_TESTS}/{one.suite}/{folder}", f"{_TESTS}/{folder}")
             place = named or next((place for place in usual if (self.root / place).is_dir()), folder)
             found[folder] = os.path.normpath(place)
-        return {folder: place for folder, place in found.items() if not place.startswith((os.pardir, "/"))}
+        return {folder: place for folder, place in found.items() if not self._is_outside(place)}
+
+    def _is_outside(self, place: str) -> bool:
+        """Whether a folder lies outside of the repository, also behind a link."""
+        real = pathlib.Path(os.path.realpath(self.root / place))
+        return not real.is_relative_to(os.path.realpath(self.root))
 
 
 _NOT_RUN = "is ERB, which was not run"
+_OUTSIDE = "names a folder outside of the repository, which is not read,"
 _DECIDING = (
     *(("policyfile_path",), ("policyfile",), ("policy_group",), ("named_run_list",)),
     *(("client_rb", "environment"), ("solo_rb", "environment"), *((path,) for path in _PATHS)),
@@ -217,11 +230,12 @@ def _nameless(document: documents.Document) -> Iterator[DocumentError]:
 def _document(path: pathlib.Path, name: str, unread: list[Unset]) -> documents.Document:
     text = documents.text_of(path, name)
     pieces: list[str] = []
-    at = 0
+    at, line = 0, 1
     while (begin := text.find("<%", at)) >= 0 and (end := text.find("%>", begin)) >= 0:
         inside = text[begin + 2 : end]
-        line = text.count("\n", 0, begin) + 1
+        line += text.count("\n", at, begin)
         pieces += [text[at:begin], _of_erb(inside, Origin("kitchen", name, name, line), unread)]
+        line += inside.count("\n")
         at = end + 2
     text = "".join((*pieces, text[at:]))
     try:
@@ -259,7 +273,7 @@ def _instances(layers: list[documents.Document]) -> Iterator[Instance]:
                 continue
             own = [*_own(*suite_at, (*_MOVED, *_PATHS)), *(_own(*platform_at, _MOVED) if platform_at else ())]
             one = Instance(suite, platform, (*own, *common))
-            if _provisioner_of(one).startswith(_OF_CHEF):
+            if one.name and _provisioner_of(one).startswith(_OF_CHEF):
                 yield one
 
 
@@ -305,22 +319,36 @@ def _merged(lower: Any, upper: Any) -> Any:
     return {**lower, **{key: _merged(lower[key], value) if key in lower else value for key, value in upper.items()}}
 
 
-def _listed(one: Instance, of: str) -> list[Any]:
-    """The run-list of the suite or of the platform."""
+def _attributes_of(one: Instance) -> tuple[dict[Any, Any], list[Path]]:
+    """The attributes without what ERB makes, and the paths of that. raises: DocumentError, where they are no map"""
+    found = one.get("attributes")
+    if _is_hidden(found) and not isinstance(found, Mapping):
+        return {}, [()]
+    if not isinstance(found, Mapping | None):
+        raise one.error(("attributes",), f"attributes must be a map, found {shape_of(found)}")
+    return _shown(found or {}, ())
+
+
+def _listed(one: Instance, of: str) -> list[str]:
+    """The run-list of the suite or of the platform. raises: DocumentError"""
     found = (source.get(("run_list",)) for source in one.sources if source.path[0] == f"{of}s")
-    return _items(next((one for one in found if one is not ABSENT and one is not None), None))
+    return _items(one, next((one for one in found if one is not ABSENT and one is not None), None))
 
 
-def _common(one: Instance) -> list[Any]:
+def _common(one: Instance) -> list[str]:
     """The run-list of the provisioner itself, which counts where neither suite nor platform has one."""
-    return _items(one.get("run_list"))
+    return _items(one, one.get("run_list"))
 
 
-def _items(found: Any) -> list[Any]:
-    """The items of a run-list: lists in it are opened, and a text is one item; [] for None."""
+def _items(one: Instance, found: Any) -> list[str]:
+    """The items of a run-list: lists in it are opened, and a text is one item; [] for None. raises: DocumentError"""
     if isinstance(found, list):
-        return [item for inner in found for item in _items(inner)]
-    return [] if found is None else [found]
+        return [item for inner in found for item in _items(one, inner)]
+    if found is None or isinstance(found, str):
+        return [] if found is None else [found]
+    if _is_hidden(found):
+        return [_HIDDEN]
+    raise one.error(("run_list",), f"an item of a run-list must be a text, found {shape_of(found)}")
 
 
 def _shown(tree: Any, at: Path) -> tuple[Any, list[Path]]:

@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 import pathlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
@@ -28,6 +28,9 @@ LOCK = ".lock.json"
 _FOLDERS = ("policies", "policyfiles")
 _DEEPEST = 3
 _NAME = re.compile(r"""^[ \t]*name[ \t(]{1,8}["']([^"'\n]+)["']""", re.MULTILINE)
+
+
+_Item = TypeVar("_Item")
 
 
 def policy_files(root: pathlib.Path) -> Iterator[pathlib.Path]:
@@ -97,21 +100,29 @@ def _asked_lock(fields: Fields, cookbook: str) -> Lock:
 
 
 def _with(policy: Policy, included: Policy) -> Policy:
-    """A policy with one that it includes: its run-list comes first, and its attributes are merged."""
+    """A policy with one that it includes: its run-list comes first, and its attributes are merged.
+
+    An item that both have counts once, as in Chef's run-lists.
+    """
     lists = {name: [*included.named_run_lists.get(name, ())] for name in included.named_run_lists}
     for name, items in policy.named_run_lists.items():
-        lists[name] = [*lists.get(name, ()), *items]
+        lists[name] = _joined(lists.get(name, ()), items)
     return replace(
         policy,
-        run_list=[*included.run_list, *policy.run_list],
+        run_list=_joined(included.run_list, policy.run_list),
         named_run_lists=lists,
         default_attributes=_merged(included.default_attributes, policy.default_attributes),
         override_attributes=_merged(included.override_attributes, policy.override_attributes),
         locks={**included.locks, **policy.locks},
         asked={**included.asked, **policy.asked},
         locator=_Included(policy, included),
-        unread=(*policy.unread, *included.unread),
+        unread=tuple(_joined(policy.unread, included.unread)),
     )
+
+
+def _joined(first: Iterable[_Item], second: Iterable[_Item]) -> list[_Item]:
+    """The items of both, each once."""
+    return [*dict.fromkeys((*first, *second))]
 
 
 def _merged(lower: Any, upper: Any) -> Any:

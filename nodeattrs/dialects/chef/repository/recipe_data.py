@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats import documents
+from nodeattrs.project.fields import shape_of
 
 YAML, JSON = (".yml", ".yaml"), (".json",)
 SUFFIXES = (*YAML, *JSON)
@@ -50,12 +51,12 @@ def read_recipe(path: pathlib.Path, file: str) -> RecipeData:
     includes: dict[str, int] = {}
     for part in _PARTS:
         if not isinstance(tree.get(part, []), list | None):
-            raise document.error(f"{part} must be a list, found {tree[part]!r}", (part,))
+            raise document.error(f"{part} must be a list, found {shape_of(tree[part])}", (part,))
         for index, one in enumerate(tree.get(part) or ()):
             at = (part, index)
             found = one.get("type") if part == "resources" and isinstance(one, dict) else one
             if not isinstance(found, str):
                 what = "a map with a type" if part == "resources" else "the name of a recipe"
-                raise document.error(f"an entry of {part} must be {what}, found {one!r}", at)
+                raise document.error(f"an entry of {part} must be {what}, found {shape_of(one)}", at)
             (types if part == "resources" else includes).setdefault(found, document.place(at)[0])
     return RecipeData(types, includes, document.warnings)

@@ -94,6 +94,8 @@ _OF_OTHERS = frozenset(
 )
 """Folders below `roles` and `environments` that hold nothing of Chef."""
 _DEEPEST = 3
+_MOST_INCLUDING = 30
+"""How many Policyfiles may lead to one that is included."""
 _DESCRIBES = re.compile(
     r"Chef::(?:Role|Environment)|\b(?:run_list|(?:default|override)_attributes|cookbook_versions)\b|^name\b",
     re.MULTILINE,
@@ -355,9 +357,12 @@ class Repository(Folder):
         place = including[-1].parent / path
         files = [place, place / f"{name}.lock.json", place / f"{name}{RUBY}"] if path else []
         found = next((one for one in files if self._is_inside(one)), None)
-        if found is None or found in including:
+        if found is None:
             return unread_policy(name, f"the included policy {name} is not there", by)
-        return self._policy_in(found, name, including)
+        real = os.path.realpath(found)
+        if real in map(os.path.realpath, including) or len(including) > _MOST_INCLUDING:
+            return unread_policy(name, f"the included policy {name} includes itself, or is included too deeply", by)
+        return self._once(("included policy", name, real), lambda: self._policy_in(found, name, including))
 
     def _locks_of(self, name: str, group: str) -> Iterator[str]:
         """Where a policy may lie: as `chef export` writes it, and as people keep locks."""

@@ -29,6 +29,16 @@ module Guard
     private :open
   end
 
+  # So do the readers of IO itself.
+  module PipingReaders
+    %i[binread binwrite foreach read readlines write].each do |word|
+      define_method(word) do |name, *others, **named, &block|
+        Guard.refuse(Guard.shown("IO.#{word}", [name])) if equal?(IO) && name.to_s.start_with?("|")
+        super(name, *others, **named, &block)
+      end
+    end
+  end
+
   class << self
     def close
       Process.setrlimit(Process::RLIMIT_AS, MOST_BYTES)
@@ -36,8 +46,9 @@ module Guard
       Object.prepend(Commands)
       open_commands = Commands.dup.module_eval { public(*Commands::WORDS) && self }
       [Kernel, Process].each { |one| one.singleton_class.prepend(open_commands) }
-      IO.singleton_class.prepend(refusing("IO", %w[popen]))
+      IO.singleton_class.prepend(PipingReaders, refusing("IO", %w[popen]))
       Object.prepend(Piping)
+      Kernel.singleton_class.prepend(Piping.dup.module_eval { public(:open) && self })
     end
 
     # Of the library that was just loaded: its classes connect to nothing.

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _BLOCKS = ("block", "do_block", "lambda")
-_NAMED = ("identifier", "instance_variable")
+_NAMED = ("class_variable", "constant", "global_variable", "identifier", "instance_variable")
 _SETTING = ("assignment", "operator_assignment")
+_METHODS = ("method", "singleton_method")
+_DEFINING = ("define_method", "define_singleton_method")
 
 
 def later_code(path: pathlib.Path, file: str, line: int) -> UnrunCode:
@@ -37,12 +39,11 @@ def later_code(path: pathlib.Path, file: str, line: int) -> UnrunCode:
     """
     try:
         text = _text(path, file)
-        root = parsed(text)
-        blocks = [one for one in _around(root, line) if one.type in _BLOCKS and one.start_point.row + 1 == line]
+        blocks = [one for one in _around(_root(text), line) if one.type in _BLOCKS and one.start_point.row + 1 == line]
         if not blocks:
             return UnrunCode(hidden=(line, ""))
         code = _read(text, *blocks)
-        _add_given(text, root, code)
+        _add_given(text, code, code.words | _words(text, *blocks))
     except MissingExtra:
         raise
     except (DocumentError, RecursionError):
@@ -64,7 +65,7 @@ def reads_of(path: pathlib.Path, file: str) -> Mapping[int, tuple[str, ...]]:
 
     def make() -> Mapping[int, tuple[str, ...]]:
         found: dict[int, dict[str, None]] = {}
-        for node in _walked(parsed(text)):
+        for node in _walked(_root(text)):
             if node.type == "call" and node.child_by_field_name("receiver") is None:
                 reads = dict.fromkeys(_reads(text, node))
                 found.setdefault(node.start_point.row + 1, {}).update(reads)
@@ -72,7 +73,7 @@ def reads_of(path: pathlib.Path, file: str) -> Mapping[int, tuple[str, ...]]:
 
     try:
         text = _text(path, file)
-        return CACHE.get(("reads of Ruby", file, in_force(), sha256(text.text.encode()).digest()), make)
+        return CACHE.get(("reads of Ruby", *_key(text)), make)
     except (DocumentError, MissingExtra, RecursionError):
         return {}
 
@@ -102,12 +103,21 @@ def _around(node: Node, line: int) -> Iterator[Node]:
             yield from _around(child, line)
 
 
-def _add_given(text: Text, root: Node, code: UnrunCode) -> None:
-    """Add to some code what its file gives to the names that it uses, and to the names that these use."""
-    left = [(names, nodes) for names, nodes in map(partial(_given, text), _walked(root)) if names]
-    while found := [one for one in left if one[0] & code.words]:
-        left = [one for one in left if one not in found]
-        other = _read(text, *(node for _, nodes in found for node in nodes))
+_Given = tuple[frozenset[str], tuple["Node", ...]]
+"""Names, and the code that is given to them."""
+
+
+def _add_given(text: Text, code: UnrunCode, words: set[str]) -> None:
+    """Add to some code what its file gives to the names that it uses, and to the names that these use.
+
+    words: the names that it uses
+    """
+    left = _all_given(text)
+    while found := [one for one in left if not one[0].isdisjoint(words)]:
+        left = [one for one in left if one[0].isdisjoint(words)]
+        nodes = [node for _, given in found for node in given]
+        other = _read(text, *nodes)
+        words |= _words(text, *nodes) | other.words
         code.words |= other.words
         code.recipes.update(other.recipes)
         code.attribute_files.update(other.attribute_files)
@@ -116,23 +126,60 @@ def _add_given(text: Text, root: Node, code: UnrunCode) -> None:
             code.lines[level] = {**lines, **code.lines.get(level, {})}
 
 
+def _words(text: Text, *nodes: Node) -> set[str]:
+    """The names of variables and constants in some code."""
+    return {_slice(text, one) for node in nodes for one in _walked(node) if one.type in _NAMED}
+
+
+def _all_given(text: Text) -> list[_Given]:
+    """What the statements of a text give to names. cost: a walk over the text, once for each content"""
+
+    def make() -> list[_Given]:
+        found = ((frozenset(names), tuple(nodes)) for names, nodes in map(partial(_given, text), _walked(_root(text))))
+        return [one for one in found if one[0]]
+
+    return CACHE.get(("given in Ruby", *_key(text)), make)
+
+
+def _root(text: Text) -> Node:
+    """The root of the tree of a text, parsed once for each content. raises: MissingExtra, DocumentError, TooMuch"""
+    return CACHE.get(("tree of Ruby", *_key(text)), lambda: parsed(text))
+
+
+def _key(text: Text) -> tuple[object, ...]:
+    return text.file, in_force(), sha256(text.content).digest()
+
+
+def _slice(text: Text, node: Node) -> str:
+    return text.text[node.start_byte : node.end_byte]
+
+
 def _given(text: Text, node: Node) -> tuple[set[str], list[Node]]:
-    """The names that a statement makes, and what it gives to them; none for most."""
-    reader = Reader(text, "recipes", UnrunCode(), False)
-    if node.type in _SETTING:
-        left = node.child_by_field_name("left")
-        names = [one for one in _walked(left) if one.type in _NAMED] if left is not None else []
-        value = node.child_by_field_name("right")
-        return {reader.slice(one) for one in names}, [value] if value is not None else []
-    if node.type == "method":
-        named = node.child_by_field_name("name")
-        return {reader.slice(named)} if named is not None else set(), [node]
-    block = node.child_by_field_name("block") if node.type == "call" else None
-    taken = block.child_by_field_name("parameters") if block is not None else None
-    if taken is None:
-        return set(), []
-    parts = (node.child_by_field_name(name) for name in ("receiver", "arguments"))
-    return {reader.slice(one) for one in taken.named_children}, [one for one in parts if one is not None]
+    """The names that a statement makes or adds to, and what it gives to them; none for most."""
+    if node.type in _SETTING or (node.type == "binary" and _slice(text, node.children[1]) == "<<"):
+        left, value = node.child_by_field_name("left"), node.child_by_field_name("right")
+        return _words(text, *_some(left)), _some(value)
+    if node.type in _METHODS:
+        return {_slice(text, one) for one in _some(node.child_by_field_name("name"))}, [node]
+    return _given_by_call(text, node) if node.type == "call" else (set(), [])
+
+
+def _given_by_call(text: Text, node: Node) -> tuple[set[str], list[Node]]:
+    """What a call gives: its receiver and arguments to the parameters of its block; code among them to both."""
+    fields = (node.child_by_field_name(name) for name in ("receiver", "method", "arguments", "block"))
+    receiver, method, arguments, block = map(_some, fields)
+    if method and _slice(text, method[0]) in _DEFINING:
+        named = {_slice(text, one).lstrip(":").strip("\"'") for every in arguments for one in every.named_children[:1]}
+        return named, [*arguments, *block]
+    taken = _some(block[0].child_by_field_name("parameters")) if block else []
+    names = {_slice(text, one) for every in taken for one in every.named_children}
+    if receiver and any(one.type in _BLOCKS for every in arguments for one in _walked(every)):
+        names |= _words(text, *receiver)  # list.push(lambda { ... })
+    return names, [*receiver, *arguments] if names else []
+
+
+def _some(node: Node | None) -> list[Node]:
+    return [] if node is None else [node]
 
 
 def _reads(text: Text, node: Node) -> Iterator[str]:

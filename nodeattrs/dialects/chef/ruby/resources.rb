@@ -44,10 +44,20 @@ class Chef
         word.to_s.split("_").map(&:capitalize).join
       end
 
-      # A block of a resource that runs when it converges: whether it can set attributes, its text says.
+      # A block of a resource that runs when it converges: whether it can set attributes, its text says. A block of
+      # `eval` or of a library elsewhere has no text here.
       def later(block)
-        file, line = block&.source_location
-        Wire.note("later", file, line) if file
+        return unless block
+
+        file, line = block.source_location
+        return Wire.note("later", file, line) if Wire.knows?(file)
+
+        Wire.note("hides", "a block that runs later is in no file of the repository", *Wire.place)
+      end
+
+      # A block of a class that a recipe makes; those of libraries and resources are read with their files.
+      def later_of_recipe(block)
+        later(block) if block && Wire.ran?(block.source_location&.first)
       end
 
       def load_file(path, cookbook)
@@ -97,7 +107,8 @@ class Chef
       end
       alias allowed_actions actions
 
-      def action(name, **)
+      def action(name, **, &block)
+        Resource.later_of_recipe(block)
         @default_action ||= [name]
       end
 
@@ -113,6 +124,7 @@ class Chef
       alias declare_action_class action_class
 
       def lazy(&block)
+        Resource.later_of_recipe(block)
         DelayedEvaluator.new(&block)
       end
 
@@ -121,7 +133,10 @@ class Chef
       end
 
       # What else a class says is about converging.
-      def method_missing(*); end
+      def method_missing(*, &block)
+        Resource.later_of_recipe(block)
+        nil
+      end
 
       def respond_to_missing?(*)
         true
@@ -192,7 +207,8 @@ class Chef
     # Now, and not when the rest converges: nothing is done, which is well where it sets no attribute.
     def run_action(name = :nothing, *)
       return if name.to_s == "nothing" || (later = @later).nil? && BuiltIn::NAMES.key?(declared_type) && harmless?
-      return if Wire.ask("harmless", declared_type.to_s, *(later || [nil, nil]))
+      is_known = later.nil? || Wire.knows?(later[0])
+      return if is_known && Wire.ask("harmless", declared_type.to_s, *(later || [nil, nil]))
 
       Guard.refuse("#{self}.run_action(#{name.inspect})")
     end
@@ -277,7 +293,7 @@ class Chef
         word = word.to_s.chomp("=").to_sym
         if block
           Resource.later(block)
-          @later = block.source_location
+          @later = block.source_location || []
           @given[word] = block if given.empty?
         end
         return @given[word] = given.size > 1 ? given : given[0] unless given.empty?

@@ -18,7 +18,7 @@ module Wire
     attr_reader :root
 
     def open(input, output)
-      @input, @output, @waiting, @files = input, output, +"", {}
+      @input, @output, @waiting, @files, @process = input, output, +"", {}, Process.pid
       @writer = JSON::State.new(max_nesting: 0)
     end
 
@@ -30,7 +30,9 @@ module Wire
       flush if @waiting.bytesize > MOST_WAITING
     end
 
+    # A process that a file has forked is not the node's: it says nothing, and ends here.
     def flush
+      exit!(0) unless Process.pid == @process
       @output.write(@waiting)
       @output.flush
       @waiting = +""
@@ -61,12 +63,22 @@ module Wire
     # Places
 
     def begin_in(root)
-      @root = File.join(root, "")
+      @root, @process = File.join(root, ""), Process.pid
     end
 
     # Note that a file is an attribute file or a recipe: it is where its values are set, whatever it calls.
     def attribute_file(path)
       @files[path] = true
+    end
+
+    # Whether a file is an attribute file or a recipe.
+    def ran?(path)
+      @files.key?(path)
+    end
+
+    # Whether a file is one of the repository, or of a cookbook elsewhere that is run.
+    def knows?(path)
+      !path.nil? && (@files.key?(path) || path.start_with?(@root))
     end
 
     # File and line that set something: of the attribute file or recipe, else of the repository's file that called.

@@ -16,9 +16,10 @@ from traceback import extract_tb
 from typing import Any, NoReturn
 
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
 from nodeattrs.dialects.chef.repository.attribute_data import set_data
-from nodeattrs.dialects.chef.repository.cookbooks import RUBY, AttributeFileOrder, Cookbook, not_run
+from nodeattrs.dialects.chef.repository.cookbooks import NOT_RUN, RUBY, AttributeFileOrder, Cookbook, not_run
 from nodeattrs.dialects.chef.repository.recipe_data import SUFFIXES as RECIPES
 from nodeattrs.dialects.chef.run.platform_words import PLATFORM_WORDS, platform_words, questions
 from nodeattrs.dialects.chef.run.resources import RESOURCE_WORDS
@@ -118,6 +119,8 @@ class RecipeRunner:
     shared:    further names for recipes and attribute files, such as `read_json`
     ruby:      runs attribute files in Ruby; None: they become unknown layers
     facts:     the facts for conditions of attribute files
+
+    undeclared: recipes whose resources are not known, or not all of them
     """
 
     def __init__(
@@ -136,6 +139,7 @@ class RecipeRunner:
         self.log: list[LogLine] = []
         self.warnings: list[DocumentError] = []
         self.included: dict[str, Callable[[], Origin]] = {}
+        self.undeclared: dict[Unread, None] = {}
         self._cookbook = cookbook
         self._order = AttributeFileOrder(cookbook, self._run_attribute_file)
         self._given, self._shared = words, shared or {}
@@ -219,6 +223,8 @@ class RecipeRunner:
         """Note what the resources of recipes in Ruby may set when they converge. Call it after the last recipe."""
         ruby, self._ruby = self._ruby, None  # what is included then is read, and not run
         try:
+            for origin, reason in ruby.hidden() if ruby is not None else ():
+                self._note_undeclared(origin, reason, is_warned=True)
             for origin, code, called in ruby.left() if ruby is not None else ():
                 its = self._cookbook(cookbook_of(origin.name))
                 self._note_reached(RECIPE, origin.name, [(its, origin, code), *called])
@@ -248,12 +254,18 @@ class RecipeRunner:
             reached, hint = [], error.hint
             self._note_anything(origin, f"{NOT_READ}: {error.message}")
         self.warnings.append(not_run(shown, hint))
+        if kind == RECIPE:
+            self._note_undeclared(origin, NOT_RUN, is_warned=True)
         self._note_reached(kind, name, reached)
 
     def _declare(self, cookbook: Cookbook, file: str, name: str) -> None:
         """Note what the resources of a recipe in YAML or JSON may set, and run the recipes that it includes."""
         recipe, origin = cookbook.recipe_data(file), Origin(RECIPE, name, cookbook.shown(file))
         self.warnings += recipe.warnings
+        if recipe.types:
+            self._note_undeclared(
+                origin.moved(min(recipe.types.values())), "is data, whose resources are not in the catalog"
+            )
         try:
             reached = [*self._unrun.reached(cookbook, file, origin)]
         except MissingExtra as error:
@@ -289,7 +301,13 @@ class RecipeRunner:
         elif full not in self.recipes:
             self._note_anything(by, f"it may include recipe {full}, which was not run")
 
+    def _note_undeclared(self, origin: Origin, reason: str, is_warned: bool = False) -> None:
+        place = origin.place or origin.who
+        self.undeclared[Unread(place, reason, (), origin.kind, origin.name, is_warned)] = None
+
     def _note_anything(self, origin: Origin, reason: str) -> None:
+        if origin.kind == RECIPE:
+            self._note_undeclared(origin, reason)
         with setting_as(self.node, origin.kind, origin.name):
             note_anything(self.node, origin, reason)
 

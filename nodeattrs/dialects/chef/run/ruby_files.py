@@ -223,6 +223,10 @@ class RubyFiles:
             with self.beside():
                 self._node.automatic["recipes"].append(name)
 
+    def hidden(self) -> Iterable[tuple[Origin, str]]:
+        """The places of recipes after which any attribute may be set, each with the reason; () for none."""
+        return self._compiled.hidden_places() if "_compiled" in self.__dict__ else ()
+
     def left(self) -> Iterator[tuple[Origin, UnrunCode, Iterable[Reached]]]:
         """Yield the code that runs when resources converge, and what it reaches; note what is open until then."""
         if "_compiled" not in self.__dict__:

@@ -102,6 +102,10 @@ class Compiled(Seen):
         codes += [self._of_block(origin)] if origin is not None else []
         return not any(one.lines or one.hidden for code in codes for one in (code, *self.reaches(code)))
 
+    def hidden_places(self) -> list[tuple[Origin, str]]:
+        """The places of recipes after which any attribute may be set, each with the reason."""
+        return [*self._hidden.items()]
+
     def note_hidden(self) -> None:
         """Note the places of recipes after which any attribute may be set."""
         for origin, reason in self._hidden.items():

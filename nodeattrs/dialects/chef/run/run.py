@@ -6,7 +6,7 @@ store and prints nothing; what it gives back is data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NoReturn
@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from nodeattrs.catalog import Catalog
 from nodeattrs.contract.peers import Injection
 from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.repository.cookbooks import Cookbook, check_versions, cookbook_order
 from nodeattrs.dialects.chef.repository.repository import Repository
@@ -52,6 +53,7 @@ class Run:
     policy:          of the node; None for none
     search:          the function `search` of the run; None for none
     facts:           the file of the facts, or "this machine"
+    undeclared:      recipes whose resources are not in the catalog, or not all of them
     """
 
     node: Node
@@ -65,6 +67,7 @@ class Run:
     policy: Policy | None = None
     search: Callable[..., Any] | None = None
     facts: str = ""
+    undeclared: Sequence[Unread] = ()
 
 
 def run_node(
@@ -104,7 +107,7 @@ def run_node(
     start.take_attributes(intake, facts)
     plan = _planned(repository, injection.run_list(wanted), node.environment, start.policy)
     take_layers(node, plan.expansion, plan.environment)
-    start.note_unread(node, facts)
+    start.note_unread(node, facts, None if wanted else repository.kitchen.fault)
     noted = {**plan.expansion.noted, "cookbooks": plan.versions}
     if start.policy is not None:
         noted = {**noted, **start.policy.noted(plan.expansion.qualified)}
@@ -125,6 +128,7 @@ def run_node(
         start.policy,
         search,
         facts.place,
+        [*runner.undeclared],
     )
 
 
@@ -145,12 +149,18 @@ class _Start:
     locator: Locator
     policy: Policy | None
 
-    def note_unread(self, node: Node, facts: Facts) -> None:
-        """Note on a node what could not be read of its policy, its description and its facts."""
+    def note_unread(self, node: Node, facts: Facts, fault: DocumentError | None) -> None:
+        """Note on a node what could not be read of its policy, its description and its facts.
+
+        fault: of kitchen.yml, which may describe a node that nothing else does
+        """
         policy = () if self.policy is None else self.policy.unread
         unread = [Unset(None, Origin("policy", one.file or "", one.file, one.line), one.reason) for one in policy]
         unread += () if self.described is None else self.described.unread
         unread += [Unset(None, facts.locator.at(()), facts.unread)] if facts.unread else []
+        if fault is not None and self.described is None:
+            place = Origin("kitchen", node.name, fault.file, fault.line)
+            unread += [Unset(None, place, "could not be read")]
         for path, origin, reason in unread:
             with setting_as(node, origin.kind, origin.name):
                 if path is None:
