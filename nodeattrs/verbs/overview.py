@@ -79,7 +79,7 @@ class Overview:
 
 
 def overview(question: Question) -> Output:
-    """What lies in the folder of a question. cost: the values of one subject, for three dialects at most"""
+    """What lies in the folder of a question. cost: the values of three subjects, for three dialects at most"""
     asked = Subjects(question._replace(request=question.request.asking(("",))))  # their unread places are not shown
     root = question.side.root
     try:
@@ -89,7 +89,7 @@ def overview(question: Question) -> Output:
         return Output(Overview(str(root), {}, asked.unlisted, _without_subjects(), below), unread=[])
     except NodeattrsError:
         found = {}
-    examples = [_examples(asked, name, some[0]) for name, some in [*found.items()][:_MOST_DIALECTS]]
+    examples = [_first_examples(asked, name, some) for name, some in [*found.items()][:_MOST_DIALECTS]]
     commands = [one for some in examples for one in (some if len(examples) == 1 else some[:1])]
     if len(examples) > 1 and examples[0][1:]:
         commands.append(examples[0][-1])
@@ -98,6 +98,16 @@ def overview(question: Question) -> Output:
 
 def _without_subjects() -> list[str]:
     return ["nodeattrs why KEY base.yaml prod.yaml", "nodeattrs fold base.yaml prod.yaml --blame"]
+
+
+def _first_examples(asked: Subjects, dialect: str, subjects: Sequence[str]) -> list[str]:
+    """Commands about the first of some subjects that has a value; about the first one where none of three has any."""
+    tried: list[list[str]] = []
+    for subject in subjects[:_NAMED]:
+        tried.append(_examples(asked, dialect, subject))
+        if len(tried[-1]) > 1:
+            return tried[-1]
+    return tried[0]
 
 
 def _examples(asked: Subjects, dialect: str, subject: str) -> list[str]:
