@@ -125,15 +125,16 @@ def _folder(folder: pathlib.Path, name: str, budget: Budget) -> _Files:
     return _Files(name, read, folders)
 
 
-class _Unpacked:
+class _Unpacked(gzip.GzipFile):
     """The bytes of a package, as `tarfile` asks for them. raises: TooMuch, past the limit"""
 
     def __init__(self, content: bytes, name: str) -> None:
-        self._stream, self._budget = gzip.GzipFile(fileobj=io.BytesIO(content)), Budget(name)
+        super().__init__(fileobj=io.BytesIO(content))
+        self._budget = Budget(name)
 
-    def read(self, size: int) -> bytes:
+    def read(self, size: int | None = -1) -> bytes:
         """The next bytes; b"" at the end."""
-        found = self._stream.read(size)
+        found = super().read(size)
         self._budget.bytes(len(found))
         return found
 
