@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -207,3 +208,13 @@ def test_values_outside_of_the_repository_leave_the_answer_open(
 def test_an_overview_shows_a_subject_that_has_values(run: Run) -> None:
     _, out, _ = run({"good/Chart.yaml": "name: g\n", "good/values.yaml": "a: 1\n", "bad/Chart.yaml": "[\n"}, "overview")
     assert "nodeattrs why a --on good" in out
+
+
+def test_the_commands_of_an_overview_can_be_pasted_into_a_shell(run: Run) -> None:
+    files = {"a $(b)/Chart.yaml": "name: g\n", "a $(b)/values.yaml": "k: 1\n"}
+    commands = json.loads(run(files, "overview", "--format", "json")[1])["commands"]
+    assert [shlex.split(one)[2:] for one in commands] == [
+        ["k", "--on", "a $(b)"],
+        ["a $(b)"],
+        ["a $(b)/values.yaml:1"],
+    ]

@@ -127,7 +127,8 @@ def _examples(asked: Subjects, dialect: str, subject: str) -> list[str]:
                 commands.append(f"nodeattrs where {shlex.quote(place)}")
             break
         break
-    return [*commands[:1], f"nodeattrs blame {shlex.quote(subject)}".rstrip(" '"), *commands[1:]]
+    blame = f"nodeattrs blame {shlex.quote(subject)}" if subject else "nodeattrs blame"
+    return [*commands[:1], blame, *commands[1:]]
 
 
 def _first_leaf(part: Part) -> Path | None:
