@@ -218,3 +218,9 @@ def test_the_commands_of_an_overview_can_be_pasted_into_a_shell(run: Run) -> Non
         ["a $(b)"],
         ["a $(b)/values.yaml:1"],
     ]
+
+
+def test_the_commands_of_an_overview_name_the_folder_that_was_asked_for(run: Run) -> None:
+    files = {"my repo/c/Chart.yaml": "name: g\n", "my repo/c/values.yaml": "k: 1\n"}
+    for one in json.loads(run(files, "overview", "--repo", "my repo", "--format", "json")[1])["commands"]:
+        assert run({}, *shlex.split(one)[1:])[0] == 0, one

@@ -93,7 +93,10 @@ def overview(question: Question) -> Output:
     commands = [one for some in examples for one in (some if len(examples) == 1 else some[:1])]
     if len(examples) > 1 and examples[0][1:]:
         commands.append(examples[0][-1])
-    return Output(Overview(str(root), found, asked.unlisted, commands), unread=asked.unread)
+    repo = question.arguments.get("repo")
+    there = f" --repo {shlex.quote(repo)}" if repo and repo != "." else ""
+    typed = [f"{one}{there}" for one in commands]
+    return Output(Overview(str(root), found, asked.unlisted, typed), unread=asked.unread)
 
 
 def _without_subjects() -> list[str]:
