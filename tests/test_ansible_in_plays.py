@@ -219,6 +219,19 @@ def test_folders_that_lead_back_are_entered_once(run: Callable[..., Any], tmp_pa
     assert (code, out.count("set by")) == (1, 0)
 
 
+def test_links_below_templates_in_a_name_end(run: Callable[..., Any], tmp_path: Path):
+    """Twelve links at each of six gaps are three million names."""
+    (tmp_path / "more").mkdir()
+    for number in range(12):
+        (tmp_path / f"more/l{number}").symlink_to(".")
+    name = "/".join(f"{{{{ v{number} }}}}" for number in range(6))
+    play = f"- hosts: web\n  roles: [x]\n  tasks:\n  - include_tasks: 'more/{name}/t.yml'\n"
+
+    code, _, errors = run("matrix nope -i hosts --budget steps=100000", **{"links.yml": play})
+    assert code == 5
+    assert "cannot be followed: takes more than 100,000 steps" in errors
+
+
 def test_a_role_by_a_template_may_be_any_that_fits(run: Callable[..., Any]):
     """Tasks are texts here: an include in a block, in words, in a map, or with a name on a later line is one, too."""
     tasks = {

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import tarfile
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 
 from nodeattrs.core.fold import Folded
 from nodeattrs.dialects.files.folds import chart_in, folded, laid_over
-from nodeattrs.errors import BadArgument, DocumentError, MergeConflict
+from nodeattrs.errors import BadArgument, DocumentError, MergeConflict, TooMuch
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.policies import policy_named
 
@@ -179,6 +180,57 @@ def test_a_file_that_is_no_package_is_named(tmp_path: Path) -> None:
     (chart / "charts/s.tgz").write_text("no package")
     with pytest.raises(DocumentError, match=r"charts/s\.tgz: is no package of a chart"):
         release(chart)
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        pytest.param([("values.yaml", b"a: 1")], "it has no Chart.yaml", id="no chart"),
+        pytest.param(
+            [("s/Chart.yaml", {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"})], "is no package of a chart", id="pax"
+        ),
+        pytest.param([("s/" + "x" * 11_000_000, b"")], "larger than 10 MB", id="a long name"),
+        pytest.param([("s/Chart.yaml", b""), ("s/values.yaml", b" " * 11_000_000)], "larger than 10 MB", id="a bomb"),
+    ],
+)
+def test_an_odd_package_is_an_error_of_its_file(
+    tmp_path: Path, members: list[tuple[str, bytes | dict[str, str]]], message: str
+) -> None:
+    chart = write(tmp_path / "chart", {"charts": {}})
+    (chart / "charts").mkdir()
+    with tarfile.open(chart / "charts/s.tgz", "w:gz", format=tarfile.PAX_FORMAT) as archive:
+        for name, held in members:
+            content = held if isinstance(held, bytes) else b"name: s"
+            member = tarfile.TarInfo(name)
+            member.size, member.pax_headers = len(content), {} if isinstance(held, bytes) else held
+            archive.addfile(member, io.BytesIO(content))
+    with pytest.raises(DocumentError, match=message):
+        release(chart)
+
+
+def test_aliases_inside_aliases_end(tmp_path: Path) -> None:
+    """
+    Thirty in each of five charts make 24 million subcharts out of a few lines.
+    """
+    needs = [need(alias=f"a{number}") for number in range(30)]
+    chart: Chart = {}
+    for _ in range(5):
+        chart = {"charts": {"s": chart}, "needs": needs}
+    with pytest.raises(TooMuch, match="steps"):
+        release(write(tmp_path / "chart", chart))
+
+
+def test_the_documents_of_a_chart_s_values_are_merged(tmp_path: Path) -> None:
+    chart = write(tmp_path / "chart", {})
+    (chart / "values.yaml").write_text("a: 1\nm:\n  x: 1\n---\nm:\n  y: 2\na: 3\n")
+    found = release(chart)
+    assert found.value == {"a": 3, "m": {"x": 1, "y": 2}}
+    assert [found.origins(path)[0].line for path in ("a", "m.x", "m.y")] == [7, 3, 6]
+
+
+def test_a_chart_that_has_no_map_for_its_subchart_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(MergeConflict, match="this is a int, at s"):
+        release(write(tmp_path / "chart", {"values": {"s": 5}, "charts": sub(a=1)}))
 
 
 def test_links_that_lead_back_end(tmp_path: Path) -> None:

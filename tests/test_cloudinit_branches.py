@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from jinja2 import Environment
 
 from nodeattrs.cli import main
-from nodeattrs.dialects.cloudinit.branches import MOST
+from nodeattrs.dialects.cloudinit.branches import MOST, ways_of
 
 HEAD = "## template: jinja\n#cloud-config\n"
 SCHEMA = {
@@ -156,6 +157,12 @@ def test_a_template_of_very_many_branches_is_rendered_a_limited_number_of_times(
     text = HEAD + "".join(f"{{% if v1.a{n} == 1 %}}\n{{% elif v1.b{n} %}}\nk{n}: 1\n{{% endif %}}\n" for n in range(50))
     assert MOST < 50
     assert checked(tmp_path, text, capsys) == []
+
+
+def test_a_large_template_is_rendered_fewer_times() -> None:
+    text = "{% if v1.a0 %}" + "".join(f"{{% elif v1.a{number} %}}x" for number in range(600)) + "{% endif %}"
+    assert len(ways_of(Environment().parse(text))) < MOST / 2
+    assert len(ways_of(Environment().parse("{% if v1.a %}x{% endif %}" * 1_500))) == 2
 
 
 def test_both_branches_of_a_template_in_an_archive_are_judged(

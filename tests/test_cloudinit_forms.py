@@ -408,6 +408,9 @@ EXPRESSIONS = [
     'resource "aws_instance" "a" {\n  user_data = templatefile("a.yaml", {})\n}\n',
     'resource "aws_instance" "a" {\n  user_data = data.cloudinit_config.c.rendered\n}\n',
     'resource "aws_instance" "a" {\n  user_data = "${local.a}\\$"\n}\n',
+    'resource "aws_instance" "a" {\n  user_data = "${local.a}"\n}\n',
+    'resource "aws_instance" "a" {\n  user_data = <<EOF\n${local.a}\nEOF\n}\n',
+    'resource "aws_instance" "a" {\n  user_data = templatefile("a", { b = <<EOF\n#cloud-config\nEOF\n })\n}\n',
     'Vagrant.configure("2") do |config|\n  config.vm.cloud_init content_type: "x", path: "a.yaml"\nend\n',
     "cores: 1\ncicustom: user=local:snippets/u.yaml,vendor=local:snippets/v.yaml\n",
 ]
@@ -421,6 +424,27 @@ def test_a_text_that_a_source_only_names_is_unread(
     file.write_text(text, encoding="utf-8")
     assert main(["cloud-config", "check", str(file)]) == 5
     assert "was not looked at" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("comment", ["# x = <<EOF\n", "// x = <<EOF\n", '/* user_data = "b"\n   x = <<EOF */\n'])
+def test_a_comment_opens_no_heredoc(comment: str) -> None:
+    (one,) = given_in(f'{comment}resource "x_server" "a" {{\n  user_data = "#cloud-config\\na: 1\\n"\n}}\n')
+    assert (one.address, one.user[0].content) == ("x_server.a", "#cloud-config\na: 1\n")
+
+
+def test_an_expression_that_is_not_read_does_not_show_its_texts() -> None:
+    rows = 'user_data = base64encode("password: topaz-11")', 'user_data = join(\'topaz-12\', ["topaz-13\\"", "topaz-14'
+    for row in rows:
+        (one,) = given_in(f'resource "x_server" "a" {{\n  {row}\n}}\n')
+        assert "is made by an expression" in one.unknown
+        assert "topaz" not in one.unknown
+
+
+@pytest.mark.parametrize("named", ["{a: b}", "[a]", "7"])
+def test_a_heat_template_that_names_no_resource_is_unread(named: str) -> None:
+    properties = f"properties: {{user_data: {{get_resource: {named}}}}}"
+    (one,) = given_in(f"heat_template_version: 2021-04-16\nresources:\n  a: {{type: OS::Nova::Server, {properties}}}\n")
+    assert one.unknown
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -171,3 +172,55 @@ class TestOverview:
         found = data(run, CHART, "overview")
         assert len(found["subjects"]["folds"]) == 3
         assert found["commands"][0] == "nodeattrs why port --on charts/shop"
+
+
+def test_a_broken_chart_does_not_keep_a_line_of_another_one_from_its_answer(run: Run) -> None:
+    code, out, errors = run({**CHART, "bad/Chart.yaml": "a: [\n"}, "where", "charts/shop/values.yaml:1")
+    assert (code, "port = 80" in out, "bad" in errors) == (5, True, True)
+
+
+def test_a_folder_of_values_outside_of_the_repository_is_not_listed(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "others").mkdir()
+    (tmp_path / "others/own-values.yaml").write_text("port: 1\n")
+    files = {f"repo/{name}": text for name, text in CHART.items() if "/ci/" not in name}
+    run(files, "overview", "--repo", "repo")
+    (tmp_path / "repo/charts/shop/ci").symlink_to(tmp_path / "others")
+    code, out, _ = run({}, "list", "subjects", "--repo", "repo")
+    assert (code, out.split("\n")[:-1]) == (0, ["folds charts/shop", "folds charts/shop/values-prod.yaml"])
+
+
+def test_a_chart_that_is_named_from_another_folder_is_merged_as_helm_does(run: Run) -> None:
+    files = {"repo/c/Chart.yaml": "name: c\n", "repo/c/values.yaml": "a: {x: 1}\n", "prod.yaml": "a: {x: null}\n"}
+    _, out, _ = run(files, "why", "a", "repo/c", "prod.yaml", "--repo", "repo")
+    assert "a = {}" in out
+
+
+@pytest.mark.parametrize("words", [("where", "--key", "a"), ("blame",)])
+def test_values_outside_of_the_repository_leave_the_answer_open(
+    run: Run, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "values.yaml").write_text("a: 1\n")
+    run({"repo/c/Chart.yaml": "name: c\n"}, "overview", "--repo", "repo")
+    (tmp_path / "repo/c/values.yaml").symlink_to(tmp_path / "values.yaml")
+    assert run({}, *words, "--repo", "repo")[0] == 5
+
+
+def test_an_overview_shows_a_subject_that_has_values(run: Run) -> None:
+    _, out, _ = run({"good/Chart.yaml": "name: g\n", "good/values.yaml": "a: 1\n", "bad/Chart.yaml": "[\n"}, "overview")
+    assert "nodeattrs why a --on good" in out
+
+
+def test_the_commands_of_an_overview_can_be_pasted_into_a_shell(run: Run) -> None:
+    files = {"a $(b)/Chart.yaml": "name: g\n", "a $(b)/values.yaml": "k: 1\n"}
+    commands = json.loads(run(files, "overview", "--format", "json")[1])["commands"]
+    assert [shlex.split(one)[2:] for one in commands] == [
+        ["k", "--on", "a $(b)"],
+        ["a $(b)"],
+        ["a $(b)/values.yaml:1"],
+    ]
+
+
+def test_the_commands_of_an_overview_name_the_folder_that_was_asked_for(run: Run) -> None:
+    files = {"my repo/c/Chart.yaml": "name: g\n", "my repo/c/values.yaml": "k: 1\n"}
+    for one in json.loads(run(files, "overview", "--repo", "my repo", "--format", "json")[1])["commands"]:
+        assert run({}, *shlex.split(one)[1:])[0] == 0, one

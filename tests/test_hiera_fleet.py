@@ -97,6 +97,7 @@ def test_a_file_of_one_node_may_have_each_of_these_forms(tmp_path: Path, name: s
     [
         ("[1]", "a list of maps, each with a certname"),
         ('[{"facts": {}}]', "a list of maps, each with a certname"),
+        ('[{"certname": "", "facts": {}}, {"certname": "a"}]', "a list of maps, each with a certname"),
         ("1", "facts are a map, or an answer of PuppetDB"),
         (json.dumps(INVENTORY), "has the facts of 3 nodes"),
     ],
@@ -131,6 +132,12 @@ class TestTheCommands:
             "b": "node b",
             "c": "common",
         }
+
+    @pytest.mark.parametrize("words", ["ready-for-8", "lookup k", "matrix k"])
+    def test_an_answer_without_a_node_answers_nothing(self, say, tmp_path, words):
+        (tmp_path / "none.json").write_text("[]")
+        code, said = say(f"hiera {words} --facts none.json")
+        assert (code, "none.json has the facts of no node" in said) == (1, True)
 
     def test_one_node_of_a_file_can_be_named(self, say):
         assert say("hiera lookup k --facts inventory.json --node b") == (0, "node b\n")

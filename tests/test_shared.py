@@ -113,6 +113,18 @@ class TestLayers:
             for evaluate in (True, False):
                 assert str(sorted(merged_shared(node, evaluate).items())) == str(sorted(node.to_dict(evaluate).items()))
 
+    def test_the_keys_have_one_order(self, tmp_path):
+        """
+        Facts first, then the keys of the other levels, weakest level first. Text hashes differ in each process.
+        """
+        words = [f"k{number}" for number in range(20)]
+        text = "\n".join(f"node.default['{word}'] = 1\nnode.override['z{word}'] = 1" for word in words)
+
+        tree = merged_shared(run(repository(tmp_path, {**FILES, RECIPE: text}), "n1", settled=True).node)
+
+        assert [key for key in tree if key in words] == words
+        assert [key for key in tree if key[0] == "z"] == [f"z{word}" for word in words]
+
 
 class TestWords:
     def test_the_word_default_is_what_stands_there_now(self, tmp_path):

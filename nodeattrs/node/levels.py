@@ -5,7 +5,7 @@ reading.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import compress, repeat
+from itertools import chain, compress, repeat
 from operator import is_not
 from typing import Any
 
@@ -116,16 +116,15 @@ class Level(Writer):
 
 
 def merged_sharing_facts(ledger: Ledger, evaluate: bool = False) -> dict[Any, Any]:
-    """All slots merged, in any order of keys. Settled facts that no other slot touches are not copied: never change
-    them.
+    """All slots merged: the keys of facts first, then others, weakest slot first. Settled facts that no other slot
+    touches are not copied: never change them.
 
     evaluate: True computes deferred values
     """
     odd: dict[Any, None] = {}
     with ledger.lock:
         facts = ledger.trees[15]
-        others = {key for tree in ledger.trees[:15] for key in tree}
-        others.update(unsettled_keys(ledger))
+        others = dict.fromkeys(chain(chain.from_iterable(ledger.trees[:15]), unsettled_keys(ledger)))
         hides, trees, data = AssignedMap in map(type, ledger.trees), [*filter(None, ledger.trees)], dict(facts)
         for key in others:
             inside: dict[Any, None] = {}

@@ -92,7 +92,7 @@ def plan_of(node: Attributes) -> Fold:
 
 
 def merged_shared(node: Attributes, evaluate: bool = False) -> dict[Any, Any]:
-    """The merged tree, in any order of keys, to be read or written out only: settled facts in it are not copied.
+    """The merged tree, facts first, to be read or written out only: settled facts in it are not copied.
 
     evaluate: True computes deferred values
     cost:     one fold and one copy of all but settled facts

@@ -54,7 +54,7 @@ def _of_puppetdb(rows: list[Any], file: str) -> dict[str, NodeFacts]:
     """The nodes in rows of /inventory, of /facts, or of /nodes, which has no facts. raises: DocumentError"""
     nodes: dict[str, NodeFacts] = {}
     for row in rows:
-        if not isinstance(row, dict) or not isinstance(row.get("certname"), str):
+        if not isinstance(row, dict) or not isinstance(row.get("certname"), str) or not row["certname"]:
             raise DocumentError("an answer of PuppetDB is a list of maps, each with a certname", file=file,
                                 hint="write what /inventory, /facts or /nodes answers")  # fmt: skip
         given: dict[str, Any] = dict(row["facts"]) if isinstance(row.get("facts"), dict) else {}

@@ -79,7 +79,7 @@ class Overview:
 
 
 def overview(question: Question) -> Output:
-    """What lies in the folder of a question. cost: the values of one subject, for three dialects at most"""
+    """What lies in the folder of a question. cost: the values of three subjects, for three dialects at most"""
     asked = Subjects(question._replace(request=question.request.asking(("",))))  # their unread places are not shown
     root = question.side.root
     try:
@@ -89,15 +89,28 @@ def overview(question: Question) -> Output:
         return Output(Overview(str(root), {}, asked.unlisted, _without_subjects(), below), unread=[])
     except NodeattrsError:
         found = {}
-    examples = [_examples(asked, name, some[0]) for name, some in [*found.items()][:_MOST_DIALECTS]]
+    examples = [_first_examples(asked, name, some) for name, some in [*found.items()][:_MOST_DIALECTS]]
     commands = [one for some in examples for one in (some if len(examples) == 1 else some[:1])]
     if len(examples) > 1 and examples[0][1:]:
         commands.append(examples[0][-1])
-    return Output(Overview(str(root), found, asked.unlisted, commands), unread=asked.unread)
+    repo = question.arguments.get("repo")
+    there = f" --repo {shlex.quote(repo)}" if repo and repo != "." else ""
+    typed = [f"{one}{there}" for one in commands]
+    return Output(Overview(str(root), found, asked.unlisted, typed), unread=asked.unread)
 
 
 def _without_subjects() -> list[str]:
     return ["nodeattrs why KEY base.yaml prod.yaml", "nodeattrs fold base.yaml prod.yaml --blame"]
+
+
+def _first_examples(asked: Subjects, dialect: str, subjects: Sequence[str]) -> list[str]:
+    """Commands about the first of some subjects that has a value; about the first one where none of three has any."""
+    tried: list[list[str]] = []
+    for subject in subjects[:_NAMED]:
+        tried.append(_examples(asked, dialect, subject))
+        if len(tried[-1]) > 1:
+            return tried[-1]
+    return tried[0]
 
 
 def _examples(asked: Subjects, dialect: str, subject: str) -> list[str]:
@@ -117,7 +130,8 @@ def _examples(asked: Subjects, dialect: str, subject: str) -> list[str]:
                 commands.append(f"nodeattrs where {shlex.quote(place)}")
             break
         break
-    return [*commands[:1], f"nodeattrs blame {shlex.quote(subject)}".rstrip(" '"), *commands[1:]]
+    blame = f"nodeattrs blame {shlex.quote(subject)}" if subject else "nodeattrs blame"
+    return [*commands[:1], blame, *commands[1:]]
 
 
 def _first_leaf(part: Part) -> Path | None:

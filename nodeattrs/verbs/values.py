@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from nodeattrs import border
 from nodeattrs.contract.answers import Part
 from nodeattrs.contract.command import Output, Question
 from nodeattrs.core.claim import Origin
@@ -114,7 +115,7 @@ def matrix(question: Question) -> Output:
     notes = [f"{file}:{one.line} sets {spell(path)} {one.note}" for file, one in others.lines if one.note]
     notes += sentences(others.unread) if notes else ()
     unread += others.unread if not notes else ()
-    code = int(has_failed or not (found.is_set or unread))
+    code = int(has_failed or not (found.is_set or unread or border.refused()))
     return Output(found, code, [*asked.warnings, *notes], unread=unread)
 
 

@@ -9,6 +9,7 @@ from itertools import starmap
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
+from nodeattrs import border
 from nodeattrs.contract.answers import Setting
 from nodeattrs.contract.command import Output, Question
 from nodeattrs.contract.dialect import Opened
@@ -155,7 +156,9 @@ def _output(
     path: Path = (),
 ) -> Output:
     report = WhereReport(effects, lines.count, unused, dict(lines.failed()), path)
-    return Output(report, int(not (effects or unused or unread)), warnings=lines.warnings, unread=unread)
+    return Output(
+        report, int(not (effects or unused or unread or border.refused())), warnings=lines.warnings, unread=unread
+    )
 
 
 def _doubts(lines: Lines, effects: Sequence[Effect], unset: Sequence[Path]) -> list[Unread]:

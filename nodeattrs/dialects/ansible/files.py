@@ -194,23 +194,26 @@ class Files:
     def spelled(self, folder: Path, text: str) -> list[Path]:
         """The files and folders that a text may name, seen from a folder: a template is a part of one name.
 
-        raises: AnsibleError, for a template that is not understood, and for a folder that may not be read
+        raises: AnsibleError, for a template that is not understood, and for a folder that may not be read; TooMuch,
+                where links multiply folders
         """
         named = with_gaps(text)
         if named is ABSENT:
             raise AnsibleError(YAML, f"which file {text} names is not known")
-        found = [folder]
+        found, budget = [folder], Budget(self.shown(folder))
         for step in Path(os.path.normpath(named)).parts:
-            found = [path for one in found for path in self._named(one, step)]
+            found = [path for one in found for path in self._named(one, step, budget)]
         return found
 
-    def _named(self, folder: Path, step: str) -> list[Path]:
+    def _named(self, folder: Path, step: str, budget: Budget) -> list[Path]:
         """The paths in a folder with a name, or with names that fill its gaps. raises: AnsibleError"""
         if GAP not in step:
             return [folder / step] if os.path.exists(folder / step) else []
         if border.is_layer_outside(folder):
             raise AnsibleError(YAML, border.REASON, file=self.shown(folder))
-        names = (name for name in self.listed(folder) if name.startswith(".") <= step.startswith("."))
+        listed = self.listed(folder)
+        budget.steps(_PER_ENTRY * len(listed))
+        names = (name for name in listed if name.startswith(".") <= step.startswith("."))
         return [folder / name for name in names if fits(name, step)]
 
     def reader(self, kind: str, name: str, titled: str) -> Callable[[Path], Layer | None]:

@@ -24,6 +24,7 @@ from nodeattrs.dialects.ansible.task_texts import Named, named_by, named_in
 from nodeattrs.dialects.ansible.templates import filled, is_template
 from nodeattrs.dialects.ansible.values import VAULT_HEADER
 from nodeattrs.dialects.ansible.words import conditions
+from nodeattrs.errors import TooMuch
 
 _YAML = ("", ".yml", ".yaml", ".json")
 _TASKS = ("tasks", "handlers")
@@ -64,7 +65,7 @@ class Reach:
         self._named: dict[Path, list[Named]] = {}
 
     def of(self, play: Play) -> Reached:
-        """What a play may reach. raises: TooMuch, where links multiply folders"""
+        """What a play may reach; what links multiply past a limit is unread."""
         found = Reached()
         origin = play.document.locator("play", play.name, play.at).at(())
         ahead = [_Step(named, play.folder, origin) for named in _of_play(play)]
@@ -75,7 +76,7 @@ class Reach:
                     ahead += self._role(step, play, found)
                 else:
                     ahead += self._tasks(step, play, found)
-            except AnsibleError as error:
+            except (AnsibleError, TooMuch) as error:
                 place = step.origin if error.file is None else Origin("tasks", "", error.file, error.line)
                 found.unread.append(Layer.unknown(title(19), place, f"cannot be followed: {error.reason}"))
         return found

@@ -15,6 +15,8 @@ from jinja2.visitor import NodeTransformer
 
 MOST = 40
 """How many times one template is rendered at most."""
+_NODES = 20_000
+"""Of a large template fewer ways are taken: so many nodes of its tree in all."""
 ONCE = "nodeattrs_once"
 """The filter that `follow` puts behind what a loop goes over: `once`."""
 
@@ -39,11 +41,14 @@ class Way(NamedTuple):
 
 
 def ways_of(tree: nodes.Template) -> list[Way]:
-    """Ways that lead through each branch once at least, `MOST` at most; one way where there are no branches."""
-    ways = [Way({}, True), Way({}, False)]
+    """Ways that lead through each branch once at least, `MOST` at most; one way where there are no branches.
+
+    A large template has fewer: two at least, which take all conditions or none.
+    """
+    ways, most = [Way({}, True), Way({}, False)], min(MOST, _NODES // sum(1 for _ in tree.find_all(nodes.Node)))
     branches = list(_branches(tree, (), _unknown_names(tree)))
     for sides in branches:
-        if len(ways) < MOST and len(dict(sides)) == len(set(sides)) and not any(one.takes(sides) for one in ways):
+        if len(ways) < most and len(dict(sides)) == len(set(sides)) and not any(one.takes(sides) for one in ways):
             ways.append(Way(dict(sides), True))
     return ways if branches else ways[:1]
 

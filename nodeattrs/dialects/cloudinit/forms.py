@@ -211,7 +211,8 @@ def _heat(value: Any, tree: Any) -> str | None:
     replaced = dig(value, ("str_replace", "template"))
     if isinstance(replaced, str):
         return replaced
-    config = dig(tree, ("resources", dig(value, ("get_resource",)), "properties", "config"))
+    named = dig(value, ("get_resource",))
+    config = dig(tree, ("resources", named, "properties", "config")) if isinstance(named, str) else ABSENT
     return _heat(config, {}) if config is not ABSENT else None
 
 

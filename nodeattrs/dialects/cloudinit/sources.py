@@ -21,6 +21,11 @@ _HEREDOC = re.compile(r"""<<([-~]?)["']?(\w+)["']?""")
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _NOTHING = ("null", "", "false")
 _BLANKS = re.compile(r"[ \t]+")
+_PACKED = re.compile(r"(?:base64encode ?\(|base64gzip ?\(|\$\{)?")
+"""What may stand before a heredoc whose text is the user-data itself."""
+_FILLED = re.compile(r"\s*[$#]\{[^{}]*\}\s*")
+"""A text that is one expression and nothing else."""
+_TEXTS = re.compile(r""""(?:[^"\\]|\\.)*"?|'[^']*'?""")
 
 
 class Literal(NamedTuple):
@@ -49,7 +54,7 @@ def of_hcl(text: str) -> Iterator[Literal]:
         if header := _HEADER.match(row):
             name = ".".join(word for word in header.groups()[1:] if word)
             is_config = (header[2] or "").endswith("cloudinit_config")
-        elif (key := (_PART if is_config else _KEY).search(row)) and not row.lstrip().startswith(("#", "//")):
+        elif key := (_PART if is_config else _KEY).search(row):
             yield from _value(row[key.end() :].strip(), body, line, name)
 
 
@@ -110,10 +115,16 @@ def source_of(text: str) -> str | None:
 
 
 def _rows(text: str) -> Iterator[tuple[int, str, str | None]]:
-    """Each line outside of heredocs: its number, itself with single blanks, and the text of the heredoc behind it."""
+    """Each line outside of heredocs and comments: its number, itself with single blanks, and the text of the heredoc
+    behind it."""
     rows, at = text.split("\n"), 0
     while at < len(rows):
         row, first = _BLANKS.sub(" ", rows[at]), at + 1
+        bare = row.lstrip()
+        if bare.startswith(("#", "//", "/*")):
+            ends = (number for number in range(at, len(rows)) if "*/" in rows[number])
+            at = next(ends, len(rows)) + 1 if bare.startswith("/*") else first
+            continue
         heredoc = _HEREDOC.search(row)
         if heredoc is None:
             yield first, row, None
@@ -133,12 +144,21 @@ def _body(rows: list[str], is_dedented: bool) -> str:
 def _value(written: str, body: str | None, line: int, name: str) -> Iterator[Literal]:
     """The value behind a key: a heredoc, a quoted text, or an expression."""
     quoted = _QUOTED.fullmatch(written.rstrip(","))
-    if body is not None:
-        yield Literal(name, body, line)
+    if body is not None and _PACKED.fullmatch(written.partition("<<")[0].strip()):
+        found = Literal(name, body, line)
     elif quoted is not None:
-        yield _of_quoted(quoted[0], name, line)
+        found = _of_quoted(quoted[0], name, line)
     elif written not in _NOTHING:
-        yield Literal(name, None, line, f"is made by an expression: {written[:60]}")
+        found = _made(written, name, line)
+    else:
+        return
+    yield _made(found.text or "", name, line) if _FILLED.fullmatch(found.text or "") else found
+
+
+def _made(written: str, name: str, line: int) -> Literal:
+    """What an expression makes. The texts in it may be secrets, and are not named."""
+    shown = _TEXTS.sub('"…"', written.strip())[:60]
+    return Literal(name, None, line, f"is made by an expression: {shown}")
 
 
 def _of_quoted(written: str, name: str, line: int) -> Literal:

@@ -5,19 +5,22 @@ Knows which files belong to a chart. `policies.helm` knows what happens where th
 
 from __future__ import annotations
 
+import gzip
 import io
 import pathlib
 import tarfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs import border
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.fold import Layer, fold
-from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.errors import DocumentError
+from nodeattrs.core.fold import Folded, Layer, fold
+from nodeattrs.core.policy import ACROSS
+from nodeattrs.core.tree import ABSENT, Path, dig, spell
+from nodeattrs.errors import DocumentError, MergeConflict
 from nodeattrs.formats.documents import Document, content_of, decoded, parse
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.policies.helm import ChartValues, HelmPolicy
@@ -25,6 +28,10 @@ from nodeattrs.policies.helm import ChartValues, HelmPolicy
 CHART = "Chart.yaml"
 _DEPTH = 8
 """The most charts inside one another."""
+_STEPS = 20_000
+"""What a chart or a package takes of a budget: 500 fit. A subchart counts once for each alias."""
+_READ = (CHART, "requirements.yaml", "values.yaml")
+"""The files of a package that are kept, beside packages in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +81,30 @@ def charts_at(
     files: the values files, which decide with the charts
     raises: DocumentError, with file and line; MergeConflict
     """
-    chart = _chart(_folder(folder, name), reader, (), "")
+    budget = Budget(f"{name}/{CHART}")
+    chart = _chart(_folder(folder, name, budget), reader, (), "", budget)
     if not chart.below:
         return [chart.values]
     plan = policy.plan_of([*chart.every()], files)
-    values = fold([plan], plan.policy).value
+    found = fold([plan], plan.policy)
+    values = found.value
+    for one in chart.every():
+        _check_map(found, one.path)
     tags = values.get("tags")
     return [*_enabled(chart, values, tags if isinstance(tags, dict) else {})]
 
 
-def _folder(folder: pathlib.Path, name: str) -> _Files:
+def _check_map(release: Folded, path: Path) -> None:
+    """Refuse another value where a subchart has its values, as Helm does. raises: MergeConflict"""
+    value = dig(release.value, path)
+    if value is not None and value is not ABSENT and not isinstance(value, dict):
+        what = f"the values of a subchart are a map, and this is a {type(value).__name__}, at {spell(path)}"
+        origins = release.origins(path)
+        details = [f"it was set by {one}" for one in origins]
+        raise MergeConflict(what, path=path, origins=origins, details=details, hint="Helm refuses the release, too")
+
+
+def _folder(folder: pathlib.Path, name: str, budget: Budget) -> _Files:
     def read(file: str) -> bytes | None:
         path = folder / file
         return content_of(path, f"{name}/{file}") if path.is_file() and not border.is_outside(path) else None
@@ -97,45 +118,68 @@ def _folder(folder: pathlib.Path, name: str) -> _Files:
             if path.name[0] in "._" or border.is_outside(path):
                 continue
             if path.suffix == ".tgz" and path.is_file():
-                yield from _packed(content_of(path, inner), inner)
+                yield _packed(content_of(path, inner), inner, budget)
             elif (path / CHART).is_file():
-                yield _folder(path, inner)
+                yield _folder(path, inner, budget)
 
     return _Files(name, read, folders)
 
 
-def _packed(content: bytes, name: str) -> Iterator[_Files]:
-    """The chart in a package; nothing is unpacked to disk. raises: DocumentError"""
-    budget = Budget(name)
+class _Unpacked(gzip.GzipFile):
+    """The bytes of a package, as `tarfile` asks for them. raises: TooMuch, past the limit"""
+
+    def __init__(self, content: bytes, name: str) -> None:
+        super().__init__(fileobj=io.BytesIO(content))
+        self._budget = Budget(name)
+
+    def read(self, size: int | None = -1) -> bytes:
+        """The next bytes; b"" at the end."""
+        found = super().read(size)
+        self._budget.bytes(len(found))
+        return found
+
+
+def _packed(content: bytes, name: str, budget: Budget) -> _Files:
+    """The chart in a package; nothing is unpacked to disk. raises: DocumentError; TooMuch
+
+    budget: of all packages of a chart; it pays for what is kept
+    """
+    budget.steps(_STEPS)
     members: dict[str, bytes] = {}
     try:
-        with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
+        with tarfile.open(fileobj=_Unpacked(content, name), mode="r|") as archive:
             for member in archive:
-                budget.bytes(max(member.size, 0))
-                stream = archive.extractfile(member) if member.isfile() else None
+                budget.steps()
+                is_read = member.name.rpartition("/")[2] in _READ or member.name.endswith(".tgz")
+                stream = archive.extractfile(member) if is_read and member.isfile() else None
                 if stream is not None and "/templates/" not in member.name:
+                    budget.bytes(max(member.size, 0))
                     members[member.name.removeprefix("./")] = stream.read()
-    except (tarfile.TarError, EOFError, OSError) as error:
+    except DocumentError:
+        raise
+    except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError, IndexError) as error:
         raise DocumentError(f"is no package of a chart: {error}", file=name) from error
     tops = sorted(path.partition("/")[0] for path in members if path.count("/") == 1 and path.endswith(f"/{CHART}"))
-    for top in tops[:1]:
-        yield _in_package(members, top, name)
+    if not tops:
+        raise DocumentError(f"is no package of a chart: it has no {CHART}", file=name)
+    return _in_package(members, tops[0], name, budget)
 
 
-def _in_package(members: Mapping[str, bytes], top: str, name: str) -> _Files:
+def _in_package(members: Mapping[str, bytes], top: str, name: str, budget: Budget) -> _Files:
     def folders() -> Iterator[_Files]:
         start = f"{top}/charts/"
         steps = {path[len(start) :].partition("/")[0] for path in members if path.startswith(start)}
-        for step in sorted(steps):
+        for step in sorted(one for one in steps if not one.startswith((".", "_"))):
             if f"{start}{step}" in members and step.endswith(".tgz"):
-                yield from _packed(members[f"{start}{step}"], f"{name}/{start}{step}")
+                yield _packed(members[f"{start}{step}"], f"{name}/{start}{step}", budget)
             elif f"{start}{step}/{CHART}" in members:
-                yield _in_package(members, f"{start}{step}", name)
+                yield _in_package(members, f"{start}{step}", name, budget)
 
     return _Files(f"{name}/{top}", lambda file: members.get(f"{top}/{file}"), folders)
 
 
-def _chart(files: _Files, reader: LayerReader, path: Path, name: str) -> _Chart:
+def _chart(files: _Files, reader: LayerReader, path: Path, name: str, budget: Budget) -> _Chart:
+    budget.steps(_STEPS)
     if len(path) > _DEPTH:
         raise DocumentError(f"has charts inside one another, more than {_DEPTH}", file=f"{files.name}/{CHART}")
     described = files.document(CHART)
@@ -143,7 +187,7 @@ def _chart(files: _Files, reader: LayerReader, path: Path, name: str) -> _Chart:
     needs, document = _dependencies(files, described, tree)
     there = {_name_of(one): one for one in files.folders()}
     below = [
-        _chart(one, reader, (*path, key), key) if one is not None else _missing(key, needs[key], document, path)
+        _chart(one, reader, (*path, key), key, budget) if one is not None else _missing(key, needs[key], document, path)
         for key, one in _chosen(needs, there)
     ]
     layer = _values(files, reader, name or str(tree.get("name") or "chart"))
@@ -185,13 +229,26 @@ def _name_of(files: _Files) -> str:
 
 
 def _values(files: _Files, reader: LayerReader, name: str) -> Layer:
-    """The layer of values.yaml; {} where a chart has none."""
+    """The layer of values.yaml; {} where a chart has none. Helm merges several documents in it."""
     content = files.read("values.yaml")
     file = f"{files.name}/values.yaml"
     if content is None:
         return Layer({}, Origin("file", name, file), name)
     layers = replace(reader, document=None, syntax="yaml").layers(content, file, name)
+    if len(layers) > 1:
+        return Layer(fold(layers, ACROSS).value, _Documents(layers), name)
     return layers[0] if layers else Layer({}, Origin("file", name, file), name)
+
+
+class _Documents(NamedTuple):
+    """The places of several documents that are merged, the weakest first."""
+
+    layers: Sequence[Layer]
+
+    def at(self, path: Path) -> Origin:
+        """The place in the last document that has the path; in the first where none has it."""
+        having = (one for one in reversed(self.layers) if dig(one.value, path) is not ABSENT)
+        return next(having, self.layers[0]).origin.at(path)
 
 
 def _missing(key: str, need: Mapping[str, Any], document: Document | None, path: Path) -> _Chart:

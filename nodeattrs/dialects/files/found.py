@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from nodeattrs import border
 from nodeattrs.dialects.files.charts import CHART
 from nodeattrs.policies import COMPOSE, DEFAULT_POLICY
 from nodeattrs.project.config import PlainFold
@@ -45,10 +46,13 @@ def found_folds(root: Path) -> Mapping[str, PlainFold]:
     return found
 
 
-def policy_for(files: Sequence[str]) -> str:
-    """The policy of the program that reads files of these names: Helm's, Compose's, else the usual one."""
+def policy_for(files: Sequence[str], folder: Path) -> str:
+    """The policy of the program that reads files of these names: Helm's, Compose's, else the usual one.
+
+    folder: what the names count from
+    """
     names = [os.path.basename(file) for file in files]
-    if (Path(files[0]) / CHART).is_file() or names[0] in ("values.yaml", "values.yml"):
+    if (folder / files[0] / CHART).is_file() or names[0] in ("values.yaml", "values.yml"):
         return "helm"
     return COMPOSE if names[0] in _COMPOSE else DEFAULT_POLICY
 
@@ -57,7 +61,8 @@ def _of_chart(folder: Path, steps: Sequence[str], names: Sequence[str]) -> dict[
     chart = "/".join(steps) or "."
     found = {chart: PlainFold((chart,), "helm")}
     tests = folder / _FOR_TESTS
-    inner = [f"{_FOR_TESTS}/{name}" for name in os.listdir(tests)] if tests.is_dir() else []
+    is_read = tests.is_dir() and not border.is_layer_outside(tests)
+    inner = [f"{_FOR_TESTS}/{name}" for name in os.listdir(tests)] if is_read else []
     for name in sorted([*names, *inner]):
         if _VALUES.fullmatch(name.removeprefix(f"{_FOR_TESTS}/")):
             file = "/".join((*steps, name))

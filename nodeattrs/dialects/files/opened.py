@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +13,9 @@ from nodeattrs.core.fold import Folded
 from nodeattrs.dialects.common import InRepository
 from nodeattrs.dialects.files.folds import Laid, fold_named, folded, laid_of
 from nodeattrs.dialects.files.found import found_folds, policy_for
+from nodeattrs.errors import NodeattrsError
 from nodeattrs.policies import COMPOSE, policy_named
+from nodeattrs.policies.helm import ChartValues
 from nodeattrs.project.config import PlainFold
 
 
@@ -25,7 +28,7 @@ class Folds(InRepository):
         asked = self.request.options.get("folds", {})
         if asked.get("files"):
             files = tuple(os.path.relpath(file, self.side.root) for file in asked["files"])
-            return {" + ".join(asked["files"]): PlainFold(files, asked["policy"] or policy_for(files))}
+            return {" + ".join(asked["files"]): PlainFold(files, asked["policy"] or policy_for(files, self.side.root))}
         return self.repository.config.folds or found_folds(self.side.root)
 
     @property
@@ -55,12 +58,18 @@ class Folds(InRepository):
     def _laid(self, one: PlainFold) -> Laid:
         return laid_of(self.repository, one, policy_named(one.policy))
 
+    def _charts(self, one: PlainFold) -> Sequence[ChartValues]:
+        """The charts of a fold of a chart alone; none where it cannot be read, which its own answer says."""
+        with suppress(NodeattrsError):
+            return self._laid(one).charts if len(one.files) == 1 else ()
+        return ()
+
     @cached_property
     def _subcharts(self) -> Mapping[str, list[Any]]:
         """The values file of a subchart -> the paths below which releases have its values."""
         found: dict[str, list[Any]] = {}
         for one in self.folds.values():
-            for chart in self._laid(one).charts if len(one.files) == 1 else ():
+            for chart in self._charts(one):
                 file = chart.layer.origin.at(()).file or ""
                 if chart.path and chart.path not in found.setdefault(file, []):
                     found[file].append(chart.path)

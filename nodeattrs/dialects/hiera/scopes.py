@@ -79,6 +79,8 @@ def names_of(asked: Mapping[str, Any], names: Sequence[str] | None) -> dict[str,
         known = {path.stem: path for path in sorted(place.iterdir()) if path.suffix in _DATA}
     else:
         known = {**nodes_at(place)}
+    if not known:
+        raise BadArgument(f"{asked['facts']} has the facts of no node", hint="name a folder or file that has some")
     if "" not in known:
         for name in names or ():
             if name not in known:
