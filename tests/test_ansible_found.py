@@ -17,6 +17,7 @@ Ask = Callable[..., tuple[int, str, str]]
 def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Ask:
     """Write files into an empty folder, and run a command there: (files, words) -> code, output, errors."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
 
     def asked(files: dict[str, str], *words: str) -> tuple[int, str, str]:
         for name, text in files.items():

@@ -30,6 +30,7 @@ CHART = {
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Write files into an empty folder, and run a command there: (files, words) -> code, output, errors."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
 
     def called(files: dict[str, str], *words: str) -> tuple[int, str, str]:
         for name, text in files.items():
