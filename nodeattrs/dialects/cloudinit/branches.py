@@ -16,7 +16,7 @@ from jinja2.visitor import NodeTransformer
 MOST = 40
 """How many times one template is rendered at most."""
 _NODES = 20_000
-"""Of a large template fewer ways are taken: so many nodes of its tree in all."""
+"""The most nodes of a template's tree that all its ways have together: a large template has fewer ways."""
 ONCE = "nodeattrs_once"
 """The filter that `follow` puts behind what a loop goes over: `once`."""
 
