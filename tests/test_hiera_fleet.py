@@ -137,7 +137,7 @@ class TestTheCommands:
     def test_an_answer_without_a_node_answers_nothing(self, say, tmp_path, words):
         (tmp_path / "none.json").write_text("[]")
         code, said = say(f"hiera {words} --facts none.json")
-        assert (code, "none.json has no facts of a node" in said) == (1, True)
+        assert (code, "none.json has no facts: there is no node in it" in said) == (1, True)
 
     def test_one_node_of_a_file_can_be_named(self, say):
         assert say("hiera lookup k --facts inventory.json --node b") == (0, "node b\n")

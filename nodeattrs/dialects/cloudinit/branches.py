@@ -16,7 +16,7 @@ from jinja2.visitor import NodeTransformer
 MOST = 40
 """How many times one template is rendered at most."""
 _NODES = 20_000
-"""The most nodes of the tree of a template, over all its renderings; a large template is rendered fewer times."""
+"""The most nodes of a template's tree that all its ways have together: a large template has fewer ways."""
 ONCE = "nodeattrs_once"
 """The filter that `follow` puts behind what a loop goes over: `once`."""
 

@@ -80,7 +80,9 @@ def names_of(asked: Mapping[str, Any], names: Sequence[str] | None) -> dict[str,
     else:
         known = {**nodes_at(place)}
     if not known:
-        raise BadArgument(f"{asked['facts']} has no facts of a node", hint="name a folder or file that has some")
+        raise BadArgument(
+            f"{asked['facts']} has no facts: there is no node in it", hint="name a folder or file that has some"
+        )
     if "" not in known:
         for name in names or ():
             if name not in known:
