@@ -134,7 +134,7 @@ class TestRepositoryFiles:
         (desk / "repo" / file).parent.mkdir(exist_ok=True)
         (desk / "repo" / file).write_text(text, "utf-8")
 
-        assert said in refuse(*RUN)
+        assert said in refuse(*RUN, "--strict")
 
     def test_all_that_is_wrong_with_a_file_is_said_at_once(self, desk: Path, refuse: Refuse):
         """

@@ -102,10 +102,10 @@ class HelmPolicy(NamedPolicy):
 
     def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
         """The fold of the values of a chart without subcharts, and of values files."""
-        first, *files = layers
-        if isinstance(first, Fold):
-            return super().plan([first, *files], rules)
-        return self.plan_of([ChartValues((), first)], files, rules)
+        children = list(layers)
+        if not children or isinstance(children[0], Fold):
+            return NamedPolicy.plan(self, children, rules)
+        return self.plan_of([ChartValues((), children[0])], children[1:], rules)
 
     def plan_of(
         self, charts: Sequence[ChartValues], files: Sequence[Layer | Fold], rules: Sequence[PathRule] = ()

@@ -68,7 +68,11 @@ class Folds(InRepository):
     def _subcharts(self) -> Mapping[str, list[Any]]:
         """The values file of a subchart -> the paths below which releases have its values."""
         found: dict[str, list[Any]] = {}
-        for one in self.folds.values():
+        try:
+            folds = self.folds.values()
+        except NodeattrsError:  # settings that cannot be read: the subjects say so
+            return found
+        for one in folds:
             for chart in self._charts(one):
                 file = chart.layer.origin.at(()).file or ""
                 if chart.path and chart.path not in found.setdefault(file, []):
