@@ -966,7 +966,7 @@ class TestWhatIsNotKnown:
         return code, json.loads(data), text.splitlines()[0]
 
     def test_a_node_that_cannot_be_resolved_on_either_side(self, repo, capsys):
-        commit(repo, {"nodes/a.json": '{"name": "a", "run_list": ["role[web]", "recipe[gone]"]}\n'})
+        commit(repo, {"nodes/a.json": '{"name": "a", "run_list": ["role[web]", "role[gone]"]}\n'})
         edit(repo, "roles/web.json", "80", "81")
 
         code, data, head = self.answer(repo, capsys, "--node", "a")
@@ -976,7 +976,7 @@ class TestWhatIsNotKnown:
         assert "1 of 4 nodes (nodes)" in self.answer(repo, capsys)[2]
 
     def test_such_a_node_does_not_matter_where_no_file_of_a_dialect_changes(self, repo, capsys):
-        commit(repo, {"nodes/a.json": '{"name": "a", "run_list": ["recipe[gone]"]}\n', "docs/notes.txt": "one"})
+        commit(repo, {"nodes/a.json": '{"name": "a", "run_list": ["role[gone]"]}\n', "docs/notes.txt": "one"})
         edit(repo, "docs/notes.txt", "one", "two")
 
         code, data, head = self.answer(repo, capsys)
@@ -1028,7 +1028,7 @@ class TestWhatIsNotKnown:
         assert [one["place"] for one in data["unread"]] == ["group_vars/all.yml"]
 
     def test_notes_of_earlier_calls_hide_no_node_that_cannot_be_resolved(self, repo, capsys):
-        commit(repo, {"nodes/a.json": '{"name": "a", "run_list": ["role[web]", "recipe[gone]"]}\n'})
+        commit(repo, {"nodes/a.json": '{"name": "a", "run_list": ["role[web]", "role[gone]"]}\n'})
         words = ["--reads", str(repo / ".git/notes"), "--node", "a"]
         self.answer(repo, capsys, *words)
         edit(repo, "roles/web.json", "80", "81")
@@ -1047,7 +1047,7 @@ class TestWhatIsNotKnown:
 
     @pytest.mark.parametrize("form", ["github", "sarif", "gitlab", "junit", "markdown"])
     def test_each_form_says_it(self, repo, capsys, form):
-        commit(repo, {"nodes/a.json": '{"name": "a", "run_list": ["role[web]", "recipe[gone]"]}\n'})
+        commit(repo, {"nodes/a.json": '{"name": "a", "run_list": ["role[web]", "role[gone]"]}\n'})
         edit(repo, "roles/web.json", "80", "81")
 
         code, text = ended(["impact", "HEAD", "--repo", str(repo), "--node", "a", "--format", form], capsys)

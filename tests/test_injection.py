@@ -335,7 +335,7 @@ providers = {ash = "lib/fire.py:ash"}
         repo = kiln(**{"nodeattrs.toml": "[bindings]\nsight = 'site'\n"})
 
         assert repo.config.bindings is None
-        assert [warning.hint for warning in repo.warnings] == ["known are site, classes, providers"]
+        assert [warning.hint for warning in repo.warnings] == ["known are classes, providers, site"]
 
     def test_code_that_cannot_be_loaded_is_an_error_that_names_it(self, kiln):
         site = "bindings default { bind Type[Ember], 'ember' to Type[Ember] }"

@@ -106,6 +106,7 @@ ROWS: dict[str, Row] = {
     "hiera who-has": Row(("{key} --hiera {hiera}", "{key} --puppet-conf {puppet}"), ("hiera",)),
     "hiera unused": Row(_each("", *_HIERA), ("hiera",)),
     "hiera matrix": Row(("{key} --hiera {hiera} --node web1 --node web2 --facts facts",), ("hiera",)),
+    "hiera ready-for-8": Row(_each("", *_HIERA), ("hiera",)),
     "hiera variables": Row(_each("", *_HIERA), ("hiera",)),
     "ansible vars": Row(
         _each("{node}", *_TASK, f"{_TASK[0]} --render", f"{_TASK[-1]} --render"), ("ansible",), weight=2
@@ -130,6 +131,7 @@ ROWS: dict[str, Row] = {
     "bindings graph": Row(_each("", *_SITE), ("bindings",)),
     "bindings matrix": Row(_each("{key}", *_SITE), ("bindings",)),
     "catalog check": Row(_each("", *_FROM), ("catalog",)),
+    "catalog list": Row(_each("", *_FROM, f"{_FROM[0]} --read-path {{key}}"), ("catalog",)),
     "catalog order": Row(_each("", *_FROM, f"{_FROM[0]} --shuffle 3"), ("catalog",)),
     "catalog graph": Row(_each("", *_FROM, f"{_FROM[0]} --as mermaid"), ("catalog",)),
     "catalog why": Row(_each("File[/etc/x] Service[x]", *_FROM), ("catalog",)),
@@ -221,6 +223,7 @@ ROWS: dict[str, Row] = {
         ("k", "k --on n1", "k --dialect hiera", "a.b --dialect ansible"), ("chef", "hiera", "fold", "ansible"), git=True
     ),
     "where": Row(("roles/web.json", "roles/web.json:1", "--key k", "data/common.yaml"), ("chef", "hiera"), git=True),
+    "overview": Row(("",), ("chef", "hiera", "fold", "ansible"), git=True),
     "blame": Row(("", "n1", "--dialect folds", "--dialect ansible"), ("chef", "hiera", "fold", "ansible"), git=True),
     "check": Row(
         ("", "{repo}", "--repo .", ". --fix", ". --diff", ". --baseline {baseline}"),
