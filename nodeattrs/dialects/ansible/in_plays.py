@@ -16,6 +16,7 @@ from typing import Any
 from nodeattrs import border
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
+from nodeattrs.core.sensitive import withheld
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.unknown import Unknown
@@ -107,7 +108,7 @@ class _Plays:
             for layer, level in self._layers_of(play):
                 if type(layer.value) is Unknown:
                     unread[self._unread(layer)] = None
-                elif (value := dig(layer.value, self.path)) is not ABSENT:
+                elif (value := dig(withheld(layer.value, self.inventory.sensitive_paths), self.path)) is not ABSENT:
                     key = layer.origin.at(self.path), level
                     places.setdefault(key, (value, []))[1].append((name, play))
         rows = [_placed(origin, value, level, its) for (origin, level), (value, its) in places.items()]
