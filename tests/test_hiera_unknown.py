@@ -66,7 +66,9 @@ class TestTheAnswer:
         """
         Nothing is found, and the error says who may have it.
         """
-        with pytest.raises(KeyNotFound, match=rf"v is not set\n(.|\n)*v may be in level 'Vault' \({WHERE}\): needs a server"):
+        with pytest.raises(
+            KeyNotFound, match=rf"v is not set\n(.|\n)*v may be in level 'Vault' \({WHERE}\): needs a server"
+        ):
             site("").lookup("v")
         assert 7 == site("").lookup("v", default_value=7)
 
