@@ -484,7 +484,7 @@ class TestDialects:
         assert [one.subjects for one in found.groups] == [("w1",)]
 
     def test_nobody_to_ask_is_said(self, compare):
-        with pytest.raises(NotFound, match="there is nobody to ask"):
+        with pytest.raises(NotFound, match="there are no nodes and no data"):
             compare({"a.txt": "1"}, {"a.txt": "2"})
 
 
