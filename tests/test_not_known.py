@@ -342,3 +342,46 @@ def test_variables_that_are_set_choose_the_files_that_may_count(
     assert "db-blue" not in errors
     assert main(["why", "size", "--repo", str(tmp_path), "--on", "n1"]) == 5
     assert "platforms/el9.yaml" in capsys.readouterr().err
+
+
+_LOOKED_UP = {
+    "hiera.yaml": "version: 5\nhierarchy:\n"
+    "  - {name: roles, path: 'roles/%{role}.yaml'}\n"
+    "  - {name: common, path: common.yaml}\n",
+    "data/common.yaml": "a: \"x%{lookup('b')}\"\nb: \"%{lookup('c')}\"\nc: 1\nd: 1\n",
+    "data/roles/web.yaml": "c: 2\n",
+    "facts/n1.yaml": "os: x\n",
+}
+
+
+@pytest.mark.parametrize(
+    "words", ["hiera lookup a --node n1", "hiera explain a --node n1", "hiera matrix a", "why a --on n1", "blame n1"]
+)
+def test_a_file_that_may_count_matters_to_keys_that_look_its_keys_up(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file may set c, which b looks up, and b is looked up by a."""
+    written(tmp_path, _LOOKED_UP)
+    monkeypatch.chdir(tmp_path)
+    asked = [*words.split(), *(["--facts", "facts"] if words.startswith("hiera") else [])]
+    assert main(asked) == 5
+    assert "data/roles/web.yaml" in capsys.readouterr().err
+
+
+def test_a_key_that_looks_nothing_up_stays_certain_beside_a_file_that_may_set_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(tmp_path, _LOOKED_UP)
+    monkeypatch.chdir(tmp_path)
+    assert main(["why", "d", "--on", "n1"]) == 0
+
+
+def test_a_subject_of_a_variable_is_asked_beside_a_folder_of_facts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It has no file of facts, since "role=web" is no name of a node."""
+    written(tmp_path, {name: text for name, text in _LOOKED_UP.items() if not name.startswith("facts/")})
+    (tmp_path / "facts").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert main(["why", "a", "--on", "role=web"]) == 0
+    assert '"x2"' in capsys.readouterr().out

@@ -125,7 +125,10 @@ class WithFacts(InRepository):
         place = self._facts_place
         if self._fleet:
             return place if name in self._fleet and self._fleet[name].facts else None
-        if place is None or not place.is_dir() or not name or name.startswith("role["):
+        is_node = (
+            bool(name) and not name.startswith("role[") and "=" not in name
+        )  # "role=web" is one of Hiera's subjects
+        if place is None or not place.is_dir() or not is_node:
             return None if place is None or place.is_dir() else place
         files = (place / f"{checked_name(name, 'node')}{suffix}" for suffix in _DATA)
         return next((file for file in files if file.exists()), None)

@@ -30,8 +30,8 @@ from nodeattrs.dialects.hiera.arguments import (
 from nodeattrs.dialects.hiera.census import as_asked, still_encrypted, undecided, unused, view
 from nodeattrs.dialects.hiera.codes import REDACTED_TEXT, UNSET_VARIABLE
 from nodeattrs.dialects.hiera.explain import Explanation, UnknownLevel
-from nodeattrs.dialects.hiera.keys import NAME, split_key
-from nodeattrs.dialects.hiera.open_paths import open_files, open_paths, unset_variables
+from nodeattrs.dialects.hiera.keys import NAME
+from nodeattrs.dialects.hiera.open_paths import open_files, open_paths, unset_variables, with_needed
 from nodeattrs.dialects.hiera.readiness import ahead, legacy, readiness_report, without_legacy
 from nodeattrs.dialects.hiera.reports import Explained, Found, LookedUp, Variables, unused_report
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
@@ -101,9 +101,10 @@ def _unread(question: Question, scopes: Mapping[str, Scope], answers: Mapping[st
     found += [one._replace(is_warned=True) for one in unset_variables(known, True)]
     found += unset_variables(others, False)
     names = asked["keys"] if "keys" in asked else [asked["key"]] if "key" in asked else None
-    wanted = None if names is None else {str(split_key(key)[0]) for key in names}
+    merge = how_of(asked).get("merge")
     for name, scope in scopes.items():
-        found += open_paths(scope, os.path.relpath, wanted, is_node=bool(name), merge=how_of(asked).get("merge"))
+        wanted = None if names is None else with_needed(scope, names, merge)
+        found += open_paths(scope, os.path.relpath, wanted, is_node=bool(name), merge=merge)
     _warn_of_unset(question, known)
     return found
 

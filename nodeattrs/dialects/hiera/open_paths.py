@@ -15,7 +15,7 @@ from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.hiera.answers import IN_LEVELS, Merge
 from nodeattrs.dialects.hiera.census import as_asked
 from nodeattrs.dialects.hiera.expressions import variable
-from nodeattrs.dialects.hiera.keys import NAME
+from nodeattrs.dialects.hiera.keys import NAME, split_key
 from nodeattrs.dialects.hiera.scope import Scope
 from nodeattrs.dialects.hiera.variables import NAMES, Needed, needed
 from nodeattrs.errors import NodeattrsError
@@ -65,6 +65,23 @@ def open_paths(
         level = one.origin.name
         if may_set := [key for key in asked if key in options or (at := known[key]) is None or level in at]:
             yield Unread(shown(file), reason, tuple((key,) for key in may_set))
+
+
+def with_needed(scope: Scope, keys: Iterable[str], merge: Merge = None) -> set[str]:
+    """The first steps of keys, and of all keys that their values look up, directly or by way of others.
+
+    keys:  as they are asked for, with dots; an empty text is left out
+    merge: the strategy that a call names for *keys*
+    cost:  an explanation for each of them
+    """
+    found: dict[str, None] = {}
+    left = [(key, merge) for key in keys if key]
+    while left:
+        key, how = left.pop()
+        if key not in found:
+            found[key] = None
+            left += [(one, None) for one in scope.explain(key, merge=how).needed]
+    return {str(split_key(key)[0]) for key in found}
 
 
 def open_files(scope: Scope, shown: Callable[[Path], str], *, is_node: bool = True) -> Iterator[Unread]:

@@ -19,7 +19,7 @@ from nodeattrs.dialects.hiera.census import as_asked, undecided
 from nodeattrs.dialects.hiera.config import Config
 from nodeattrs.dialects.hiera.explain import Explanation
 from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION
-from nodeattrs.dialects.hiera.open_paths import KeysIn, keys_of, open_paths, unset_variables
+from nodeattrs.dialects.hiera.open_paths import KeysIn, keys_of, open_paths, unset_variables, with_needed
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, asked_scope, names_of, scope_of
 from nodeattrs.dialects.hiera.variables import NAMES
@@ -192,7 +192,8 @@ class HieraKeys(WithFacts):
             facts, environment = self._facts(name), self.environment_of(name)
             scope = scope_of(self.hiera, name, facts, environment, variables, knows_facts=known)
             shown, is_node, merge = self.repository.shown, True, None
-        wanted = self.request.about or None
+        about = self.request.about
+        wanted = with_needed(scope, map(as_asked, about), merge) if about else None
         self.unread = files = [*open_paths(scope, shown, wanted, keys_in=self._keys_of, is_node=is_node, merge=merge)]
         how = {} if asked is None else how_of(asked)
 
@@ -203,6 +204,8 @@ class HieraKeys(WithFacts):
         def unread(path: TreePath) -> list[Unread]:
             key = str(path[0])
             found = [level.unread for level in explain(key).unknown]
+            others = with_needed(scope, [as_asked(key)], merge) - {key} if files else set()
+            found += [one for one in files if one.paths and any(one.may_set((other,)) for other in others)]
             unset = {variable: [key] for variable, keys in scope.missing.items() if key in keys}
             return [*found, *unset_variables(unset, scope.knows_facts)]
 
