@@ -21,7 +21,6 @@ import argparse
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -38,6 +37,7 @@ from nodeattrs.dialects.chef.ruby.session import Asked, RubySession
 from nodeattrs.errors import NodeattrsError
 from tests.oracles import chef_read
 from tests.oracles.chef_programs import COMPONENTS, program
+from tests.oracles.peer import Peer
 
 LEVELS = ("default", "force_default", "normal", "override", "force_override")
 NEEDED = 0.96
@@ -93,22 +93,11 @@ class Chef:
     """The real one: a process for each cookbook, all of one that has loaded Chef."""
 
     def __init__(self) -> None:
-        script = str(Path(__file__).with_name("chef_attributes.rb"))
-        self._process = subprocess.Popen(
-            ["ruby", "-W0", script],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            env={**os.environ, "LC_ALL": "C.UTF-8"},
-        )
+        self._peer = Peer("ruby", "-W0", str(Path(__file__).with_name("chef_attributes.rb")), LC_ALL="C.UTF-8")
 
     def load(self, book: Book, facts: Path | None, levels: Sequence[str] = LEVELS) -> Came:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
         asked = {"facts": facts and str(facts), "libraries": book.libraries, "files": book.files, "levels": levels}
-        print(json.dumps(asked), file=self._process.stdin, flush=True)
-        answer = json.loads(self._process.stdout.readline())
+        answer = self._peer.ask(asked)
         return Came(answer.get("levels", {}), answer.get("failed", {"all of it": "Chef ended"}))
 
 

@@ -24,18 +24,11 @@ Chef::Log.init($stderr)
 Chef::Log.level = :fatal
 
 CHEF_LIB = File.join(File.realpath(source), "lib")
-ANSWERS = $stdout.dup
-$stdout.reopen($stderr)
+require_relative "chef_serve"
 
-# A tree with a word for what JSON has none for.
-def plain(value)
-  case value
-  when Chef::DelayedEvaluator then { "$lazy" => true }
-  when Hash then value.each_with_object({}) { |(key, one), made| made[key.to_s] = plain(one) }
-  when Array then value.each_with_object([]) { |one, made| made << plain(one) }
-  when nil, true, false, Integer, Float then value
-  else value.to_s.sub(CHEF_LIB, "/opt/chef/lib") # where Chef lies is another place on each machine
-  end
+# The tree of a level. Chef's own folder is another one on each machine.
+def level_of(value)
+  plain(value) { |text| text.sub(CHEF_LIB, "/opt/chef/lib") }
 end
 
 # What a node asks of its run: which attribute files there are, and which have been loaded.
@@ -81,20 +74,8 @@ def answer(asked)
     node.run_context.loaded_attribute(cookbook, name)
     loading.call(file) { node.from_file(file) }
   end
-  levels = asked["levels"].to_h { |level| [level, plain(node.attributes.public_send(level))] }.reject { |_, tree| tree.empty? }
+  levels = asked["levels"].to_h { |level| [level, level_of(node.attributes.public_send(level))] }.reject { |_, tree| tree.empty? }
   { "levels" => levels, "failed" => failed }
 end
 
-$stdin.each_line do |line|
-  input, output = IO.pipe
-  child = fork do
-    output.write(JSON.generate(answer(JSON.parse(line))))
-    output.close
-    exit!(0)
-  end
-  output.close
-  text = input.read
-  Process.wait(child)
-  ANSWERS.puts(text.empty? ? "{}" : text)
-  ANSWERS.flush
-end
+serve { |asked| answer(asked) }

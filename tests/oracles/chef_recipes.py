@@ -16,7 +16,6 @@ import argparse
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -35,6 +34,7 @@ from nodeattrs.dialects.chef.run.run import run_node
 from nodeattrs.errors import NodeattrsError
 from tests.oracles.chef import difference, plain
 from tests.oracles.chef_programs import COMPONENTS
+from tests.oracles.peer import Peer
 from tests.ruby_programs import literal
 
 FACTS = {"platform": "debian", "platform_version": "12", "platform_family": "debian", "os": "linux", "hostname": "n1"}
@@ -366,26 +366,14 @@ class Chef:
     """The real one: a process for each repository, all of one that has loaded Chef."""
 
     def __init__(self) -> None:
-        script = str(Path(__file__).with_name("chef_recipes.rb"))
-        self._process = subprocess.Popen(
-            ["ruby", "-W0", script],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            env={**os.environ, "LC_ALL": "C.UTF-8"},
-        )
+        self._peer = Peer("ruby", "-W0", str(Path(__file__).with_name("chef_recipes.rb")), LC_ALL="C.UTF-8")
         self.seconds = 0.0
 
     def compile(self, root: Path, run_list: list[str]) -> dict[str, Any]:
         """What Chef answers; {} where its process ended."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
         folders = {"cookbooks": str(root / "cookbooks"), "bags": str(root / "data_bags")}
         began = time.perf_counter()
-        asked = {**folders, "facts": str(root / "facts.json"), "run_list": run_list}
-        print(json.dumps(asked), file=self._process.stdin, flush=True)
-        found: dict[str, Any] = json.loads(self._process.stdout.readline())
+        found = self._peer.ask({**folders, "facts": str(root / "facts.json"), "run_list": run_list})
         self.seconds += time.perf_counter() - began
         return found
 

@@ -31,19 +31,7 @@ Chef::Log.level = :fatal
 class Chef::Resource; def run_action(*) = nil; end
 
 LEVELS = %w[default env_default role_default force_default normal override role_override env_override force_override automatic]
-ANSWERS = $stdout.dup
-$stdout.reopen($stderr)
-
-# A tree for JSON; a deferred value is computed where it is read.
-def plain(value, read = false)
-  case value
-  when Chef::DelayedEvaluator then read ? plain(value.call, true) : { "$lazy" => true }
-  when Hash then value.each_with_object({}) { |(key, one), made| made[key.to_s] = plain(one, read) }
-  when Array then value.each_with_object([]) { |one, made| made << plain(one, read) }
-  when nil, true, false, Integer, Float then value
-  else value.to_s
-  end
-end
+require_relative "chef_serve"
 
 def configure(asked)
   Chef::Config.reset
@@ -95,16 +83,4 @@ def answer(asked)
     "resources" => context.resource_collection.map { |one| "#{one.declared_type}[#{one.name}]" } }
 end
 
-$stdin.each_line do |line|
-  input, output = IO.pipe
-  child = fork do
-    output.write(JSON.generate(answer(JSON.parse(line))))
-    output.close
-    exit!(0)
-  end
-  output.close
-  text = input.read
-  Process.wait(child)
-  ANSWERS.puts(text.empty? ? "{}" : text)
-  ANSWERS.flush
-end
+serve { |asked| answer(asked) }

@@ -11,7 +11,6 @@ import argparse
 import json
 import os
 import random
-import subprocess
 import sys
 import tarfile
 import tempfile
@@ -23,6 +22,7 @@ from nodeattrs.dialects.files.folds import chart_in, folded, laid_over
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.policies import policy_named
+from tests.oracles.peer import Peer
 
 TEMPLATE = "{{ .Values | toJson }}"
 GLOBALS: dict[str, Callable[[random.Random], Any]] = {
@@ -125,12 +125,7 @@ def main(arguments: list[str] | None = None) -> int:
         print("HELM_PYTHON names no Python with helm-python-sdk")
         print("0 passed, 0 failed")
         return 1
-    script = Path(__file__).with_name("helm_peer.py")
-    peer = subprocess.Popen(
-        [python, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-    assert peer.stdin is not None
-    assert peer.stdout is not None
+    peer = Peer(python, str(Path(__file__).with_name("helm_peer.py")))
     passed = failed = 0
     for seed in range(options.seed, options.seed + options.count):
         chance = random.Random(seed)
@@ -143,17 +138,14 @@ def main(arguments: list[str] | None = None) -> int:
             for file, one in zip(files, trees, strict=True):
                 file.write_text(json.dumps(one))
                 joined = merged(joined, one)
-            peer.stdin.write(json.dumps({"chart": str(folder), "values": joined}) + "\n")
-            peer.stdin.flush()
-            theirs = json.loads(peer.stdout.readline()).get("values", "refused")
+            theirs = peer.ask({"chart": str(folder), "values": joined}).get("values", "refused")
             found = ours(folder, files)
         if json.dumps(theirs, sort_keys=True) == json.dumps(found, sort_keys=True):
             passed += 1
         else:
             failed += 1
             print(f"seed {seed}:\n  theirs: {theirs}\n  ours:   {found}")
-    peer.stdin.close()
-    peer.wait(10)
+    peer.close()
     print(f"{passed} passed, {failed} failed")
     return int(failed > 0 or passed == 0)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -23,32 +22,11 @@ from nodeattrs.dialects.files.folds import folded, layers_of
 from nodeattrs.errors import MergeConflict
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.policies import policy_named
+from tests.oracles.peer import Peer
 
 PYTHON, FOLDERS = "/usr/bin/python3", ("etc", "etc", "etc", "run", "lib")
 Tree = dict[str, Any]
 Draw = Callable[[random.Random], Any]
-
-
-class Peer:
-    """libnetplan in its own process."""
-
-    def __init__(self) -> None:
-        command = [PYTHON, str(Path(__file__).with_name("netplan_peer.py"))]
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
-
-    def get(self, root: Path) -> dict[str, str]:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(f"{root}\n")
-        self.process.stdin.flush()
-        answer: dict[str, str] = json.loads(self.process.stdout.readline())
-        return answer
-
-    def close(self) -> None:
-        self.process.terminate()
-        self.process.wait(10)
 
 
 # --- files with few names, so that they meet
@@ -206,7 +184,7 @@ def ours(root: Path) -> Any:
 
 def difference(root: Path, peer: Peer) -> str | None:
     """How the two answers differ; None where they are equal, or both refuse."""
-    theirs = peer.get(root)
+    theirs = peer.ask(str(root))
     try:
         found = printed(ours(root))
     except MergeConflict as error:
@@ -231,12 +209,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=200, help="how many sets (default: 200)")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(argv)
-    peer, failed, refused = Peer(), 0, 0
+    peer, failed, refused = Peer(PYTHON, str(Path(__file__).with_name("netplan_peer.py"))), 0, 0
     for number in range(options.count):
         chance = random.Random(f"{options.seed} {number}")
         with tempfile.TemporaryDirectory() as folder:
             written(Path(folder), files(chance), chance)
-            refused += "error" in peer.get(Path(folder))
+            refused += "error" in peer.ask(folder)
             found = difference(Path(folder), peer)
         if found is not None:
             failed += 1

@@ -35,7 +35,7 @@ def main() -> None:
         here, there = os.pipe()
         child = os.fork()
         if not child:
-            os.write(there, json.dumps(got(line.strip())).encode())
+            os.write(there, json.dumps(got(json.loads(line))).encode())
             os._exit(0)
         os.close(there)
         with os.fdopen(here, "rb") as pipe:
