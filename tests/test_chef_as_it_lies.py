@@ -478,7 +478,7 @@ class TestKitchen:
 
         assert {"port": 9, "common": True, "list": [2]} == run.node["app"].to_dict()
         assert ["base::default", "app::default"] == run.recipes
-        assert ["app", "base"] == sorted(run.node["cookbooks"])
+        assert ["app", "base"] == [*run.node["cookbooks"]]
         assert {"port", "list", "common"} == {*run.node.normal["app"]}
 
     def test_a_platform_without_known_facts_is_unread_and_a_known_one_is_not(self, tmp_path, capsys):

@@ -249,8 +249,8 @@ class _Plan:
 
     @property
     def versions(self) -> dict[str, dict[str, str]]:
-        """The automatic attribute `cookbooks`: name -> its version, without cookbooks that are not there."""
-        found = map(self.cookbook, self.cookbooks)
+        """The automatic attribute `cookbooks`: name -> its version, by name, without cookbooks that are not there."""
+        found = map(self.cookbook, sorted(self.cookbooks))
         return {one.name: {"version": one.version} for one in found if not one.is_missing}
 
 
