@@ -10,6 +10,8 @@ children with them; the tests of Ctrl-C need the signal as a terminal gives it.
 import gc
 import signal
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -37,6 +39,27 @@ def without_regex(monkeypatch: pytest.MonkeyPatch):
     yield
     for one in kept:
         one.cache_clear()
+
+
+@pytest.fixture
+def in_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """Write files into an empty folder, and run a command there: (files, words) -> code, output, errors."""
+    from nodeattrs.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def called(files: dict[str, str], *words: str) -> tuple[int, str, str]:
+        for name, text in files.items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        capsys.readouterr()
+        code = main([*words])
+        return code, *capsys.readouterr()
+
+    return called
 
 
 @pytest.fixture(autouse=True)

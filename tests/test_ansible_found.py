@@ -3,35 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from nodeattrs.cli import main
-
 ROLE = {"roles/app/tasks/main.yml": "- debug:\n    msg: x\n"}
-Ask = Callable[..., tuple[int, str, str]]
+InFolder = Callable[..., tuple[int, str, str]]
 
 
-@pytest.fixture
-def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Ask:
-    """Write files into an empty folder, and run a command there: (files, words) -> code, output, errors."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def asked(files: dict[str, str], *words: str) -> tuple[int, str, str]:
-        for name, text in files.items():
-            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / name).write_text(text)
-        capsys.readouterr()
-        code = main([*words])
-        return code, *capsys.readouterr()
-
-    return asked
-
-
-def subjects(ask: Ask, files: dict[str, str]) -> list[str]:
-    code, out, _ = ask(files, "list", "subjects")
+def subjects(in_folder: InFolder, files: dict[str, str]) -> list[str]:
+    code, out, _ = in_folder(files, "list", "subjects")
     return out.split("\n")[:-1] if code == 0 else []
 
 
@@ -64,39 +44,41 @@ def subjects(ask: Ask, files: dict[str, str]) -> list[str]:
         "folders without an inventory",
     ],
 )
-def test_inventories_at_the_usual_places_are_found(ask: Ask, files: dict[str, str], expected: list[str]) -> None:
-    assert subjects(ask, files) == expected
+def test_inventories_at_the_usual_places_are_found(
+    in_folder: InFolder, files: dict[str, str], expected: list[str]
+) -> None:
+    assert subjects(in_folder, files) == expected
 
 
-def test_a_file_is_the_source_though_folders_pass_over_its_ending(ask: Ask) -> None:
+def test_a_file_is_the_source_though_folders_pass_over_its_ending(in_folder: InFolder) -> None:
     files = {
         **ROLE,
         "ansible.cfg": "[defaults]\ninventory_ignore_extensions = .ini\n",
         "inventory/local/hosts.ini": "w1\n",
         "inventory/local/group_vars/all.yml": "port: 80\n",
     }
-    code, out, _ = ask(files, "why", "port")
+    code, out, _ = in_folder(files, "why", "port")
     assert (code, "80  inventory/local/group_vars/all.yml:1" in out) == (0, True)
 
 
-def test_a_variable_that_plays_alone_set_is_named_with_its_line(ask: Ask) -> None:
+def test_a_variable_that_plays_alone_set_is_named_with_its_line(in_folder: InFolder) -> None:
     files = {
         **ROLE,
         "hosts": "[web]\nw1\n",
         "roles/app/defaults/main.yml": "port: 80\n",
         "site.yml": "- hosts: web\n  roles: [app]\n",
     }
-    code, _, errors = ask(files, "why", "port")
+    code, _, errors = in_folder(files, "why", "port")
     assert (code, "port is not set" in errors) == (1, True)
     assert "roles/app/defaults/main.yml:1 sets it in site.yml play 1" in errors
 
 
-def test_a_play_that_cannot_be_read_leaves_the_answer_open(ask: Ask) -> None:
+def test_a_play_that_cannot_be_read_leaves_the_answer_open(in_folder: InFolder) -> None:
     files = {
         **ROLE,
         "hosts": "[web]\nw1\n",
         "roles/app/defaults/main.yml": "$ANSIBLE_VAULT;1.1;AES256\n6162\n",
         "site.yml": "- hosts: web\n  roles: [app]\n",
     }
-    code, _, errors = ask(files, "why", "port")
+    code, _, errors = in_folder(files, "why", "port")
     assert (code, "roles/app/defaults/main.yml" in errors) == (5, True)

@@ -11,9 +11,7 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.cli import main as nodeattrs
-
-Run = Callable[..., tuple[int, str, str]]
+InFolder = Callable[..., tuple[int, str, str]]
 
 CHART = {
     "charts/shop/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 1.0.0\n",
@@ -26,29 +24,12 @@ CHART = {
 }
 
 
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Write files into an empty folder, and run a command there: (files, words) -> code, output, errors."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def called(files: dict[str, str], *words: str) -> tuple[int, str, str]:
-        for name, text in files.items():
-            os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
-            Path(name).write_text(text)
-        capsys.readouterr()
-        code = nodeattrs([*words])
-        return code, *capsys.readouterr()
-
-    return called
+def data(in_folder: InFolder, files: dict[str, str], *words: str) -> Any:
+    return json.loads(in_folder(files, *words, "--format", "json")[1])
 
 
-def data(run: Run, files: dict[str, str], *words: str) -> Any:
-    return json.loads(run(files, *words, "--format", "json")[1])
-
-
-def test_a_chart_is_a_subject_and_one_more_with_each_values_file_beside_it(run: Run) -> None:
-    _, out, _ = run(CHART, "list", "subjects")
+def test_a_chart_is_a_subject_and_one_more_with_each_values_file_beside_it(in_folder: InFolder) -> None:
+    _, out, _ = in_folder(CHART, "list", "subjects")
     assert out.split("\n")[:-1] == [
         "folds charts/shop",
         "folds charts/shop/ci/test-values.yaml",
@@ -56,8 +37,8 @@ def test_a_chart_is_a_subject_and_one_more_with_each_values_file_beside_it(run: 
     ]
 
 
-def test_the_line_that_wins_in_a_chart_is_found_without_settings(run: Run) -> None:
-    code, out, _ = run(CHART, "why", "port", "--on", "charts/shop/values-prod.yaml")
+def test_the_line_that_wins_in_a_chart_is_found_without_settings(in_folder: InFolder) -> None:
+    code, out, _ = in_folder(CHART, "why", "port", "--on", "charts/shop/values-prod.yaml")
     assert (code, "8080  charts/shop/values-prod.yaml:1" in out, "80  charts/shop/values.yaml:1" in out) == (
         0,
         True,
@@ -65,46 +46,46 @@ def test_the_line_that_wins_in_a_chart_is_found_without_settings(run: Run) -> No
     )
 
 
-def test_a_line_of_a_subchart_sets_a_value_below_its_key(run: Run) -> None:
-    code, out, _ = run(CHART, "where", "charts/shop/charts/redis/values.yaml:1")
+def test_a_line_of_a_subchart_sets_a_value_below_its_key(in_folder: InFolder) -> None:
+    code, out, _ = in_folder(CHART, "where", "charts/shop/charts/redis/values.yaml:1")
     assert (code, "redis.size = 1" in out, "wins on 3 of 3" in out) == (0, True, True)
 
 
-def test_compose_files_are_merged_with_their_override(run: Run) -> None:
+def test_compose_files_are_merged_with_their_override(in_folder: InFolder) -> None:
     files = {
         "compose.yaml": "services:\n  web:\n    image: a:1\n    ports: ['80:80']\n",
         "compose.override.yaml": "services:\n  web:\n    image: b:2\n",
         "compose.prod.yaml": "services:\n  web:\n    image: c:3\n",
     }
-    code, out, _ = run(files, "why", "services.web.image")
+    code, out, _ = in_folder(files, "why", "services.web.image")
     assert (code, '= "b:2"' in out, "c:3" in out) == (0, True, False)
 
 
-def test_a_service_that_extends_another_one_is_not_certain(run: Run) -> None:
+def test_a_service_that_extends_another_one_is_not_certain(in_folder: InFolder) -> None:
     files = {
         "compose.yaml": "services:\n"
         "  web:\n    extends: {file: base.yaml, service: web}\n    image: a:1\n"
         "  db: {image: d:1}\n"
     }
-    assert run(files, "why", "services.web.image")[0] == 5
-    assert run({}, "why", "services.db.image")[0] == 0
+    assert in_folder(files, "why", "services.web.image")[0] == 5
+    assert in_folder({}, "why", "services.db.image")[0] == 0
 
 
-def test_included_compose_files_make_every_answer_uncertain(run: Run) -> None:
+def test_included_compose_files_make_every_answer_uncertain(in_folder: InFolder) -> None:
     files = {"compose.yaml": "include: [other.yaml]\nservices:\n  db: {image: d:1}\n"}
-    code, _, errors = run(files, "why", "services.db.image")
+    code, _, errors = in_folder(files, "why", "services.db.image")
     assert (code, "compose.yaml:1" in errors) == (5, True)
 
 
-def test_folds_of_the_settings_count_alone(run: Run) -> None:
+def test_folds_of_the_settings_count_alone(in_folder: InFolder) -> None:
     files = {**CHART, "nodeattrs.toml": '[fold.site]\nfiles = ["charts/shop/values.yaml"]\n'}
-    assert run(files, "list", "subjects")[1] == "folds site\n"
+    assert in_folder(files, "list", "subjects")[1] == "folds site\n"
 
 
-def test_a_link_to_a_folder_is_not_followed(run: Run, tmp_path: Path) -> None:
-    run(CHART, "list", "subjects")
+def test_a_link_to_a_folder_is_not_followed(in_folder: InFolder, tmp_path: Path) -> None:
+    in_folder(CHART, "list", "subjects")
     (tmp_path / "charts/again").symlink_to(tmp_path)
-    assert "again" not in run({}, "list", "subjects")[1]
+    assert "again" not in in_folder({}, "list", "subjects")[1]
 
 
 @pytest.mark.parametrize(
@@ -117,103 +98,105 @@ def test_a_link_to_a_folder_is_not_followed(run: Run, tmp_path: Path) -> None:
     ids=["plain files", "values files of Helm", "a policy that is named"],
 )
 def test_files_in_their_order_are_merged_as_their_program_does(
-    run: Run, files: dict[str, str], words: tuple[str, ...], value: Any
+    in_folder: InFolder, files: dict[str, str], words: tuple[str, ...], value: Any
 ) -> None:
-    (answer,) = data(run, files, "why", "l", *words)["answers"]
+    (answer,) = data(in_folder, files, "why", "l", *words)["answers"]
     assert answer.get("value") == value
 
 
-def test_a_policy_without_files_is_refused(run: Run) -> None:
-    assert run(CHART, "why", "port", "--policy", "helm")[0] == 2
+def test_a_policy_without_files_is_refused(in_folder: InFolder) -> None:
+    assert in_folder(CHART, "why", "port", "--policy", "helm")[0] == 2
 
 
-def test_a_file_that_is_not_there_is_the_error(run: Run) -> None:
-    code, _, errors = run({"base.yaml": "a: 1\n"}, "why", "a", "base.yaml", "nosuch.yaml")
+def test_a_file_that_is_not_there_is_the_error(in_folder: InFolder) -> None:
+    code, _, errors = in_folder({"base.yaml": "a: 1\n"}, "why", "a", "base.yaml", "nosuch.yaml")
     assert (code, errors.startswith("error: nosuch.yaml: cannot be read")) == (1, True)
 
 
-def test_a_key_that_is_not_set_has_the_nearest_one(run: Run) -> None:
-    code, _, errors = run({"a.yaml": "http: {port: 1}\n"}, "why", "http.prt", "a.yaml")
+def test_a_key_that_is_not_set_has_the_nearest_one(in_folder: InFolder) -> None:
+    code, _, errors = in_folder({"a.yaml": "http: {port: 1}\n"}, "why", "http.prt", "a.yaml")
     assert (code, "http.prt is not set" in errors, "did you mean http.port?" in errors) == (1, True, True)
 
 
-def test_impact_knows_a_chart_without_settings(run: Run, tmp_path: Path) -> None:
-    run(CHART, "list", "subjects")
+def test_impact_knows_a_chart_without_settings(in_folder: InFolder, tmp_path: Path) -> None:
+    in_folder(CHART, "list", "subjects")
     for place in ("old", "new"):
         for name, text in CHART.items():
             os.makedirs(os.path.dirname(f"{place}/{name}"), exist_ok=True)
             Path(place, name).write_text(text.replace("80\n", "90\n") if place == "new" else text)
-    code, out, _ = run({}, "impact", "old", "new", "--exit-code", "--dialect", "folds")
+    code, out, _ = in_folder({}, "impact", "old", "new", "--exit-code", "--dialect", "folds")
     assert (code, "port  charts/shop/values.yaml:1" in out, "80 -> 90" in out) == (1, True, True)
 
 
 class TestOverview:
-    def test_it_names_what_lies_in_a_folder_and_commands_that_work_there(self, run: Run) -> None:
-        code, out, _ = run(CHART)
+    def test_it_names_what_lies_in_a_folder_and_commands_that_work_there(self, in_folder: InFolder) -> None:
+        code, out, _ = in_folder(CHART)
         assert code == 0
         assert "3 folds (folds): charts/shop, " in out
         commands = [line.split()[1:] for line in out.split("\n") if line.startswith("  nodeattrs ")]
         assert len(commands) == 3
         for words in commands:
-            assert run({}, *words)[0] == 0, words
+            assert in_folder({}, *words)[0] == 0, words
 
-    def test_a_folder_without_anything_names_the_repositories_below_it(self, run: Run) -> None:
-        code, out, _ = run({"puppet/hiera.yaml": "version: 5\n", "README": "x"})
+    def test_a_folder_without_anything_names_the_repositories_below_it(self, in_folder: InFolder) -> None:
+        code, out, _ = in_folder({"puppet/hiera.yaml": "version: 5\n", "README": "x"})
         assert (code, "nodeattrs --repo puppet" in out) == (0, True)
 
-    def test_an_empty_folder_says_how_to_ask_about_files(self, run: Run) -> None:
-        code, out, _ = run({})
+    def test_an_empty_folder_says_how_to_ask_about_files(self, in_folder: InFolder) -> None:
+        code, out, _ = in_folder({})
         assert (code, "nodeattrs why KEY base.yaml prod.yaml" in out) == (0, True)
 
-    def test_another_folder_can_be_asked(self, run: Run) -> None:
-        run({f"shop/{name}": text for name, text in CHART.items()}, "list", "subjects", "--repo", "shop")
-        assert "3 folds (folds)" in run({}, "--repo", "shop")[1]
+    def test_another_folder_can_be_asked(self, in_folder: InFolder) -> None:
+        in_folder({f"shop/{name}": text for name, text in CHART.items()}, "list", "subjects", "--repo", "shop")
+        assert "3 folds (folds)" in in_folder({}, "--repo", "shop")[1]
 
-    def test_as_data_it_has_the_subjects(self, run: Run) -> None:
-        found = data(run, CHART, "overview")
+    def test_as_data_it_has_the_subjects(self, in_folder: InFolder) -> None:
+        found = data(in_folder, CHART, "overview")
         assert len(found["subjects"]["folds"]) == 3
         assert found["commands"][0] == "nodeattrs why port --on charts/shop"
 
 
-def test_a_broken_chart_does_not_keep_a_line_of_another_one_from_its_answer(run: Run) -> None:
-    code, out, errors = run({**CHART, "bad/Chart.yaml": "a: [\n"}, "where", "charts/shop/values.yaml:1")
+def test_a_broken_chart_does_not_keep_a_line_of_another_one_from_its_answer(in_folder: InFolder) -> None:
+    code, out, errors = in_folder({**CHART, "bad/Chart.yaml": "a: [\n"}, "where", "charts/shop/values.yaml:1")
     assert (code, "port = 80" in out, "bad" in errors) == (5, True, True)
 
 
-def test_a_folder_of_values_outside_of_the_repository_is_not_listed(run: Run, tmp_path: Path) -> None:
+def test_a_folder_of_values_outside_of_the_repository_is_not_listed(in_folder: InFolder, tmp_path: Path) -> None:
     (tmp_path / "others").mkdir()
     (tmp_path / "others/own-values.yaml").write_text("port: 1\n")
     files = {f"repo/{name}": text for name, text in CHART.items() if "/ci/" not in name}
-    run(files, "overview", "--repo", "repo")
+    in_folder(files, "overview", "--repo", "repo")
     (tmp_path / "repo/charts/shop/ci").symlink_to(tmp_path / "others")
-    code, out, _ = run({}, "list", "subjects", "--repo", "repo")
+    code, out, _ = in_folder({}, "list", "subjects", "--repo", "repo")
     assert (code, out.split("\n")[:-1]) == (0, ["folds charts/shop", "folds charts/shop/values-prod.yaml"])
 
 
-def test_a_chart_that_is_named_from_another_folder_is_merged_as_helm_does(run: Run) -> None:
+def test_a_chart_that_is_named_from_another_folder_is_merged_as_helm_does(in_folder: InFolder) -> None:
     files = {"repo/c/Chart.yaml": "name: c\n", "repo/c/values.yaml": "a: {x: 1}\n", "prod.yaml": "a: {x: null}\n"}
-    _, out, _ = run(files, "why", "a", "repo/c", "prod.yaml", "--repo", "repo")
+    _, out, _ = in_folder(files, "why", "a", "repo/c", "prod.yaml", "--repo", "repo")
     assert "a = {}" in out
 
 
 @pytest.mark.parametrize("words", [("where", "--key", "a"), ("blame",)])
 def test_values_outside_of_the_repository_leave_the_answer_open(
-    run: Run, tmp_path: Path, words: tuple[str, ...]
+    in_folder: InFolder, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     (tmp_path / "values.yaml").write_text("a: 1\n")
-    run({"repo/c/Chart.yaml": "name: c\n"}, "overview", "--repo", "repo")
+    in_folder({"repo/c/Chart.yaml": "name: c\n"}, "overview", "--repo", "repo")
     (tmp_path / "repo/c/values.yaml").symlink_to(tmp_path / "values.yaml")
-    assert run({}, *words, "--repo", "repo")[0] == 5
+    assert in_folder({}, *words, "--repo", "repo")[0] == 5
 
 
-def test_an_overview_shows_a_subject_that_has_values(run: Run) -> None:
-    _, out, _ = run({"good/Chart.yaml": "name: g\n", "good/values.yaml": "a: 1\n", "bad/Chart.yaml": "[\n"}, "overview")
+def test_an_overview_shows_a_subject_that_has_values(in_folder: InFolder) -> None:
+    _, out, _ = in_folder(
+        {"good/Chart.yaml": "name: g\n", "good/values.yaml": "a: 1\n", "bad/Chart.yaml": "[\n"}, "overview"
+    )
     assert "nodeattrs why a --on good" in out
 
 
-def test_the_commands_of_an_overview_can_be_pasted_into_a_shell(run: Run) -> None:
+def test_the_commands_of_an_overview_can_be_pasted_into_a_shell(in_folder: InFolder) -> None:
     files = {"a $(b)/Chart.yaml": "name: g\n", "a $(b)/values.yaml": "k: 1\n"}
-    commands = json.loads(run(files, "overview", "--format", "json")[1])["commands"]
+    commands = json.loads(in_folder(files, "overview", "--format", "json")[1])["commands"]
     assert [shlex.split(one)[2:] for one in commands] == [
         ["k", "--on", "a $(b)"],
         ["a $(b)"],
@@ -221,7 +204,7 @@ def test_the_commands_of_an_overview_can_be_pasted_into_a_shell(run: Run) -> Non
     ]
 
 
-def test_the_commands_of_an_overview_name_the_folder_that_was_asked_for(run: Run) -> None:
+def test_the_commands_of_an_overview_name_the_folder_that_was_asked_for(in_folder: InFolder) -> None:
     files = {"my repo/c/Chart.yaml": "name: g\n", "my repo/c/values.yaml": "k: 1\n"}
-    for one in json.loads(run(files, "overview", "--repo", "my repo", "--format", "json")[1])["commands"]:
-        assert run({}, *shlex.split(one)[1:])[0] == 0, one
+    for one in json.loads(in_folder(files, "overview", "--repo", "my repo", "--format", "json")[1])["commands"]:
+        assert in_folder({}, *shlex.split(one)[1:])[0] == 0, one
