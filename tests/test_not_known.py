@@ -385,3 +385,31 @@ def test_a_subject_of_a_variable_is_asked_beside_a_folder_of_facts(
     monkeypatch.chdir(tmp_path)
     assert main(["why", "a", "--on", "role=web"]) == 0
     assert '"x2"' in capsys.readouterr().out
+
+
+_BEHIND = {
+    "cookbooks/x/metadata.rb": 'name "x"\nversion "1.0.0"\n',
+    "cookbooks/x/attributes/default.rb": "default['b'] = 2\n",
+    "cookbooks/app/metadata.rb": 'name "app"\nversion "1.0.0"\ndepends "x"\n',
+    "cookbooks/app/recipes/default.py": "\n",
+    "cookbooks/app/attributes/default.py": "node.default['read'] = node.read('b') or 1\n"
+    "b = node.read('b')\n"
+    "node.default['name'] = [b]\n"
+    "if node.read('b'):\n"
+    "    pass\n"
+    "else:\n"
+    "    node.default['condition'] = 1\n"
+    "node.default['other'] = 3\n"
+    "node.default['way'] = node['name']\n",
+    "nodes/n1.json": '{"name": "n1", "run_list": ["recipe[app]"]}',
+    "facts/n1.json": '{"fqdn": "n1", "platform": "debian", "platform_version": "12"}',
+}
+
+
+@pytest.mark.parametrize(("key", "code"), [("read", 5), ("name", 5), ("condition", 5), ("way", 5), ("other", 0)])
+def test_what_code_that_is_not_run_may_set_matters_to_lines_that_read_it(
+    key: str, code: int, in_folder: Callable[..., tuple[int, str, str]]
+) -> None:
+    """Ruby may set b. Lines of Python read it, by a name, in a condition, and by way of another attribute."""
+    assert in_folder(_BEHIND, "explain", "n1", key, "--repo", ".", "--facts", "facts")[0] == code
+    assert in_folder({}, "why", key, "--run-code", "--on", "n1")[0] == code

@@ -16,7 +16,7 @@ from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import under
-from nodeattrs.core.unread import unread_layer
+from nodeattrs.core.unread import unread_below, unread_layer
 from nodeattrs.dialects.chef.causes import causes
 from nodeattrs.dialects.chef.facts import Facts, load_facts
 from nodeattrs.dialects.chef.facts.suites import facts_of_suite
@@ -25,6 +25,7 @@ from nodeattrs.dialects.chef.repository.kitchen import FILES as KITCHEN
 from nodeattrs.dialects.chef.repository.kitchen import LOCAL_FILES as KITCHEN_LOCAL
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.repository.roles import Asked
+from nodeattrs.dialects.chef.run.lookups import unread_behind
 from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.dialects.common import WithFacts
 from nodeattrs.dialects.resources import part_of_resources
@@ -98,7 +99,11 @@ class Nodes(WithFacts):
         def written() -> Iterator[dict[Any, Any]]:
             return (slot.to_dict() for slot in node.slots.values() if slot.level != "automatic")
 
-        attributes = Part(merged_shared(node), lambda path: lines_of(node.trace(path)), node.trace, deciding, written)
+        def unread(path: TreePath) -> list[Unread]:
+            return [*unread_below(node.trace, path), *unread_behind(self.repository, node, path)]
+
+        tree, trace = merged_shared(node), node.trace
+        attributes = Part(tree, lambda path: lines_of(trace(path)), trace, deciding, written, unread=unread)
         return {"attribute": attributes, "resource": part_of_resources(run.catalog)}
 
     @cached_property

@@ -271,6 +271,23 @@ def reads_of(text: str, line: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(reader.found))
 
 
+def conditions_of(text: str, line: int) -> tuple[str, ...]:
+    """What the conditions and loops around the statement at *line* read, as `reads_of` gives it; () for none.
+
+    >>> conditions_of("if node['web']:\n    node.default['a'] = 1\n", 2)
+    ('web',)
+    """
+    statements, scopes = _parsed(text)
+    reader = _Reader(scopes)
+    for node in dict.fromkeys(statements.values()):
+        if node.lineno <= line <= (node.end_lineno or node.lineno):
+            if isinstance(node, (ast.If, ast.While)):
+                reader.read(node.test)
+            elif isinstance(node, ast.For):
+                reader.read(node.iter)
+    return tuple(dict.fromkeys(reader.found))
+
+
 @lru_cache(maxsize=32)
 def _parsed(text: str) -> tuple[dict[int, ast.stmt], Scopes]:
     """The innermost statement of each line, and what names mean; a recipe is asked about for each of its resources."""
