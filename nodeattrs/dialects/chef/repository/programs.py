@@ -274,7 +274,7 @@ def reads_of(text: str, line: int) -> tuple[str, ...]:
 def conditions_of(text: str, line: int) -> tuple[str, ...]:
     """What the conditions and loops around the statement at *line* read, as `reads_of` gives it; () for none.
 
-    >>> conditions_of("if node['web']:\n    node.default['a'] = 1\n", 2)
+    >>> conditions_of("if node['web']:\\n    node.default['a'] = 1\\n", 2)
     ('web',)
     """
     statements, scopes = _parsed(text)
