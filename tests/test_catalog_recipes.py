@@ -8,9 +8,9 @@ import pytest
 
 from nodeattrs import Node
 from nodeattrs.catalog import Catalog, DuplicateResource, Plan
+from nodeattrs.causes.program_reads import reads_of
 from nodeattrs.cli import main
 from nodeattrs.dialects.chef.repository.cookbooks import Cookbook
-from nodeattrs.dialects.chef.repository.programs import reads_of
 from nodeattrs.dialects.chef.run.recipes import RecipeRunner
 from nodeattrs.dialects.chef.run.resources import Resources, finder
 from nodeattrs.errors import BadArgument, BadName, RecipeFailed

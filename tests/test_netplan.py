@@ -161,7 +161,7 @@ def test_a_folder_without_files_of_netplan_is_an_error(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/usr/share/netplan").is_dir(), reason="netplan.io of Debian is not there")
 def test_random_sets_of_files_come_to_what_netplan_get_prints() -> None:
-    peer = netplan.Peer()
+    peer = netplan.started()
     for number in range(20):
         chance = random.Random(f"test {number}")
         with tempfile.TemporaryDirectory() as folder:

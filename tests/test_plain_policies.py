@@ -213,7 +213,8 @@ class TestLaws:
     @settings(deadline=None, max_examples=examples(60))
     @given(st.sampled_from([name for name in NAMES if name not in ("compose", "hiera-deep", "netplan")]), TREES)
     def test_one_file_is_itself(self, name: str, tree: dict[str, Any]):
-        assert tree == folded([Layer(tree)], policy_named(name)).value
+        wanted = _without_null(tree) if name == "helm" else tree  # Helm 4.2 leaves nulls of a chart out
+        assert wanted == folded([Layer(tree)], policy_named(name)).value
 
     @settings(deadline=None, max_examples=examples(60))
     @given(TREES, TREES)

@@ -204,12 +204,17 @@ def apart(theirs: Any, ours: Any, path: str) -> Iterator[str]:
         yield f"{path}\n  theirs: {json.dumps(theirs)}\n  ours:   {json.dumps(ours)}"
 
 
+def started() -> Peer:
+    """Debian's libnetplan, in its own process."""
+    return Peer(PYTHON, str(Path(__file__).with_name("netplan_peer.py")))
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.oracles.netplan", description=__doc__.partition("\n\n")[2])
     parser.add_argument("--count", type=int, default=200, help="how many sets (default: 200)")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(argv)
-    peer, failed, refused = Peer(PYTHON, str(Path(__file__).with_name("netplan_peer.py"))), 0, 0
+    peer, failed, refused = started(), 0, 0
     for number in range(options.count):
         chance = random.Random(f"{options.seed} {number}")
         with tempfile.TemporaryDirectory() as folder:

@@ -20,12 +20,12 @@ from nodeattrs.core.unread import unread_below, unread_layer
 from nodeattrs.dialects.chef.causes import causes
 from nodeattrs.dialects.chef.facts import Facts, load_facts
 from nodeattrs.dialects.chef.facts.suites import facts_of_suite
+from nodeattrs.dialects.chef.reads import unread_behind
 from nodeattrs.dialects.chef.repository.cookbooks import RUBY
 from nodeattrs.dialects.chef.repository.kitchen import FILES as KITCHEN
 from nodeattrs.dialects.chef.repository.kitchen import LOCAL_FILES as KITCHEN_LOCAL
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.repository.roles import Asked
-from nodeattrs.dialects.chef.run.lookups import unread_behind
 from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.dialects.common import WithFacts
 from nodeattrs.dialects.resources import part_of_resources
@@ -100,7 +100,7 @@ class Nodes(WithFacts):
             return (slot.to_dict() for slot in node.slots.values() if slot.level != "automatic")
 
         def unread(path: TreePath) -> list[Unread]:
-            return [*unread_below(node.trace, path), *unread_behind(self.repository, node, path)]
+            return [*unread_below(node.trace, path), *unread_behind(self.repository.root, node, path)]
 
         tree, trace = merged_shared(node), node.trace
         attributes = Part(tree, lambda path: lines_of(trace(path)), trace, deciding, written, unread=unread)

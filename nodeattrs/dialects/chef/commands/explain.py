@@ -9,7 +9,7 @@ from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.dialects.chef.commands.arguments import RUN
 from nodeattrs.dialects.chef.commands.inputs import named_node, repository_of, with_suite
-from nodeattrs.dialects.chef.run.lookups import unread_behind
+from nodeattrs.dialects.chef.reads import unread_behind
 from nodeattrs.dialects.common import store_of
 from nodeattrs.errors import BadUsage, NoSuchAttribute
 from nodeattrs.node.node import Node
@@ -82,7 +82,7 @@ def _perform(question: Question) -> Output:
         raise NoSuchAttribute(f"{spell(path)} is not set", path=path, details=details, hint=explanation.hint)
     if asked["strict"]:
         explanation.trace.require_known()
-    behind = [] if repository is None or run is None else unread_behind(repository, node, path)
+    behind = [] if repository is None or run is None else unread_behind(repository.root, node, path)
     return Output(explanation, unread=[*dict.fromkeys((*unread_at(node, path), *behind))])
 
 

@@ -2,10 +2,6 @@
 
 They are read, compiled, and run with the words that they may use. What the words of a cookbook file mean is for those
 who run it to say. A role or an environment gives a tree of fields and a locator, as a data file does.
-
-`reads_of` runs nothing: it names the attributes and lookups that a line read, from its source. It follows the names
-that the line uses to where they were bound, in the same file. A step that is computed ends the path, so what is named
-was certainly read, and what was read in other files is not named.
 """
 
 from __future__ import annotations
@@ -14,12 +10,10 @@ import ast
 import linecache
 import pathlib
 import re
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Callable
 from types import CodeType, TracebackType
 from typing import Any
 
-from nodeattrs.causes.scopes import EACH, Scopes, slices_of
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.code import may_run, require_may_run
 from nodeattrs.core.frames import frame_above
@@ -250,132 +244,3 @@ class Script:
         while frame.f_code.co_filename != self._path and frame.f_back is not None:
             frame = frame.f_back
         return frame.f_lineno
-
-
-_READERS = ("read", "read_strict", "dig", "walk", "exist")
-_LOOKUPS = ("lookup", "inject", "data_bag_item", "search")
-_MOST, _MOST_NODES = 200, 10_000
-
-
-def reads_of(text: str, line: int) -> tuple[str, ...]:
-    """The attributes and lookups that the statement at *line* reads: spelled paths, and `lookup(key)`; () for none.
-
-    >>> reads_of("web = node['apache2']\\nfile('/x', content=web['dir'] + lookup('motd'))\\n", 2)
-    ('apache2.dir', 'lookup(motd)')
-    """
-    statements, scopes = _parsed(text)
-    if line not in statements:
-        return ()
-    reader = _Reader(scopes)
-    reader.read(statements[line])
-    return tuple(dict.fromkeys(reader.found))
-
-
-def conditions_of(text: str, line: int) -> tuple[str, ...]:
-    """What the conditions and loops around the statement at *line* read, as `reads_of` gives it; () for none.
-
-    >>> conditions_of("if node['web']:\\n    node.default['a'] = 1\\n", 2)
-    ('web',)
-    """
-    statements, scopes = _parsed(text)
-    reader = _Reader(scopes)
-    for node in dict.fromkeys(statements.values()):
-        if node.lineno <= line <= (node.end_lineno or node.lineno):
-            if isinstance(node, (ast.If, ast.While)):
-                reader.read(node.test)
-            elif isinstance(node, ast.For):
-                reader.read(node.iter)
-    return tuple(dict.fromkeys(reader.found))
-
-
-@lru_cache(maxsize=32)
-def _parsed(text: str) -> tuple[dict[int, ast.stmt], Scopes]:
-    """The innermost statement of each line, and what names mean; a recipe is asked about for each of its resources."""
-    try:
-        tree = ast.parse(text)
-        return _by_line([node for node in ast.walk(tree) if isinstance(node, ast.stmt)]), Scopes(tree)
-    except (SyntaxError, ValueError, RecursionError):
-        return {}, Scopes(ast.Module([], []))
-
-
-def _by_line(statements: list[ast.stmt]) -> dict[int, ast.stmt]:
-    # What begins later lies within what began before; of two on one line the shorter one, else the first, counts.
-    inwards = [*reversed(statements)]
-    inwards.sort(key=lambda node: (node.lineno, -(node.end_lineno or 0)))
-    return {line: node for node in inwards for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
-
-
-class _Reader:
-    def __init__(self, scopes: Scopes) -> None:
-        self.found: list[str] = []
-        self._scopes = scopes
-        self._been: set[int] = set()
-
-    def _meant(self, node: ast.Name) -> list[tuple[ast.AST, bool]]:
-        """What a name was bound to, and whether it is that as a whole: of what a loop runs over it is an element."""
-        scope = self._scopes.of(node).scope_of_name(node.id)
-        bound = scope.names[node.id] if scope is not None else ()
-        return [(value, not steps) for value, steps in bound if steps[:1] in ((), (EACH,))]
-
-    def read(self, node: ast.AST) -> None:
-        """Note what an expression, or a statement, reads."""
-        if id(node) in self._been or len(self._been) > _MOST_NODES:
-            return
-        self._been.add(id(node))
-        path, _ = self._steps(node, 0)
-        if path:
-            # As far as it goes: the expressions inside of it are steps on the way.
-            self.found.append(spell(path))
-            for slice_ in _computed_steps(node):
-                self.read(slice_)
-            return
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _LOOKUPS:
-            keys = [str(one.value) for one in node.args if isinstance(one, ast.Constant)]
-            self.found.append(f"{node.func.id}({', '.join(keys)})")
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "parameters":
-            targets = [str(one.value) for one in node.args if isinstance(one, ast.Constant)]
-            self.found += [f"parameters({target}::{one.arg})" for target in targets for one in node.keywords if one.arg]
-        if isinstance(node, ast.Name):
-            for meaning, _ in self._meant(node):
-                self.read(meaning)
-        for inner in ast.iter_child_nodes(node):
-            self.read(inner)
-
-    def _steps(self, node: ast.AST, depth: int) -> tuple[Path | None, bool]:
-        """The path that an expression reads, None where it is no attribute, and whether it goes on.
-
-        A step that is computed ends it.
-        """
-        if depth > _MOST:
-            return None, False
-        if isinstance(node, ast.Name):
-            if node.id == "node":
-                return (), True
-            meaning, *others = self._meant(node) or [(node, False)]
-            return self._steps(meaning[0], depth + 1) if meaning[1] and not others else (None, False)
-        if isinstance(node, ast.Subscript):
-            return self._further(node.value, slices_of(node), depth)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _READERS:
-            return self._further(node.func.value, node.args, depth)
-        return None, False
-
-    def _further(self, node: ast.AST, steps: list[ast.expr], depth: int) -> tuple[Path | None, bool]:
-        above, goes_on = self._steps(node, depth + 1)
-        if above is None or not goes_on:
-            return above, False
-        for step in steps:
-            if not isinstance(step, ast.Constant) or not isinstance(step.value, (str, int)):
-                return above, False
-            above = (*above, step.value)
-        return above, True
-
-
-def _computed_steps(node: ast.AST) -> Iterator[ast.AST]:
-    """The steps of a path that are not written out: what they are made of was read too."""
-    while isinstance(node, (ast.Subscript, ast.Call)):
-        if isinstance(node, ast.Subscript):
-            yield from slices_of(node)
-            node = node.value
-        else:
-            yield from node.args
-            node = node.func.value if isinstance(node.func, ast.Attribute) else node.func

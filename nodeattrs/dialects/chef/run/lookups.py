@@ -6,20 +6,18 @@ explanations. Hiera itself is asked through `contract.peers`.
 
 from __future__ import annotations
 
-import linecache
 import os
 import pathlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from nodeattrs.contract.answers import lines_of
+from nodeattrs.causes.program_reads import reads_of
 from nodeattrs.contract.peers import Scope
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path, copied, parse
-from nodeattrs.core.unread import Unread
-from nodeattrs.dialects.chef.repository.programs import conditions_of, reads_of
+from nodeattrs.dialects.chef.reads import python_at
 from nodeattrs.dialects.chef.repository.repository import LEAVES, Repository
 from nodeattrs.errors import BadArgument, BadName, NodeattrsError, NotFound
 from nodeattrs.node.intake import facts_of
@@ -27,7 +25,6 @@ from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.node.running import note_read, origin_here
 from nodeattrs.reports.explain import LookedUp, Reading
-from nodeattrs.reports.values import unread_at
 
 
 def scope_of(repository: Repository, node: Node) -> Scope:
@@ -71,7 +68,7 @@ def readings(
     """
     if origin.line is None:
         return
-    seen = dict.fromkeys(reads_of(_text_at(repository, origin), origin.line))
+    seen = dict.fromkeys(reads_of(python_at(repository.root, origin), origin.line))
     ahead = list(seen)[::-1]
     while ahead:
         reading = Reading(what := ahead.pop(), _traced(repository, node, what, then or node.trace, search))
@@ -79,39 +76,6 @@ def readings(
         needed = [f"lookup({key})" for key in getattr(reading.trace, "needed", ())]
         ahead += [key for key in reversed(needed) if key not in seen]
         seen |= dict.fromkeys(needed)
-
-
-def unread_behind(repository: Repository, node: Node, path: Path) -> list[Unread]:
-    """The sources that were not read and may change an attribute that the lines for *path* read, also by way of others.
-
-    Lines of Python are followed, with the conditions and loops around them, and attributes whose keys are constant.
-    cost: a trace for each attribute that such a line reads; none where every source was read
-    """
-    found: dict[Unread, None] = {}
-    if not any(slot.unknown for slot in node.slots.values()):
-        return []
-    seen, ahead = {path}, [path]
-    while ahead:
-        for origin in dict.fromkeys(lines_of(node.trace(ahead.pop()))):
-            for what in _read_at(repository, origin):
-                if "(" not in what and (read := parse(what)) not in seen:
-                    seen.add(read)
-                    ahead.append(read)
-                    found |= dict.fromkeys(unread_at(node, read))
-    return [*found]
-
-
-def _read_at(repository: Repository, origin: Origin) -> tuple[str, ...]:
-    """What a line of Python reads, and what the conditions around it read; () for a line of another language."""
-    text = _text_at(repository, origin)
-    return () if origin.line is None else (*reads_of(text, origin.line), *conditions_of(text, origin.line))
-
-
-def _text_at(repository: Repository, origin: Origin) -> str:
-    """The text of the file of an origin; "" where that is no Python."""
-    if origin.file is None or not origin.file.endswith(".py"):
-        return ""
-    return "".join(linecache.getlines(str(repository.root / origin.file)))
 
 
 def _traced(

@@ -18,9 +18,9 @@ from typing import Any
 
 from nodeattrs.catalog import Catalog, Link, Ref, RefMaker, Refs, Resource, refs
 from nodeattrs.catalog.types import OURS, subject_of
+from nodeattrs.causes.program_reads import reads_of
 from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.chef.repository.cookbooks import Cookbook
-from nodeattrs.dialects.chef.repository.programs import reads_of
 from nodeattrs.errors import BadArgument, BadName, NodeattrsError, RecipeFailed
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import qualified
