@@ -158,11 +158,13 @@ class TestThePage:
         """
         `pull_request`, and never the kind that has secrets.
         """
-        precommit, github, gitlab = SNIPPETS
+        precommit, github, impact, gitlab = SNIPPETS
         assert {hook["id"] for hook in HOOKS} == {hook["id"] for hook in precommit["repos"][0]["hooks"]}
         # YAML 1.1 reads the word `on` as true.
         assert ({"pull_request": None}, {"contents": "read"}) == (github[True], github["permissions"])
-        assert set(github["jobs"]["check"]["steps"][1]["with"]) <= set(ACTION["inputs"])
+        assert {"contents": "read", "pull-requests": "write"} == impact["permissions"]
+        for steps in (github["jobs"]["check"]["steps"], impact["jobs"]["impact"]["steps"]):
+            assert set(steps[1]["with"]) <= set(ACTION["inputs"])
         assert "gl-code-quality-report.json" == gitlab["nodeattrs"]["artifacts"]["reports"]["codequality"]
 
     def test_every_command_of_its_snippets_is_understood(self):
@@ -170,7 +172,7 @@ class TestThePage:
         By the parser of the program.
         """
         arguments = SNIPPETS[1]["jobs"]["check"]["steps"][1]["with"]["arguments"]
-        for text in (f"nodeattrs check {arguments}", *SNIPPETS[2]["nodeattrs"]["script"]):
+        for text in (f"nodeattrs check {arguments}", *SNIPPETS[3]["nodeattrs"]["script"]):
             if text.startswith("nodeattrs "):
                 words = shlex.split(text.partition(">")[0])[1:]
                 assert "check" == parser().parse_args(words).command

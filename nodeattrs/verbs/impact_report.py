@@ -25,6 +25,8 @@ from nodeattrs.verbs.impact import NOT_READ, Asked, Group, Impact, Silent
 
 _SHOWN, _LISTED = 6, 40
 _WIDEST = 70
+_OPEN = 20
+"""Changes of a comment that stand beside each other; the others are behind one fold."""
 _PAGES = (".md", ".rst", ".adoc", ".txt")
 """Endings of files that set no value anywhere."""
 MOST = 60_000
@@ -237,14 +239,12 @@ class ImpactReport:
     def markdown(self) -> str:
         """The same for a pull request: a fold for each group, and no more than a comment holds."""
         parts = [f"**{in_code(self.found.before)} → {in_code(self.found.after)}**: {self._counted()}", ""]
-        left = MOST - sum(map(len, parts)) - 2_000
-        for number, group in enumerate(self.found.groups):
-            block = "\n".join(self._folded(group))
-            left -= len(block) + 1
-            if left < 0:
-                parts += [f"... and {len(self.found.groups) - number} more changes, which are too many for here", ""]
-                break
-            parts.append(block)
+        blocks = [*self._blocks(MOST - sum(map(len, parts)) - 2_000)]
+        parts += blocks[:_OPEN]
+        if more := blocks[_OPEN:]:
+            parts += [f"<details><summary>{_changes(len(more))} more</summary>", "", *more, "</details>", ""]
+        if left := len(self.found.groups) - len(blocks):
+            parts += [f"... and {_changes(left)} more, too many for a comment", ""]
         if self.found.silent:
             rows = [f"- {in_code(_silence(one))}" for one in self.found.silent]
             parts += [
@@ -257,6 +257,15 @@ class ImpactReport:
             ]
         notes = [text for text in (*self._done(), *self.found.notes) if text]
         return "\n".join([*parts, *(f"<sub>{plain(cut(text, 400))}</sub>  " for text in notes[:_LISTED]), ""])
+
+    def _blocks(self, room: int) -> Iterator[str]:
+        """The fold of each change, as long as all of them fit into *room* characters."""
+        for group in self.found.groups:
+            block = "\n".join(self._folded(group))
+            room -= len(block) + 1
+            if room < 0:
+                return
+            yield block
 
     def _folded(self, group: Group) -> Iterator[str]:
         sign = "❗ " if self._fails(group) else ""
