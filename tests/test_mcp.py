@@ -35,9 +35,9 @@ def asked(folder: Path, talk: Callable[[Ask], Awaitable[None]], *words: str) -> 
             await session.initialize()
 
             async def ask(tool: str, **given: Any) -> Any:
-                came = await session.call_tool(tool, given)
+                came = await session.call_tool(tool, {"format": "json", **given})
                 text = "\n".join(getattr(one, "text", "") for one in came.content)
-                return text if came.is_error else came.structured_content
+                return text if came.is_error or text else came.structured_content
 
             ask.session = session  # type: ignore[attr-defined]
             await talk(ask)
@@ -63,9 +63,17 @@ class TestTheTools:
     def test_they_say_that_they_only_read(self, shop: Path) -> None:
         async def talk(ask: Any) -> None:
             tools = (await ask.session.list_tools()).tools
-            assert sorted(one.name for one in tools) == ["check", "diff", "explain", "impact", "search", "where", "why"]
+            names = [one.name for one in tools]
+            assert names == ["list", "matrix", "why", "where", "impact", "check", "explain", "search", "diff"]
             assert all(one.annotations.read_only_hint for one in tools)
             assert all(one.description for one in tools)
+
+        asked(shop, talk, "--store", "s.db")
+
+    def test_those_of_a_store_are_there_where_one_is_named(self, shop: Path) -> None:
+        async def talk(ask: Any) -> None:
+            tools = (await ask.session.list_tools()).tools
+            assert [one.name for one in tools] == ["list", "matrix", "why", "where", "impact", "check"]
 
         asked(shop, talk)
 
@@ -94,7 +102,7 @@ class TestTheTools:
 
     def test_search_and_diff_give_what_the_commands_give(self, shop: Path) -> None:
         async def talk(ask: Ask) -> None:
-            came = await ask("search", query="role:web", attributes=["app.workers"])
+            came = await ask("search", query="role:web", attribute=["app.workers"])
             assert came["data"] == command(shop, "search", "role:web", "-a", "app.workers", "--store", "s.db")
             came = await ask("diff", before="web1", after="web2", path="apache2")
             assert came["data"] == command(shop, "diff", "web1", "web2", "--path", "apache2", "--store", "s.db")
@@ -112,11 +120,46 @@ class TestTheTools:
 
         async def talk(ask: Ask) -> None:
             assert (await ask("check"))["data"] == command(folder, "check", "--repo", str(folder))
-            came = await ask("impact", change="HEAD")
+            came = await ask("impact", range="HEAD")
             assert "4711" in json.dumps(came["data"])
             assert came["exit_code"] == 0
 
         asked(folder, talk, "--repo", str(folder))
+
+
+class TestAnswersAsText:
+    """The lines of the command, once, and without the data."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def answers(cls) -> dict[str, str]:
+        found: dict[str, str] = {}
+
+        async def talk(ask: Ask) -> None:
+            found["list"] = await ask("list", format="text")
+            found["why"] = await ask("why", key="app.workers", on=["web1"], dialect="nodes", format="text")
+            found["matrix"] = await ask("matrix", key="app.workers", dialect="nodes", format="text")
+            found["where"] = await ask("where", file="roles/web.json:38", format="text")
+
+        asked(EXAMPLE, talk, "--run-code")
+        return found
+
+    def test_the_subjects_of_every_dialect_are_listed(self, answers: dict[str, str]) -> None:
+        assert {"nodes web1", "hiera web1", "ansible web1"} <= {*answers["list"].splitlines()}
+
+    def test_five_claims_are_under_900_characters(self, answers: dict[str, str]) -> None:
+        assert sum(line.startswith(("  wins", "  loses")) for line in answers["why"].splitlines()) == 5
+        assert "environments/production.yaml:29" in answers["why"]
+        assert len(answers["why"]) < 900
+
+    def test_a_matrix_has_a_line_for_each_value(self, answers: dict[str, str]) -> None:
+        assert answers["matrix"].splitlines() == [
+            "30  environments/production.yaml:29  nodes: db1, web1",
+            "8  roles/web.json:38  nodes: web2",
+        ]
+
+    def test_where_names_what_overrides_a_line(self, answers: dict[str, str]) -> None:
+        assert "overridden by environments/production.yaml:29" in answers["where"]
 
 
 class TestWhatIsRefused:
@@ -124,7 +167,7 @@ class TestWhatIsRefused:
         async def talk(ask: Ask) -> None:
             came = await ask("explain", node="--store=/etc/passwd", path="--all")
             assert "no node can be called '--store=/etc/passwd'" in came
-            came = await ask("impact", change="--format=text")
+            came = await ask("impact", range="--format=text")
             assert "git knows no repository" in came
             assert not came.startswith("{")
             assert "the query ends too early" in await ask("search", query="((", limit=1)
@@ -133,10 +176,12 @@ class TestWhatIsRefused:
 
     def test_an_argument_that_a_tool_does_not_have_is_refused_and_named_are_those_that_it_has(self, shop: Path) -> None:
         async def talk(ask: Ask) -> None:
-            text = await ask("impact", range="HEAD~1..HEAD")
-            assert "impact has no argument range; did you mean change?" in text
-            assert "its arguments are change, ignore" in text
-            assert "its arguments are node, path, at" in await ask("explain", node="web1", path="a", revision="1")
+            text = await ask("impact", ranges="HEAD~1..HEAD")
+            assert "impact has no argument ranges; did you mean range?" in text
+            assert "its arguments are range, ignore_path, format" in text
+            assert "its arguments are node, path, at, format" in await ask(
+                "explain", node="web1", path="a", revision="1"
+            )
             assert "explain needs the argument path" in await ask("explain", node="web1")
 
         asked(shop, talk, "--store", "s.db")

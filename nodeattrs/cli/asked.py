@@ -47,11 +47,12 @@ class _Collecting(Terminal):
     def __init__(self) -> None:
         super().__init__("never", "json")
         self.data: dict[str, Any] | None = None
+        self.reported: Report | None = None
         self.warnings: list[str] = []
 
     def report(self, report: Report, unread: Iterable[Unread] | None = None) -> None:
         self.note_unread(unread or ())
-        self.data = report.to_dict()
+        self.reported, self.data = report, report.to_dict()
         self.data |= {} if unread is None else self.certainty(self.data)
 
     def warn(self, warnings: Iterable[object], code: Code = NodeattrsError.entry) -> None:
@@ -94,7 +95,7 @@ class CommandRunner:
                 code = self._perform(words, terminal)
             except Exception as error:
                 return Answer(terminal.data, _error(program.understood(error)), terminal.warnings, FAILED)
-        return Answer(terminal.data, None, terminal.warnings, code)
+        return Answer(terminal.data, None, terminal.warnings, code, terminal.reported)
 
     def _perform(self, words: tuple[str, ...], terminal: _Collecting) -> int:
         from nodeattrs.project.settings import Settings

@@ -1,31 +1,37 @@
-"""`nodeattrs mcp`: explain, search, diff, impact, check, why and where as tools for other programs.
+"""`nodeattrs mcp`: the questions of every dialect as tools for other programs.
 
 Serves the model context protocol through the library mcp. Each tool runs a command in this process, on the one
-repository and the one store that the caller of this command has named; it writes nothing and takes no other places.
+repository and the one store that the command line named. A tool writes nothing and takes no other places.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from inspect import signature
-from typing import TYPE_CHECKING, Any  # which the library reads
+from typing import TYPE_CHECKING, Any, Literal  # which the library reads
 
 from nodeattrs._version import VERSION
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import ALLOWED_PATHS, STORE
 from nodeattrs.core.tree import meant
+from nodeattrs.reports.screen import Screen, first_of
+from nodeattrs.reports.values import on_one_line
 
 if TYPE_CHECKING:
     from nodeattrs.cli.asked import CommandRunner
+    from nodeattrs.web.asking import Answer
 
 DESCRIPTION = """\
-A server of the model context protocol over standard input and output: the program that uses it starts it. Its
-tools are the commands of the same names; what they give is their JSON, on the store and the repository that are
-named here. Nothing is written, and no code of the repository runs unless --run-code says so."""
+A server of the model context protocol over standard input and output: the program that uses it starts it. The
+tools list, why, where, matrix, impact and check ask the repository, in every dialect that it has; explain, search
+and diff ask the store, where --store names one. A tool answers in the lines that its command prints, or with
+format=json in its data. Nothing is written, and no code of the repository runs unless --run-code says so."""
 EXAMPLES = """\
 examples:
+  nodeattrs mcp --repo .
   nodeattrs mcp --repo . --store nodes.db
   nodeattrs mcp --repo . --run-code --facts facts/
 """
@@ -33,11 +39,19 @@ examples:
 
 ARGUMENTS = (
     Argument(("--repo",), "the repository (default: this folder, or that of the settings)", {"metavar": "DIR"}),
-    Argument(("--facts",), "facts of all, or a folder with NODE.json, for `impact`", {"metavar": "PLACE"}),
-    Argument(("--run-code",), "`impact` runs code of the repository, of both sides", {"action": "store_true"}),
+    Argument(("--facts",), "facts of all, or a folder with NODE.json", {"metavar": "PLACE"}),
+    Argument(("--run-code",), "code of the repository runs; for `impact` that of both sides", {"action": "store_true"}),
     *STORE,
     *ALLOWED_PATHS,
 )
+
+Form = Literal["text", "json"]
+Tools = tuple[Callable[..., Awaitable[Any]], ...]
+"""Coroutine functions; each returns a CallToolResult of the library."""
+
+_WIDTH = 120
+_NAMED = 10
+"""Subjects of a group that `matrix` names."""
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -52,7 +66,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from mcp_types import ToolAnnotations
 
     class Server(MCPServer):
-        """The library's server passes over arguments that a tool does not have; this one refuses them."""
+        """The library's server ignores arguments that a tool does not have; this one refuses them."""
 
         async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
             if name in known and (fault := _argument_fault(known[name], arguments)):
@@ -62,7 +76,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     server = Server("nodeattrs", version=VERSION, instructions=DESCRIPTION, log_level="WARNING")
     known = {tool.__name__: tool for tool in tools(options)}
     for tool in known.values():
-        server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=True))
+        server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=True), structured_output=False)
     server.run("stdio")
     return 0
 
@@ -81,106 +95,170 @@ def _argument_fault(tool: Callable[..., Any], arguments: Mapping[str, Any]) -> s
     return ""
 
 
-Answer = dict[str, Any]
-"""What each tool gives: `data` as the command prints it, its `exit_code`, and its `messages`."""
-
-Tools = tuple[Callable[..., Awaitable[Answer]], ...]
-
-
 def tools(options: argparse.Namespace) -> Tools:
-    """The functions that are offered as tools, on the store and the repository of the options."""
-    store = [] if options.store is None else [f"--store={options.store}"]
-    repo = [] if options.repo is None else [f"--repo={options.repo}"]
-
+    """The functions that are offered as tools: those of the repository, and those of the store where one is named."""
     from nodeattrs.cli.asked import CommandRunner
 
     ask = CommandRunner(vars(options), options.run_code)
+    of_repository = (*_lists(options, ask), *_verbs(options, ask), *_findings(options, ask))
+    return of_repository if options.store is None else (*of_repository, *_of_store(options, ask))
 
-    async def explain(node: str, path: str, at: str | None = None) -> Answer:
-        """Who set a value of a saved node: the winner, what it overrode and by which rule, each with file and line.
 
-        path: keys joined by dots, such as apache2.listen_ports.0
-        at: the number of a revision, or a time; the latest unless given
+def _lists(options: argparse.Namespace, ask: CommandRunner) -> Tools:
+    async def list(kind: str = "subjects", format: Form = "text") -> Any:
+        """The names of what the repository has.
+
+        kind: subjects are the nodes, hosts and sets of every dialect; also nodes, roles, environments, cookbooks
         """
-        return await _asked(ask, "explain", [*store, *_given("--at", at)], node, path)
+        return await _asked(ask, format, "list", _repo(options), kind)
 
-    async def search(query: str, attributes: Sequence[str] = (), limit: int = 100) -> Answer:
-        """The saved nodes that have something: role:web AND chef_environment:production, or app.workers>=8.
+    async def matrix(key: str, dialect: str | None = None, format: Form = "text") -> Any:
+        """The values of a key on all nodes, hosts and sets, with the line that sets each; equal values together."""
+        came = await _came(ask, "why", [*_folder(options), *_given("--dialect", dialect)], key)
+        groups = _groups(came.data["answers"])
+        data = {"groups": groups, **{name: came.data[name] for name in ("not_known", "certain", "unread")}}
+        return _result(format, [*map(_group_line, groups)], data, came)
 
-        attributes: paths whose values are given, too
+    return list, matrix
+
+
+def _verbs(options: argparse.Namespace, ask: CommandRunner) -> Tools:
+    async def why(key: str, on: Sequence[str] = (), dialect: str | None = None, format: Form = "text") -> Any:
+        """Why a key has its value: the winner, what it overrode and by which rule, each with file and line.
+
+        on: only these nodes, hosts or sets
+        dialect: only this one, as the tool list names it
         """
-        named = [f"--attribute={one}" for one in attributes]
-        return await _asked(ask, "search", [*store, *named, f"--limit={limit}"], query)
+        words = [*_folder(options), *_given("--dialect", dialect), *(f"--on={one}" for one in on)]
+        return await _asked(ask, format, "why", words, key)
 
-    async def diff(before: str, after: str | None = None, path: str | None = None) -> Answer:
-        """What differs between two saved nodes, or revisions of one (web1@3), and who set each side.
+    async def where(file: str, dialect: str | None = None, format: Form = "text") -> Any:
+        """What a line of the repository sets, on which subjects it wins, and what overrides it.
 
-        after: the latest revision of the same node unless given
+        file: FILE or FILE:LINE, as seen from the repository
+        dialect: only this one
         """
-        return await _asked(ask, "diff", [*store, *_given("--path", path)], before, *([] if after is None else [after]))
+        return await _asked(ask, format, "where", [*_folder(options), *_given("--dialect", dialect)], file)
 
-    async def impact(change: str = "HEAD", ignore: Sequence[str] = ()) -> Answer:
+    return why, where
+
+
+def _findings(options: argparse.Namespace, ask: CommandRunner) -> Tools:
+    async def impact(range: str = "HEAD", ignore_path: Sequence[str] = (), format: Form = "text") -> Any:
         """Which values of which nodes a change of the repository changes, because of which line.
 
-        change: BASE..HEAD, BASE...HEAD, or one revision, which is compared with the work tree
-        ignore: paths to pass over: apache2.**
+        range: BASE..HEAD, BASE...HEAD, or one revision, which is compared with the work tree
+        ignore_path: paths to pass over: apache2.**
         """
-        words = [*repo, *_given("--facts", options.facts), *([] if options.run_code else ["--no-run-code"])]
-        return await _asked(ask, "impact", [*words, *(f"--ignore-path={one}" for one in ignore)], change)
+        words = [*_repo(options), *_given("--facts", options.facts), *([] if options.run_code else ["--no-run-code"])]
+        return await _asked(ask, format, "impact", [*words, *(f"--ignore-path={one}" for one in ignore_path)], range)
 
-    async def check(ignore: Sequence[str] = ()) -> Answer:
+    async def check(ignore: Sequence[str] = (), format: Form = "text") -> Any:
         """What is wrong, or probably not meant, in the repository, each with file and line.
 
         ignore: codes or names of findings to pass over
         """
-        return await _asked(ask, "check", [*repo, *(f"--ignore={one}" for one in ignore)])
+        return await _asked(ask, format, "check", [*_repo(options), *(f"--ignore={one}" for one in ignore)])
 
-    return explain, search, diff, impact, check, *_verbs(options, ask)
+    return impact, check
 
 
-def _verbs(options: argparse.Namespace, ask: CommandRunner) -> Tools:
-    """The tools that ask every dialect of the repository."""
-    repo = [] if options.repo is None else [f"--repo={options.repo}"]
-    folder = [*repo, *_given("--facts", options.facts), *(["--run-code"] if options.run_code else [])]
+def _of_store(options: argparse.Namespace, ask: CommandRunner) -> Tools:
+    """The tools that ask saved nodes."""
+    store = [f"--store={options.store}"]
 
-    async def why(key: str, on: Sequence[str] = (), dialect: str | None = None) -> Answer:
-        """Why a key has its value, on every node, host or set of the repository, in every dialect that it has.
+    async def explain(node: str, path: str, at: str | None = None, format: Form = "text") -> Any:
+        """Why an attribute of a saved node has its value: the winner and what it overrode, each with file and line.
 
-        on: only these subjects
-        dialect: only this one, as `nodeattrs list subjects` calls it
+        path: keys joined by dots, such as apache2.listen_ports.0
+        at: the number of a revision, or a time; the latest unless given
         """
-        words = [*folder, *_given("--dialect", dialect), *(f"--on={one}" for one in on)]
-        return await _asked(ask, "why", words, key)
+        return await _asked(ask, format, "explain", [*store, *_given("--at", at)], node, path)
 
-    async def where(place: str, dialect: str | None = None) -> Answer:
-        """What a line of the repository sets, on which subjects it wins, and what overrides it.
+    async def search(query: str, attribute: Sequence[str] = (), limit: int = 100, format: Form = "text") -> Any:
+        """The saved nodes that have something: role:web AND chef_environment:production, or app.workers>=8.
 
-        place: FILE or FILE:LINE, as seen from the repository
-        dialect: only this one
+        attribute: paths whose values are given, too
         """
-        return await _asked(ask, "where", [*folder, *_given("--dialect", dialect)], place)
+        named = [f"--attribute={one}" for one in attribute]
+        return await _asked(ask, format, "search", [*store, *named, f"--limit={limit}"], query)
 
-    return why, where
+    async def diff(before: str, after: str | None = None, path: str | None = None, format: Form = "text") -> Any:
+        """What differs between two saved nodes, or revisions of one (web1@3), and what set each side.
+
+        after: the latest revision of the same node unless given
+        """
+        words = [*store, *_given("--path", path)]
+        return await _asked(ask, format, "diff", words, before, *([] if after is None else [after]))
+
+    return explain, search, diff
+
+
+def _repo(options: argparse.Namespace) -> list[str]:
+    return _given("--repo", options.repo)
+
+
+def _folder(options: argparse.Namespace) -> list[str]:
+    """The options of a verb that asks every dialect."""
+    return [*_repo(options), *_given("--facts", options.facts), *(["--run-code"] if options.run_code else [])]
 
 
 def _given(option: str, value: str | None) -> list[str]:
     return [] if value is None else [f"{option}={value}"]
 
 
-async def _asked(ask: CommandRunner, command: str, options: Sequence[str], *words: str) -> Answer:
-    """What a command gives. raises: ToolError, where it gives no data"""
+def _groups(answers: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The answers of `why` with equal dialect, value and winning line as one group, the largest first."""
+    groups: dict[Any, dict[str, Any]] = {}
+    for one in answers:
+        places = (f"{claim['file']}:{claim['line']}" for claim in one["claims"] if claim["outcome"] == "wins")
+        place = next(places, None)
+        key = one["dialect"], json.dumps(one["value"], sort_keys=True), place
+        found = {"dialect": one["dialect"], "value": one["value"], "set_by": place, "subjects": []}
+        groups.setdefault(key, found)["subjects"] += one["subjects"]
+    return sorted(groups.values(), key=lambda group: -len(group["subjects"]))
+
+
+def _group_line(group: Mapping[str, Any]) -> str:
+    names = first_of(group["subjects"], _NAMED)
+    return f"{on_one_line(group['value'])}  {group['set_by'] or '(no line)'}  {group['dialect']}: {names}"
+
+
+async def _asked(ask: CommandRunner, form: Form, command: str, options: Sequence[str], *words: str) -> Any:
+    """The answer of a command as the result of a tool. raises: ToolError, where there is none"""
+    came = await _came(ask, command, options, *words)
+    lines = () if came.report is None else came.report.lines(Screen(_WIDTH))
+    return _result(form, lines, came.data, came)
+
+
+async def _came(ask: CommandRunner, command: str, options: Sequence[str], *words: str) -> Answer:
+    """What a command answers, with data. raises: ToolError, where it gives none"""
     import anyio
     from mcp.server.mcpserver.exceptions import ToolError
 
     given = [*options, *(["--", *words] if words else [])]
     came = await anyio.to_thread.run_sync(lambda: ask(command, *given))
-    messages = [*came.warnings, *(_lines(came.error) if came.error else ())]
     if came.data is None:
-        raise ToolError("\n".join(messages) or f"{command} ended with exit code {came.code}")
-    return {"data": came.data, "exit_code": came.code, "messages": messages}
+        raise ToolError("\n".join(_messages(came)) or f"{command} ended with exit code {came.code}")
+    return came
 
 
-def _lines(error: Mapping[str, Any]) -> list[str]:
+def _result(form: Form, lines: Iterable[str], data: Mapping[str, Any], came: Answer) -> Any:
+    """The result of a tool: lines as text, or data as structure, and never both."""
+    from mcp_types import CallToolResult, TextContent
+
+    if form == "json":
+        structured = {"data": data, "exit_code": came.code, "messages": _messages(came)}
+        return CallToolResult(content=[], structured_content=structured)
+    text = "\n".join([*lines, *(f"warning: {one}" for one in _messages(came))])
+    return CallToolResult(content=[TextContent(type="text", text=text)])
+
+
+def _messages(came: Answer) -> list[str]:
+    return [*came.warnings, *(_error_lines(came.error) if came.error else ())]
+
+
+def _error_lines(error: Mapping[str, Any]) -> list[str]:
     """An error as lines: the place, the sentence and the code, then what else is known, then the way out."""
     place = ":".join(str(error[name]) for name in ("file", "line", "column") if error[name] is not None)
     first = f"{place}: {error['message']}" if place else error["message"]

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.errors import BadArgument, NotFound
+from nodeattrs.reports import Report
 from nodeattrs.web.rendering import Source
 
 
@@ -21,12 +22,14 @@ class Answer(NamedTuple):
     error:    the error as data of a Finding, where the command failed; it may have data all the same
     warnings: a sentence each
     code:     the exit code
+    report:   the report that gave the data; None where the command printed none
     """
 
     data: Any
     error: Mapping[str, Any] | None = None
     warnings: Sequence[str] = ()
     code: int = 0
+    report: Report | None = None
 
 
 class Ask(Protocol):
