@@ -40,7 +40,7 @@ examples:
 ARGUMENTS = (
     Argument(("--repo",), "the repository (default: this folder, or that of the settings)", {"metavar": "DIR"}),
     Argument(("--facts",), "facts of all, or a folder with NODE.json", {"metavar": "PLACE"}),
-    Argument(("--run-code",), "code of the repository runs; for `impact` that of both sides", {"action": "store_true"}),
+    Argument(("--run-code",), "code of the repository runs; for `impact` on both sides", {"action": "store_true"}),
     *STORE,
     *ALLOWED_PATHS,
 )
@@ -96,7 +96,7 @@ def _argument_fault(tool: Callable[..., Any], arguments: Mapping[str, Any]) -> s
 
 
 def tools(options: argparse.Namespace) -> Tools:
-    """The functions that are offered as tools: those of the repository, and those of the store where one is named."""
+    """The functions that are offered as tools: about the repository, and about the store where one is named."""
     from nodeattrs.cli.asked import CommandRunner
 
     ask = CommandRunner(vars(options), options.run_code)
@@ -225,14 +225,14 @@ def _group_line(group: Mapping[str, Any]) -> str:
 
 
 async def _asked(ask: CommandRunner, form: Form, command: str, options: Sequence[str], *words: str) -> Any:
-    """The answer of a command as the result of a tool. raises: ToolError, where there is none"""
+    """The answer of a command as the result of a tool. raises: ToolError, for a command without data"""
     came = await _came(ask, command, options, *words)
     lines = () if came.report is None else came.report.lines(Screen(_WIDTH))
     return _result(form, lines, came.data, came)
 
 
 async def _came(ask: CommandRunner, command: str, options: Sequence[str], *words: str) -> Answer:
-    """What a command answers, with data. raises: ToolError, where it gives none"""
+    """What a command answers, with data. raises: ToolError, for a command without data"""
     import anyio
     from mcp.server.mcpserver.exceptions import ToolError
 
