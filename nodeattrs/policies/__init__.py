@@ -20,8 +20,8 @@ from nodeattrs.peers import peer
 if TYPE_CHECKING:
     from nodeattrs.policies.named import NamedPolicy
 
-COMPOSE, HIERA, NETPLAN = "compose", "hiera-deep", "netplan"
-NAMES = ("across", "inside", "helm", "helm-4.1", "json-merge-patch", "replace", COMPOSE, HIERA, NETPLAN)
+COMPOSE, HIERA, NETPLAN, TSCONFIG = "compose", "hiera-deep", "netplan", "tsconfig"
+NAMES = ("across", "inside", "helm", "helm-4.1", "json-merge-patch", "replace", COMPOSE, HIERA, NETPLAN, TSCONFIG)
 """The names of all policies."""
 DEFAULT_POLICY = ACROSS.name
 """The policy of a fold that names none."""

@@ -115,6 +115,21 @@ _REPLACE = Policy(
     Line(MAP, MAP, Meet(_WHOLE), "the keys of both"),
     Line(ANY, PRESENT, TAKE, "the later file replaces the earlier one"),
 )
+_OPTION = Policy(
+    "tsconfig, an option",
+    Line(PRESENT, NULL, DROP, "null removes the option"),
+    Line(ANY, PRESENT, TAKE, "the file that extends has the option"),
+)
+_OPTIONS = Policy(
+    "tsconfig, options",
+    Line(MAP, MAP, Meet(_OPTION), "the options of both"),
+    Line(ANY, PRESENT, TAKE, "the file that extends has the key"),
+)
+
+
+def _options(_: Policy) -> Policy:
+    return _OPTIONS
+
 
 POLICIES = (
     NamedPolicy("across", "maps merge, anything else is replaced, lists too", "Chef, between levels", ACROSS),
@@ -123,5 +138,12 @@ POLICIES = (
         "json-merge-patch", "maps merge, null removes, anything else is replaced", "RFC 7396, section 2", _PATCH
     ),
     NamedPolicy("replace", "a key of a later file replaces all that an earlier one has there", "dict.update", _REPLACE),
+    NamedPolicy(
+        "tsconfig",
+        "options of a file replace options of the files that it extends; any other key is replaced whole",
+        "TypeScript, TSConfig Reference, extends",
+        _REPLACE,
+        ((("compilerOptions",), _options), (("watchOptions",), _options)),
+    ),
 )
 """Those that need no module of their own."""

@@ -18,6 +18,7 @@ from nodeattrs.core.tree import dig, json_or_text, parse, under
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.core.unread import Unread, encrypted_at, unread_below, unread_layer
 from nodeattrs.dialects.files.doubts import doubts
+from nodeattrs.dialects.files.extends import left_out
 from nodeattrs.dialects.files.folds import (
     Laid,
     chart_in,
@@ -115,6 +116,11 @@ class _Layers:
         return Laid([*([Layer({})] if is_bare else files), *over])
 
     @property
+    def policy(self) -> str:
+        """The name of the policy."""
+        return self._policy.name
+
+    @property
     def warnings(self) -> list[DocumentError]:
         """What was read and is probably not meant."""
         kept = self._repository.warnings if self._repository else ()
@@ -185,7 +191,8 @@ def _fold(question: Question) -> Output:
     tree = layers.folded(layers.all)
     report = _report(layers, tree, asked) if is_report else text_of(tree.value, asked["format"])
     paths = [*map(parse, asked["explain"] or ())]
-    return Output(report, unread=[*_unread(layers.all, tree, paths)])
+    left = [one for one in left_out(tree, layers.policy) if not paths or any(map(one.may_set, paths))]
+    return Output(report, unread=[*_unread(layers.all, tree, paths), *left])
 
 
 def _unread(layers: Sequence[Layer], tree: Folded, paths: Sequence[TreePath]) -> Iterator[Unread]:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from nodeattrs import border
 from nodeattrs.dialects.files.charts import CHART
-from nodeattrs.policies import COMPOSE, DEFAULT_POLICY
+from nodeattrs.dialects.files.extends import is_tsconfig
+from nodeattrs.policies import COMPOSE, DEFAULT_POLICY, TSCONFIG
 from nodeattrs.project.config import PlainFold
 
 _VALUES = re.compile(r"values[-._][^/]+\.ya?ml|[^/]+[-._]values\.ya?ml")
@@ -47,13 +48,15 @@ def found_folds(root: Path) -> Mapping[str, PlainFold]:
 
 
 def policy_for(files: Sequence[str], folder: Path) -> str:
-    """The policy of the program that reads files of these names: Helm's, Compose's, else the usual one.
+    """The policy of the program that reads files of these names: Helm's, Compose's, TypeScript's, else the usual one.
 
     folder: what the names count from
     """
     names = [os.path.basename(file) for file in files]
     if (folder / files[0] / CHART).is_file() or names[0] in ("values.yaml", "values.yml"):
         return "helm"
+    if is_tsconfig(names[-1]):
+        return TSCONFIG
     return COMPOSE if names[0] in _COMPOSE else DEFAULT_POLICY
 
 

@@ -8,13 +8,13 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
-from nodeattrs.contract.answers import Answered, Setting, Unread, part_of
-from nodeattrs.core.fold import Folded
+from nodeattrs.contract.answers import Answered, Setting, part_of
 from nodeattrs.dialects.common import InRepository
+from nodeattrs.dialects.files.extends import left_out
 from nodeattrs.dialects.files.folds import Laid, fold_named, folded, laid_of
 from nodeattrs.dialects.files.found import found_folds, policy_for
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.policies import COMPOSE, policy_named
+from nodeattrs.policies import policy_named
 from nodeattrs.policies.helm import ChartValues
 from nodeattrs.project.config import PlainFold
 
@@ -46,7 +46,7 @@ class Folds(InRepository):
         laid = self._laid(one)
         policy = policy_named(one.policy)
         tree = folded(laid.layers, policy, one.rules, self.repository.config.sensitive, charts=laid.charts)
-        self.unread = [*_left_out(tree)] if one.policy == COMPOSE else []
+        self.unread = [*left_out(tree, one.policy)]
         return {"value": part_of(self.with_set(tree))}
 
     def settings(self, file: str) -> Iterator[Setting]:
@@ -78,16 +78,3 @@ class Folds(InRepository):
                 if chart.path and chart.path not in found.setdefault(file, []):
                     found[file].append(chart.path)
         return found
-
-
-def _left_out(tree: Folded) -> Iterator[Unread]:
-    """What Compose adds to the files themselves: `include`, and services that extend another service."""
-    value = tree.value
-    if "include" in value:
-        yield Unread(str(tree.origins("include")[0].place), "includes files, which were not read")
-    services = value.get("services")
-    for name, service in services.items() if isinstance(services, dict) else ():
-        if isinstance(service, dict) and "extends" in service:
-            path = ("services", name)
-            place = str(tree.origins((*path, "extends"))[0].place)
-            yield Unread(place, "extends another service, whose values were not read", (path,))

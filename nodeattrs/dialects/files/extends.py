@@ -1,0 +1,194 @@
+"""Files that name another file as the layer below them.
+
+A tsconfig.json is followed to the files that it extends. Of other tools a table says where their files name others;
+these others are not read, and an answer says so.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nodeattrs import border
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Folded, Layer
+from nodeattrs.core.tree import ABSENT, dig, spell
+from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.unread import Unread
+from nodeattrs.errors import DocumentError
+from nodeattrs.formats.documents import content_of, decoded
+from nodeattrs.formats.layers import LayerReader
+from nodeattrs.policies import COMPOSE, TSCONFIG
+
+_TSCONFIG = re.compile(r"(?:tsconfig|jsconfig)(?:\.[^/]+)?\.json")
+_OWN = ("extends", "references", "typeAcquisition")
+"""Keys that a tsconfig.json does not take from the files below it."""
+_MOST = 100
+"""The most files that one tsconfig.json may lead to."""
+
+
+class _Named(NamedTuple):
+    """Where files of a tool name other files or presets.
+
+    file:     a pattern of the names of such files
+    path:     the path in a file under which it names others
+    is_above: whether what it names overrides the file; else the file overrides what it names
+    """
+
+    file: str
+    path: TreePath
+    is_above: bool = False
+
+
+_NAMED = (
+    _Named(r"(?:tsconfig|jsconfig)(?:\..+)?\.json", ("extends",)),
+    _Named(r"\.?ruff\.toml", ("extend",)),
+    _Named(r"pyproject\.toml", ("tool", "ruff", "extend")),
+    _Named(r"\.eslintrc(?:\.json|\.ya?ml)?|\.stylelintrc(?:\.json|\.ya?ml)?", ("extends",)),
+    _Named(r"renovate\.json|\.renovaterc(?:\.json)?", ("extends",)),
+    _Named(r"biome\.jsonc?|nx\.json|turbo\.json|\.babelrc(?:\.json)?", ("extends",)),
+    _Named(r"mkdocs\.ya?ml", ("INHERIT",)),
+    _Named(r"\.gitlab-ci\.ya?ml", ("include",)),
+    _Named(r"\.?gitconfig", ("include", "path"), True),
+    _Named(r"application(?:-.+)?\.(?:ya?ml|properties)", ("spring", "config", "import"), True),
+    _Named(r"(?:docker-)?compose(?:\..+)?\.ya?ml", ("include",), True),
+)
+
+
+def is_tsconfig(file: str) -> bool:
+    """Whether a file is called as TypeScript calls its settings.
+
+    >>> [is_tsconfig(one) for one in ("web/tsconfig.json", "tsconfig.build.json", "config.json")]
+    [True, True, False]
+    """
+    return _TSCONFIG.fullmatch(os.path.basename(file)) is not None
+
+
+def with_named(layers: Iterable[Layer], policy: str = "") -> Iterator[Layer]:
+    """The layers, each with an unknown layer for the files that it names and that are not read.
+
+    policy: the name of the policy; under tsconfig's the files that a tsconfig.json extends are read
+    """
+    for layer in layers:
+        found = [*_named_in(layer, policy)] if isinstance(layer.value, dict) else []
+        yield from (_unread(layer, one) for one in found if not one.is_above)
+        yield layer
+        yield from (_unread(layer, one) for one in found if one.is_above)
+
+
+def _named_in(layer: Layer, policy: str) -> Iterator[_Named]:
+    file = os.path.basename(layer.origin.at(()).file or "")
+    for one in _NAMED:
+        is_read = policy == TSCONFIG and is_tsconfig(file)
+        if not is_read and re.fullmatch(one.file, file) and dig(layer.value, one.path) is not ABSENT:
+            yield one
+
+
+def _unread(layer: Layer, one: _Named) -> Layer:
+    at = layer.origin.at(one.path)
+    name = spell(one.path)
+    return Layer.unknown(name, Origin("file", name, at.file, at.line), "names other files, which were not read")
+
+
+def left_out(tree: Folded, policy: str) -> Iterator[Unread]:
+    """The services of Compose that extend another service; nothing under other policies."""
+    services = tree.value.get("services") if policy == COMPOSE and isinstance(tree.value, dict) else None
+    for name, service in services.items() if isinstance(services, dict) else ():
+        if isinstance(service, dict) and "extends" in service:
+            at = ("services", name)
+            place = str(tree.origins((*at, "extends"))[0].place)
+            yield Unread(place, "extends another service, whose values were not read", (at,))
+
+
+def with_bases(
+    layers: Sequence[Layer], path: Path, reader: LayerReader, shown: Callable[[Path], str] = os.fspath
+) -> list[Layer]:
+    """The layers of a tsconfig.json behind the layers that it extends, the weakest first.
+
+    A base that is not there, or lies outside of the repository, is an unknown layer.
+    raises: DocumentError, for files that extend each other, and more than 100 files
+    source: TypeScript, "TSConfig Reference", extends
+    """
+    found: list[Layer] = []
+    for layer in layers:
+        _follow(layer, path, (Path(os.path.realpath(path)),), (reader, shown), found)
+        found.append(layer)
+    return found
+
+
+def _follow(
+    layer: Layer,
+    path: Path,
+    above: tuple[Path, ...],
+    how: tuple[LayerReader, Callable[[Path], str]],
+    found: list[Layer],
+) -> None:
+    """Add the layers below *layer*, the weakest first. above: the files on the way to it, *path* the last one"""
+    reader, shown = how
+    words = layer.value.get("extends", []) if isinstance(layer.value, dict) else []
+    for number, word in enumerate([words] if isinstance(words, str) else words):
+        at = layer.origin.at(("extends",) if isinstance(words, str) else ("extends", number))
+        target = _target(path.parent, word) if isinstance(word, str) else None
+        if target is None or border.is_layer_outside(target):
+            reason = border.REASON if target is not None else f"{word} is extended, and is not there"
+            found.append(Layer.unknown(str(word), Origin("file", str(word), at.file, at.line), reason))
+            continue
+        real = Path(os.path.realpath(target))
+        if real in above or len(found) >= _MOST:
+            what = "extends itself" if real in above else f"leads to more than {_MOST} files"
+            raise DocumentError(f"{what}, by {word}", file=at.file, line=at.line, column=at.column)
+        for base in reader.read(target, shown(target).replace(os.sep, "/")):
+            _follow(base, target, (*above, real), how, found)
+            found.append(_inherited(base))
+
+
+def _inherited(base: Layer) -> Layer:
+    """What of a base counts in the files that extend it."""
+    if not isinstance(base.value, dict):
+        return base
+    return Layer({key: one for key, one in base.value.items() if key not in _OWN}, base.origin, base.title)
+
+
+def _target(folder: Path, word: str) -> Path | None:
+    """The file that an entry of `extends` means; None where it is not there.
+
+    A path that begins with a dot or a slash is a file, with or without .json; any other is looked up in node_modules
+    of the folder and of the folders above it.
+    """
+    if "\0" in word:
+        return None
+    if word.startswith(("./", "../", "/")) or word in (".", ".."):
+        return _file(folder / word)
+    for above in (folder, *folder.parents):
+        place = above / "node_modules" / word
+        if border.is_layer_outside(above):
+            return None
+        if border.is_layer_outside(place):
+            return place
+        if (target := _file(place) or _of_package(place)) is not None:
+            return target
+    return None
+
+
+def _file(path: Path) -> Path | None:
+    if path.is_file():
+        return path
+    other = path.with_name(f"{path.name}.json")
+    return other if path.suffix != ".json" and other.is_file() else None
+
+
+def _of_package(place: Path) -> Path | None:
+    """The settings of a package: the file that package.json names under `tsconfig`, else tsconfig.json."""
+    package = place / "package.json"
+    named: Any = None
+    if package.is_file() and not border.is_layer_outside(package):
+        try:
+            described = json.loads(decoded(content_of(package, package.as_posix()), package.as_posix()))
+        except (ValueError, DocumentError):
+            return None
+        named = described.get("tsconfig") if isinstance(described, dict) else None
+    return _file(place / (named if isinstance(named, str) else "tsconfig.json"))

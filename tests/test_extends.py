@@ -1,0 +1,124 @@
+"""Files that name another file: a tsconfig.json is followed, and other files that are not read are named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+InFolder = Callable[..., tuple[int, str, str]]
+
+
+def tsconfig(**keys: object) -> str:
+    return json.dumps(keys)
+
+
+CHAIN = {
+    "tsconfig.json": """{
+  // ours
+  "extends": ["./tsconfig.base", "@org/kit"],
+  "compilerOptions": {"lib": ["dom"]}
+}
+""",
+    "tsconfig.base.json": tsconfig(
+        compilerOptions={"strict": True, "lib": ["es5"], "paths": {"a": ["b"]}}, include=["src"], references=[]
+    ),
+    "node_modules/@org/kit/package.json": tsconfig(name="@org/kit", tsconfig="base.json"),
+    "node_modules/@org/kit/base.json": tsconfig(compilerOptions={"strict": False, "paths": {"c": ["d"]}}),
+}
+
+
+class TestTsconfig:
+    @pytest.mark.parametrize(
+        ("key", "value", "line"),
+        [
+            ("compilerOptions.strict", "false", "node_modules/@org/kit/base.json:1"),
+            ("compilerOptions.lib", '["dom"]', "tsconfig.json:4"),
+            ("compilerOptions.paths", '{"c": ["d"]}', "node_modules/@org/kit/base.json:1"),
+            ("include", '["src"]', "tsconfig.base.json:1"),
+        ],
+    )
+    def test_a_value_has_its_line_in_a_file_that_is_extended(
+        self, in_folder: InFolder, key: str, value: str, line: str
+    ) -> None:
+        code, out, errors = in_folder(CHAIN, "why", key, "tsconfig.json")
+        assert (code, errors) == (0, "")
+        assert f"{key} = {value}" in out
+        assert line in out.partition("wins")[2].partition("\n")[0]
+
+    def test_references_are_not_taken_from_a_file_that_is_extended(self, in_folder: InFolder) -> None:
+        code, _, errors = in_folder(CHAIN, "why", "references", "tsconfig.json")
+        assert (code, "references is not set" in errors) == (1, True)
+
+    def test_null_removes_an_option(self, in_folder: InFolder) -> None:
+        files = {
+            "a.json": tsconfig(compilerOptions={"strict": True, "lib": ["es5"]}),
+            "tsconfig.json": tsconfig(extends="./a.json", compilerOptions={"strict": None}),
+        }
+        code, out, _ = in_folder(files, "fold", "tsconfig.json", "--policy", "tsconfig", "--format", "json")
+        assert (code, json.loads(out)["compilerOptions"]) == (0, {"lib": ["es5"]})
+
+    def test_a_package_that_is_not_there_may_set_what_the_file_does_not(self, in_folder: InFolder) -> None:
+        files = {"tsconfig.json": tsconfig(extends="@org/kit", compilerOptions={"strict": True})}
+        code, _, errors = in_folder(files, "why", "compilerOptions.target", "tsconfig.json")
+        assert (code, "@org/kit is extended, and is not there" in errors) == (5, True)
+        assert in_folder(files, "why", "compilerOptions.strict", "tsconfig.json")[0] == 0
+
+    def test_files_that_extend_each_other_are_an_error_with_the_line(self, in_folder: InFolder) -> None:
+        files = {"tsconfig.json": tsconfig(extends="./a.json"), "a.json": tsconfig(extends="./tsconfig")}
+        code, _, errors = in_folder(files, "why", "include", "tsconfig.json")
+        assert (code, "a.json:1" in errors, "extends itself, by ./tsconfig" in errors) == (1, True, True)
+
+    def test_files_that_multiply_end_with_an_error(self, in_folder: InFolder) -> None:
+        files = {f"t{n}.json": tsconfig(extends=[f"./t{n + 1}.json"] * 2) for n in range(30)}
+        files |= {"t30.json": "{}", "tsconfig.json": tsconfig(extends="./t0.json")}
+        code, _, errors = in_folder(files, "why", "include", "tsconfig.json")
+        assert (code, "leads to more than 100 files" in errors) == (1, True)
+
+    def test_a_file_outside_of_the_folder_is_not_read(self, in_folder: InFolder) -> None:
+        files = {
+            "secret.json": tsconfig(compilerOptions={"jsxFactory": "s3cret"}),
+            "r/tsconfig.json": tsconfig(extends="../secret.json"),
+        }
+        code, out, errors = in_folder(files, "why", "compilerOptions.jsxFactory", "r/tsconfig.json", "--repo", "r")
+        assert (code, "s3cret" in out + errors) == (5, False)
+
+
+class TestOtherTools:
+    @pytest.mark.parametrize(
+        ("file", "text", "path"),
+        [
+            ("ruff.toml", 'extend = "../ruff.toml"\nx = 1\n', "extend"),
+            ("pyproject.toml", 'x = 1\n[tool.ruff]\nextend = "../ruff.toml"\n', "tool.ruff.extend"),
+            (".eslintrc.json", '{"extends": "airbnb", "x": 1}', "extends"),
+            ("renovate.json", '{"extends": ["config:base"], "x": 1}', "extends"),
+            ("biome.jsonc", '{"extends": ["./b.json"], "x": 1}', "extends"),
+            ("mkdocs.yml", "INHERIT: ../mkdocs.yml\nx: 1\n", "INHERIT"),
+            (".gitlab-ci.yml", "include: other.yml\nx: 1\n", "include"),
+        ],
+    )
+    def test_a_key_that_only_other_files_may_set_is_not_known(
+        self, in_folder: InFolder, file: str, text: str, path: str
+    ) -> None:
+        code, _, errors = in_folder({file: text}, "why", "other", file)
+        assert (code, f"(file {path}) may set anything: names other files" in errors) == (5, True)
+        assert in_folder({file: text}, "why", "x", file)[0] == 0
+
+    @pytest.mark.parametrize(
+        ("file", "text"),
+        [
+            ("application.yml", "x: 1\nspring: {config: {import: other.yml}}\n"),
+            ("compose.yaml", "include: [other.yaml]\nx: 1\n"),
+        ],
+    )
+    def test_what_overrides_the_file_makes_every_key_uncertain(self, in_folder: InFolder, file: str, text: str) -> None:
+        assert in_folder({file: text}, "why", "x", file)[0] == 5
+
+    def test_a_fold_says_it_too(self, in_folder: InFolder) -> None:
+        code, out, errors = in_folder({"ruff.toml": 'extend = "a.toml"\n'}, "fold", "ruff.toml")
+        assert (code, out) == (5, "extend: a.toml\n")
+        assert "ruff.toml:1 (file extend) may set anything" in errors
+
+    def test_a_file_of_the_name_without_such_a_key_is_certain(self, in_folder: InFolder) -> None:
+        assert in_folder({"ruff.toml": "x = 1\n"}, "why", "x", "ruff.toml")[0] == 0
