@@ -129,7 +129,7 @@ PAGES = [
     "/environments", "/environments/production", "/values?key=ntp::servers&dialect=hiera",
     "/subjects", "/subjects/cloud-init?on=web", "/subjects/ansible?on=web1", "/subjects/hiera?on=web1",
     "/subjects/folds", "/values?key=runcmd&dialect=cloud-init", "/values?key=http_port&dialect=ansible",
-    "/impact", "/impact?range=HEAD~1..HEAD",
+    "/impact", "/impact?range=HEAD~1..HEAD", "/where", "/where?file=roles/web.json:38", "/check",
 ]  # fmt: skip
 
 
@@ -154,7 +154,9 @@ class TestPages:
             ("/diff?before=web1@1&after=web1", [">30<", ">28<"]),
             ("/attribute?path=app.workers", [">28<", ">30<", ">8<", "roles/<wbr>web.json:38"]),
             ("/values?key=app.workers", [">28<", "roles/<wbr>web.json:38", "web2"]),
-            ("/values", ["nodes web1", "folds "]),
+            ("/values", ["/subjects/nodes?on=web1", "/subjects/folds"]),
+            ("/where?file=roles/web.json:38", ["app.workers", "overridden on", "production.yaml:29"]),
+            ("/check", ["unused-attribute", "storage.toml:5", "what the line sets"]),
             ("/roles/web", ["apache2.keepalive", "overridden on 2", "default.py:29"]),
             ("/environments/production", ["app.log_level"]),
             ("/values?key=ntp::servers&dialect=hiera", ["ntp", "web2"]),
@@ -182,6 +184,7 @@ class TestPages:
             ("/nodes/%2e%2e", 400, ""),
             ("/roles/..%5c..%5cx", 400, ""),
             ("/roles/nosuch", 404, "nosuch"),
+            ("/where?file=/etc/passwd", 404, "no file"),
             ("/subjects/%2fetc%2fpasswd", 404, ""),
             ("/subjects/nosuch", 400, "no dialect"),
             ("/subjects/ansible?on=nosuch", 404, "nosuch"),
@@ -446,6 +449,7 @@ ASKED = {
         "file=roles/web.json&on=web1&dialect=nodes",
         f"where roles/web.json --on web1 --dialect nodes --from-store nodes.db {_SEEN}",
     ),
+    "check": ("", "check --repo {0}"),
     "blame": ("subject=web1&dialect=ansible", f"blame web1 --dialect ansible {_SEEN}"),
     "impact": ("range=HEAD~1..HEAD", "impact HEAD~1..HEAD --jobs 1 --reads {0}/reads.json"),
 }
@@ -679,15 +683,50 @@ class TestServer:
         assert f"--bind {address} serves other machines, and they need a token" in capsys.readouterr().err
 
 
-def test_a_folder_without_a_nodeattrs_toml_is_a_repository_if_it_looks_like_one(tmp_path: Path, monkeypatch):
-    import argparse
+class TestAFolderWithoutSettings:
+    """The pages of a folder that has no nodeattrs.toml and no store."""
 
-    from nodeattrs.cli.web import site
+    def pages(self, folder: Path, monkeypatch) -> Client:
+        import argparse
 
-    monkeypatch.chdir(tmp_path)
-    options = argparse.Namespace(repo=None, store=str(tmp_path / "nodes.db"), run_code=False)
-    assert client(site(options, "reads.json")).get("/roles").status_code == 404
-    (tmp_path / "roles").mkdir()
-    (tmp_path / "roles/web.json").write_text('{"name": "web"}')
-    page = client(site(options, "reads.json")).get("/roles")
-    assert (page.status_code, "web" in page.text) == (200, True)
+        from nodeattrs.cli.web import site
+
+        monkeypatch.chdir(folder)
+        return client(site(argparse.Namespace(repo=None, store=None, run_code=False), "reads.json"))
+
+    def test_the_first_page_says_that_nothing_lies_there(self, tmp_path: Path, monkeypatch):
+        page = self.pages(tmp_path, monkeypatch).get("/")
+        assert (page.status_code, "Nothing was found here" in page.text) == (200, True)
+
+    @pytest.mark.parametrize(
+        ("files", "subject", "key", "line"),
+        [
+            ({"roles/web.json": '{"name": "web", "default_attributes": {"port": 80}}',
+              "nodes/web1.json": '{"name": "web1", "run_list": ["role[web]"]}'},
+             "/subjects/nodes?on=web1", "port", "web.json:1"),
+            ({"hiera.yaml": "version: 5\nhierarchy:\n- name: all\n  path: all.yaml\n", "data/all.yaml": "port: 80\n",
+              "facts/web1.json": "{}"},
+             "/subjects/hiera?on=web1", "port", "all.yaml:1"),
+            ({"hosts.ini": "web1\n", "group_vars/all.yml": "port: 80\n",
+              "ansible.cfg": "[defaults]\ninventory=hosts.ini\n"},
+             "/subjects/ansible?on=web1", "port", "all.yml:1"),
+            ({"Chart.yaml": "apiVersion: v2\nname: a\nversion: 1.0.0\n", "values.yaml": "port: 80\n"},
+             "/subjects/folds?on=.", "port", "values.yaml:1"),
+        ],
+        ids=["chef", "hiera", "ansible", "helm"],
+    )  # fmt: skip
+    def test_the_first_page_leads_to_each_value_and_its_line(
+        self, tmp_path: Path, monkeypatch, files: dict[str, str], subject: str, key: str, line: str
+    ):
+        for name, text in files.items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(text)
+        pages = self.pages(tmp_path, monkeypatch)
+        assert f'href="{subject}"' in pages.get("/").text
+        assert f"key={key}" in pages.get(subject).text
+        assert line in pages.get(f"/values?key={key}").text.replace("<wbr>", "")
+
+
+def test_a_folder_that_is_not_there_is_an_error(capsys, tmp_path: Path):
+    assert main(["web", str(tmp_path / "nosuch")]) == 1
+    assert "nosuch is no folder" in capsys.readouterr().err

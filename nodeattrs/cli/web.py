@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nodeattrs.cli.options import settings_of
@@ -13,6 +12,7 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import BUDGET, SETTINGS_FROM, STORE
 from nodeattrs.dialects.common import store_of
+from nodeattrs.errors import NotFound
 
 if TYPE_CHECKING:
     from nodeattrs.web.asking import Site
@@ -21,16 +21,20 @@ DESCRIPTION = """\
 Serve pages and their data to a browser, on this machine alone unless --bind says otherwise. The address that is printed
 has a token; the server answers no browser that has not opened it. Nothing is written, and no page loads anything from
 elsewhere. Code of the repository runs with --run-code only: the pages of catalogs need it, that of an impact leaves
-cookbooks out without it. docs/web.md has all pages."""
+cookbooks out without it. The first page has the saved nodes; without any it has what lies in the folder. docs/web.md
+has all pages."""
 EXAMPLES = """\
 examples:
   nodeattrs web
-  nodeattrs web --repo cookbooks_example --run-code
+  nodeattrs web cookbooks_example --run-code
   nodeattrs web --store postgresql://localhost/nodes --port 8099
 """
 
 
 ARGUMENTS = (
+    Argument(
+        ("folder",), "the repository, as --repo names it (default: this folder)", {"metavar": "FOLDER", "nargs": "?"}
+    ),
     Argument(("--port",), "where to listen; 0 is any (default: 8700)", {"metavar": "N", "type": int, "default": 8700}),
     Argument(("--bind",), "on which address (default: 127.0.0.1)", {"metavar": "ADDRESS", "default": "127.0.0.1"}),
     Argument(("--no-token",), "let in all users and programs of this machine", {"action": "store_true"}),
@@ -47,6 +51,12 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.contract.sides import private_folder
     from nodeattrs.web.serving import serve
 
+    if options.folder is not None:
+        if options.repo is not None:
+            options.refuse("FOLDER and --repo both name the repository")
+        if not os.path.isdir(options.folder):
+            raise NotFound(f"{options.folder} is no folder", hint="name a folder with files that you want to look at")
+        options.repo = options.folder
     has_token = not options.no_token
     with private_folder() as private:
         shown = site(options, os.path.join(private, "reads.json"))
@@ -67,16 +77,13 @@ def site(options: argparse.Namespace, private: str) -> Site:
     """
     from nodeattrs.cli.asked import CommandRunner
     from nodeattrs.cli.report import source_of
-    from nodeattrs.dialects.folders import is_repository
     from nodeattrs.project.config import RepositorySettings
     from nodeattrs.web.asking import Site
 
     ask, store = CommandRunner(vars(options), options.run_code), store_of(settings_of(options))[0].describe()
     repository, kept = settings_of(options).repository, settings_of(options).store
-    if repository is None and is_repository(Path()):
-        repository = RepositorySettings(os.path.realpath(os.curdir))  # without a nodeattrs.toml
     if repository is None:
-        return Site(ask, source_of(options), store, runs_code=options.run_code, private=private)
+        repository = RepositorySettings(os.path.realpath(os.curdir))  # without a nodeattrs.toml
     root, facts = repository.root, repository.root / "facts"
     catalogs = root / "catalogs"
     compiled = {file.stem: str(file) for file in sorted(catalogs.glob("*.json"))} if catalogs.is_dir() else {}

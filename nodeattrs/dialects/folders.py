@@ -12,15 +12,6 @@ _MARKS = frozenset(("cookbooks", "hiera.yaml", "metadata.rb", "nodeattrs.toml", 
 _DEPTH = 2
 
 
-_FOLDERS = frozenset(("nodes", "roles", "environments", "cookbooks", "hiera.yaml", "ansible.cfg"))
-"""What lies in a repository that has no nodeattrs.toml."""
-
-
-def is_repository(folder: Path) -> bool:
-    """Whether a folder has what repositories have."""
-    return any((folder / name).exists() for name in _FOLDERS)
-
-
 def repositories_below(root: Path) -> list[str]:
     """The folders in a folder, or in one of these, that somebody keeps a repository in, as paths from there."""
     found: list[str] = []

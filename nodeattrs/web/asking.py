@@ -96,6 +96,7 @@ QUESTIONS: Mapping[str, Question] = {
     "catalog-why": Question("catalog why", "first then", "node", _RUN),
     "why": Question("why", "key", "dialect on", _SEEN),
     "where": Question("where", "file", "dialect on", {**_SEEN, "kept?": "--from-store"}),
+    "check": Question("check", "", "", _REPO),
     "blame": Question("blame", "subject?", "dialect", _SEEN),
     "impact": Question("impact", "range", "sample", {"repository": "--repo", "private": "--reads"}),
 }

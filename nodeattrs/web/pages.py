@@ -213,8 +213,10 @@ def values(site: Site, given: Given) -> Page:
     subjects."""
     key = given.get("key", "").strip()
     if not key:
-        names = answer(site, "list", kind="subjects").data or {"names": ()}
-        return Page("values.html", {"found": None, "given": {}, "key": "", "names": names["names"]}, "One value")
+        found = answer(site, "list", kind="subjects")
+        data: Mapping[str, Any] = {"found": None, "given": {}, "key": "", "by": _by_dialect(found)}
+        is_empty = found.error is not None and found.error["name"] == "NotFound"
+        return Page("values.html", data, "One value", error=None if is_empty else found.error, warnings=found.warnings)
     asked = {"key": key, "dialect": given.get("dialect")}
     return _made("values.html", key, answer(site, "why", **asked), "why", asked, key=key)
 
@@ -222,10 +224,14 @@ def values(site: Site, given: Given) -> Page:
 def subjects(site: Site, given: Given) -> Page:
     """All who can be asked, by dialect."""
     found = answer(site, "list", kind="subjects")
+    return _made("subjects.html", "Subjects", found, "list", {"kind": "subjects"}, by=_by_dialect(found))
+
+
+def _by_dialect(found: Answer) -> list[tuple[str, list[str]]]:
+    """The names of subjects behind the name of their dialect."""
     names = (found.data or {"names": ()})["names"]
     some = groupby((one.partition(" ") for one in names), lambda one: one[0])
-    by = [(dialect, [name for _, _, name in pairs]) for dialect, pairs in some]
-    return _made("subjects.html", "Subjects", found, "list", {"kind": "subjects"}, by=by)
+    return [(dialect, [name for _, _, name in pairs]) for dialect, pairs in some]
 
 
 def subject(site: Site, given: Given) -> Page:
@@ -246,9 +252,27 @@ def impact(site: Site, given: Given) -> Page:
     return _made("impact.html", change, found, "impact", {"range": change}, range=change, by=by)
 
 
+def where(site: Site, given: Given) -> Page:
+    """The page with what a file, or one line of it, sets and where that wins; a form, where `file` is not given."""
+    file = given.get("file", "").strip()
+    if not file:
+        return Page("where.html", {"found": None, "given": {}, "file": ""}, "One file")
+    asked = {"file": file, "dialect": given.get("dialect")}
+    return _made("where.html", file, answer(site, "where", **asked), "where", asked, file=file)
+
+
+def check(site: Site, given: Given) -> Page:
+    """The page with the findings of `check`, by file."""
+    found = answer(site, "check")
+    rows = sorted((found.data or {}).get("findings", ()), key=lambda one: (one["file"] or "", one["line"] or 0))
+    by = [(file, list(some)) for file, some in groupby(rows, lambda one: one["file"] or "")]
+    return _made("check.html", "Findings", found, "check", {}, by=by)
+
+
 def start(site: Site, given: Given) -> Page:
-    """The first page: the page with all nodes."""
-    return nodes(site, given)
+    """The first page: the saved nodes; where none is saved, a form for a key, and what can be asked about."""
+    saved = answer(site, "search", query="*:*", limit="1").data or {"total": 0}
+    return nodes(site, given) if saved["total"] else values(site, given)
 
 
 PAGES: Mapping[str, Callable[[Site, Given], Page]] = {
@@ -265,6 +289,8 @@ PAGES: Mapping[str, Callable[[Site, Given], Page]] = {
     "/roles/{name}": _named_page("role"),
     "/environments": _names_page("environment"),
     "/environments/{name}": _named_page("environment"),
+    "/where": where,
+    "/check": check,
     "/subjects": subjects,
     "/subjects/{dialect}": subject,
     "/impact": impact,
