@@ -15,6 +15,7 @@ from nodeattrs.kinds import SAVED_NOTE
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
+    from nodeattrs.project.config import RepositorySettings
     from nodeattrs.store import Store
     from nodeattrs.web.rendering import Source
     from nodeattrs.web.report import NodeData
@@ -88,15 +89,14 @@ def _page(
         [str(item) for item in node.run_list],
         explain,
         _changed(store, sensitive, name, number),
-        source_of(options).at(revision.noted.repository if revision else None),
+        source_of(settings_of(options).repository).at(revision.noted.repository if revision else None),
     )
 
 
-def source_of(options: argparse.Namespace) -> Source:
+def source_of(repository: RepositorySettings | None) -> Source:
     """The pattern from the settings that makes links of places in files; without links where none is set."""
     from nodeattrs.web.rendering import Source
 
-    repository = settings_of(options).repository
     pattern = repository.config.source_url if repository else None
     return Source(pattern or "", str(repository.root.absolute()) if repository else "")
 

@@ -89,7 +89,7 @@ def site(options: argparse.Namespace, private: str) -> Site:
     compiled = {file.stem: str(file) for file in sorted(catalogs.glob("*.json"))} if catalogs.is_dir() else {}
     return Site(
         ask,
-        source_of(options),
+        source_of(repository),
         store,
         str(root),
         str(facts) if facts.is_dir() else None,
