@@ -24,6 +24,7 @@ attributes too, so no program need parse the sentence.
     ├── DocumentError             (also ValueError)     a file that cannot be read as what it should be
     │   ├── UnknownField                                a field whose name nobody knows (a warning's twin)
     │   └── TooMuch                                     what is read or asked takes more than a limit allows
+    ├── InvalidSettings           (also ValueError)     values that do not fit the class of a program's settings
     ├── RunListError              (also ValueError)
     │   ├── InvalidRunListItem
     │   ├── AmbiguousRunList
@@ -406,6 +407,18 @@ class TooMuch(DocumentError):
     def located(self, file: str | None, line: int | None = None, column: int | None = None) -> TooMuch:
         """The same error, with a place."""
         return TooMuch(self.reason, limit=self.limit, file=file, line=line, column=column, hint=self.hint)
+
+
+class InvalidSettings(NodeattrsError, ValueError):
+    """Settings of a Python program that do not fit the class that they are for; no value is in the message."""
+
+    entry = declared(
+        "NA0337",
+        "InvalidSettings",
+        cause="A value of a file or a variable does not fit the class of the settings.",
+        example='load(Settings, ["prod.yaml"]) with port: eighty',
+        way_out="The message names the line or the variable, and what the class takes.",
+    )
 
 
 class RunListError(NodeattrsError, ValueError):

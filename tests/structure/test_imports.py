@@ -59,6 +59,7 @@ RANKS = {
     "cloudinit": 12,
     "hiera": 12,
     "recipe": 12,
+    "settings": 12,
     "dialects.folders": 12,
     "dialects.built_in": 12,
     "dialects.registry": 13,
@@ -155,6 +156,7 @@ OUTSIDE = {
     "cloudinit": "names of the dialect",
     "hiera": "names of the dialect",
     "recipe": "the words of recipes, for editors",
+    "settings": "settings of Python programs",
     "pytest_plugin": "fixtures that run nodes",
 }
 """The modules outside of `dialects` that import a dialect, and why. This list only gets shorter."""

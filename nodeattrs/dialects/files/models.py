@@ -1,0 +1,222 @@
+"""Settings of a Python program: files, .env and the environment in one fold, as an object of a class.
+
+pydantic makes the object of a dataclass or a pydantic model, cattrs that of an attrs class. This module knows where
+each value came from, so that an error names the file and line, or the variable.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Folded, Layer
+from nodeattrs.core.policy import Policy
+from nodeattrs.core.tree import ABSENT, Path, as_path, dig, spell
+from nodeattrs.errors import BadArgument, InvalidSettings, NoSuchAttribute, missing_extra
+from nodeattrs.formats.layers import read_layer
+from nodeattrs.policies import DEFAULT_POLICY, fold
+from nodeattrs.reports.explain import Explanation, way_to
+from nodeattrs.reports.screen import Screen
+
+Model = TypeVar("Model")
+_WIDTH = 100
+
+
+class _Fault(NamedTuple):
+    """What is wrong with a value, as the library of the model says. path: steps in the model, with tags of unions"""
+
+    path: Sequence[Any]
+    message: str
+
+
+class _Variables(NamedTuple):
+    """The places of values that are variables: path -> the origin of its variable."""
+
+    origins: Mapping[Path, Origin]
+    whole: Origin
+
+    def at(self, path: Path) -> Origin:
+        """The origin of the path, or of the nearest path above it."""
+        steps = (path[:end] for end in range(len(path), -1, -1))
+        return next((self.origins[one] for one in steps if one in self.origins), self.whole)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded(Generic[Model]):
+    """An object with settings, and the fold that its values came from.
+
+    value:  the object
+    folded: the merged tree
+    """
+
+    value: Model
+    folded: Folded
+
+    def explain(self, key: str) -> str:
+        """Why a key has its value: the winner and what it overrode, a line each. raises: NoSuchAttribute"""
+        path = as_path(key)
+        if dig(self.folded.value, path) is ABSENT:
+            raise NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=way_to(self.folded.value, path))
+        return "\n".join(Explanation(self.folded.trace(path)).lines(Screen(_WIDTH)))
+
+
+def load(
+    model: type[Model],
+    files: Iterable[str | os.PathLike[str]] = (),
+    *,
+    env: str = "",
+    nested: str = "__",
+    dotenv: str | os.PathLike[str] | None = None,
+    arguments: Mapping[str, Any] | None = None,
+    policy: Policy | str = DEFAULT_POLICY,
+    environ: Mapping[str, str] | None = None,
+) -> Loaded[Model]:
+    """An object of a dataclass, an attrs class or a pydantic model, with values from all of these, the weakest first.
+
+    files:     YAML, JSON, TOML, .ini or .properties; each lies over those before it
+    dotenv:    a .env file; a file that is not there sets nothing
+    env:       how variables begin: with "APP_" the variable APP_DB__PORT sets db.port; "" reads no variable
+    nested:    what divides the keys in the name of a variable; a name is taken in small letters
+    arguments: key -> value, as a command line gives them: {"db.port": 81}; None as a value sets nothing
+    policy:    what happens where two values meet
+    environ:   the variables; None: of this process
+    raises:    InvalidSettings, with the file and line of each wrong value; DocumentError; MissingExtra;
+               UnknownLayer, for a file that is encrypted as a whole
+
+    A text of a variable that is a JSON list or map is read as one.
+    """
+    layers = [read_layer(os.fspath(file)) for file in files]
+    if dotenv is not None and env and os.path.exists(dotenv):
+        layers.append(_of_dotenv(read_layer(os.fspath(dotenv), syntax="env"), env, nested))
+    if env:
+        given = os.environ if environ is None else environ
+        entries = ((name, given[name], Origin("variable", name)) for name in sorted(given))
+        layers.append(_variables(entries, env, nested, Origin("environment")))
+    layers += [_argument(key, value) for key, value in (arguments or {}).items() if value is not None]
+    folded = fold(layers or [Layer({})], policy, strict=True)
+    structure = _by_cattrs if hasattr(model, "__attrs_attrs__") else _by_pydantic
+    made = structure(model, folded.value)
+    if isinstance(made, list):
+        raise _error(model, made, folded, env, nested)
+    return Loaded(made, folded)
+
+
+def _of_dotenv(layer: Layer, prefix: str, nested: str) -> Layer:
+    texts = layer.value if isinstance(layer.value, dict) else {}
+    entries = ((name, text, layer.origin.at((name,))) for name, text in texts.items() if text is not None)
+    return _variables(entries, prefix, nested, layer.origin.at(()))
+
+
+def _variables(entries: Iterable[tuple[str, str, Origin]], prefix: str, nested: str, whole: Origin) -> Layer:
+    """The layer of the variables with a prefix. raises: BadArgument, for a variable below another one"""
+    tree: dict[str, Any] = {}
+    origins: dict[Path, Origin] = {}
+    for name, text, origin in entries:
+        if not name.startswith(prefix) or name == prefix:
+            continue
+        rest = name.removeprefix(prefix).lower()
+        path = tuple(rest.split(nested.lower())) if nested else (rest,)
+        *above, last = path
+        holder: Any = tree
+        for step in above:
+            holder = holder.setdefault(step, {}) if isinstance(holder, dict) else None
+        if not isinstance(holder, dict) or last in holder:
+            other = next(one for at, one in origins.items() if at[: len(path)] == path or path[: len(at)] == at)
+            raise BadArgument(f"{name} and {other.name} set a value and one below it", hint="unset one of them")
+        holder[last], origins[path] = _read(text), origin
+    return Layer(tree, _Variables(origins, whole))
+
+
+def _read(text: str) -> Any:
+    """A JSON list or map as such; any other text as it is."""
+    if text[:1] in ("[", "{"):
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+    return text
+
+
+def _argument(key: str, value: Any) -> Layer:
+    tree = value
+    for step in reversed(as_path(key)):
+        tree = {step: tree}
+    return Layer(tree, Origin("argument", key))
+
+
+def _by_pydantic(model: type[Model], value: Any) -> Model | list[_Fault]:
+    """The object, or what is wrong. raises: MissingExtra"""
+    try:
+        from pydantic import TypeAdapter, ValidationError
+    except ImportError as error:
+        raise missing_extra("pydantic", "settings", "settings as an object") from error
+    try:
+        return TypeAdapter(model).validate_python(value)
+    except ValidationError as error:
+        return [_Fault(one["loc"], one["msg"]) for one in error.errors(include_input=False, include_url=False)]
+
+
+def _by_cattrs(model: type[Model], value: Any) -> Model | list[_Fault]:
+    """The object, or what is wrong. raises: MissingExtra"""
+    try:
+        from cattrs import BaseValidationError, Converter
+    except ImportError as error:
+        raise missing_extra("cattrs", "settings", "settings as an object of an attrs class") from error
+    try:
+        return Converter(forbid_extra_keys=False).structure(value, model)
+    except BaseValidationError as error:
+        return [*_attrs_faults(error, ())]
+
+
+def _attrs_faults(error: Exception, path: Path) -> Iterator[_Fault]:
+    from cattrs import AttributeValidationNote, BaseValidationError, ClassValidationError, IterableValidationError
+
+    if isinstance(error, (ClassValidationError, IterableValidationError)):
+        noted, others = error.group_exceptions()
+        for one, note in noted:
+            step = note.name if isinstance(note, AttributeValidationNote) else note.index
+            yield from _attrs_faults(one, (*path, step))
+        for other in others:
+            yield from _attrs_faults(other, path)
+    elif isinstance(error, BaseValidationError):
+        for inner in error.exceptions:
+            yield from _attrs_faults(inner, path)
+    elif isinstance(error, KeyError):
+        yield _Fault(path, "Field required")
+    else:
+        yield _Fault(path, f"{type(error).__name__}: the value does not fit")
+
+
+def _error(model: type[Any], faults: Sequence[_Fault], folded: Folded, env: str, nested: str) -> InvalidSettings:
+    """The error for all faults: the first one is the message, the lines of the others are details."""
+    message, *details = [line for one in faults for line in _text(one, folded, env, nested)]
+    hint = f"correct it, or the class {model.__name__}"
+    return InvalidSettings(message, details=details, path=_path(faults[0], folded), hint=hint)
+
+
+def _path(fault: _Fault, folded: Folded) -> Path:
+    """The path in the tree that a fault is about: its steps without those that the tree does not have."""
+    path: Path = ()
+    for step in fault.path:
+        if dig(folded.value, (*path, step)) is not ABSENT:
+            path = (*path, step)
+    return path
+
+
+def _text(fault: _Fault, folded: Folded, env: str, nested: str) -> list[str]:
+    """A fault as lines: place, key and message; then what the value overrode. No value is named: it may be a secret."""
+    path = _path(fault, folded)
+    name = ".".join(map(str, fault.path)) or "the settings"
+    origins = folded.origins(path) if path else ()
+    if not origins or (fault.path and fault.path[-1] not in path):
+        variable = f"{env}{nested.join(map(str, fault.path))}".upper()
+        return [f"{name}: {fault.message}", *([f"no file sets it, and {variable} is not set"] if env else [])]
+    trace = folded.trace(path)
+    return [
+        f"{origins[0].place or origins[0].who}: {name}: {fault.message}",
+        *(f"it overrides {one.claim.origin}" for one in trace.losers),
+    ]
