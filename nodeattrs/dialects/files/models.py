@@ -1,6 +1,6 @@
 """Settings of a Python program: files, .env and the environment in one fold, as an object of a class.
 
-pydantic makes the object of a dataclass or a pydantic model, cattrs that of an attrs class. This module knows where
+pydantic makes the object of a dataclass or a pydantic model, cattrs makes the object of an attrs class. This module knows where
 each value came from, so that an error names the file and line, or the variable.
 """
 
