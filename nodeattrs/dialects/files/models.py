@@ -1,7 +1,7 @@
 """Settings of a Python program: files, .env and the environment in one fold, as an object of a class.
 
-pydantic makes the object of a dataclass or a pydantic model, cattrs makes the object of an attrs class. This module knows where
-each value came from, so that an error names the file and line, or the variable.
+pydantic makes the object of a dataclass or a pydantic model, cattrs makes the object of an attrs class. This module
+knows where each value came from, so that an error names the file and line, or the variable.
 """
 
 from __future__ import annotations
