@@ -146,6 +146,32 @@ class TestOverview:
         code, out, _ = in_folder({})
         assert (code, "nodeattrs why KEY base.yaml prod.yaml" in out) == (0, True)
 
+    @pytest.mark.parametrize(
+        ("files", "there", "command"),
+        [
+            (
+                {"cookbooks/a/metadata.rb": "name 'a'\nversion '1.0.0'\n", "cookbooks/a/recipes/default.py": ""},
+                "1 cookbook of Chef, and no node",
+                "nodeattrs run --new --node test --run-list 'recipe[a]'",
+            ),
+            (
+                {"inventory-sample.yml": "all: {hosts: {web1: {}}}\n", "playbooks/site.yml": "", "ansible.cfg": ""},
+                "playbooks or roles of Ansible, and no inventory",
+                "nodeattrs ansible list -i inventory-sample.yml",
+            ),
+        ],
+        ids=["cookbooks", "playbooks"],
+    )
+    def test_files_without_a_subject_have_commands_that_lead_to_a_first_value(
+        self, in_folder: InFolder, files: dict[str, str], there: str, command: str
+    ) -> None:
+        code, out, _ = in_folder(files)
+        assert (code, there in out, command in out) == (0, True, True)
+        for line in out.split("\n"):
+            if line.startswith("  nodeattrs "):
+                words = [word for word in shlex.split(line)[1:] if word != "--ruby"]
+                assert in_folder({}, *words)[0] == 0, line
+
     def test_another_folder_can_be_asked(self, in_folder: InFolder) -> None:
         in_folder({f"shop/{name}": text for name, text in CHART.items()}, "list", "subjects", "--repo", "shop")
         assert "3 folds (folds)" in in_folder({}, "--repo", "shop")[1]

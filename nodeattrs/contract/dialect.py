@@ -139,6 +139,16 @@ class Opened(ABC):
         return {}
 
 
+class FirstSteps(NamedTuple):
+    """What lies in a folder without subjects, and the commands that lead to a first value there.
+
+    found: a sentence without a full stop: "2 cookbooks, and no node"
+    """
+
+    found: str
+    commands: Sequence[str]
+
+
 class Dialect(ABC):
     """A way to layer configuration.
 
@@ -192,6 +202,12 @@ class Dialect(ABC):
     def ways_on(self, folder: Path) -> Iterable[str]:
         """What to do in a folder where no dialect found anything to check, a line each."""
         return ()
+
+    def first_steps(self, folder: Path) -> FirstSteps | None:
+        """What to type in a folder that has files of the dialect and no subject; None where it has none. Reads no
+        file.
+        """
+        return None
 
     def commands(self) -> Mapping[str, Command]:
         """Its own commands, beside the verbs: `nodeattrs NAME COMMAND`.

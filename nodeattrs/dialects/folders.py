@@ -7,7 +7,9 @@ from pathlib import Path
 
 from nodeattrs.dialects.ansible.static import is_repository as is_of_ansible
 
-_PASSED = frozenset((".git", "node_modules", "vendor", "cookbooks", "modules", "spec", "test", "tests"))
+_PASSED = frozenset(
+    (".git", "node_modules", "vendor", "vendor_cookbooks", "cookbooks", "modules", "roles", "spec", "test", "tests")
+)
 _MARKS = frozenset(("cookbooks", "hiera.yaml", "metadata.rb", "nodeattrs.toml", "Policyfile.rb"))
 _DEPTH = 2
 

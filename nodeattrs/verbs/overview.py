@@ -10,12 +10,13 @@ from typing import Any
 from nodeattrs.contract.answers import Part
 from nodeattrs.contract.command import Output, Question
 from nodeattrs.core.tree import Path, spell
-from nodeattrs.dialects import named
+from nodeattrs.dialects import every, named
 from nodeattrs.dialects.folders import repositories_below
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.reports.screen import Screen, first_of, printable
 from nodeattrs.verbs.asking import Subjects
 
+_OF_FILES = ("nodeattrs why KEY base.yaml prod.yaml", "nodeattrs fold base.yaml prod.yaml --blame")
 _NAMED = 3
 _MOST_DIALECTS = 3
 """Dialects that get an example."""
@@ -32,6 +33,7 @@ class Overview:
     unlisted: dialect -> why its subjects cannot be listed
     commands: commands that work here
     below:    folders below it that look like repositories, where it has no subjects itself
+    there:    what lies in it, where it has no subjects
     """
 
     title: str
@@ -39,6 +41,7 @@ class Overview:
     unlisted: Mapping[str, NodeattrsError]
     commands: Sequence[str]
     below: Sequence[str] = ()
+    there: Sequence[str] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The subjects, commands and folders."""
@@ -49,6 +52,7 @@ class Overview:
             "not_known": {name: error.message for name, error in self.unlisted.items()},
             "commands": [*self.commands],
             "below": [*self.below],
+            "there": [*self.there],
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
@@ -61,7 +65,8 @@ class Overview:
             yield printable(f"  {count} ({name}){': ' if names else ''}{names}")
         for name, error in self.unlisted.items():
             yield printable(f"  {name}: {error.message} [{error.code}]")
-        if not (self.subjects or self.unlisted):
+        yield from (printable(f"  {one}") for one in self.there)
+        if not (self.subjects or self.unlisted or self.there):
             yield printable(f"  {self.title} has no nodes, hosts, charts or user-data that nodeattrs finds by itself")
         yield from self._further(screen)
 
@@ -81,26 +86,25 @@ class Overview:
 def overview(question: Question) -> Output:
     """What lies in the folder of a question. cost: the values of three subjects, for three dialects at most"""
     asked = Subjects(question._replace(request=question.request.asking(("",))))  # their unread places are not shown
-    root = question.side.root
+    root, repo = question.side.root, question.arguments.get("repo")
+    repo = None if repo == "." else repo
     try:
         found = {name: some for name, some in asked.names.items() if some}
     except NotFound:
         below = [one for one in repositories_below(root) if one != "."]
-        return Output(Overview(str(root), {}, asked.unlisted, _without_subjects(), below), unread=[])
+        steps = [one for dialect in every().values() if (one := dialect.first_steps(root)) is not None]
+        first = [line for one in steps for line in one.commands] or _OF_FILES
+        commands = [f"cd {shlex.quote(repo)}", *first] if steps and repo else first
+        lying = [one.found for one in steps]
+        return Output(Overview(str(root), {}, asked.unlisted, commands, below, lying), unread=[])
     except NodeattrsError:
         found = {}
     examples = [_first_examples(asked, name, some) for name, some in [*found.items()][:_MOST_DIALECTS]]
-    commands = [one for some in examples for one in (some if len(examples) == 1 else some[:1])]
+    typed = [one for some in examples for one in (some if len(examples) == 1 else some[:1])]
     if len(examples) > 1 and examples[0][1:]:
-        commands.append(examples[0][-1])
-    repo = question.arguments.get("repo")
-    there = f" --repo {shlex.quote(repo)}" if repo and repo != "." else ""
-    typed = [f"{one}{there}" for one in commands]
-    return Output(Overview(str(root), found, asked.unlisted, typed), unread=asked.unread)
-
-
-def _without_subjects() -> list[str]:
-    return ["nodeattrs why KEY base.yaml prod.yaml", "nodeattrs fold base.yaml prod.yaml --blame"]
+        typed.append(examples[0][-1])
+    there = f" --repo {shlex.quote(repo)}" if repo else ""
+    return Output(Overview(str(root), found, asked.unlisted, [f"{one}{there}" for one in typed]), unread=asked.unread)
 
 
 def _first_examples(asked: Subjects, dialect: str, subjects: Sequence[str]) -> list[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from nodeattrs.contract.command import Command
-from nodeattrs.contract.dialect import Dialect, Looked, Opened, Option
+from nodeattrs.contract.dialect import Dialect, FirstSteps, Looked, Opened, Option
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 
@@ -45,6 +46,15 @@ class Ansible(Dialect):
         from nodeattrs.dialects.ansible.checking import looked
 
         return looked(folder, count)
+
+    def first_steps(self, folder: Path) -> FirstSteps | None:
+        """A question with an inventory, where a folder has playbooks or roles and no inventory at a usual place."""
+        if not any((folder / name).exists() for name in ("ansible.cfg", "roles", "playbooks", "site.yml")):
+            return None
+        files = [one.name for one in sorted(folder.glob("*inventory*")) if one.is_file()]
+        source = shlex.quote(files[0]) if files else "localhost,"
+        commands = (f"nodeattrs ansible list -i {source}", f"nodeattrs blame --dialect ansible -i {source}")
+        return FirstSteps("playbooks or roles of Ansible, and no inventory at a usual place", commands)
 
     def commands(self) -> Mapping[str, Command]:
         """The commands of the dialect beside the verbs, by name."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
 from nodeattrs.contract.command import Command, Group
-from nodeattrs.contract.dialect import Dialect, Looked, Opened
+from nodeattrs.contract.dialect import Dialect, FirstSteps, Looked, Opened
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 
@@ -55,6 +56,16 @@ class Chef(Dialect):
         from nodeattrs.dialects.chef.checks.looked import looked
 
         return looked(folder)
+
+    def first_steps(self, folder: Path) -> FirstSteps | None:
+        """A run of a first node, where a folder has cookbooks and nothing that names them."""
+        cookbooks = sorted({file.parent.name for file in folder.glob("*cookbooks/*/metadata.*")})
+        if not cookbooks:
+            return None
+        item = shlex.quote(f"recipe[{cookbooks[0]}]")
+        run = f"nodeattrs run --new --node test --run-list {item} --platform debian-12 --ruby"
+        count = f"{len(cookbooks)} cookbook{'s' * (len(cookbooks) != 1)}"
+        return FirstSteps(f"{count} of Chef, and no node", (run, "nodeattrs show test --winners"))
 
     def complete(self, noun: str, arguments: Mapping[str, Any]) -> Iterable[str]:
         """The nodes that the repository describes, and the names of a kind of `nodeattrs list`."""
