@@ -469,6 +469,7 @@ OUTPUTS: dict[str, Any] = {
         "not_known": {"*": "str"},
         "commands": ["str"],
         "below": ["str"],
+        "there": ["str"],
     },
     "blame": {
         "version": "int",
