@@ -33,6 +33,7 @@ from nodeattrs.node.worked_lists import continued
 from nodeattrs.testing import programs
 from tests.edits import leaves
 from tests.effort import examples
+from tests.sane import contradictions_in
 
 NAMES = {"setting_as": setting_as, "origin_here": origin_here, "Sensitive": Sensitive, "Symbol": Symbol, "lazy": lazy}
 
@@ -1311,7 +1312,7 @@ class TestAskingAnything:
             said.node.explain(path)
 
         assert said.node.snapshot() == before
-        assert said.node._check() == []
+        assert contradictions_in(said.node) == []
 
     def test_one_leaf_fits_one_screen(self, said):
         """All fifteen slots spoke, each often, with long values."""
@@ -1388,7 +1389,7 @@ class TestMemory:
         assert past[0].event == past[-1].event == event
         assert (past[-1].claim.value, past[0].claim.value) in {("first", 9998), (0, 9999)}
         assert f"{10_000 - HISTORY_BOUND} more like it" in said.node.explain("a")
-        assert said.node._check() == []
+        assert contradictions_in(said.node) == []
 
     def test_nor_does_in_place_work_on_a_list(self, said):
         """Each change is one event of the one path."""
@@ -1477,7 +1478,7 @@ class TestProvenanceOff:
     def test_values_are_the_same(self, off):
         """Only the why is missing."""
         assert off.to_dict() == {"a": {"f": 5, "l": [1, 2, 3], "r": 3}}
-        assert off._check() == []
+        assert contradictions_in(off) == []
 
     def test_the_trace_still_knows_the_slots_and_invents_nothing(self, off):
         """Who won is in the trees; who said it is not."""
@@ -1649,4 +1650,4 @@ class TestOriginsAreTrue:
                 assert winner is not None, path[:depth]
                 assert winner.claim.origin.file.endswith(".py"), path[:depth]
                 assert winner.claim.origin.line is not None
-        assert node._check() == []
+        assert contradictions_in(node) == []

@@ -132,32 +132,6 @@ class Graph:
                 if container in at:
                     contents[at[container]].append(index)
 
-    def numbers(self) -> tuple[list[list[int]], list[int]]:
-        """Returns for each vertex the vertices that wait for it, and the number of edges that it waits for itself.
-
-        A vertex that waits by several edges is listed once for each. The same graph as `out`, without reasons.
-        """
-        is_container = self.is_container
-        after: list[list[int]] = [[] for _ in range(2 * len(is_container))]
-        waits = [0] * len(after)
-        for edge in self.edges:
-            source, target = edge[0], edge[1]
-            after[source + is_container[source >> 1]].append(target)
-            waits[target] += 1
-        for index, contents in enumerate(self.contents):
-            if not is_container[index]:
-                continue
-            begin, end = 2 * index, 2 * index + 1
-            if not contents:
-                after[begin].append(end)
-            waits[end] += len(contents) or 1
-            for content in contents:
-                first = 2 * content
-                after[begin].append(first)
-                waits[first] += 1
-                after[first + is_container[content]].append(end)
-        return after, waits
-
     @cached_property
     def out(self) -> list[list[Edge]]:
         """vertex -> the edges that leave it, in Puppet's order; each container is replaced by its two anchors."""
@@ -259,8 +233,11 @@ def in_order(graph: Graph, ranks: Sequence[int] | None = None) -> list[int]:
            order
     cost:  one step an edge, and the logarithm of the number of ready vertices
     """
-    after, waits = graph.numbers()
     is_container = graph.is_container
+    waits = [0] * len(graph.out)
+    for edges in graph.out:
+        for edge in edges:
+            waits[edge.target] += 1
     ranks = range(len(waits)) if ranks is None else ranks
     vertices = sorted(range(len(waits)), key=ranks.__getitem__)
     free = [
@@ -273,8 +250,8 @@ def in_order(graph: Graph, ranks: Sequence[int] | None = None) -> list[int]:
     while free:
         vertex = vertices[heappop(free)]
         ordered.append(vertex)
-        for target in after[vertex]:
-            waits[target] -= 1
-            if not waits[target]:
-                heappush(free, ranks[target])
+        for edge in graph.out[vertex]:
+            waits[edge.target] -= 1
+            if not waits[edge.target]:
+                heappush(free, ranks[edge.target])
     return ordered

@@ -272,30 +272,3 @@ class Following:
             if one.exact and isinstance(one.node, ast.Constant) and isinstance(one.node.value, (str, int))
         }
         return sorted(found, key=str) if 0 < len(found) <= _MOST_KEYS else [SOME]
-
-
-def written_out(node: ast.AST, path: Path, value: Any) -> ast.expr | None:
-    """The literal at *path* in nested literals, a fast form of `Following.sources` for constant expressions.
-
-    None where another expression is on the way, or the literal is not equal to *value*.
-    """
-    for step in path:
-        if type(node) is ast.Dict:
-            keys = [one.value if type(one) is ast.Constant else SOME for one in node.keys]
-            if not {*map(type, keys)} <= _PLAIN or type(step) not in _PLAIN or step not in keys:
-                return None
-            node = next(inner for key, inner in zip(reversed(keys), reversed(node.values), strict=True) if key == step)
-        elif type(node) is ast.List or type(node) is ast.Tuple:
-            if type(step) is not int or not 0 <= step < len(node.elts) or ast.Starred in map(type, node.elts):
-                return None
-            node = node.elts[step]
-        else:
-            return None
-    if type(node) is ast.Constant:
-        return node if value is ABSENT or str(node.value) == str(value) else None
-    is_whole = value is ABSENT or isinstance(value, (dict, list))
-    return node if is_whole and isinstance(node, (ast.Dict, ast.List, ast.Tuple)) else None
-
-
-_PLAIN = {str, int}
-"""Of these keys that differ never mean the same."""

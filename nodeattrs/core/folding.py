@@ -92,8 +92,8 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, An
     by_key = policy.by_key
     always, cells = (policy.always, policy.cells) if by_key is None else (_NONE, _NO_CELLS)
     created = IN_PLACE.get()
-    in_place = created if created is not None and len(lower) > len(upper) and created.owns(lower, lo, up) else None
-    out, origins = (lower, lo) if in_place is not None else _copied(lower, lo, up)
+    is_ours = created is not None and len(lower) > len(upper) and created.owns(lower, lo, up)
+    out, origins = (lower, lo) if is_ours else _copied(lower, lo, up)
     up = up if origins is None or type(up) is int or type(up) is dict else origins_by_key(up, upper)
     apart = type(up) is dict
     try:
@@ -112,10 +112,8 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, An
                     else:
                         above, who = _handled(verdict, below, below_who, above, who)
                     if above is ABSENT:
-                        _drop(key, out, origins, in_place)
+                        _drop(key, out, origins)
                         continue
-            if in_place is not None:
-                in_place.record_entry(key, out, origins)
             out[key] = above
             if origins is not None:
                 origins[key] = who
@@ -143,9 +141,7 @@ def _handled(
     return part.value, part.origins
 
 
-def _drop(key: Any, out: dict[Any, Any], origins: Origins, created: InPlace | None) -> None:
-    if created is not None:
-        created.record_map(out, origins)
+def _drop(key: Any, out: dict[Any, Any], origins: Origins) -> None:
     out.pop(key, None)
     if origins is not None:
         origins.pop(key, None)
@@ -415,10 +411,19 @@ class Folding:
             elif self._created is None:
                 self.result = self._met(laid, policy)
             else:
-                with self._created.active():
-                    self.result = self._met(laid, policy)
+                self._lay_growing(self._created, laid, policy)
             self.laid += 1
         self.steps.append(Step(part, policy))
+
+    def _lay_growing(self, created: InPlace, part: Part, policy: Policy) -> None:
+        try:
+            with created.active():
+                self.result = self._met(part, policy)
+        except Exception:
+            # Some of it was merged in place: the steps so far are merged again, and copied from now on.
+            self._created = None
+            self.result = self._anew(lambda part: part)
+            raise
 
     def _lay_under(self, part: Part, policy: Policy) -> None:
         if self._under is None:

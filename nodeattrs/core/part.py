@@ -3,7 +3,7 @@
 A handler takes parts apart and builds parts with these functions. It touches no origin itself, so none is forgotten.
 
 Joining two lists or merging two maps makes a new one. With thousands of parts most of the time would go into copies.
-A folding with `growing` extends what it made itself in place, and undoes that where a step is refused.
+A folding with `growing` extends what it made itself in place, and merges its parts again where a step is refused.
 """
 
 from __future__ import annotations
@@ -381,18 +381,18 @@ class InPlace:
     """The lists and maps that one folding made itself: no other code holds them, so the next step may extend them in
     place.
 
-    `concat` and `unite` extend lists. For a map, a merge asks `owns`, records each change, and writes into the map.
+    `concat` and `unite` extend lists. For a map, a merge asks `owns`, and writes into the map. An error within `active`
+    may leave them half changed.
     lists: False: callers copy lists, which somebody may hold, and do not ask `concat` or `unite`; maps are extended
     """
 
-    __slots__ = ("_lists", "_maps", "_undo", "_unions", "lists")
+    __slots__ = ("_lists", "_maps", "_unions", "lists")
 
     def __init__(self, lists: bool = True) -> None:
         self.lists = lists
         self._lists: dict[int, Part] = {}
         self._unions: dict[int, _Union] = {}
         self._maps: dict[int, tuple[dict[Any, Any], Origins]] = {}
-        self._undo: list[Callable[[], object]] = []
 
     def concat(self, first: Part, second: Part) -> Part:
         """`second` appended to `first`, in place where this folding made `first`, else in a new list; returns
@@ -403,7 +403,6 @@ class InPlace:
         if own is None or own.origins is not first.origins or type(own.origins) not in (list, NoneType):
             own = _concat(first, second)
         else:
-            self._undo.append(_shortening(own))
             if own.origins is not None:
                 own.origins.extend(_each(second))
             own.value.extend(second.value)
@@ -419,7 +418,6 @@ class InPlace:
         if known is None or not _goes_on(known, lower, upper):
             known = _union(lower, upper)
         else:
-            self._undo.append(_separation(*known, upper))
             _take_in(*known, upper.value, None if upper.origins is None else _each(upper))
         own = known[0]
         if len(own.value) > FEW:
@@ -441,34 +439,6 @@ class InPlace:
             _put(self._maps, value, (value, origins))
         return value, origins
 
-    def record_entry(self, key: Any, *holders: Any) -> None:
-        """Remember the entry *key* of some maps before it is changed, so that a failed step can restore it. None is
-        skipped.
-        """
-        known = [(holder, holder.get(key, ABSENT)) for holder in holders if holder is not None]
-
-        def undo() -> None:
-            for holder, before in known:
-                if before is ABSENT:
-                    holder.pop(key, None)
-                else:
-                    holder[key] = before
-
-        self._undo.append(undo)
-
-    def record_map(self, *holders: Any) -> None:
-        """Remember whole maps before an entry is removed, so that a failed step can restore the order, too. None is
-        skipped.
-        """
-        known = [(holder, holder.copy()) for holder in holders if holder is not None]
-
-        def undo() -> None:
-            for holder, before in known:
-                holder.clear()
-                holder.update(before)
-
-        self._undo.append(undo)
-
     def release(self) -> None:
         """Forget all lists and maps, since other code holds the result, too: they are copied from now on."""
         for known in (self._lists, self._unions, self._maps):
@@ -476,18 +446,11 @@ class InPlace:
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """A context manager: merges within the block extend in place. If the block raises, all changes in it are
-        undone.
-        """
+        """A context manager: merges within the block extend in place."""
         token = IN_PLACE.set(self)
         try:
             yield
-        except BaseException:
-            for undo in reversed(self._undo):
-                undo()
-            raise
         finally:
-            self._undo.clear()
             IN_PLACE.reset(token)
 
 
@@ -495,33 +458,6 @@ def _put(known: dict[int, Any], value: Any, entry: Any) -> None:
     known[id(value)] = entry
     if len(known) > _MOST:
         del known[next(iter(known))]
-
-
-def _shortening(part: Part) -> Callable[[], None]:
-    length = len(part.value)
-
-    def undo() -> None:
-        del part.value[length:]
-        if type(part.origins) is list:
-            del part.origins[length:]
-
-    return undo
-
-
-def _separation(part: Part, places: dict[Any, int], more: Part) -> Callable[[], None]:
-    shorten, who = _shortening(part), part.origins
-    keys = [strict_key(entry) for entry in more.value]
-    known = {places[key]: who[places[key]] for key in keys if key in places} if type(who) is list else {}
-    new = [key for key in keys if key not in places]
-
-    def undo() -> None:
-        shorten()
-        for place, before in known.items():
-            who[place] = before
-        for key in new:
-            places.pop(key, None)
-
-    return undo
 
 
 IN_PLACE: ContextVar[InPlace | None] = ContextVar("in_place", default=None)

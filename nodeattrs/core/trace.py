@@ -369,36 +369,9 @@ _VERBS = {
 }
 
 
-class Column(NamedTuple):
-    """One field of a claim that every explanation shows: in data under its name, in texts after the place.
-
-    name:  the key in data
-    shape: its type, as the schemas write it
-    of:    claim -> the field's value
-    words: claim -> words for texts; "" where a text has a column of its own for the field, or nothing to say
-    """
-
-    name: str
-    shape: str
-    of: Callable[[Claim], Any]
-    words: Callable[[Claim], str] = lambda claim: ""
-
-
-COLUMNS = (
-    Column("path", "str", lambda claim: spell(claim.path)),
-    Column("rank", "int", lambda claim: claim.rank),
-    Column("verb", "str", lambda claim: claim.verb.value, lambda claim: _VERBS.get(claim.verb, "")),
-    Column("kind", "str", lambda claim: claim.origin.kind),
-    Column("name", "str", lambda claim: claim.origin.name),
-    Column("file", "str|null", lambda claim: claim.origin.file),
-    Column("line", "int|null", lambda claim: claim.origin.line),
-    Column("column", "int|null", lambda claim: claim.origin.column),
-)
-
-
 def columns_of(claim: Claim) -> dict[str, Any]:
-    """The fields of COLUMNS of a claim, as data: name -> value. The claim's own value is not among them."""
-    return {column.name: column.of(claim) for column in COLUMNS}
+    """The fields of a claim that every explanation shows, as data: name -> value. The value is not among them."""
+    return {"path": spell(claim.path), "rank": claim.rank, "verb": claim.verb.value, **claim.origin._asdict()}
 
 
 class Row(NamedTuple):
@@ -456,7 +429,7 @@ _RULES = {
 
 def _how(claim: Claim, then: Sequence[Claim], trace: Trace) -> str:
     words = [] if claim.path in (trace.path, trace.cover) else [f"set at {spell(claim.path)}"]
-    words += filter(None, (column.words(claim) for column in COLUMNS))
+    words += filter(None, [_VERBS.get(claim.verb)])
     if then:
         words.append(f"continued by {', '.join(str(one.origin.place or one.origin.who) for one in then)}")
     return "; ".join(words)

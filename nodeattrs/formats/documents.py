@@ -317,5 +317,5 @@ def _reading(source: Text, syntax: Syntax, budget: Budget) -> Reading:
         case "toml":
             return toml_text.read(source, budget)
         case "env" | "ini" | "properties":
-            return flat_text.READERS[syntax](source, budget)
+            return flat_text.read(source, budget, syntax)
     raise BadArgument(f"no such syntax: {syntax!r}", hint=f"write {', '.join(SYNTAXES[:-1])} or {SYNTAXES[-1]}")

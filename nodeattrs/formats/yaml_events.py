@@ -407,21 +407,8 @@ _CONSTRUCT: dict[str, Any] = {
 }
 
 
-_CASES = (str.lower, str.capitalize, str.upper)
-_WORDS = {
-    **{f(word): f"{YAML}bool" for word in ("yes", "no", "true", "false", "on", "off") for f in _CASES},
-    **{f("null"): f"{YAML}null" for f in _CASES},
-}
-
-
 @lru_cache(maxsize=4096)
 def _implied(text: str) -> str:
-    if text[:1].isalpha():  # these, and what follows, are most: no expression is compiled for them
-        return _WORDS.get(text, f"{YAML}str")
-    if text.count(".") > 1:  # addresses and versions: no number and no time has two
-        return f"{YAML}str"
-    if text.isascii() and text.isdecimal() and (text[0] != "0" or text == "0"):
-        return f"{YAML}int"
     return str(_resolver.resolve(ScalarNode, text, (True, False)))
 
 

@@ -8,7 +8,6 @@ Neither ever holds a secret: a marker stands in its place.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
 import yaml
@@ -96,9 +95,8 @@ def json_default(value: Any) -> Any:
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
 
 
-@cache
-def meet_yaml(kinds: tuple[type, ...]) -> None:
-    """Make PyYAML's dumpers write these types as `json_default` gives them. Done once for each tuple of types."""
+def write_as_yaml(kinds: tuple[type, ...]) -> None:
+    """Make PyYAML's dumpers write objects of these types as `json_default` gives them."""
     for name in ("SafeDumper", "CSafeDumper", "Dumper", "CDumper"):
         for kind in kinds if hasattr(yaml, name) else ():
             getattr(yaml, name).add_multi_representer(kind, _represented)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from nodeattrs.core.claim import UNKNOWN, Locator, Origin
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import changed_places
 from nodeattrs.core.origins import At, Origins
@@ -329,11 +329,12 @@ def _moved_down(component: ComponentTree) -> None:
     tree, unknown = ledger.trees[upper], ledger.unknown.get(upper, ())
     if not tree and type(tree) is OwnedMap and not (tree.origin or unknown):
         return  # as on each node that has no last run
-    if joined_place(ledger.trees[lower], tree)[0] is ABSENT:
-        ledger.replace(lower, {}, remember=False)
-    _moved(ledger, lower, tree, ())
-    ledger.replace(upper, {}, remember=False)
-    ledger.add_unknown(lower, unknown)
+    with ledger.lock:
+        if joined_place(ledger.trees[lower], tree)[0] is ABSENT:
+            ledger.replace(lower, {}, remember=False)
+        _moved(ledger, lower, tree, ())
+        ledger.replace(upper, {}, remember=False)
+        ledger.add_unknown(lower, unknown)
 
 
 def _moved(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
@@ -342,37 +343,21 @@ def _moved(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
         meets = joined_place(dig(ledger.trees[lower], at), value)[0] is not ABSENT
         if isinstance(value, OwnedMap):
             if not meets:
-                ledger.store(lower, at, OwnedMap((), value.origin), value.origin)
+                ledger.put(lower, at, OwnedMap((), value.origin), value.origin)
             _moved(ledger, lower, value, at)
         elif meets:
             _moved(ledger, lower, owned_copy(value, last_mark(set_by)), at)
         elif isinstance(set_by, list):
-            ledger.store(lower, at, value, 0, set_by)
+            ledger.put(lower, at, value, 0, set_by)
         else:
-            ledger.store(lower, at, value, set_by)
+            ledger.put(lower, at, value, set_by)
 
 
 def _as_saved(ledger: Ledger) -> Ledger:
-    """One with the normal attributes of another as a snapshot keeps them.
-
-    A node that comes from a snapshot, and has no secrets there, is as the snapshot has it: its maps are shared.
-    """
-    other, secrets = Ledger(provenance=True, root=str), ledger.secrets
-    is_restored = all(isinstance(one, Mark) and _is_of_a_snapshot(one.locator) for one in ledger.marks.table)
-    if not is_restored or (secrets is not None and any(secrets.concern(ledger.trees[slot]) for slot in _NORMAL)):
-        run = ledger.marks.saved_run
-        restore_ledger(snapshot_ledger(ledger, only=_NORMAL), other, None if run is None else run.versions)
-        return other
-    other.marks.table[:] = ledger.marks.table
-    for slot in _NORMAL:
-        other.trees[slot] = ledger.trees[slot]
-        other.trees[slot].shared = True
-        other.add_unknown(slot, ledger.unknown.get(slot, ()))
+    """One with the normal attributes of another as a snapshot keeps them."""
+    other, run = Ledger(provenance=True, root=str), ledger.marks.saved_run
+    restore_ledger(snapshot_ledger(ledger, only=_NORMAL), other, None if run is None else run.versions)
     return other
-
-
-def _is_of_a_snapshot(locator: Locator) -> bool:
-    return locator is UNKNOWN or isinstance(locator, SavedLocator)
 
 
 _NORMAL = (7, 8)

@@ -7,8 +7,7 @@ the two equal. It knows no views.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import product
 from typing import Any
@@ -17,7 +16,7 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import KEEP, TAKE, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap, at_version
-from nodeattrs.node.values import READY, Deferred, Withheld, computed
+from nodeattrs.node.values import READY, computed
 
 
 def entry_at(part: Any, key: Any) -> Any:
@@ -220,35 +219,15 @@ def _scalars_that_win(policy: Policy) -> frozenset[type]:
     return policy.always & READY if policy.by_key is None else frozenset()
 
 
-def _watched() -> Callable[[Any], bool]:
-    asked: Callable[[Any], bool] | None = getattr(gc, "is_tracked", None)
-    unready: tuple[Any, ...] = ({}, [], Deferred(dict), Withheld())
-    return asked if asked is not None and all(asked({"k": one}) for one in unready) else lambda _: True
-
-
-_may_hold = _watched()
-"""Whether a map may hold a map, a list or a value that is not ready. Most maps of facts do not, and the garbage
-collector knows: it does not watch those of mere scalars. That is a fifth of a copy; where it watches all maps, or
-cannot be asked, a copy is right but slower."""
-
-
 def _copy(value: Any, odd: dict[Any, None], at: Any) -> Any:
     kind = type(value)
     if kind in READY:
         return value
-    if kind is list:
-        items = value.copy()
-        if not READY.issuperset(map(type, value)):
-            for index, inner in enumerate(value):
-                if type(inner) not in READY:
-                    items[index] = _copy(inner, odd, at)
-        return items
-    if isinstance(value, dict):
+    if kind is list or isinstance(value, dict):
         out = value.copy()
-        if _may_hold(value):
-            for key, inner in value.items():
-                if type(inner) not in READY:
-                    out[key] = _copy(inner, odd, at)
+        for step, inner in enumerate(value) if kind is list else value.items():
+            if type(inner) not in READY:
+                out[step] = _copy(inner, odd, at)
         return out
     odd[at] = None
     return value

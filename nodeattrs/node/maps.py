@@ -13,7 +13,6 @@ Never handed out: C code reads past the methods of a dict subclass.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
 from typing import Any, NamedTuple
 
 from nodeattrs.core.origins import At, Origins, origins_at, renumbered, wholes
@@ -209,22 +208,6 @@ def set_by_at(tree: OwnedMap, path: Path) -> tuple[SetBy, Any]:
         else:
             here = dig(here, (step,))
     return set_by, here
-
-
-def has_integer_key(tree: Any) -> bool:
-    """Whether an integer is a key anywhere in a tree, or in a list of trees. cost: level by level, in C but for maps"""
-    level = [tree]
-    while level:
-        maps = [part for part in level if type(part) is not list]
-        if int in {*map(type, chain.from_iterable(maps))}:
-            return True
-        inside = [part if type(part) is list else part.values() for part in level]
-        level = [inner for inner in chain.from_iterable(inside) if type(inner) in _CONTAINERS]
-    return False
-
-
-_CONTAINERS = {dict, list, OwnedMap, AssignedMap}
-"""What a tree is made of."""
 
 
 # --- several of them

@@ -19,6 +19,7 @@ from nodeattrs.core.trace import Earlier, Element, Outcome, Trace, TraceClaim, t
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.walk import Setting, Walk, outwards
+from nodeattrs.node.causes import causes_of
 from nodeattrs.node.history import Event
 from nodeattrs.node.joined import plain
 from nodeattrs.node.ledger import Ledger
@@ -33,7 +34,6 @@ from nodeattrs.node.moment import ledger_at_mark
 from nodeattrs.node.setters import Mark
 from nodeattrs.node.slots import PAIR, PLAN, SLOTS
 from nodeattrs.node.values import Deferred
-from nodeattrs.node.why import causes_of
 from nodeattrs.node.worked_lists import READY, Continuation, ListWork, shown, work_at
 
 _TITLES = {slot.number: slot.title for slot in SLOTS}

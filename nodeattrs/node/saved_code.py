@@ -91,7 +91,6 @@ class SavedSite(Site):
     """
 
     def __init__(self, run: SavedRun, source: Source | None, at: Sequence[int | None]) -> None:
-        super().__init__()
         self.run, self.source, self.at = run, source, tuple(at)
         self.file = "" if source is None else run.path(source.file)
         self.whole_line = len(at) == 1

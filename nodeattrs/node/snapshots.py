@@ -12,7 +12,7 @@ from nodeattrs.core.claim import UNKNOWN, Cause, LocatorBelow, Origin
 from nodeattrs.core.origins import At, Origins, Patched
 from nodeattrs.core.tree import SCALARS, Path, copied, dig, is_json
 from nodeattrs.formats.documents import DocumentLocator
-from nodeattrs.node.causes import imported_sources
+from nodeattrs.node.causes import causes_of, imported_sources
 from nodeattrs.node.documents import FAILED, FORMAT, VERSION, computed_or_failure, json_ready
 from nodeattrs.node.history import Chronicle
 from nodeattrs.node.ledger import Ledger
@@ -25,7 +25,6 @@ from nodeattrs.node.sites import CodeLocator, Site, is_inside, relative, site_of
 from nodeattrs.node.slot_names import FACTS
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.values import Deferred, Sensitive, Symbol, Withheld
-from nodeattrs.node.why import causes_of
 
 NOTHING: Mapping[Any, Any] = {}
 _FACTS = next(slot.number for slot in SLOTS if slot.source == FACTS)
@@ -194,10 +193,8 @@ class _Sources:
 
     def packed_code(self, locator: Any) -> dict[str, Any] | None:
         """The code that a mark stands for; None where no code of the repository set anything."""
-        under: Path = ()
         calls: Sequence[Site] = ()
-        while type(locator) is LocatorBelow:
-            locator, under = locator.locator, (*locator.under, *under)
+        locator, under = _whole(locator)
         if isinstance(locator, CodeLocator) and locator.kind != CALLER.kind:
             site, calls = self._site(locator.site), locator.calls
         elif isinstance(locator, SavedLocator) and locator.code is not None:
@@ -247,14 +244,19 @@ class _Sources:
 
 def _noted(read: tuple[Any, Any]) -> SavedDocument | None:
     """A document of the repository that was read; None for any other."""
-    locator: Any = read[1]
-    under: Path = ()
-    while type(locator) is LocatorBelow:
-        locator, under = locator.locator, (*locator.under, *under)
+    locator, under = _whole(read[1])
     if not isinstance(locator, DocumentLocator) or not is_inside(locator.document.file):
         return None
     source = Source(locator.document.file, locator.document.digest)
     return SavedDocument(source, locator.kind, locator.name, (*locator.under, *under))
+
+
+def _whole(locator: Any) -> tuple[Any, Path]:
+    """The locator of a whole document, and the steps to the part that *locator* is for."""
+    under: Path = ()
+    while type(locator) is LocatorBelow:
+        locator, under = locator.locator, (*locator.under, *under)
+    return locator, under
 
 
 def _packed_lines(lines: dict[Any, Any]) -> list[Any]:
@@ -487,15 +489,4 @@ def _chronicles_in(ledger: Ledger, slots: Collection[int]) -> Iterator[tuple[Pat
 
 def _packed_origin(origin: Origin) -> dict[str, Any]:
     """An origin as a snapshot has it."""
-    # Written out, since it is done for each mark and each cause of each node.
-    kind, name, file, line, column = origin
-    place: dict[str, Any] = {"kind": kind} if kind else {}
-    if name:
-        place["name"] = name
-    if file:
-        place["file"] = file
-    if line is not None:
-        place["line"] = line
-    if column is not None:
-        place["column"] = column
-    return place
+    return {name: value for name, value in origin._asdict().items() if value is not None and value != ""}
