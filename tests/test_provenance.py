@@ -29,11 +29,18 @@ from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.maps import set_by_at, setters_at
 from nodeattrs.node.running import origin_here, setting_as
-from nodeattrs.node.worked_lists import continued
+from nodeattrs.node.worked_lists import work_at
 from nodeattrs.testing import programs
 from tests.edits import leaves
 from tests.effort import examples
 from tests.sane import contradictions_in
+
+
+def continuation(ledger, slot, path):
+    """The history of the list at a path of a slot, or that the path leads into; None without one."""
+    work = work_at(ledger, slot, path)
+    return None if work is None else work.continued
+
 
 NAMES = {"setting_as": setting_as, "origin_here": origin_here, "Sensitive": Sensitive, "Symbol": Symbol, "lazy": lazy}
 
@@ -871,7 +878,7 @@ class TestListsThatSeveralWorkedOn:
 
     def continued(self, said, path, slot=2):
         """Slot, those who began and those who went on: value and place each."""
-        found = continued(said.node._ledger, slot, path)
+        found = continuation(said.node._ledger, slot, path)
         return found and (
             found.slot,
             [(one.rank, one.value, one.origin.place) for one in found.begun],
@@ -922,7 +929,7 @@ class TestListsThatSeveralWorkedOn:
         ledger = listed.node._ledger
         events = {id(event) for one in ledger.history["l",].values() for event in one.events()}
 
-        assert {id(event) for event in continued(ledger, 2, ("l",)).events} == events
+        assert {id(event) for event in continuation(ledger, 2, ("l",)).events} == events
 
     def test_what_was_assigned_anew_has_overwritten(self, said):
         """The list before it is history; what was done to that is no part of the new one."""
@@ -936,7 +943,7 @@ class TestListsThatSeveralWorkedOn:
             node.default['l'].push('d')      #: d
         """,
         )
-        found = continued(said.node._ledger, 2, ("l",))
+        found = continuation(said.node._ledger, 2, ("l",))
 
         assert self.continued(said, ("l",)) == (None, [(2, ["c"], said.at["set"])], [(2, said.at["d"])])
         assert [event.value for event in found.events] == [["c"]]
@@ -947,7 +954,7 @@ class TestListsThatSeveralWorkedOn:
         said.run("attribute file", "x", "node.default['l'] = ['a']")
         said.run("recipe", "x", f"node.default['l'].{work}  #: anew")
 
-        assert continued(said.node._ledger, 2, ("l",)) is None
+        assert continuation(said.node._ledger, 2, ("l",)) is None
         assert said.winner("l") == said.at["anew"]
         said.run("recipe", "x", "node.default['l'].push('y')  #: on")
         begun = [] if work == "clear()" else ["x"]
@@ -1005,7 +1012,7 @@ class TestListsThatSeveralWorkedOn:
         said.run("attribute file", "x", "node.default['l'] = ['a']  #: set")
         said.run("recipe", "x", "node.default['l'].push('b')  #: push")
         said.run("attribute file", "x", "node.default['l'] = ['c']")
-        found = continued(said.node._ledger, 2, ("l",))
+        found = continuation(said.node._ledger, 2, ("l",))
 
         assert self.continued(said, ("l",)) == (None, [(1, ["a"], said.at["set"])], [(2, said.at["push"])])
         assert [event.value for event in found.events] == [["a"]]
@@ -1019,7 +1026,7 @@ class TestListsThatSeveralWorkedOn:
         ]
         Intake(said.node).set_roles(roles, [])
         said.run("role", "x", "node.role_default['l'].push('z')  #: push")
-        found = continued(said.node._ledger, 4, ("l",))
+        found = continuation(said.node._ledger, 4, ("l",))
 
         assert [one.origin.place for one in found.begun] == ["base.json:1", "w.json:2"]
         assert [one.origin.place for one in found.steps] == [said.at["push"]]
@@ -1036,7 +1043,7 @@ class TestListsThatSeveralWorkedOn:
         said.run("recipe", "x", "node.normal['l'] = ['a']  #: set\nnode.normal['l'].push('b')  #: push")
         later = Said(said.root)
         Intake(later.node).keep_saved(said.node)
-        found = continued(later.node._ledger, 7, ("l",))
+        found = continuation(later.node._ledger, 7, ("l",))
 
         assert [str(one.origin) for one in (*found.begun, *found.steps)] == [
             f"{said.at['set']} (saved recipe x)",
@@ -1061,9 +1068,9 @@ class TestListsThatSeveralWorkedOn:
         """A list that was set, a map, nothing."""
         said.run("recipe", "x", line)
 
-        assert [continued(said.node._ledger, 2, path) for path in [(), ("l",), ("l", 0), ("l", "k"), ("x", "y")]] == [
-            None
-        ] * 5
+        assert [
+            continuation(said.node._ledger, 2, path) for path in [(), ("l",), ("l", 0), ("l", "k"), ("x", "y")]
+        ] == [None] * 5
 
     def test_nothing_is_known_without_provenance(self, tmp_path):
         """And nothing fails."""
@@ -1071,7 +1078,7 @@ class TestListsThatSeveralWorkedOn:
         said.run("recipe", "x", "node.default['l'] = ['a']\nnode.default['l'].push('b')\nnode.default['l'].pop()")
 
         assert said.node["l"] == ["a"]
-        assert continued(said.node._ledger, 2, ("l",)) is None
+        assert continuation(said.node._ledger, 2, ("l",)) is None
 
 
 class TestElementsThatMoved:

@@ -9,10 +9,10 @@ resources before a class of m costs 2 (n + m) + 1 edges.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from heapq import heapify, heappop, heappush
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from nodeattrs.catalog.resources import RELATIONS, FirstOf, Related, Resource
 from nodeattrs.core.claim import Origin
@@ -45,10 +45,6 @@ class Edge(NamedTuple):
     by: int | Related
 
 
-_edge = cast("Callable[[tuple[int, int, bool, str, int | Related]], Edge]", partial(tuple.__new__, Edge))
-"""As `Edge._make`, in a third of the time: half of a graph is made of these calls."""
-
-
 class Graph:
     """The graph of a catalog's relationships. A relationship with a resource that is not in the catalog is left out.
 
@@ -65,7 +61,6 @@ class Graph:
         self.refs: list[Ref] = [resource.ref for resource in resources]
         self.at: dict[str, int] = {ref: index for index, ref in enumerate(self.refs)}
         self.is_container = [resource.kind != "resource" for resource in resources]
-        self.origins: list[Origin | None] = [resource.origin for resource in resources]
         self._resources = resources
         self.edges: list[Edge] = []
         self._explicit(resources, before, notify)
@@ -77,49 +72,30 @@ class Graph:
     # Making it
 
     def _explicit(self, resources: Sequence[Resource], before: Chained, notify: Chained) -> None:
-        at, add = self.at, self.edges.append
+        # References that lead nowhere are the plan's faults; here they are passed over.
+        chained = {"before": before, "notify": notify}
         for index, resource in enumerate(resources):
-            vertex = 2 * index
-            # References that lead nowhere are the plan's faults; here they are passed over.
-            for ref in resource.require:
-                if ref in at:
-                    add(_edge((2 * at[ref], vertex, False, "require", index)))
-            for ref in resource.subscribe:
-                if ref in at:
-                    add(_edge((2 * at[ref], vertex, True, "subscribe", index)))
-            for ref in resource.before:
-                if ref in at:
-                    add(_edge((vertex, 2 * at[ref], False, "before", index)))
-            if before:
-                self._chained(before, vertex, False)
-            for ref in resource.notify:
-                if ref in at:
-                    add(_edge((vertex, 2 * at[ref], True, "notify", index)))
-            if notify:
-                self._chained(notify, vertex, True)
-
-    def _chained(self, chained: Chained, vertex: int, refresh: bool) -> None:
-        for ref, chain in chained.get(self.refs[vertex >> 1], ()):
-            if ref in self.at:
-                self.edges.append(Edge(vertex, 2 * self.at[ref], refresh, "chain", chain))
+            for relation in RELATIONS:
+                for ref in getattr(resource, relation):
+                    if ref in self.at:
+                        ends = _ends(relation, 2 * index, 2 * self.at[ref])
+                        self.edges.append(Edge(*ends, relation in _REFRESHING, relation, index))
+                for ref, chain in chained.get(relation, {}).get(self.refs[index], ()):
+                    if ref in self.at:
+                        self.edges.append(Edge(2 * index, 2 * self.at[ref], relation in _REFRESHING, "chain", chain))
 
     def _automatic(self, resources: Sequence[Resource]) -> None:
         """A candidate counts if it is in the catalog and nothing lies between the two yet, in either direction."""
-        if not any(resource.auto for resource in resources):
-            return
         related = {(edge.source, edge.target) for edge in self.edges}
         for index, resource in enumerate(resources):
-            if not resource.auto:
-                continue
-            for relation in RELATIONS:
+            for relation in RELATIONS if resource.auto else ():
                 for candidate in resource.auto.get(relation, ()):
                     other = self._candidate(candidate)
                     if other is None or (2 * index, 2 * other) in related or (2 * other, 2 * index) in related:
                         continue
-                    ends = (2 * other, 2 * index) if relation in ("require", "subscribe") else (2 * index, 2 * other)
+                    ends = _ends(relation, 2 * index, 2 * other)
                     related.add(ends)
-                    refresh = relation in ("subscribe", "notify")
-                    self.edges.append(Edge(*ends, refresh, f"automatic {relation}", index))
+                    self.edges.append(Edge(*ends, relation in _REFRESHING, f"automatic {relation}", index))
 
     def _candidate(self, candidate: str | FirstOf) -> int | None:
         names = candidate if isinstance(candidate, FirstOf) else (candidate,)
@@ -175,9 +151,9 @@ class Graph:
         first = out[begin].append
         for content in self.contents[index]:
             last = 2 * content
-            first(_edge((begin, last, True, "containment", index)))
+            first(Edge(begin, last, True, "containment", index))
             last += self.is_container[content]
-            out[last].append(_edge((last, end, True, "containment", index)))
+            out[last].append(Edge(last, end, True, "containment", index))
 
     # Asking it
 
@@ -215,15 +191,23 @@ class Graph:
         if edge.kind == "containment":
             return self._contained(edge, edge.by)
         if edge.kind.startswith("automatic"):
-            return f"{edge.kind} of {ref}", self.origins[edge.by]
+            return f"{edge.kind} of {ref}", self._resources[edge.by].origin
         other = self.refs[(edge.target if edge.source >> 1 == edge.by else edge.source) >> 1]
         return f"{edge.kind} of {ref}", resource.related_at.get(f"{edge.kind} {other}") or resource.origin
 
     def _contained(self, edge: Edge, container: int) -> tuple[str, Origin | None]:
         content = (edge.target if edge.source == 2 * container else edge.source) >> 1
         if content == container:
-            return f"{self.refs[container]} is empty", self.origins[container]
-        return f"{self.refs[content]} stands in {self.refs[container]}", self.origins[content]
+            return f"{self.refs[container]} is empty", self._resources[container].origin
+        return f"{self.refs[content]} stands in {self.refs[container]}", self._resources[content].origin
+
+
+_REFRESHING = ("subscribe", "notify")
+
+
+def _ends(relation: str, own: int, other: int) -> tuple[int, int]:
+    """The source and the target of a relation that the vertex *own* has with another one."""
+    return (other, own) if relation in ("require", "subscribe") else (own, other)
 
 
 def in_order(graph: Graph, ranks: Sequence[int] | None = None) -> list[int]:

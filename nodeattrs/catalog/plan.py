@@ -105,11 +105,6 @@ class Plan:
     def _unknown(self) -> Iterator[ReferenceNotFound]:
         known = self.catalog.resources
         for ref, resource in self.resources.items():
-            for other in resource.require + resource.subscribe + resource.before + resource.notify:
-                if other not in known:
-                    break
-            else:
-                continue
             for name in _written(resource):
                 for other in getattr(resource, name):
                     if other not in known:

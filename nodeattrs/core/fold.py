@@ -101,12 +101,10 @@ class Fold:
         from_top: bool = False,
         opening: Policy | None = None,
     ) -> None:
-        if type(policy) is not Policy:
-            _require_policy(policy, "of a fold")
-        if type(children) is not tuple or not _LAID.issuperset(map(type, children)):
-            for child in _entries(children):
-                if not isinstance(child, (Layer, Fold)):
-                    raise wrong_argument("each child of a Fold", "a Layer or a Fold", child, "Layer({...})")
+        _require_policy(policy, "of a fold")
+        for child in _entries(children):
+            if not isinstance(child, (Layer, Fold)):
+                raise wrong_argument("each child of a Fold", "a Layer or a Fold", child, "Layer({...})")
         self.children, self.policy, self.from_top, self.opening = children, policy, from_top, opening
 
     def layers(self) -> Iterator[Layer]:
@@ -118,9 +116,6 @@ class Fold:
                 yield child
             else:
                 yield from child.layers()
-
-
-_LAID = frozenset((Layer, Fold))
 
 
 class Folded:
@@ -262,12 +257,7 @@ def children_of(layers: Iterable[Layer | Fold | Any]) -> tuple[Layer | Fold, ...
 
     raises: BadArgument, for anything else
     """
-    return tuple(
-        [
-            entry if type(entry) in _LAID else _laid(entry, number)
-            for number, entry in enumerate(layers if type(layers) is list else _entries(layers), 1)
-        ]
-    )
+    return tuple(_laid(entry, number) for number, entry in enumerate(_entries(layers), 1))
 
 
 def _entries(layers: Any) -> Iterable[Any]:

@@ -93,7 +93,7 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, An
     always, cells = (policy.always, policy.cells) if by_key is None else (_NONE, _NO_CELLS)
     created = IN_PLACE.get()
     is_ours = created is not None and len(lower) > len(upper) and created.owns(lower, lo, up)
-    out, origins = (lower, lo) if is_ours else _copied(lower, lo, up)
+    out, origins = (lower, lo) if is_ours else (lower.copy(), None if up is None else origins_by_key(lo, lower))
     up = up if origins is None or type(up) is int or type(up) is dict else origins_by_key(up, upper)
     apart = type(up) is dict
     try:
@@ -123,13 +123,6 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, An
     if origins is not None and not out:
         return out, gathered(lo, up)  # nothing is left to carry what was set
     return (out, origins) if created is None else created.register(out, origins)
-
-
-def _copied(lower: dict[Any, Any], lo: Origins, up: Origins) -> tuple[dict[Any, Any], Origins]:
-    # Written out for the two that are common: this is done for every map.
-    known = lo.copy() if type(lo) is dict else dict.fromkeys(lower, lo) if type(lo) is int else lo
-    spread_out = type(known) is dict or lo is None
-    return lower.copy(), None if up is None else known if spread_out else origins_by_key(known, lower)
 
 
 def _handled(

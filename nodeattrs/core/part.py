@@ -302,12 +302,7 @@ def _concat(first: Part, second: Part) -> Part:
 
 
 def _each(part: Part) -> list[Origins]:
-    # Written out for the two that are common.
-    origins = part.origins
-    kind = type(origins)
-    if kind is list or kind is int:
-        return origins if kind is list else [origins] * len(part.value)
-    return origins_by_index(origins, len(part.value))
+    return origins_by_index(part.origins, len(part.value))
 
 
 @handler(total=True, regroups=True)
@@ -319,11 +314,7 @@ def unite(lower: Part, upper: Part) -> Part:
     source: Ruby's `Array#|`, semantics of Chef's merge inside a level
     """
     created = IN_PLACE.get()
-    return created.unite(lower, upper) if created is not None and created.lists else _united(lower, upper)
-
-
-def _united(lower: Part, upper: Part) -> Part:
-    return _union(lower, upper)[0]
+    return created.unite(lower, upper) if created is not None and created.lists else _union(lower, upper)[0]
 
 
 _Union = tuple[Part, dict[Any, int]]

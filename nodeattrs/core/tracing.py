@@ -371,7 +371,6 @@ class _Laid(NamedTuple):
 
 _Here = _Value | _Product | _Row
 _EMPTY = _Value(ABSENT, ())
-_new: Any = tuple.__new__  # of a named tuple, without a frame of its own
 
 
 class _Walker:
@@ -473,7 +472,7 @@ class _Walker:
             return _Value(ABSENT, (), unknown=sources(origins) if value.may_set(self.path) else ())
         if type(origins) is int:
             value = self.trees[origins] = value if self.given is None else self.given[origins]
-            origins = _new(At, (origins, ()))
+            origins = At(origins, ())
         return _Value(without_places(value, origins, self.gone) if self.gone else value, origins)
 
     def changed(self, before: _Here, step: Step) -> _Here:
@@ -665,7 +664,7 @@ class _Walker:
         value = holder.get(key, ABSENT) if isinstance(holder, dict) else dig(holder, (key,))
         if value is ABSENT:
             return _EMPTY.with_unknown(here.unknown) if here.unknown else _EMPTY
-        at = _new(At, (origins[0], (*origins[1], key))) if type(origins) is At else origins_at(origins, key)
+        at = At(origins.source, (*origins.path, key)) if type(origins) is At else origins_at(origins, key)
         return _Value(value, at, unknown=here.unknown)
 
     def row_entry(self, here: _Row, key: Any, path: Path) -> _Here:
@@ -779,7 +778,7 @@ def _sides(so_far: _Here, new: _Here, from_top: bool) -> tuple[_Here, _Here]:
 
 def _map_row(policy: Policy, so_far: _Here, new: _Here, from_top: bool, meets: bool = True) -> _Row:
     """Two maps that meet under a policy; those that have met before go on."""
-    last = _new(_Laid, (new, policy, from_top, meets))
+    last = _Laid(new, policy, from_top, meets)
     if isinstance(so_far, _Row):
         return _Row(so_far.base, so_far, last, losses=so_far.losses)
     return _Row(so_far, so_far, last)

@@ -104,9 +104,6 @@ def parse(text: str) -> Path:
     """
     if text.strip() in ("", "(root)"):
         return ()
-    words = text.split(".")
-    if all(map(is_word, words)):
-        return tuple(words)
     steps: list[str | int] = []
     at = 0
     while True:

@@ -26,7 +26,6 @@ from nodeattrs.node.maps import (
     WorkedList,
     element_setters,
     last_mark,
-    owned_copy,
     renumbered_marks,
     set_by_at,
     setters,
@@ -175,16 +174,10 @@ class Intake:
 
     def _set_by_run(self, level: str, tree: Mapping[Any, Any], depth: int) -> None:
         """As so many stores of the run itself, each of the value of a key. depth: its statement counts from there"""
-        component, ledger = self._trees[level], self._ledger
-        with ledger.lock:
-            mark = (
-                ledger.marks.number_of(ledger.marks.known_setter(_RUN), RUN_ITSELF, depth) if ledger.provenance else 0
-            )
-            slot, has_two_slots = component.lower, component.lower != component.upper
+        component = self._trees[level]
+        with SetterBlock(self._node, _RUN):
             for key, value in tree.items():
-                if key in ledger.trees[slot] or (has_two_slots and key in ledger.trees[component.upper]):
-                    component.detach((key,))
-                ledger.put(slot, (key,), value, mark)
+                component.store((key,), value, depth=depth)
 
 
 def facts_of(node: Attributes) -> dict[Any, Any]:
@@ -266,7 +259,7 @@ def _settle(component: ComponentTree, tree: Mapping[Any, Any], locator: Locator)
     What of the slot is such data now, entry by entry; nothing where there may be secrets in it.
     """
     ledger = component.ledger
-    if ledger.secrets is not None and ledger.secrets.concern(tree):
+    if ledger.secrets is not None and ledger.secrets.may_concern(tree):
         replace_slot(component, tree, locator)
         return {}
     with ledger.lock:
@@ -346,7 +339,7 @@ def _moved(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
                 ledger.put(lower, at, OwnedMap((), value.origin), value.origin)
             _moved(ledger, lower, value, at)
         elif meets:
-            _moved(ledger, lower, owned_copy(value, last_mark(set_by)), at)
+            _moved(ledger, lower, OwnedMap(value, last_mark(set_by)), at)
         elif isinstance(set_by, list):
             ledger.put(lower, at, value, 0, set_by)
         else:

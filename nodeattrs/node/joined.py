@@ -8,8 +8,7 @@ the two equal. It knows no views.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
-from itertools import product
+from functools import cache
 from typing import Any
 
 from nodeattrs.core.part import Part
@@ -75,32 +74,19 @@ def joined_roots(trees: Sequence[Any], branch: Branch) -> Any:
     Empty trees are left out, but not an empty map that a recipe assigned: it hides other values.
     trees: by slot number
     """
-    # An empty map that a recipe assigned stays: it hides what others say.
-    empty = {number for number, tree in enumerate(trees) if not tree and type(tree) is not AssignedMap}
-    left = _left(branch, frozenset(empty))
-    if left is None:
-        return {}
-    return _rooted(trees, left, AssignedMap in map(type, trees)) if isinstance(left, Branch) else trees[left]
+    root = _rooted(trees, branch)
+    return {} if root is ABSENT else root
 
 
-@lru_cache(maxsize=1_024)
-def _left(branch: Branch, empty: frozenset[int]) -> Branch | int | None:
-    """A branch without some of its trees: the one that is left of it, or None."""
-    children = (_left(child, empty) if type(child) is Branch else child for child in branch.children)
-    left = tuple(child for child in children if child is not None and child not in empty)
-    return Branch(branch.policy, left) if len(left) > 1 else left[0] if left else None
+def _rooted(trees: Sequence[Any], branch: Branch) -> Any:
+    parts = (
+        _rooted(trees, child) if isinstance(child, Branch) else _unless_empty(trees[child]) for child in branch.children
+    )
+    return joined(branch.policy, parts)
 
 
-def _rooted(trees: Sequence[Any], branch: Branch, hides: bool) -> Any:
-    parts = [_rooted(trees, child, hides) if isinstance(child, Branch) else trees[child] for child in branch.children]
-    return joined(branch.policy, parts) if hides or not _meets(branch.policy) else Joined(branch.policy, parts)
-
-
-@cache
-def _meets(policy: Policy) -> bool:
-    """Whether maps meet under that policy itself, joined or not."""
-    verdicts = [policy.verdict(*kinds) for kinds in product((OwnedMap, Joined), repeat=2)]
-    return all(type(verdict) is Meet and verdict.policy is policy for verdict in verdicts)
+def _unless_empty(tree: Any) -> Any:
+    return tree if tree or type(tree) is AssignedMap else ABSENT
 
 
 def keys_of(part: Any) -> dict[Any, None]:

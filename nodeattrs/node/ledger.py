@@ -23,7 +23,7 @@ from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
 from nodeattrs.node.history import Chronicle, Event
 from nodeattrs.node.joined import entry_at, evaluated, joined_roots, unevaluated_copy
-from nodeattrs.node.maps import Branch, Joined, OwnedMap, owned_copy, setters_at, writable_copy
+from nodeattrs.node.maps import Branch, Joined, OwnedMap, setters_at, writable_copy
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import EARLY, Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
@@ -332,7 +332,7 @@ class Ledger(dict[Any, Any]):
         elif isinstance(below, OwnedMap):
             new = writable_copy(below)
         elif type(below) is dict:
-            new = owned_copy(below, set_by if isinstance(set_by, int) else 0)
+            new = OwnedMap(below, set_by if isinstance(set_by, int) else 0)
         else:
             raise InternalError(f"a write went through a {type(below).__name__}, at the step {step!r}")
         new.since = self._handed_out

@@ -49,10 +49,7 @@ def element_setters(set_by: SetBy, path: Path, length: int) -> list[Origins]:
     path:   of the list in its slot
     length: the number of elements
     """
-    return set_by if isinstance(set_by, list) else [_new(At, (set_by, (*path, index))) for index in range(length)]
-
-
-_new: Any = tuple.__new__  # of an `At`, without a frame of its own
+    return set_by if isinstance(set_by, list) else [At(set_by, (*path, index)) for index in range(length)]
 
 
 def first_marks(set_by: SetBy) -> tuple[int, ...]:
@@ -139,11 +136,6 @@ class AssignedMap(OwnedMap):
     """A map that a recipe assigned as a whole: it hides the attribute files' values below its path."""
 
     __slots__ = ()
-
-
-def owned_copy(frozen: dict[Any, Any], origin: int) -> OwnedMap:
-    """An owned map with the entries of a frozen one, all with the mark *origin*. cost: a shallow copy"""
-    return OwnedMap(frozen, origin)
 
 
 def writable_copy(original: OwnedMap) -> OwnedMap:

@@ -12,7 +12,7 @@ from typing import Any
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.node.history import Chronicle
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import OwnedMap, SetBy, last_mark
+from nodeattrs.node.maps import OwnedMap, SetBy, last_mark, writable_copy
 
 
 def ledger_at_mark(ledger: Ledger, mark: int, path: Path) -> Ledger:
@@ -58,7 +58,7 @@ class _Moment:
             here, who = same.get(key, ABSENT), same.origins.get(key, same.origin)
             was, by = self.before(slot, (*at, key), here, who)
             if was is not here or by != who:
-                value = _with(value if value is not same else _copy(same), key, was, by)
+                value = _with(value if value is not same else writable_copy(same), key, was, by)
         return value, set_by
 
     def overwritten(self, slot: int, at: Path) -> tuple[Any, SetBy]:
@@ -84,12 +84,6 @@ class _Moment:
         """The events that were; None where there was none."""
         events = [one for one in of.events() if max(one.by, last_mark(one.set_by)) < self.last]
         return Chronicle.from_events(events, of.dropped) if events else None
-
-
-def _copy(value: OwnedMap) -> OwnedMap:
-    copy = type(value)(value, value.origin)
-    copy.origins = value.origins.copy()
-    return copy
 
 
 def _with(value: OwnedMap, key: Any, entry: Any, set_by: SetBy) -> OwnedMap:

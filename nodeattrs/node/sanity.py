@@ -17,8 +17,7 @@ def contradictions(ledger: Ledger) -> Iterator[str]:
     looked at
     """
     for slot, tree in enumerate(ledger.trees[1:], 1):
-        if not _is_untouched(tree):
-            yield from _Slot(ledger, slot).faults(tree, ())
+        yield from _Slot(ledger, slot).faults(tree, ())
     for path, chronicles in ledger.history.items():
         for (slot, _), chronicle in chronicles.items():
             if len(chronicle.events()) > HISTORY_BOUND:
@@ -46,14 +45,6 @@ def _are_marks(ledger: Ledger, set_by: Any, path: Path) -> bool:
 
 def _fits(value: Any, set_by: Any) -> bool:
     return not isinstance(set_by, list) or (isinstance(value, list) and len(value) == len(set_by))
-
-
-def _is_untouched(tree: Any) -> bool:
-    """Whether a slot is as every slot begins: nothing can be wrong with it, and most are so."""
-    return type(tree) is OwnedMap and not tree and not tree.origins and tree.origin is _NOBODY
-
-
-_NOBODY = OwnedMap().origin
 
 
 class _Slot:

@@ -6,10 +6,9 @@ content. Where the file has changed since, the version that ran is looked for in
 
 from __future__ import annotations
 
-import io
 import os
-import tokenize
 from collections.abc import Iterable, Iterator, Sequence
+from importlib.util import decode_source
 from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.claim import Locator
@@ -144,8 +143,7 @@ def python_text(content: bytes) -> str:
     "" where it cannot be decoded.
     """
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
-        text = io.TextIOWrapper(io.BytesIO(content), encoding).read()
+        text = decode_source(content)
     except (SyntaxError, LookupError, UnicodeDecodeError):
         return ""
     return text if not text or text.endswith("\n") else f"{text}\n"

@@ -10,7 +10,7 @@ from typing import Any
 
 from nodeattrs.core.claim import UNKNOWN, Cause, LocatorBelow, Origin
 from nodeattrs.core.origins import At, Origins, Patched
-from nodeattrs.core.tree import SCALARS, Path, copied, dig, is_json
+from nodeattrs.core.tree import NO_ENTRIES, SCALARS, Path, copied, dig, is_json
 from nodeattrs.formats.documents import DocumentLocator
 from nodeattrs.node.causes import causes_of, imported_sources
 from nodeattrs.node.documents import FAILED, FORMAT, VERSION, computed_or_failure, json_ready
@@ -26,7 +26,6 @@ from nodeattrs.node.slot_names import FACTS
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.values import Deferred, Sensitive, Symbol, Withheld
 
-NOTHING: Mapping[Any, Any] = {}
 _FACTS = next(slot.number for slot in SLOTS if slot.source == FACTS)
 
 
@@ -39,7 +38,7 @@ def snapshot_document(
     causes: whether the causes of all values are included
     """
     with ledger.lock:
-        slots = snapshot_ledger(ledger, ledger.settled if shared else NOTHING, causes=causes)
+        slots = snapshot_ledger(ledger, ledger.settled if shared else NO_ENTRIES, causes=causes)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -53,7 +52,7 @@ def snapshot_document(
 
 def snapshot_ledger(
     ledger: Ledger,
-    settled: Mapping[Any, Any] = NOTHING,
+    settled: Mapping[Any, Any] = NO_ENTRIES,
     only: Iterable[int] = range(1, len(SLOTS) + 1),
     causes: bool = False,
 ) -> dict[str, Any]:
@@ -67,7 +66,7 @@ def snapshot_ledger(
     slots = {
         str(slot.number): _packed_map(
             ledger.trees[slot.number if slot.number in wanted else 0],  # which is empty
-            settled=settled if slot.number == _FACTS else NOTHING,
+            settled=settled if slot.number == _FACTS else NO_ENTRIES,
         )
         for slot in SLOTS
     }
@@ -410,10 +409,12 @@ def packed(value: Any, evaluate: bool = True, whole: bool = True) -> Any:
     return {"y": str(value)} if type(value) is Symbol else value
 
 
-def _packed_map(value: dict[Any, Any], evaluate: bool = True, settled: Mapping[Any, Any] = NOTHING) -> dict[str, Any]:
+def _packed_map(
+    value: dict[Any, Any], evaluate: bool = True, settled: Mapping[Any, Any] = NO_ENTRIES
+) -> dict[str, Any]:
     """A map entry by entry. settled: entries that are JSON for certain, which are not copied"""
     owned = value if isinstance(value, OwnedMap) else None
-    origins = NOTHING if owned is None else owned.origins
+    origins = NO_ENTRIES if owned is None else owned.origins
     pairs = []
     for key, inner in value.items():
         if type(inner) in SCALARS:

@@ -77,6 +77,11 @@ def first_of(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: "1 node", "2 nodes"."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 def in_columns(rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> Iterator[list[str]]:
     """Yield the cells of each row, padded to the width of their column; the last cell of a row is not padded.
 
