@@ -81,7 +81,8 @@ class Found(NamedTuple):
 
 
 class Following:
-    """Traces one value through the forms of expressions; Flow adds names and calls.
+    """Finds the expressions that one value comes from (`sources`): literals and operators here; `Flow` adds names and
+    calls. Use one for one value.
 
     value:   the value to explain; ABSENT: it is not known, so that every possible source is returned
     imports: a function from (module name, importing file) to its Code; None for a module outside of the repository

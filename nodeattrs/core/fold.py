@@ -269,7 +269,7 @@ def _entries(layers: Any) -> Iterable[Any]:
 
 
 def _laid(entry: Any, number: int) -> Layer | Fold:
-    """One of the layers that somebody gave to a fold."""
+    """The Layer or Fold for an entry of *layers*. raises: BadArgument"""
     if isinstance(entry, (Layer, Fold)):
         return entry
     if isinstance(entry, dict):

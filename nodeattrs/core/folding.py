@@ -205,7 +205,7 @@ _KINDS: dict[type, type] = {_Turned: dict, _Lists: list}
 
 
 class _Below:
-    """Lays parts below a result, which nobody else changes.
+    """Lays parts below a result; the caller gives the result up.
 
     A merged map has the keys of the lower side first, so each part goes in front of the result. Here a map that has met
     another is kept the wrong way round, and lists that are joined as a row; who looks has them turned and joined once.
@@ -318,7 +318,7 @@ _MANY = 16
 """From so many parts on, what is laid below them is kept in a form of its own."""
 
 NOTHING = Part(ABSENT, ())
-"""A part of nobody, with nothing in it."""
+"""A part without a value and without a source."""
 
 
 Change = Callable[[Part, Part], Part]

@@ -232,7 +232,7 @@ def _field(value: Any, field: Any) -> Any:
     return value.get(field, ABSENT) if isinstance(value, dict) else ABSENT
 
 
-# --- whatever somebody else made
+# --- values that other code made
 
 
 def remade(before: Part, value: Any, source: int | At) -> Part:
@@ -276,7 +276,7 @@ def _remade_list(before: Part, value: list[Any], source: int | At) -> Part:
     return Part(value, [origins.pop() if origins else one for origins, one in zip(left, who, strict=True)])
 
 
-# --- lists and maps that grow in place: nobody keeps what lies between
+# --- lists and maps that grow in place: results in between are not kept
 
 FEW = 8
 """So few entries are copied as fast as they are looked up."""
@@ -374,7 +374,7 @@ class InPlace:
 
     `concat` and `unite` extend lists. For a map, a merge asks `owns`, and writes into the map. An error within `active`
     may leave them half changed.
-    lists: False: callers copy lists, which somebody may hold, and do not ask `concat` or `unite`; maps are extended
+    lists: False: lists are copied, since other code may hold them; only maps are extended
     """
 
     __slots__ = ("_lists", "_maps", "_unions", "lists")
@@ -452,4 +452,4 @@ def _put(known: dict[int, Any], value: Any, entry: Any) -> None:
 
 
 IN_PLACE: ContextVar[InPlace | None] = ContextVar("in_place", default=None)
-"""What grows in the folding that is laying now."""
+"""The lists and maps of the folding that merges now; None outside of a growing one."""

@@ -58,7 +58,7 @@ class Absent:
 ABSENT: Any = Absent()
 
 NO_ENTRIES: dict[Any, Any] = {}
-"""An empty map where nobody gave one: nothing is ever put into it."""
+"""An empty map, for defaults: never put anything into it."""
 
 _BARE = re.compile(r"[A-Za-z_@%/+*:<>=~^$-][^\s.\"']*|\d+[^\s.\"'\d][^\s.\"']*")
 _LONG = 40

@@ -1,6 +1,6 @@
 """Files as layers of a fold, each of their values with its line.
 
-What is encrypted in them is a secret, or an unknown layer; a tag of somebody's own is kept.
+What is encrypted in them is a secret, or an unknown layer; a tag that is not YAML's own is kept.
 """
 
 from __future__ import annotations

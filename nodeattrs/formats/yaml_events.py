@@ -370,7 +370,11 @@ class Builder:
     # --- scalars as PyYAML reads them: `yes` is true, `0644` is octal -------------------
 
     def constructed(self, tag: str, event: Any) -> Any:
-        """The value of a scalar under a tag of YAML's own."""
+        """The value of a scalar under a tag of YAML's own, as PyYAML makes it.
+
+        tag:    the whole tag: "tag:yaml.org,2002:int"
+        raises: DocumentError, where the text is no value of that tag, or a number of too many digits
+        """
         written = event.value
         is_number = tag in (f"{YAML}int", f"{YAML}float")
         try:
@@ -442,7 +446,7 @@ class Repeated(NamedTuple):
 class Safe(Builder):
     """YAML as PyYAML's safe loader reads it: dates, bytes, sets and keys of any scalar type stay what they are.
 
-    Whoever holds such values, cloud-init and Ansible, makes a dialect of it. What an alias
+    The dialects cloud-init and Ansible, which keep such values, are subclasses. What an alias
     repeats is one object; an unknown tag is an error.
 
     texts:    the tags of texts

@@ -52,7 +52,7 @@ Tags = Mapping[str, Callable[[Any], Any]]
 
 
 def read_all(text: Text, budget: Budget, tags: Tags) -> list[Reading]:
-    """What each document of *text* says, the tags of somebody's own included; one at least.
+    """The Reading of each document of *text*, other tags than YAML's own included; at least one.
 
     tags:   what makes a value of what stands under a tag; under any other it is a `Tagged`
     raises: DocumentError; TooMuch

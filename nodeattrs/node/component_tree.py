@@ -39,7 +39,7 @@ single slot has its value in the second. A bare tuple, since every step of every
 TEXT = {str}
 
 Change = Callable[[Elements, int], Any]
-"""Changes a list in place: it gets its elements, and the mark of whoever changes them."""
+"""Changes a list in place: called with its elements, and the mark of the line that changes them."""
 
 
 def joined_place(file: Any, recipe: Any) -> Place:

@@ -190,7 +190,11 @@ def setters_at(tree: Any, set_by: SetBy, inside: Path, at: Path = ()) -> list[At
 
 
 def set_by_at(tree: OwnedMap, path: Path) -> tuple[SetBy, Any]:
-    """The nearest mark on the way to *path* (for a list the origins of its elements), and the value there or ABSENT."""
+    """Returns (mark, value) of *path*: the mark that set the value, and the value.
+
+    For a list that was united or changed in place, the origins of its elements stand for the mark. Where nothing is
+    set at *path*, the mark is that of the nearest map above, and the value ABSENT.
+    """
     here: Any = tree
     set_by: SetBy = tree.origin
     for step in path:

@@ -78,11 +78,13 @@ class Site:
 
 
 class CodeSite(Site):
-    """An instruction of a code object, as a site. Use `site_of`, which gives one object for all nodes of a process.
+    """The expression that an instruction of running code belongs to.
+
+    Use `site_of`, which gives one object for all nodes of a process.
 
     code:   the code object
-    offset: of the instruction, an even number; an odd one, one more, is a step on the way to the place that the line
-            sets
+    offset: of the instruction, an even number. One more, an odd number, means a step on the way to the place that the
+            line sets
     ran:    the entry of linecache for its file, when the code ran
     """
 
