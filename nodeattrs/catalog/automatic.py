@@ -17,7 +17,7 @@ Parameters = Mapping[str, Any]
 Candidate = str | FirstOf
 
 PLACED = ("File", "Directory", "Link")
-"""The types of resources that stand at a path, of ours; Puppet has the first alone."""
+"""Our types of resources that stand at a path; Puppet has the first one only."""
 
 _PATH = re.compile(r"^(/[\w.\-]+)+", re.MULTILINE)
 _QUOTED = re.compile(r'^"([^"]+)"', re.MULTILINE)

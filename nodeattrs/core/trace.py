@@ -8,7 +8,7 @@ dialects nor files: its callers bring the result of a walk, and a function that 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -264,8 +264,8 @@ def _is_new(claim: Claim, once: bool, seen: dict[Any, int], same: dict[int, int]
 
 def _held(claim: Claim, walk: Walk) -> str:
     """What a map that has nothing at the path has overridden, by rank."""
-    found = (lost.setting.source for lost in walk.overridden if claim.rank in lost.by)
-    return f"its map at {spell(claim.path)} overrides {_ranks(dict.fromkeys(found))}"
+    found = dict.fromkeys(str(lost.setting.source) for lost in walk.overridden if claim.rank in lost.by)
+    return f"its map at {spell(claim.path)} overrides {', '.join(found)}"
 
 
 UNREAD = Unknown("", "it cannot be read")
@@ -461,13 +461,9 @@ def _lines(trace: Trace) -> Iterator[str]:
         )
 
 
-def _ranks(ranks: Iterable[int]) -> str:
-    return ", ".join(map(str, ranks))
-
-
 def _setters(element: Element) -> str:
     setters = [f"{claim.rank} {claim.origin}" for claim in element.claims]
-    return "set by " + (", ".join(setters) or _ranks(element.ranks))
+    return "set by " + (", ".join(setters) or ", ".join(map(str, element.ranks)))
 
 
 def _past(past: Earlier) -> str:

@@ -135,7 +135,7 @@ class _Making:
         return Part(dig(value, way.path), origins)
 
     def only_way(self, ways: Origins, value: object) -> At | None:
-        """The way from which a value was taken unchanged; None where it was computed."""
+        """The way of a value that was taken unchanged; None where it was computed."""
         if type(ways) is not At or ways.source > 0 or value is ABSENT:
             return None
         taken = self.input_at(ways).value
@@ -276,7 +276,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Value(_Place):
-    """A value that sources set, or merged maps; ABSENT where there is none."""
+    """A value that sources set, or merged maps; perhaps ABSENT."""
 
     value: Any
     origins: Origins
@@ -571,7 +571,7 @@ class _Walker:
         return _Value(part.value, part.origins, losses=losses, unknown=here.unknown)
 
     def left_nothing(self, here: _Here, path: Path) -> Iterator[Overridden]:
-        """Yield a loss for each member of a row of maps of which nothing is left."""
+        """Yield a loss for each member of a row of maps that has nothing in the merge."""
         if isinstance(here, _Row) and here.handler is None:
             policy = here.last.policy
             by, rule = sources(self.part(here).origins), (policy, policy.line(dict, dict))
@@ -600,7 +600,7 @@ class _Walker:
             yield here.losses
 
     def made(self, making: _Making, members: dict[int, _Here], path: Path) -> _Product:
-        """The place of a result of a handler or a change; inputs of which nothing is left are losses."""
+        """The place of a result of a handler or a change; inputs without anything in the result are losses."""
         self.has_made = True
         losses: list[Loss] = []
         for side, part in making.inputs.items():
@@ -640,7 +640,7 @@ class _Walker:
     # --- one step down
 
     def below(self, here: _Here, key: Any, path: Path) -> _Here:
-        """The place one step down; through a result of a handler, on to the input from which the entry was taken."""
+        """The place one step down; through a result of a handler, on to the input that the entry was taken from."""
         here = self.joined_lists(here)
         passed: list[Any] = []
         unknown: tuple[int, ...] = ()
@@ -681,7 +681,7 @@ class _Walker:
         return so_far
 
     def made_entry(self, here: _Product, key: Any, path: Path) -> tuple[_Product, At | None]:
-        """An entry of a result, and the way from which it was taken; None where it was not taken unchanged."""
+        """An entry of a result, and its way where it was taken unchanged; else None."""
         making, entry, rest = here.making, self.entry(here, key), (*here.rest, key)
         origins = origins_at(here.ways, key) if entry.stands else ()
         ways = list(wholes(origins, ()))
@@ -711,7 +711,7 @@ class _Walker:
             yield PendingLosses(here.members[way.source], way.path, path)
 
     def left_out(self, making: _Making, entry: _Value, rest: Path, path: Path) -> Iterator[Loss]:
-        """Yield a loss for each setting that an input has at the same steps, and of which nothing is in the result."""
+        """Yield a loss for each setting that an input has at the same steps, and that has nothing in the result."""
         by, rule = sources(making.inputs[min(making.inputs)].origins), making.rule
         if not (making.is_change and by):
             by = sources(entry.origins) or by
@@ -794,7 +794,7 @@ def _list_row(policy: Policy, handler: Handler, so_far: _Here, new: _Here, from_
 
 
 def _emptied(parts: list[Part], from_top: bool) -> Iterator[tuple[Part, tuple[int, ...]]]:
-    """Yield (list, sources) for each list of which nothing is left: the sources of the lists that stay."""
+    """Yield (list, sources) for each list that has nothing in the result: the sources of the lists that stay."""
     order = reversed(parts) if from_top else iter(parts)
     so_far = next(order)
     by = dict.fromkeys(sources(so_far.origins))

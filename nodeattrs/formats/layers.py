@@ -22,9 +22,6 @@ from nodeattrs.formats.encrypted import encrypted_whole, marked, may_be_encrypte
 from nodeattrs.formats.json_comments import may_have_comments, without_comments
 from nodeattrs.kinds import NO_DOCUMENT, SEVERAL_DOCUMENTS
 
-_HOW = {"path": A_PATH, "name": str, "kind": str, "budget": Budget | None, "syntax": str | None}
-_HOW |= {"tags": Mapping | None, "document": int | None}
-
 
 @dataclass(frozen=True, slots=True)
 class LayerReader:
@@ -104,7 +101,15 @@ def _chosen(layers: list[Layer], number: int, file: str) -> Layer:
     return layers[number - 1]
 
 
-@taking(**_HOW)
+@taking(
+    path=A_PATH,
+    name=str,
+    kind=str,
+    budget=Budget | None,
+    syntax=str | None,
+    tags=Mapping | None,
+    document=int | None,
+)
 def read_layer(
     path: str | pathlib.Path,
     name: str = "",

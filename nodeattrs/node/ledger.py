@@ -42,7 +42,7 @@ class Ledger(dict[Any, Any]):
     provenance: False keeps no marks and no history
     root:       gives the folder to which the files of marks are relative
     secrets:    the paths whose values are wrapped as Sensitive when they enter; None: none are
-    early:      whether the current setter writes the attribute file's slots; see `Setter`
+    early:      whether the current setter writes the attribute file's slots; see `EARLY`
     serial:     rises with every change
     rules:      rules for paths, which replace Chef's there
     settled:    top-level facts that never change again: entries of slot 15 that are these objects were not copied
@@ -87,7 +87,7 @@ class Ledger(dict[Any, Any]):
         empty.shared = True
         self.trees: list[OwnedMap] = [empty] * (len(SLOTS) + 1)  # [0] is never used
         self.marks = Marks(root)
-        self.early = self.marks.setter.early
+        self.early = self.marks.setter.kind in EARLY
         self.history: dict[Path, dict[tuple[int, bool], Chronicle]] = {}
         self.provenance = provenance
         self.secrets = secrets

@@ -1,6 +1,4 @@
-"""Whole levels: the writer and the merged view of one, removing a path from several, and all slots merged for
-reading.
-"""
+"""Whole levels: the writer and the merged view of one, and removing a path from several."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ def set_by_at(tree: OwnedMap, path: Path) -> tuple[SetBy, Any]:
     """Returns (mark, value) of *path*: the mark that set the value, and the value.
 
     For a list that was united or changed in place, the origins of its elements stand for the mark. Where nothing is
-    set at *path*, the mark is that of the nearest map above, and the value ABSENT.
+    set at *path*, the nearest map above gives the mark, and the value is ABSENT.
     """
     here: Any = tree
     set_by: SetBy = tree.origin

@@ -23,6 +23,7 @@ from nodeattrs.node.sites import Calls, CodeLocator, Site, site_of
 
 ATTRIBUTE_FILE, RUN = "attribute file", "run"
 EARLY = frozenset({ATTRIBUTE_FILE, RUN})
+"""The kinds of setters that set values before the first recipe: they write the attribute file's slot of a component."""
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
@@ -37,14 +38,6 @@ class Setter(NamedTuple):
     kind: str
     name: str = ""
     locator: Locator | None = None
-
-    @property
-    def early(self) -> bool:
-        """Whether it writes the attribute file's slot of a component; all other setters write the recipe's.
-
-        Early are attribute files, and the run itself: both set values before the first recipe.
-        """
-        return self.kind in EARLY
 
 
 CALLER = Setter("caller")

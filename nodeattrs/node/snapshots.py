@@ -80,19 +80,15 @@ def snapshot_ledger(
     return document | {name: part for name, part in parts.items() if part}
 
 
-def _blank() -> dict[str, Any]:
-    return {"kind": UNKNOWN.kind}
-
-
 def _packed_marks(
     ledger: Ledger, slots: Collection[int], sources: _Sources, causes: Mapping[int, Mapping[Path, tuple[Cause, ...]]]
 ) -> list[dict[str, Any]]:
     """The marks with the lines that some slots ask them for; those that nothing refers to are blank."""
     reach = _Reach(ledger, slots)
-    marks = [_blank()]
+    marks: list[dict[str, Any]] = [{"kind": UNKNOWN.kind}]
     for number, mark in enumerate(reach.marks[1:], 1):
         if number not in reach.used:
-            marks.append(_blank())
+            marks.append({"kind": UNKNOWN.kind})
             continue
         packed = _packed_mark(mark, reach.covered.get(number, {}))
         if (code := sources.packed_code(mark.locator)) is not None:
