@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.core.rules import WORDS
-from nodeattrs.core.trace import COLUMNS
 from nodeattrs.dialects.chef.repository.attribute_data import FACT_WORDS as TESTS
 from nodeattrs.dialects.chef.repository.attribute_data import WORDS as DATA_WORDS
 from nodeattrs.formats.documents import SYNTAXES
@@ -31,7 +30,7 @@ _WITH_ACTIONS = ("store", "hiera", "ansible", "bindings", "catalog", "cloud-conf
 _TYPES = {"str": "string", "int": "integer", "num": "number", "bool": "boolean", "null": "null"}
 
 _WHO = {"kind": "str", "name": "str", "file": "str|null", "line": "int|null", "column": "int|null"}
-_SET = {**{column.name: column.shape for column in COLUMNS}, "value?": "any", "slot?": "str"}
+_SET = {"path": "str", "rank": "int", "verb": "str", **_WHO, "value?": "any", "slot?": "str"}
 _PLACE = {"file": "str|null", "line": "int|null", "column": "int|null"}
 _TRACE = {
     "path": "str",
@@ -579,6 +578,11 @@ OUTPUTS: dict[str, Any] = {
     },
     "bindings-matrix": _MATRIX,
     "catalog-check": _CHECK,
+    "catalog-list": {
+        "version": "int",
+        "catalog": "str",
+        "resources": [{"resource": "str", "origin": "@place|null", "reads": ["str"]}],
+    },
     "catalog-order": {
         "version": "int",
         "catalog": "str",
@@ -774,6 +778,7 @@ LINES = {
     "bindings-graph": ["bindings graph --site bindings"],
     "bindings-matrix": ["bindings matrix ssh::port --site bindings", "bindings matrix nosuch --site bindings"],
     "catalog-check": [f"catalog check {_WEB1}"],
+    "catalog-list": ["catalog list --from catalog.json", f"catalog list {_WEB1}"],
     "catalog-order": ["catalog order --from catalog.json"],
     "catalog-graph": ["catalog graph --from catalog.json", f"catalog graph {_WEB1}"],
     "catalog-why": ["catalog why File[/a] File[/b] --from catalog.json"],

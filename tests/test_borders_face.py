@@ -26,7 +26,7 @@ from nodeattrs import (
     read_layer,
     store,
 )
-from nodeattrs.core.budget import Limits, limited, set_limits
+from nodeattrs.core.budget import Limits, limited
 from nodeattrs.core.code import held_back, require_may_run
 from nodeattrs.dialects.chef.checks.checking import checked, faults_of
 from nodeattrs.errors import NodeattrsError
@@ -123,7 +123,6 @@ WRONG: dict[str, list[Callable[[], Any]]] = {
         lambda: limited(3).__enter__(),
         lambda: limited(Limits(), values="many").__enter__(),
         lambda: Limits().replaced(step=3),
-        lambda: set_limits(3),
         lambda: held_back("yes").__enter__(),
         lambda: require_may_run(3),
     ],

@@ -19,6 +19,7 @@ from nodeattrs.node.running import setting_as, walk
 from nodeattrs.node.slots import PAIR
 from nodeattrs.testing import paths, programs
 from tests.effort import examples
+from tests.sane import contradictions_in
 from tests.vectors.chef_program import Program
 
 
@@ -80,7 +81,7 @@ class TestWhatAWriteCopies:
 
         assert type(tree_of(node, 15, "kernel")) is OwnedMap
         assert type(tree_of(node, 15, "cpu")) is dict
-        assert node._check() == []
+        assert contradictions_in(node) == []
 
     def test_the_serial_rises_with_every_change_and_with_no_question(self, node):
         """Writers tell by it whether their place may have moved."""
@@ -94,7 +95,14 @@ class TestWhatAWriteCopies:
         ):
             change()
             serials.append(node._ledger.serial)
-        node.to_dict(), node.get("a"), node.explain("a"), node.snapshot(), node.default.read("a"), node._check()
+        (
+            node.to_dict(),
+            node.get("a"),
+            node.explain("a"),
+            node.snapshot(),
+            node.default.read("a"),
+            contradictions_in(node),
+        )
 
         assert serials == sorted(set(serials))
         assert node._ledger.serial == serials[-1]
@@ -160,7 +168,7 @@ def a_read_after_a_write() -> list[str]:
         for name in ("default", "role_default", "normal", "override", "automatic"):
             assert node["a"]["b"]["c"] is not None
             getattr(node, name)["a"]["b"]["c"] = f"{name} {turn}"
-            wrong += node._check()
+            wrong += contradictions_in(node)
     return wrong + ([] if node["a"]["b"]["c"] == "automatic 1" else ["stale"])
 
 
@@ -324,7 +332,7 @@ class TestCheck:
         node.default["a"]["l"].push(2)
         assert node["a"]["b"]["c"] == 3
         assert list(node["a"]) == ["b", "l"]
-        assert node._check() == []
+        assert contradictions_in(node) == []
         return node
 
     @pytest.mark.parametrize(
@@ -352,7 +360,7 @@ class TestCheck:
         """One contradiction at a time."""
         harm(full)
 
-        assert full._check() != []
+        assert contradictions_in(full) != []
 
     @settings(max_examples=examples(100))
     @given(programs(interleaved=True), st.lists(paths(), max_size=4))
@@ -365,7 +373,7 @@ class TestCheck:
             for path in asked:
                 view = judged.node.read(*path)
                 held.append((view, copy.deepcopy(view)))
-            assert judged.node._check() == []
+            assert contradictions_in(judged.node) == []
         for view, before in held:
             assert repr(view) == repr(before)
 

@@ -21,6 +21,7 @@ from nodeattrs.testing import COMPONENTS, paths, programs, values
 from tests import model
 from tests.effort import examples
 from tests.model import DEFAULTS, OVERRIDES, Fifteen, Model, ModelError, Said, found, in_vectors
+from tests.sane import contradictions_in
 from tests.vectors.cases import HERE, cases_of
 from tests.vectors.chef_program import Program, plain
 from tests.vectors.values import decoded, difference
@@ -205,7 +206,7 @@ def run(program: list[dict[str, Any]], keep: list[Any], whole: bool) -> None:
         expected = answer(judge, operation)
         got = judged.answer(operation, step["speaker"])
         assert difference(expected, got) is None, (number, step)
-        assert judged.node._check() == []
+        assert contradictions_in(judged.node) == []
         if whole:
             assert difference(state(judge), judged.state()) is None, (number, step)
             assert difference(in_vectors(judge.tree()), in_vectors(through(judged.node))) is None, (number, step)
@@ -215,7 +216,7 @@ def run(program: list[dict[str, Any]], keep: list[Any], whole: bool) -> None:
     assert difference(in_vectors(judge.tree()), in_vectors(through(judged.node))) is None
     assert difference(state(judge), judged.state()) is None
     kept.check_all()
-    assert judged.node._check() == []
+    assert contradictions_in(judged.node) == []
 
 
 def test_a_view_of_a_branch_outlives_the_branch():
@@ -286,7 +287,7 @@ class TestAttributeFileAndRecipe:
 
         assert difference(in_vectors(alone.tree()), in_vectors(plain(node))) is None
         assert difference(in_vectors(alone.tree()), in_vectors(through(node))) is None
-        assert node._check() == []
+        assert contradictions_in(node) == []
 
     @settings(max_examples=examples(150), deadline=None)
     @given(programs(min_size=4, interleaved=True))

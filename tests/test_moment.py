@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 
 from nodeattrs import Node, lazy
-from nodeattrs.node.maps import set_by_at
-from nodeattrs.node.moment import quick_setter
 from nodeattrs.node.running import setting_as
 
 TEXTS = {
@@ -79,80 +77,3 @@ class TestMoment:
         text = "default['a'] = 1\ndefault['r'] = lazy(lambda: node['a'])\ndefault['a'] = 2"
 
         assert then(ran(text), "a")[:2] == (2, [3])
-
-
-READ = "\ndefault['r'] = 0"
-CERTAIN = {
-    "one slot": "default['a']['x'] = 1",
-    "the highest of three": "default['a']['x'] = 2\nnode.override['a']['x'] = 3\nnode.force_default['a']['x'] = 4",
-    "over a list": "default['a'] = {'x': [1]}\nnode.override['a']['x'] = 2",
-    "over text": "default['a'] = 'x'\nnode.override['a']['x'] = 2",
-    "overwritten before": "default['a']['x'] = 1\ndefault['a']['x'] = 2",
-    "something else came later": "default['a']['x'] = 1\ndefault['r'] = 0\ndefault['a']['y'] = 2",
-}
-UNCERTAIN = {
-    "a list": "default['a']['x'] = [1]",
-    "null": "default['a']['x'] = None",
-    "overwritten since": "default['a']['x'] = 1\ndefault['r'] = 0\ndefault['a']['x'] = 2",
-    "erased since": "default['a']['x'] = 1\nnode.override['a']['x'] = 2\ndefault['r'] = 0\nnode.rm_override('a', 'x')",
-    "below text": "default['a']['x'] = 1\nnode.override['a'] = 'y'",
-    "assigned as a whole": "default['a'] = {'y': 1}\nnode.override['a']['y'] = 2",
-    "later": "default['r'] = 0\nnode.override['a']['x'] = 1",
-    "absent": "default['b'] = 1",
-}
-
-
-class TestAShortLook:
-    """
-    Who set a scalar is seen in the highest slot that has it; where that is not certain, the trace is asked.
-    """
-
-    def setter(self, text: str, path: tuple[str, ...]):
-        node = ran(text + ("" if "'r'" in text else READ))
-        by = set_by_at(node._ledger.trees[2], ("r",))[0]
-        return node, quick_setter(node._ledger, by, path)
-
-    @pytest.mark.parametrize("text", CERTAIN.values(), ids=CERTAIN)
-    def test_where_it_is_certain_it_is_what_the_trace_says(self, text):
-        node, found = self.setter(text, ("a", "x"))
-
-        claim = node.trace("a.x").winner.claim
-        assert found is not None
-        assert (claim.origin, claim.value) == (node._ledger.marks.place(found[0])[0], found[1])
-
-    @pytest.mark.parametrize("text", UNCERTAIN.values(), ids=UNCERTAIN)
-    def test_where_it_is_not_nothing_is_said(self, text):
-        _, found = self.setter(text, ("a", "x"))
-
-        assert found is None
-
-    @pytest.mark.parametrize(
-        ("text", "certain"),
-        [
-            ("default['a'] = ['x', 'y']", True),
-            ("default['a'] = ['x', 'y']\nnode.force_default['a'] = ['z']", True),
-            ("default['a'] = ['x', 'y']\nnode.force_default['a'] = ['y', 'z']", False),
-            ("default['a'] = [1, 2, 3]", False),
-            ("default['a'] = ['x', 'y']\nnode.override['a'] = ['z']", False),
-            ("default['a'] = ['x', 'y']\ndefault['a'] = ['x', 'z']", False),
-            ("default['a'] = ['x', 'y']\nnode.normal['a'] = 1", False),
-            ("default['r'] = 1\ndefault['a'] = ['x', 'y']", False),
-        ],
-    )
-    def test_so_is_who_set_an_element_of_lists_that_unite(self, text, certain):
-        """
-        Where all are texts, each stands once, and nothing has happened to them.
-        """
-        node = Node("web1")
-        with setting_as(node, "attribute file", "x"):
-            exec(
-                compile(f"{text}\nif 'r' not in node: default['r'] = node['a']", "x.py", "exec"),
-                {"node": node, "default": node.default},
-            )
-        by = set_by_at(node._ledger.trees[1], ("r",))[0]
-        for index in range(3):
-            found, claim = quick_setter(node._ledger, by, ("a", index)), node.trace(("a", index)).winner
-            assert (found is None) == (not certain or claim is None)
-            if found is not None:
-                origin = node._ledger.marks.place(found[0])[0]
-                assert (claim.claim.origin, claim.claim.value) == (origin, found[1])

@@ -24,6 +24,7 @@ from nodeattrs.store import open_store
 from nodeattrs.store.search import indexed, parse_query, read_tree
 from nodeattrs.testing import layers, trees
 from tests.on_disk import repository
+from tests.sane import contradictions_in
 
 
 def joined(rule: Any, *values: Any, policy: Any = INSIDE) -> Any:
@@ -233,7 +234,7 @@ class TestOnANode:
 
         assert self.EXPECTED == node.to_dict() == fold([plan_of(node)]).value
         assert self.EXPECTED == {key: getattr(node[key], "to_plain", lambda key=key: node[key])() for key in node}
-        assert [] == node._check()
+        assert [] == contradictions_in(node)
 
     def test_inside_one_group(self):
         """

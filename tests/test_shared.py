@@ -19,6 +19,7 @@ from nodeattrs.node.running import merged_shared
 from nodeattrs.store import filtered_snapshot, saved_document
 from tests.edits import leaves
 from tests.on_disk import repository
+from tests.sane import contradictions_in
 
 ATTRIBUTES, RECIPE = "cookbooks/kiln/attributes/default.py", "cookbooks/kiln/recipes/default.py"
 TREE = {"platform": "pottery", "os": {"name": "clay", "tags": ["a", {"b": None}]}, "uptime": 1.5}
@@ -87,7 +88,7 @@ class TestLayers:
 
         assert told(changed) != before
         assert told(run(known, "n2").node) == before
-        assert changed._check() == []
+        assert contradictions_in(changed) == []
 
     @pytest.mark.parametrize(
         "text",

@@ -17,6 +17,7 @@ import pytest
 
 from nodeattrs import Node
 from nodeattrs.node.running import walk
+from tests.sane import contradictions_in
 
 ROUNDS = 400
 
@@ -95,7 +96,7 @@ def together_with_the_writer(node: Node, look: Callable[[], None], readers: int 
         look()
 
     together(write, *[read] * readers)
-    assert node._check() == []
+    assert contradictions_in(node) == []
 
 
 def assert_whole(tree: Any) -> None:
@@ -194,7 +195,7 @@ class TestWriters:
         together(write("a"), write("b"))
 
         assert sum(map(len, node["w"].values())) == 2 * ROUNDS
-        assert node._check() == []
+        assert contradictions_in(node) == []
 
     def test_no_step_hides_what_came_first(self, node):
         """One thread sets a value with all steps in one subscript, where another one steps in and makes a map."""
@@ -211,7 +212,7 @@ class TestWriters:
 
         together(set_each, step_in)
         assert {1} == {*map(node["s"].__getitem__, keys)}
-        assert node._check() == []
+        assert contradictions_in(node) == []
 
     def test_no_in_place_work_is_lost(self, node):
         """Each push sees the list as the one before left it."""
@@ -228,7 +229,7 @@ class TestWriters:
 
         assert len(node["l"]) == 2 * ROUNDS
         assert [one for one in node["l"] if one.startswith("a")] == [f"a{number}" for number in range(ROUNDS)]
-        assert node._check() == []
+        assert contradictions_in(node) == []
 
     def test_each_claim_is_its_own_writers(self, node):
         """Two functions write at once: the line that is named is that of the one whose value is read."""
@@ -273,4 +274,4 @@ class TestWriters:
         together(write, write, read)
 
         assert len(node["l"]) == 2 * ROUNDS
-        assert node._check() == []
+        assert contradictions_in(node) == []

@@ -13,15 +13,11 @@ from typing import Any, ClassVar
 import pytest
 
 from nodeattrs import Node, Sensitive
-from nodeattrs.causes.flow import Code, Flow
-from nodeattrs.causes.following import written_out
 from nodeattrs.cli import main
 from nodeattrs.core.claim import CALLED, READ, UNAVAILABLE, WRITTEN, Origin
-from nodeattrs.core.tree import ABSENT
 from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.run.run import run_node
 from nodeattrs.errors import RecipeFailed
-from nodeattrs.formats.python import PythonText
 from nodeattrs.node.running import setting_as
 from nodeattrs.store.remembered import RepositoryVersions
 from tests.causality.causes import examined, made
@@ -663,27 +659,3 @@ class TestNotSet:
         As before.
         """
         assert "sets it" not in asked("sitee", "--repo", ".", "--facts", "n1.json").err
-
-
-def test_what_a_literal_says_by_itself_is_what_following_it_finds():
-    """
-    All maps of two entries of a small alphabet, and lists: wherever the short look has an answer the long one has it.
-    """
-    values = ["1", "'b'", "{'a': 1}", "x"]
-    entries = [f"{key}: {value}" for key in ("'a'", "1", "'1'", "True", "x") for value in values]
-    entries += ["**{'a': 1}", "**x"]
-    texts = [f"{{{one}, {other}}}" for one in entries for other in entries]
-    texts += [f"[{one}, {other}]" for one in [*values, "*x"] for other in [*values, "*x"]]
-    answered = 0
-    for text in [*texts, *values]:
-        code = Code(PythonText("default.py", f"v = {text}"))
-        (statement,) = code.text.tree.body
-        for path in ((), ("a",), (1,), ("1",), (True,), ("a", "a"), (0, "a"), (2,)):
-            for value in (1, "b", "1", {"a": 1}, ABSENT):
-                written = written_out(statement.value, path, value)
-                if written is not None:
-                    answered += 1
-                    assert [("literal", written, True)] == [
-                        (one.what, one.node, one.exact) for one in Flow(value).sources(code, statement.value, path)
-                    ], (text, path, value)
-    assert answered > 1_000

@@ -6,6 +6,7 @@ asking Puppet 7.23 for the edges of compiled catalogs (`tests/oracles/catalog_mo
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -14,6 +15,9 @@ from nodeattrs.catalog.resources import FirstOf
 
 Parameters = Mapping[str, Any]
 Candidate = str | FirstOf
+
+PLACED = ("File", "Directory", "Link")
+"""Our types of resources that stand at a path; Puppet has the first one only."""
 
 _PATH = re.compile(r"^(/[\w.\-]+)+", re.MULTILINE)
 _QUOTED = re.compile(r'^"([^"]+)"', re.MULTILINE)
@@ -48,18 +52,19 @@ def _who(kind: str, value: Any) -> Iterator[str]:
             yield f"{kind}[{name}]"
 
 
-def _above(path: str, kind: str = "File") -> FirstOf:
-    """The nearest directory above a path that is managed."""
+def nearest_first(path: str, *kinds: str) -> FirstOf:
+    """The candidates for a path: each directory above it, as a resource of each of *kinds*, the nearest first."""
     found: list[str] = []
-    while path not in ("/", ""):
-        path = path.rstrip("/").rpartition("/")[0].rstrip("/") or ("/" if path[0] == "/" else "")
-        found.append(f"{kind}[{path}]")
+    above = posixpath.dirname(path.rstrip("/"))
+    while above not in ("", path):
+        found.extend(f"{kind}[{above}]" for kind in kinds)
+        path, above = above, posixpath.dirname(above)
     return FirstOf(found)
 
 
 def _file(title: str, parameters: Parameters) -> Iterator[Candidate]:
     path = parameters.get("path")
-    yield _above(path if isinstance(path, str) else title)
+    yield nearest_first(path if isinstance(path, str) else title, "File")
     for target in _texts(parameters.get("target")):
         yield f"File[{target}]"
     for kind, who in (("User", "owner"), ("Group", "group")):
@@ -99,7 +104,7 @@ def _cron(title: str, parameters: Parameters) -> Iterator[Candidate]:
 
 def _mount(title: str, parameters: Parameters) -> Iterator[Candidate]:
     """Every mount above it, not the nearest alone."""
-    yield from _above(str(parameters.get("name", title)), "Mount")
+    yield from nearest_first(str(parameters.get("name", title)), "Mount")
 
 
 def below(mount: str, paths: Iterable[str]) -> list[str]:

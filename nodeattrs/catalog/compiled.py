@@ -244,8 +244,6 @@ def _flat(value: Any) -> Sequence[Any]:
     """What stands in a value, which may be none, and in lists of it."""
     if not isinstance(value, list):
         return () if value is None else (value,)
-    if list not in map(type, value) and None not in value:
-        return value
     return [inner for one in value for inner in (_flat(one) if isinstance(one, list) else (one,)) if inner is not None]
 
 

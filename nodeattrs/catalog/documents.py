@@ -11,10 +11,10 @@ Fields of a resource beside these: kind, in, require, subscribe, before, auto, v
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
+from nodeattrs.catalog.automatic import PLACED, nearest_first
 from nodeattrs.catalog.catalog import Catalog
 from nodeattrs.catalog.resources import CONTAINERS, RELATIONS, FirstOf, Resource
 from nodeattrs.core.claim import Locator, Origin
@@ -49,18 +49,6 @@ def catalog_from(
             reader.refuse("a chain must be a text", ("chains", index))
         catalog.relate(text, reader.origin(("chains", index)))
     return catalog
-
-
-def nearest_first(path: str) -> FirstOf:
-    """The candidates for a path: each directory above it as File, Directory and Link, the nearest first."""
-    found: list[str] = []
-    above = posixpath.dirname(path.rstrip("/"))
-    while above not in ("", path):
-        found.extend(f"{kind}[{above}]" for kind in ("File", "Directory", "Link"))
-        if above == "/":
-            break
-        above = posixpath.dirname(above)
-    return FirstOf(found)
 
 
 class _Reader:
@@ -146,7 +134,7 @@ class _Reader:
         if ref.type == "File":
             more: list[str | FirstOf] = []
             if isinstance(entry.get("path"), str):
-                more.append(nearest_first(entry["path"]))
+                more.append(nearest_first(entry["path"], *PLACED))
             if isinstance(entry.get("target"), str):
                 more.append(f"File[{entry['target']}]")
             if more:

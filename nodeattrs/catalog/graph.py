@@ -9,10 +9,10 @@ resources before a class of m costs 2 (n + m) + 1 edges.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from heapq import heapify, heappop, heappush
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from nodeattrs.catalog.resources import RELATIONS, FirstOf, Related, Resource
 from nodeattrs.core.claim import Origin
@@ -45,10 +45,6 @@ class Edge(NamedTuple):
     by: int | Related
 
 
-_edge = cast("Callable[[tuple[int, int, bool, str, int | Related]], Edge]", partial(tuple.__new__, Edge))
-"""As `Edge._make`, in a third of the time: half of a graph is made of these calls."""
-
-
 class Graph:
     """The graph of a catalog's relationships. A relationship with a resource that is not in the catalog is left out.
 
@@ -65,7 +61,6 @@ class Graph:
         self.refs: list[Ref] = [resource.ref for resource in resources]
         self.at: dict[str, int] = {ref: index for index, ref in enumerate(self.refs)}
         self.is_container = [resource.kind != "resource" for resource in resources]
-        self.origins: list[Origin | None] = [resource.origin for resource in resources]
         self._resources = resources
         self.edges: list[Edge] = []
         self._explicit(resources, before, notify)
@@ -77,49 +72,30 @@ class Graph:
     # Making it
 
     def _explicit(self, resources: Sequence[Resource], before: Chained, notify: Chained) -> None:
-        at, add = self.at, self.edges.append
+        # References that lead nowhere are the plan's faults; here they are passed over.
+        chained = {"before": before, "notify": notify}
         for index, resource in enumerate(resources):
-            vertex = 2 * index
-            # References that lead nowhere are the plan's faults; here they are passed over.
-            for ref in resource.require:
-                if ref in at:
-                    add(_edge((2 * at[ref], vertex, False, "require", index)))
-            for ref in resource.subscribe:
-                if ref in at:
-                    add(_edge((2 * at[ref], vertex, True, "subscribe", index)))
-            for ref in resource.before:
-                if ref in at:
-                    add(_edge((vertex, 2 * at[ref], False, "before", index)))
-            if before:
-                self._chained(before, vertex, False)
-            for ref in resource.notify:
-                if ref in at:
-                    add(_edge((vertex, 2 * at[ref], True, "notify", index)))
-            if notify:
-                self._chained(notify, vertex, True)
-
-    def _chained(self, chained: Chained, vertex: int, refresh: bool) -> None:
-        for ref, chain in chained.get(self.refs[vertex >> 1], ()):
-            if ref in self.at:
-                self.edges.append(Edge(vertex, 2 * self.at[ref], refresh, "chain", chain))
+            for relation in RELATIONS:
+                for ref in getattr(resource, relation):
+                    if ref in self.at:
+                        ends = _ends(relation, 2 * index, 2 * self.at[ref])
+                        self.edges.append(Edge(*ends, relation in _REFRESHING, relation, index))
+                for ref, chain in chained.get(relation, {}).get(self.refs[index], ()):
+                    if ref in self.at:
+                        self.edges.append(Edge(2 * index, 2 * self.at[ref], relation in _REFRESHING, "chain", chain))
 
     def _automatic(self, resources: Sequence[Resource]) -> None:
         """A candidate counts if it is in the catalog and nothing lies between the two yet, in either direction."""
-        if not any(resource.auto for resource in resources):
-            return
         related = {(edge.source, edge.target) for edge in self.edges}
         for index, resource in enumerate(resources):
-            if not resource.auto:
-                continue
-            for relation in RELATIONS:
+            for relation in RELATIONS if resource.auto else ():
                 for candidate in resource.auto.get(relation, ()):
                     other = self._candidate(candidate)
                     if other is None or (2 * index, 2 * other) in related or (2 * other, 2 * index) in related:
                         continue
-                    ends = (2 * other, 2 * index) if relation in ("require", "subscribe") else (2 * index, 2 * other)
+                    ends = _ends(relation, 2 * index, 2 * other)
                     related.add(ends)
-                    refresh = relation in ("subscribe", "notify")
-                    self.edges.append(Edge(*ends, refresh, f"automatic {relation}", index))
+                    self.edges.append(Edge(*ends, relation in _REFRESHING, f"automatic {relation}", index))
 
     def _candidate(self, candidate: str | FirstOf) -> int | None:
         names = candidate if isinstance(candidate, FirstOf) else (candidate,)
@@ -131,32 +107,6 @@ class Graph:
             for container in resource.containers:
                 if container in at:
                     contents[at[container]].append(index)
-
-    def numbers(self) -> tuple[list[list[int]], list[int]]:
-        """Returns for each vertex the vertices that wait for it, and the number of edges that it waits for itself.
-
-        A vertex that waits by several edges is listed once for each. The same graph as `out`, without reasons.
-        """
-        is_container = self.is_container
-        after: list[list[int]] = [[] for _ in range(2 * len(is_container))]
-        waits = [0] * len(after)
-        for edge in self.edges:
-            source, target = edge[0], edge[1]
-            after[source + is_container[source >> 1]].append(target)
-            waits[target] += 1
-        for index, contents in enumerate(self.contents):
-            if not is_container[index]:
-                continue
-            begin, end = 2 * index, 2 * index + 1
-            if not contents:
-                after[begin].append(end)
-            waits[end] += len(contents) or 1
-            for content in contents:
-                first = 2 * content
-                after[begin].append(first)
-                waits[first] += 1
-                after[first + is_container[content]].append(end)
-        return after, waits
 
     @cached_property
     def out(self) -> list[list[Edge]]:
@@ -201,9 +151,9 @@ class Graph:
         first = out[begin].append
         for content in self.contents[index]:
             last = 2 * content
-            first(_edge((begin, last, True, "containment", index)))
+            first(Edge(begin, last, True, "containment", index))
             last += self.is_container[content]
-            out[last].append(_edge((last, end, True, "containment", index)))
+            out[last].append(Edge(last, end, True, "containment", index))
 
     # Asking it
 
@@ -241,15 +191,23 @@ class Graph:
         if edge.kind == "containment":
             return self._contained(edge, edge.by)
         if edge.kind.startswith("automatic"):
-            return f"{edge.kind} of {ref}", self.origins[edge.by]
+            return f"{edge.kind} of {ref}", self._resources[edge.by].origin
         other = self.refs[(edge.target if edge.source >> 1 == edge.by else edge.source) >> 1]
         return f"{edge.kind} of {ref}", resource.related_at.get(f"{edge.kind} {other}") or resource.origin
 
     def _contained(self, edge: Edge, container: int) -> tuple[str, Origin | None]:
         content = (edge.target if edge.source == 2 * container else edge.source) >> 1
         if content == container:
-            return f"{self.refs[container]} is empty", self.origins[container]
-        return f"{self.refs[content]} stands in {self.refs[container]}", self.origins[content]
+            return f"{self.refs[container]} is empty", self._resources[container].origin
+        return f"{self.refs[content]} stands in {self.refs[container]}", self._resources[content].origin
+
+
+_REFRESHING = ("subscribe", "notify")
+
+
+def _ends(relation: str, own: int, other: int) -> tuple[int, int]:
+    """The source and the target of a relation that the vertex *own* has with another one."""
+    return (other, own) if relation in ("require", "subscribe") else (own, other)
 
 
 def in_order(graph: Graph, ranks: Sequence[int] | None = None) -> list[int]:
@@ -259,8 +217,11 @@ def in_order(graph: Graph, ranks: Sequence[int] | None = None) -> list[int]:
            order
     cost:  one step an edge, and the logarithm of the number of ready vertices
     """
-    after, waits = graph.numbers()
     is_container = graph.is_container
+    waits = [0] * len(graph.out)
+    for edges in graph.out:
+        for edge in edges:
+            waits[edge.target] += 1
     ranks = range(len(waits)) if ranks is None else ranks
     vertices = sorted(range(len(waits)), key=ranks.__getitem__)
     free = [
@@ -273,8 +234,8 @@ def in_order(graph: Graph, ranks: Sequence[int] | None = None) -> list[int]:
     while free:
         vertex = vertices[heappop(free)]
         ordered.append(vertex)
-        for target in after[vertex]:
-            waits[target] -= 1
-            if not waits[target]:
-                heappush(free, ranks[target])
+        for edge in graph.out[vertex]:
+            waits[edge.target] -= 1
+            if not waits[edge.target]:
+                heappush(free, ranks[edge.target])
     return ordered

@@ -105,11 +105,6 @@ class Plan:
     def _unknown(self) -> Iterator[ReferenceNotFound]:
         known = self.catalog.resources
         for ref, resource in self.resources.items():
-            for other in resource.require + resource.subscribe + resource.before + resource.notify:
-                if other not in known:
-                    break
-            else:
-                continue
             for name in _written(resource):
                 for other in getattr(resource, name):
                     if other not in known:
@@ -170,7 +165,10 @@ class Plan:
         return [*self.missing, *(self.cycle_error([cycle]) for cycle in self.cycles)]
 
     def cycle_error(self, cycles: Sequence[Cycle] = ()) -> DependencyCycle:
-        """The error for some cycles (all, unless given), with the reason of each edge on their rings."""
+        """The error for some cycles, with the reason of each edge on their rings; it is returned, not raised.
+
+        cycles: at least one; () means all cycles of the plan, which must have some
+        """
         cycles = cycles or self.cycles
         paths = [f"({' => '.join(map(self.graph.spelled, cycle.path))})" for cycle in cycles]
         count = f"{len(cycles)} dependency cycle{'' if len(cycles) == 1 else 's'}"

@@ -81,7 +81,8 @@ class Found(NamedTuple):
 
 
 class Following:
-    """Traces one value through the forms of expressions; Flow adds names and calls.
+    """Finds the expressions that one value comes from (`sources`): literals and operators here; `Flow` adds names and
+    calls. Use one for one value.
 
     value:   the value to explain; ABSENT: it is not known, so that every possible source is returned
     imports: a function from (module name, importing file) to its Code; None for a module outside of the repository
@@ -272,30 +273,3 @@ class Following:
             if one.exact and isinstance(one.node, ast.Constant) and isinstance(one.node.value, (str, int))
         }
         return sorted(found, key=str) if 0 < len(found) <= _MOST_KEYS else [SOME]
-
-
-def written_out(node: ast.AST, path: Path, value: Any) -> ast.expr | None:
-    """The literal at *path* in nested literals, a fast form of `Following.sources` for constant expressions.
-
-    None where another expression is on the way, or the literal is not equal to *value*.
-    """
-    for step in path:
-        if type(node) is ast.Dict:
-            keys = [one.value if type(one) is ast.Constant else SOME for one in node.keys]
-            if not {*map(type, keys)} <= _PLAIN or type(step) not in _PLAIN or step not in keys:
-                return None
-            node = next(inner for key, inner in zip(reversed(keys), reversed(node.values), strict=True) if key == step)
-        elif type(node) is ast.List or type(node) is ast.Tuple:
-            if type(step) is not int or not 0 <= step < len(node.elts) or ast.Starred in map(type, node.elts):
-                return None
-            node = node.elts[step]
-        else:
-            return None
-    if type(node) is ast.Constant:
-        return node if value is ABSENT or str(node.value) == str(value) else None
-    is_whole = value is ABSENT or isinstance(value, (dict, list))
-    return node if is_whole and isinstance(node, (ast.Dict, ast.List, ast.Tuple)) else None
-
-
-_PLAIN = {str, int}
-"""Of these keys that differ never mean the same."""

@@ -72,16 +72,8 @@ _in_force: ContextVar[Limits] = ContextVar("limits", default=Limits())  # noqa: 
 
 
 def in_force() -> Limits:
-    """The limits of a `Budget` that is made without limits of its own: the ones of `limited` or `set_limits`, else the
-    defaults.
-    """
+    """The limits of a `Budget` that is made without limits of its own: the ones of `limited`, else the defaults."""
     return _in_force.get()
-
-
-@taking(limits=Limits)
-def set_limits(limits: Limits) -> None:
-    """Make *limits* the ones in force, until the process ends; for worker processes."""
-    _in_force.set(limits)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ Origins stay out of equality of claims: the same thing set elsewhere is the same
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
@@ -159,6 +160,7 @@ class LocatorBelow(NamedTuple):
 UNKNOWN = Origin("unknown")
 
 
+@dataclass(frozen=True, slots=True, repr=False)
 class ValueText:
     """Words instead of a value that is not data, such as a look-up that was not made. It prints as the words
     alone.
@@ -169,16 +171,7 @@ class ValueText:
     look up 'port'
     """
 
-    __slots__ = ("text",)
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is ValueText and self.text == other.text
-
-    def __hash__(self) -> int:
-        return hash(self.text)
+    text: str
 
     def __repr__(self) -> str:
         return self.text

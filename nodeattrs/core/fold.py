@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 from nodeattrs.core.claim import Claim, Locator, Origin
@@ -21,9 +21,9 @@ from nodeattrs.core.policy import Policy
 from nodeattrs.core.rules import PathRule, read_rules, ruled
 from nodeattrs.core.trace import Trace, traced
 from nodeattrs.core.tracing import walk
-from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, near, spell
+from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, meant, spell
 from nodeattrs.core.unknown import Unknown, unknown_layer
-from nodeattrs.core.walk import Setting, Walk
+from nodeattrs.core.walk import Setting
 from nodeattrs.errors import BadArgument, MergeConflict, NoSuchAttribute, TooDeep, TypeConflict, wrong_argument
 
 _NOBODY = Origin("caller")
@@ -101,12 +101,10 @@ class Fold:
         from_top: bool = False,
         opening: Policy | None = None,
     ) -> None:
-        if type(policy) is not Policy:
-            _require_policy(policy, "of a fold")
-        if type(children) is not tuple or not _LAID.issuperset(map(type, children)):
-            for child in _entries(children):
-                if not isinstance(child, (Layer, Fold)):
-                    raise wrong_argument("each child of a Fold", "a Layer or a Fold", child, "Layer({...})")
+        _require_policy(policy, "of a fold")
+        for child in _entries(children):
+            if not isinstance(child, (Layer, Fold)):
+                raise wrong_argument("each child of a Fold", "a Layer or a Fold", child, "Layer({...})")
         self.children, self.policy, self.from_top, self.opening = children, policy, from_top, opening
 
     def layers(self) -> Iterator[Layer]:
@@ -118,9 +116,6 @@ class Fold:
                 yield child
             else:
                 yield from child.layers()
-
-
-_LAID = frozenset((Layer, Fold))
 
 
 class Folded:
@@ -152,8 +147,8 @@ class Folded:
             raise TypeConflict(f"cannot step to {step!r}: {error}", path=(step,)) from None
 
     def _absent(self, step: Any) -> NoSuchAttribute:
-        close = near(step, self.value) if isinstance(self.value, dict) else ()
-        hint = f"did you mean {' or '.join(close)}?" if close else "`in folded.value` shows what is there"
+        known = self.value if isinstance(self.value, dict) else ()
+        hint = meant(step, known) or "`in folded.value` shows what is there"
         if isinstance(step, str) and "." in step:
             hint = "a step at a time: folded['a']['b']"
         return NoSuchAttribute(f"nothing is set at {step!r}", path=(step,), hint=hint)
@@ -171,9 +166,9 @@ class Folded:
         steps = as_path(path)
         if dig(self.value, steps) is ABSENT:
             return ()
-        walk = self._walk(steps)
-        order = {number: index for index, number in enumerate(sources(walk.origins))}
-        standing = sorted(walk.standing, key=lambda setting: order.get(setting.source, -1))
+        found = walk(self._folding, steps)
+        order = {number: index for index, number in enumerate(sources(found.origins))}
+        standing = sorted(found.standing, key=lambda setting: order.get(setting.source, -1))
         return tuple(dict.fromkeys(self._claim(setting).origin for setting in standing))
 
     def leaves(self) -> Iterator[tuple[Path, Any, tuple[Origin, ...]]]:
@@ -206,16 +201,13 @@ class Folded:
         """
         steps = as_path(path)
         titles = {number: layer.title for number, layer in enumerate(self._layers, 1)}
-        return traced(self._walk(steps), steps, dig(self.value, steps), self._claim, titles)
+        return traced(walk(self._folding, steps), steps, dig(self.value, steps), self._claim, titles)
 
     def _claim(self, setting: Setting) -> Claim:
         layer = self._layers[setting.source - 1]
         if type(layer.value) is Unknown:
             return Claim(setting.path, layer.value, setting.source, layer.place(setting.path))
         return Claim(setting.path, setting.value, setting.source, layer.origin.at(setting.own))
-
-    def _walk(self, steps: Path) -> Walk:
-        return walk(self._folding, steps)
 
     def to_dict(self) -> Any:
         """A copy of the tree, independent of this one."""
@@ -265,12 +257,7 @@ def children_of(layers: Iterable[Layer | Fold | Any]) -> tuple[Layer | Fold, ...
 
     raises: BadArgument, for anything else
     """
-    return tuple(
-        [
-            entry if type(entry) in _LAID else _laid(entry, number)
-            for number, entry in enumerate(layers if type(layers) is list else _entries(layers), 1)
-        ]
-    )
+    return tuple(_laid(entry, number) for number, entry in enumerate(_entries(layers), 1))
 
 
 def _entries(layers: Any) -> Iterable[Any]:
@@ -282,24 +269,18 @@ def _entries(layers: Any) -> Iterable[Any]:
 
 
 def _laid(entry: Any, number: int) -> Layer | Fold:
-    """One of the layers that somebody gave to a fold."""
+    """The Layer or Fold for an entry of *layers*. raises: BadArgument"""
     if isinstance(entry, (Layer, Fold)):
         return entry
     if isinstance(entry, dict):
-        return Layer(entry, _numbered(number))
+        return Layer(entry, Origin("layer", str(number)))
     if isinstance(entry, Mapping):
-        return Layer(getattr(entry, "to_plain", partial(dict, entry))(), _numbered(number))
+        return Layer(getattr(entry, "to_plain", partial(dict, entry))(), Origin("layer", str(number)))
     if isinstance(entry, (str, os.PathLike)):
         hint = f"read_layer({os.fspath(entry)!r}) reads a file"
     else:
         hint = "an empty one is {}" if entry is None else "Layer(...) makes a layer of anything"
     raise wrong_argument(f"layer {number}", "a map, a Layer or a Fold", entry, hint)
-
-
-@lru_cache(maxsize=256)
-def _numbered(number: int) -> Origin:
-    # All folds of plain maps have the same.
-    return Origin("layer", str(number))
 
 
 def _require_policy(policy: Any, of: str) -> None:

@@ -92,8 +92,8 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, An
     by_key = policy.by_key
     always, cells = (policy.always, policy.cells) if by_key is None else (_NONE, _NO_CELLS)
     created = IN_PLACE.get()
-    in_place = created if created is not None and len(lower) > len(upper) and created.owns(lower, lo, up) else None
-    out, origins = (lower, lo) if in_place is not None else _copied(lower, lo, up)
+    is_ours = created is not None and len(lower) > len(upper) and created.owns(lower, lo, up)
+    out, origins = (lower, lo) if is_ours else (lower.copy(), None if up is None else origins_by_key(lo, lower))
     up = up if origins is None or type(up) is int or type(up) is dict else origins_by_key(up, upper)
     apart = type(up) is dict
     try:
@@ -112,10 +112,8 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, An
                     else:
                         above, who = _handled(verdict, below, below_who, above, who)
                     if above is ABSENT:
-                        _drop(key, out, origins, in_place)
+                        _drop(key, out, origins)
                         continue
-            if in_place is not None:
-                in_place.record_entry(key, out, origins)
             out[key] = above
             if origins is not None:
                 origins[key] = who
@@ -127,13 +125,6 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, An
     return (out, origins) if created is None else created.register(out, origins)
 
 
-def _copied(lower: dict[Any, Any], lo: Origins, up: Origins) -> tuple[dict[Any, Any], Origins]:
-    # Written out for the two that are common: this is done for every map.
-    known = lo.copy() if type(lo) is dict else dict.fromkeys(lower, lo) if type(lo) is int else lo
-    spread_out = type(known) is dict or lo is None
-    return lower.copy(), None if up is None else known if spread_out else origins_by_key(known, lower)
-
-
 def _handled(
     verdict: Literal[Rule.DROP] | Handler, below: Any, below_who: Origins, above: Any, above_who: Origins
 ) -> tuple[Any, Origins]:
@@ -143,9 +134,7 @@ def _handled(
     return part.value, part.origins
 
 
-def _drop(key: Any, out: dict[Any, Any], origins: Origins, created: InPlace | None) -> None:
-    if created is not None:
-        created.record_map(out, origins)
+def _drop(key: Any, out: dict[Any, Any], origins: Origins) -> None:
     out.pop(key, None)
     if origins is not None:
         origins.pop(key, None)
@@ -216,7 +205,7 @@ _KINDS: dict[type, type] = {_Turned: dict, _Lists: list}
 
 
 class _Below:
-    """Lays parts below a result, which nobody else changes.
+    """Lays parts below a result; the caller gives the result up.
 
     A merged map has the keys of the lower side first, so each part goes in front of the result. Here a map that has met
     another is kept the wrong way round, and lists that are joined as a row; who looks has them turned and joined once.
@@ -329,7 +318,7 @@ _MANY = 16
 """From so many parts on, what is laid below them is kept in a form of its own."""
 
 NOTHING = Part(ABSENT, ())
-"""A part of nobody, with nothing in it."""
+"""A part without a value and without a source."""
 
 
 Change = Callable[[Part, Part], Part]
@@ -415,10 +404,19 @@ class Folding:
             elif self._created is None:
                 self.result = self._met(laid, policy)
             else:
-                with self._created.active():
-                    self.result = self._met(laid, policy)
+                self._lay_growing(self._created, laid, policy)
             self.laid += 1
         self.steps.append(Step(part, policy))
+
+    def _lay_growing(self, created: InPlace, part: Part, policy: Policy) -> None:
+        try:
+            with created.active():
+                self.result = self._met(part, policy)
+        except Exception:
+            # Some of it was merged in place: the steps so far are merged again, and copied from now on.
+            self._created = None
+            self.result = self._anew(lambda part: part)
+            raise
 
     def _lay_under(self, part: Part, policy: Policy) -> None:
         if self._under is None:

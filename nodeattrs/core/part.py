@@ -3,7 +3,7 @@
 A handler takes parts apart and builds parts with these functions. It touches no origin itself, so none is forgotten.
 
 Joining two lists or merging two maps makes a new one. With thousands of parts most of the time would go into copies.
-A folding with `growing` extends what it made itself in place, and undoes that where a step is refused.
+A folding with `growing` extends what it made itself in place, and merges its parts again where a step is refused.
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ def _field(value: Any, field: Any) -> Any:
     return value.get(field, ABSENT) if isinstance(value, dict) else ABSENT
 
 
-# --- whatever somebody else made
+# --- values that other code made
 
 
 def remade(before: Part, value: Any, source: int | At) -> Part:
@@ -276,7 +276,7 @@ def _remade_list(before: Part, value: list[Any], source: int | At) -> Part:
     return Part(value, [origins.pop() if origins else one for origins, one in zip(left, who, strict=True)])
 
 
-# --- lists and maps that grow in place: nobody keeps what lies between
+# --- lists and maps that grow in place: results in between are not kept
 
 FEW = 8
 """So few entries are copied as fast as they are looked up."""
@@ -302,12 +302,7 @@ def _concat(first: Part, second: Part) -> Part:
 
 
 def _each(part: Part) -> list[Origins]:
-    # Written out for the two that are common.
-    origins = part.origins
-    kind = type(origins)
-    if kind is list or kind is int:
-        return origins if kind is list else [origins] * len(part.value)
-    return origins_by_index(origins, len(part.value))
+    return origins_by_index(part.origins, len(part.value))
 
 
 @handler(total=True, regroups=True)
@@ -319,11 +314,7 @@ def unite(lower: Part, upper: Part) -> Part:
     source: Ruby's `Array#|`, semantics of Chef's merge inside a level
     """
     created = IN_PLACE.get()
-    return created.unite(lower, upper) if created is not None and created.lists else _united(lower, upper)
-
-
-def _united(lower: Part, upper: Part) -> Part:
-    return _union(lower, upper)[0]
+    return created.unite(lower, upper) if created is not None and created.lists else _union(lower, upper)[0]
 
 
 _Union = tuple[Part, dict[Any, int]]
@@ -381,18 +372,18 @@ class InPlace:
     """The lists and maps that one folding made itself: no other code holds them, so the next step may extend them in
     place.
 
-    `concat` and `unite` extend lists. For a map, a merge asks `owns`, records each change, and writes into the map.
-    lists: False: callers copy lists, which somebody may hold, and do not ask `concat` or `unite`; maps are extended
+    `concat` and `unite` extend lists. For a map, a merge asks `owns`, and writes into the map. An error within `active`
+    may leave them half changed.
+    lists: False: lists are copied, since other code may hold them; only maps are extended
     """
 
-    __slots__ = ("_lists", "_maps", "_undo", "_unions", "lists")
+    __slots__ = ("_lists", "_maps", "_unions", "lists")
 
     def __init__(self, lists: bool = True) -> None:
         self.lists = lists
         self._lists: dict[int, Part] = {}
         self._unions: dict[int, _Union] = {}
         self._maps: dict[int, tuple[dict[Any, Any], Origins]] = {}
-        self._undo: list[Callable[[], object]] = []
 
     def concat(self, first: Part, second: Part) -> Part:
         """`second` appended to `first`, in place where this folding made `first`, else in a new list; returns
@@ -403,7 +394,6 @@ class InPlace:
         if own is None or own.origins is not first.origins or type(own.origins) not in (list, NoneType):
             own = _concat(first, second)
         else:
-            self._undo.append(_shortening(own))
             if own.origins is not None:
                 own.origins.extend(_each(second))
             own.value.extend(second.value)
@@ -419,7 +409,6 @@ class InPlace:
         if known is None or not _goes_on(known, lower, upper):
             known = _union(lower, upper)
         else:
-            self._undo.append(_separation(*known, upper))
             _take_in(*known, upper.value, None if upper.origins is None else _each(upper))
         own = known[0]
         if len(own.value) > FEW:
@@ -441,34 +430,6 @@ class InPlace:
             _put(self._maps, value, (value, origins))
         return value, origins
 
-    def record_entry(self, key: Any, *holders: Any) -> None:
-        """Remember the entry *key* of some maps before it is changed, so that a failed step can restore it. None is
-        skipped.
-        """
-        known = [(holder, holder.get(key, ABSENT)) for holder in holders if holder is not None]
-
-        def undo() -> None:
-            for holder, before in known:
-                if before is ABSENT:
-                    holder.pop(key, None)
-                else:
-                    holder[key] = before
-
-        self._undo.append(undo)
-
-    def record_map(self, *holders: Any) -> None:
-        """Remember whole maps before an entry is removed, so that a failed step can restore the order, too. None is
-        skipped.
-        """
-        known = [(holder, holder.copy()) for holder in holders if holder is not None]
-
-        def undo() -> None:
-            for holder, before in known:
-                holder.clear()
-                holder.update(before)
-
-        self._undo.append(undo)
-
     def release(self) -> None:
         """Forget all lists and maps, since other code holds the result, too: they are copied from now on."""
         for known in (self._lists, self._unions, self._maps):
@@ -476,18 +437,11 @@ class InPlace:
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """A context manager: merges within the block extend in place. If the block raises, all changes in it are
-        undone.
-        """
+        """A context manager: merges within the block extend in place."""
         token = IN_PLACE.set(self)
         try:
             yield
-        except BaseException:
-            for undo in reversed(self._undo):
-                undo()
-            raise
         finally:
-            self._undo.clear()
             IN_PLACE.reset(token)
 
 
@@ -497,32 +451,5 @@ def _put(known: dict[int, Any], value: Any, entry: Any) -> None:
         del known[next(iter(known))]
 
 
-def _shortening(part: Part) -> Callable[[], None]:
-    length = len(part.value)
-
-    def undo() -> None:
-        del part.value[length:]
-        if type(part.origins) is list:
-            del part.origins[length:]
-
-    return undo
-
-
-def _separation(part: Part, places: dict[Any, int], more: Part) -> Callable[[], None]:
-    shorten, who = _shortening(part), part.origins
-    keys = [strict_key(entry) for entry in more.value]
-    known = {places[key]: who[places[key]] for key in keys if key in places} if type(who) is list else {}
-    new = [key for key in keys if key not in places]
-
-    def undo() -> None:
-        shorten()
-        for place, before in known.items():
-            who[place] = before
-        for key in new:
-            places.pop(key, None)
-
-    return undo
-
-
 IN_PLACE: ContextVar[InPlace | None] = ContextVar("in_place", default=None)
-"""What grows in the folding that is laying now."""
+"""The lists and maps of the folding that merges now; None outside of a growing one."""

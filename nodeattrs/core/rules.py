@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from nodeattrs.core.folding import meet
 from nodeattrs.core.part import Handler, Part, by_field, concat, handler, unite
 from nodeattrs.core.policy import ABSENT_KIND, ANY, ANY_KEY, KEEP, LIST, PRESENT, TAKE, Line, Meet, Policy
-from nodeattrs.core.tree import Path, as_path, near, spell
+from nodeattrs.core.tree import Path, as_path, meant, spell
 from nodeattrs.errors import BadArgument, wrong_argument
 
 _FIELDS = {"policy", "merge_by", "at"}
@@ -98,9 +98,8 @@ def _rule(key: Any, written: Any, place: str) -> PathRule:
         return PathRule(path, "merge_by", given["merge_by"], inside_only, place)
     word = given.get("policy")
     if word not in WORDS:
-        close = near(word, WORDS)
-        hint = f"did you mean {close[0]}?" if close else f'it is one of {", ".join(WORDS)}, or {{merge_by = "name"}}'
-        raise _wrong(key, f"cannot be {word!r}", hint)
+        every = f'it is one of {", ".join(WORDS)}, or {{merge_by = "name"}}'
+        raise _wrong(key, f"cannot be {word!r}", meant(word, WORDS) or every)
     return PathRule(path, word, "", inside_only, place)
 
 

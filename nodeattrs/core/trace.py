@@ -8,7 +8,7 @@ dialects nor files: its callers bring the result of a walk, and a function that 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -264,8 +264,8 @@ def _is_new(claim: Claim, once: bool, seen: dict[Any, int], same: dict[int, int]
 
 def _held(claim: Claim, walk: Walk) -> str:
     """What a map that has nothing at the path has overridden, by rank."""
-    found = (lost.setting.source for lost in walk.overridden if claim.rank in lost.by)
-    return f"its map at {spell(claim.path)} overrides {_ranks(dict.fromkeys(found))}"
+    found = dict.fromkeys(str(lost.setting.source) for lost in walk.overridden if claim.rank in lost.by)
+    return f"its map at {spell(claim.path)} overrides {', '.join(found)}"
 
 
 UNREAD = Unknown("", "it cannot be read")
@@ -369,36 +369,9 @@ _VERBS = {
 }
 
 
-class Column(NamedTuple):
-    """One field of a claim that every explanation shows: in data under its name, in texts after the place.
-
-    name:  the key in data
-    shape: its type, as the schemas write it
-    of:    claim -> the field's value
-    words: claim -> words for texts; "" where a text has a column of its own for the field, or nothing to say
-    """
-
-    name: str
-    shape: str
-    of: Callable[[Claim], Any]
-    words: Callable[[Claim], str] = lambda claim: ""
-
-
-COLUMNS = (
-    Column("path", "str", lambda claim: spell(claim.path)),
-    Column("rank", "int", lambda claim: claim.rank),
-    Column("verb", "str", lambda claim: claim.verb.value, lambda claim: _VERBS.get(claim.verb, "")),
-    Column("kind", "str", lambda claim: claim.origin.kind),
-    Column("name", "str", lambda claim: claim.origin.name),
-    Column("file", "str|null", lambda claim: claim.origin.file),
-    Column("line", "int|null", lambda claim: claim.origin.line),
-    Column("column", "int|null", lambda claim: claim.origin.column),
-)
-
-
 def columns_of(claim: Claim) -> dict[str, Any]:
-    """The fields of COLUMNS of a claim, as data: name -> value. The claim's own value is not among them."""
-    return {column.name: column.of(claim) for column in COLUMNS}
+    """The fields of a claim that every explanation shows, as data: name -> value. The value is not among them."""
+    return {"path": spell(claim.path), "rank": claim.rank, "verb": claim.verb.value, **claim.origin._asdict()}
 
 
 class Row(NamedTuple):
@@ -456,7 +429,7 @@ _RULES = {
 
 def _how(claim: Claim, then: Sequence[Claim], trace: Trace) -> str:
     words = [] if claim.path in (trace.path, trace.cover) else [f"set at {spell(claim.path)}"]
-    words += filter(None, (column.words(claim) for column in COLUMNS))
+    words += filter(None, [_VERBS.get(claim.verb)])
     if then:
         words.append(f"continued by {', '.join(str(one.origin.place or one.origin.who) for one in then)}")
     return "; ".join(words)
@@ -488,13 +461,9 @@ def _lines(trace: Trace) -> Iterator[str]:
         )
 
 
-def _ranks(ranks: Iterable[int]) -> str:
-    return ", ".join(map(str, ranks))
-
-
 def _setters(element: Element) -> str:
     setters = [f"{claim.rank} {claim.origin}" for claim in element.claims]
-    return "set by " + (", ".join(setters) or _ranks(element.ranks))
+    return "set by " + (", ".join(setters) or ", ".join(map(str, element.ranks)))
 
 
 def _past(past: Earlier) -> str:

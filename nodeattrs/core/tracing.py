@@ -66,10 +66,10 @@ def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, a
 # --- how a handler or a change has made a value
 
 LOWER, UPPER = -1, -2
-"""The two that something was made of, as sources of its ways: no real source has these numbers."""
+"""The numbers of the two inputs of a handler, where they stand as sources: no real source has these numbers."""
 
 CHANGED = Policy("a change", Line(ANY, PRESENT, TAKE, "the result was changed"))
-"""Named where a change does not say what it does."""
+"""The policy of a change that has no policy of its own."""
 
 
 def _as_sources(parts: Sequence[Part]) -> dict[int, Part]:
@@ -79,17 +79,17 @@ def _as_sources(parts: Sequence[Part]) -> dict[int, Part]:
 
 @dataclass(frozen=True, eq=False)
 class _Making:
-    """What came of some parts, and the way of everything in it.
+    """The result that a handler or a change made of some parts, and where each part of the result was before.
 
-    A *way* is a place in one of the parts: `At(LOWER, path)`. What a change set itself is at a place of its source,
-    whose number is positive.
+    A *way* is a place in one of the inputs: `At(LOWER, path)`. A value that a change set itself has a place in the
+    change's source, whose number is positive.
 
-    inputs:    the number of each part -> the part
-    part:      what came of them
-    ways:      the origins of that, with ways as their sources
-    rule:      what decided
-    notes:     where a handler let two parts meet
-    is_change: whether a change has made it, and no handler
+    inputs:    number -> part: LOWER, UPPER, and so on
+    part:      the result
+    ways:      the origins of the result, with ways in place of sources
+    rule:      the rule that called the handler
+    notes:     the decisions that were made while the handler ran
+    is_change: whether a change made the result, and no handler
     """
 
     inputs: dict[int, Part]
@@ -101,7 +101,7 @@ class _Making:
 
     @classmethod
     def by_handler(cls, handler: Handler, lower: Part, upper: Part, rule: Rule) -> Self:
-        """Made of two parts. raises: MergeConflict, where the handler does"""
+        """The result of a handler for two parts. raises: MergeConflict, where the handler does"""
         inputs = _as_sources((lower, upper))
         part, _ = replay_step(handler, lower, upper)
         placed = [Part(one.value, () if one.value is ABSENT else At(side, ())) for side, one in inputs.items()]
@@ -110,7 +110,7 @@ class _Making:
 
     @classmethod
     def of_lists(cls, handler: Handler, parts: Sequence[Part], rule: Rule) -> Self:
-        """Made of several lists, the lowest first, by a handler that regroups."""
+        """The result of a handler that regroups, for several lists, the lowest first."""
         inputs = _as_sources(parts)
         join = lambda lower, upper: replay_step(handler, lower, upper)[0]  # noqa: E731
         ways = regrouped(join, [Part(part.value, At(side, ())) for side, part in inputs.items()]).origins
@@ -118,7 +118,7 @@ class _Making:
 
     @classmethod
     def by_change(cls, step: Step, before: Part, given: Part) -> Self:
-        """Made by a step that is a change. raises: what the change raises"""
+        """The result of a step that is a change. raises: the error of the change"""
         assert step.change is not None
         policy: Policy = getattr(step.change, "policy", CHANGED)
         part, ways = step.change(before, given), step.change(Part(before.value, At(LOWER, ())), given).origins
@@ -126,7 +126,7 @@ class _Making:
         return cls(inputs, part, ways, (policy, policy.line(int, int)), is_change=True)
 
     def input_at(self, way: At) -> Part:
-        """What a part has at a place, with who set it; for what a change set, its source alone."""
+        """The value and origins that an input has at a way; for a value that a change set, only its source."""
         if way.source > 0:
             return Part(ABSENT, way)
         value, origins = self.inputs[way.source].value, self.inputs[way.source].origins
@@ -135,16 +135,16 @@ class _Making:
         return Part(dig(value, way.path), origins)
 
     def only_way(self, ways: Origins, value: object) -> At | None:
-        """The place from which a value was taken as it is, if there is one."""
+        """The way of a value that was taken unchanged; None where it was computed."""
         if type(ways) is not At or ways.source > 0 or value is ABSENT:
             return None
         taken = self.input_at(ways).value
         return ways if taken is value or taken == value else None
 
     def overridden(self, ways: Iterable[At]) -> Iterator[tuple[At, At, Decision]]:
-        """What those at some ways have replaced where a handler let parts meet; what that had replaced; and so on.
+        """Yield (way of the replaced value, way of the other, decision) for the values at some ways.
 
-        The way of the replaced one, of the other, and where they met.
+        Only decisions that were made while the handler ran count. The values that a replaced one had replaced follow.
         """
         waiting = list(ways)
         seen = set(waiting)
@@ -158,7 +158,7 @@ class _Making:
                         yield way, winner, note
 
     def taken_away(self, way: At) -> Decision | None:
-        """Where a handler let what stood there be replaced."""
+        """The decision that replaced the value at a way while the handler ran; None for none."""
         for note in self.notes:
             left = _taken_and_left(note)[1]
             if any(at.source == way.source and way.path[: len(at.path)] == at.path for at in wholes(left.origins, ())):
@@ -166,13 +166,13 @@ class _Making:
         return None
 
     def set_by(self, note: Decision) -> Origins:
-        """Who set what replaced something there."""
+        """The origins of the value that a decision took."""
         return tuple(self.input_at(way).origins for way in wholes(_taken_and_left(note)[0].origins, ()))
 
     def beside(self, rest: Path) -> Iterator[tuple[int, Part, int]]:
-        """What the parts have below the same steps: the number, what, and after how many of the steps.
+        """Yield (number, part, depth) for each input: what it has at *rest*, or what blocks that path, and how deep.
 
-        Nothing for an element: a handler moves elements as it likes. Where a change leaves them, it says so.
+        Nothing for an element of a list, since a handler may move elements. A change says where it leaves them.
         """
         if not (self.is_change or self._is_below_maps(rest) or dig(self.part.value, rest) is ABSENT):
             return
@@ -186,9 +186,10 @@ class _Making:
         return all(isinstance(dig(self.part.value, rest[:depth]), dict) for depth in range(len(rest)))
 
     def has(self, place: At, rest: Path) -> bool:
-        """Whether something of a source's place is in what was made; what was emptied above *rest* has not.
+        """Whether the result has a part of the value at a source's place. A map that was emptied above *rest* has none.
 
-        A change leaves what it does not move: there it counts only at *rest*, or in the list that *rest* leads into.
+        A change leaves the values that it does not move: for a change only the value at *rest*, or the list that *rest*
+        leads into, counts.
         """
         found = self._places.get(place.source, ())
         if self.is_change:
@@ -210,14 +211,14 @@ class _Making:
 
 
 def _taken_and_left(note: Decision) -> tuple[Part, Part]:
-    """The two sides of a meeting; a handler has taken both."""
+    """The side that a decision took, and the side that it left; a handler takes both."""
     if note.verdict is TAKE:
         return note.upper, note.lower
     return (note.lower, note.upper) if note.verdict is KEEP else (NOTHING, NOTHING)
 
 
 def _left_for(note: Decision, winner: At) -> Iterator[At]:
-    """The ways of what was left where the winner, or what holds it, was taken."""
+    """The ways of the values that a decision left where it took the winner, or a map that contains the winner."""
     taken, left = _taken_and_left(note)
     for now, at in places(taken.origins, ()):
         if at.source == winner.source and winner.path[: len(at.path)] == at.path:
@@ -239,10 +240,10 @@ def _entry(part: Part, step: Any) -> Part:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Place:
-    """What the three have in common.
+    """A place on the path: what the three kinds of places have in common.
 
-    losses:  who was overridden here, the next in line first; lists in it are shared, see `flat`
-    unknown: sources that might decide
+    losses:  the overridden settings, the next in line first; lists in it are shared, see `flat`
+    unknown: the unknown sources that might decide
     """
 
     losses: Sequence[Any] = ()
@@ -255,7 +256,7 @@ class _Place:
 
     @property
     def stands(self) -> bool:
-        """Whether there is something, null included."""
+        """Whether there is a value, null included."""
         return self.kind is not Absent
 
     @property
@@ -275,7 +276,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Value(_Place):
-    """What a source has, or the merge of maps; ABSENT where there is nothing."""
+    """A value that sources set, or merged maps; perhaps ABSENT."""
 
     value: Any
     origins: Origins
@@ -287,13 +288,13 @@ class _Value(_Place):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Product(_Place):
-    """What a handler or a change has made, or a part of that.
+    """The result of a handler or a change, or a part of that result.
 
-    making:  how
-    members: LOWER, UPPER, ... -> what stood there
-    rest:    the steps from the whole to this part
-    ways:    where this has stood before
-    earlier: who was overridden in what it was made of
+    making:  the whole result, and how it was made
+    members: LOWER, UPPER, ... -> the place of that input
+    rest:    the steps from the whole result to this part
+    ways:    where this part was in the inputs
+    earlier: losses inside of the inputs, not looked up yet
     """
 
     value: Any
@@ -315,13 +316,13 @@ class _Product(_Place):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Row(_Place):
-    """Maps that meet key by key, or lists that are joined, once somebody looks.
+    """Maps that meet key by key, or lists that are joined; they are merged when the value is needed.
 
-    Each row has the last one alone: there may be as many rows as maps.
+    A row is a chain: each link has its last member only, since there may be as many rows as maps.
 
-    base:    the first of the row
-    before:  the base, or the row without the last one
-    last:    the last one, and how it joins those before it
+    base:    the first member
+    before:  the base, or the row without the last member
+    last:    the last member, and how it joins those before it
     handler: joins the lists; None for maps
     path:    of the lists
     """
@@ -338,11 +339,11 @@ class _Row(_Place):
 
     @property
     def key(self) -> tuple[_Here, _Laid]:
-        """What the row is made of, without its losses."""
+        """The members without the losses: equal for rows that differ only in losses."""
         return self.before, self.last
 
     def others(self) -> list[_Laid]:
-        """The row without its base, the second one first."""
+        """The members without the base, the second one first."""
         found: list[_Laid] = []
         here: _Here = self
         while isinstance(here, _Row) and here is not self.base:
@@ -351,12 +352,12 @@ class _Row(_Place):
         return found[::-1]
 
     def members(self) -> list[_Here]:
-        """All of the row, the base first."""
+        """All members, the base first."""
         return [self.base, *(one.here for one in self.others())]
 
 
 class _Laid(NamedTuple):
-    """One of a row, and how it joins those before it.
+    """A member of a row, and how it joins those before it.
 
     policy:   of the entries of a map, or of a list
     from_top: whether it lies below those before it
@@ -371,11 +372,10 @@ class _Laid(NamedTuple):
 
 _Here = _Value | _Product | _Row
 _EMPTY = _Value(ABSENT, ())
-_new: Any = tuple.__new__  # of a named tuple, without a frame of its own
 
 
 class _Walker:
-    """Walks one path, with the trees of the sources. gone: places that are taken to be empty"""
+    """Walks one path. trees: source -> its tree, see `walk`; gone: places of sources that are treated as empty"""
 
     def __init__(self, trees: Mapping[int, Any] | None, path: Path, gone: Iterable[At] = ()) -> None:
         self.given, self.path = trees, path
@@ -397,7 +397,7 @@ class _Walker:
         )
 
     def found(self, here: _Here, keys: Path, path: Path, is_lost: bool) -> tuple[_Value | _Product, Path, list[Loss]]:
-        """What stands some steps down, or in the way of that; at which path; and who was overridden there."""
+        """Returns (place, path, losses) some steps down, or those of the scalar or list that blocks the way."""
         here, depth = self.reached(here, keys, path, is_lost)
         there = self.settled(here, at := _label(keys, depth, path))
         losses = list(self.all_losses(there))
@@ -406,7 +406,7 @@ class _Walker:
         return there, at, losses
 
     def reached(self, here: _Here, keys: Path, path: Path, is_lost: bool = False) -> tuple[_Here, int]:
-        """Some steps down, and how many: no further than to what stands in the way."""
+        """Returns (place, number of steps taken): all of them, or as many as lead to a value that blocks the way."""
         for depth, key in enumerate(keys):
             here = self.joined_lists(here)
             if _covers(here, key, is_lost):
@@ -416,7 +416,7 @@ class _Walker:
         return here, len(keys)
 
     def looked_up(self, losses: Iterable[Loss]) -> Iterator[Overridden]:
-        """The losses; not by recursion, since there may be as many as parts, and each place once."""
+        """Yield the losses, pending ones looked up, each place once. No recursion: there may be as many as parts."""
         waiting = [*losses][::-1]
         seen: dict[Any, PendingLosses] = {}
         while waiting:
@@ -430,7 +430,7 @@ class _Walker:
                 waiting += found[::-1]
 
     def all_losses(self, here: _Here) -> Iterator[Loss]:
-        """The losses of a place, and those of all that it was made of, the last one's first."""
+        """Yield the losses of a place, then those of its members or inputs, the last one's first."""
         waiting = [here]
         while waiting:
             here = self.joined_lists(waiting.pop())
@@ -442,7 +442,7 @@ class _Walker:
                 waiting += () if here.rest else here.members.values()
 
     def laid(self, folding: Folding) -> _Here:
-        """What the path has after all steps of a folding."""
+        """The root place after all steps of a folding."""
         here: _Here = _EMPTY if folding.start is None else self.leaf(folding.start)
         begun = here.stands
         for step in folding.steps:
@@ -473,11 +473,11 @@ class _Walker:
             return _Value(ABSENT, (), unknown=sources(origins) if value.may_set(self.path) else ())
         if type(origins) is int:
             value = self.trees[origins] = value if self.given is None else self.given[origins]
-            origins = _new(At, (origins, ()))
+            origins = At(origins, ())
         return _Value(without_places(value, origins, self.gone) if self.gone else value, origins)
 
     def changed(self, before: _Here, step: Step) -> _Here:
-        """What a change makes of the result; nothing, where all that it sets is gone."""
+        """The place after a change; the same place where all that the change sets is gone."""
         laid = step.part
         assert isinstance(laid, Part)
         if type(laid.origins) is At:
@@ -512,7 +512,7 @@ class _Walker:
         return self.unread(policy, lower, upper, here, path) if is_doubtful else here
 
     def unread(self, policy: Policy, lower: _Here, upper: _Here, here: _Here, path: Path) -> _Here:
-        """What cannot be read beside a scalar that has lost to a map may be a map, too, and meet that key by key."""
+        """The place where an unknown source lies beside a scalar that lost to a map: it may have a map, too."""
         unknown = may_decide(policy, lower, upper)
         is_over = issubclass(upper.kind, dict)
         lost = lower if is_over else upper
@@ -522,7 +522,7 @@ class _Walker:
         return replace(here, unknown=unknown)
 
     def beside(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool) -> _Here:
-        """One of the two was never laid, or cannot be read: nothing meets, and no absent row is asked."""
+        """The place where one of the two was never merged, or cannot be read: no rule of the policy applies."""
         lower, upper = _sides(so_far, new, from_top)
         is_doubtful = bool(lower.unknown or upper.unknown)
         if is_doubtful and may_meet(policy, lower, upper):
@@ -534,7 +534,7 @@ class _Walker:
         return replace(here, unknown=may_decide(policy, lower, upper)) if is_doubtful else here
 
     def met(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool) -> _Here:
-        """What stands where two meet, or where the upper one meets nothing: that is a line of the table, too."""
+        """The place where two values meet, or the upper one meets ABSENT, by the rule of the policy."""
         lower, upper = _sides(so_far, new, from_top)
         kinds = lower.kind, upper.kind
         verdict = policy.cells.get(kinds) or policy.verdict(*kinds)
@@ -556,13 +556,13 @@ class _Walker:
         return self.made(making, {LOWER: lower, UPPER: upper}, path)
 
     def row(self, policy: Policy, so_far: _Here, new: _Here, from_top: bool, meets: bool = True) -> _Row:
-        """A map and what may be one, which meet as two maps do."""
+        """The row of a map and a place that may be a map, as two maps meet."""
         verdict = policy.verdict(dict, dict)
         assert isinstance(verdict, Meet)
         return _map_row(verdict.policy, so_far, new, from_top, meets)
 
     def settled(self, here: _Here, path: Path) -> _Value | _Product:
-        """Maps of a row merged, where nobody goes further down: whoever has nothing left in them is overridden."""
+        """The place as a value: a row is merged; members without a value in the merge are losses."""
         here = self.joined_lists(here)
         if not isinstance(here, _Row):
             return here
@@ -571,7 +571,7 @@ class _Walker:
         return _Value(part.value, part.origins, losses=losses, unknown=here.unknown)
 
     def left_nothing(self, here: _Here, path: Path) -> Iterator[Overridden]:
-        """Those of whom nothing is left in maps of a row."""
+        """Yield a loss for each member of a row of maps that has nothing in the merge."""
         if isinstance(here, _Row) and here.handler is None:
             policy = here.last.policy
             by, rule = sources(self.part(here).origins), (policy, policy.line(dict, dict))
@@ -581,17 +581,17 @@ class _Walker:
                 yield from self.left_nothing(one, path)
 
     def over(self, loser: _Here, winner: _Here, rule: Rule, path: Path) -> _Here:
-        """One side is read whole. The next in line: whom it has overridden itself, then the other side."""
+        """The winner's place. Its losses come first, then the loser and the loser's losses."""
         by = () if self.is_from_the_start(winner) else self.numbers(winner)
         return winner.with_losses(self.lost(loser, by, rule, path))
 
     def gone_both(self, lower: _Here, upper: _Here, rule: Rule, path: Path) -> _Here:
-        """Nothing is left of either side: each is not read because of the other."""
+        """An empty place: each side is lost because of the other."""
         below, above = self.numbers(lower), self.numbers(upper)
         return _EMPTY.with_losses([*self.lost(upper, below, rule, path), *self.lost(lower, above, rule, path)])
 
     def lost(self, here: _Here, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[Any]:
-        """Whoever stands here was overridden, and whom those had overridden before."""
+        """Yield the settings of a place as losses, then the losses of that place."""
         if not isinstance(here, _Value):
             yield PendingLosses(here, (), path, by, rule)
             return
@@ -600,7 +600,7 @@ class _Walker:
             yield here.losses
 
     def made(self, making: _Making, members: dict[int, _Here], path: Path) -> _Product:
-        """What a handler or a change has made; whoever has nothing left in it is overridden."""
+        """The place of a result of a handler or a change; inputs without anything in the result are losses."""
         self.has_made = True
         losses: list[Loss] = []
         for side, part in making.inputs.items():
@@ -610,7 +610,7 @@ class _Walker:
         return _Product(part.value, part.origins, making, members, (), making.ways, losses=losses)
 
     def joined_lists(self, here: _Here) -> _Here:
-        """The same place; the lists of a row are joined. cost: each element, times the logarithm of how many lists"""
+        """The place, the lists of a row joined. cost: each element, times the logarithm of the number of lists"""
         if not isinstance(here, _Row) or here.handler is None:
             return here
         known = self.lists.get(here.key)
@@ -619,7 +619,7 @@ class _Walker:
         return known.with_losses(here.losses).with_unknown(here.unknown)
 
     def product_of(self, row: _Row, handler: Handler) -> _Product:
-        """The lists of a row, joined."""
+        """The result of joining the lists of a row."""
         is_below = row.last.from_top
         members = row.members()[::-1] if is_below else row.members()
         policy, parts = row.last.policy, [self.part(one) for one in members]
@@ -630,7 +630,7 @@ class _Walker:
         return _Product(part.value, part.origins, making, numbered, (), making.ways, losses=losses)
 
     def nothing_left(self, part: Part, by: Any, rule: Rule, path: Path, known: Any = ()) -> Iterator[Overridden]:
-        """Those who have set a part of which nothing is in what those have set that override it."""
+        """Yield a loss for each source of a part that is not among *by*, the sources of what overrides the part."""
         policy, line = rule
         why = f"{line.why}, and nothing of it is left" if line.why else "nothing of it is left"
         for setting in self.settings(part, path):
@@ -640,7 +640,7 @@ class _Walker:
     # --- one step down
 
     def below(self, here: _Here, key: Any, path: Path) -> _Here:
-        """One step down; through what was made, on to where it stood before."""
+        """The place one step down; through a result of a handler, on to the input that the entry was taken from."""
         here = self.joined_lists(here)
         passed: list[Any] = []
         unknown: tuple[int, ...] = ()
@@ -665,7 +665,7 @@ class _Walker:
         value = holder.get(key, ABSENT) if isinstance(holder, dict) else dig(holder, (key,))
         if value is ABSENT:
             return _EMPTY.with_unknown(here.unknown) if here.unknown else _EMPTY
-        at = _new(At, (origins[0], (*origins[1], key))) if type(origins) is At else origins_at(origins, key)
+        at = At(origins.source, (*origins.path, key)) if type(origins) is At else origins_at(origins, key)
         return _Value(value, at, unknown=here.unknown)
 
     def row_entry(self, here: _Row, key: Any, path: Path) -> _Here:
@@ -681,7 +681,7 @@ class _Walker:
         return so_far
 
     def made_entry(self, here: _Product, key: Any, path: Path) -> tuple[_Product, At | None]:
-        """An entry of what was made, and where it was taken from if it was taken as it is."""
+        """An entry of a result, and its way where it was taken unchanged; else None."""
         making, entry, rest = here.making, self.entry(here, key), (*here.rest, key)
         origins = origins_at(here.ways, key) if entry.stands else ()
         ways = list(wholes(origins, ()))
@@ -703,7 +703,7 @@ class _Walker:
         return replace(found, losses=losses, unknown=entry.unknown), only
 
     def noted(self, here: _Product, ways: list[At], path: Path) -> Iterator[Loss]:
-        """Those that were overridden where a handler let parts meet."""
+        """Yield the losses of decisions that were made while the handler ran."""
         making = here.making
         for way, winner, note in making.overridden(ways):
             by = sources(making.input_at(winner).origins)
@@ -711,7 +711,7 @@ class _Walker:
             yield PendingLosses(here.members[way.source], way.path, path)
 
     def left_out(self, making: _Making, entry: _Value, rest: Path, path: Path) -> Iterator[Loss]:
-        """Those of whom nothing is left in what was made, though one of the parts has them below the same steps."""
+        """Yield a loss for each setting that an input has at the same steps, and that has nothing in the result."""
         by, rule = sources(making.inputs[min(making.inputs)].origins), making.rule
         if not (making.is_change and by):
             by = sources(entry.origins) or by
@@ -726,11 +726,11 @@ class _Walker:
     # --- who sets what
 
     def standing(self, here: _Here, path: Path) -> tuple[Setting, ...]:
-        """The settings of what stands here, in the order of their sources."""
+        """The settings of the value at a place, in the order of their sources."""
         return tuple(sorted(self.settings(self.part(here), path), key=lambda one: one.source))
 
     def settings(self, part: Part, path: Path) -> Iterator[Setting]:
-        """What each source sets of a part, as the source has it itself."""
+        """Yield a Setting for each source of a part, with the value that the source has in its own tree."""
         if part.value is ABSENT:
             return
         found = ((path, part.origins),) if type(part.origins) is At else pieces(part.origins, path)
@@ -738,19 +738,19 @@ class _Walker:
         yield from (Setting(at.source, now, value, at.path) for now, at, value in own)
 
     def own(self, at: At, otherwise: Any) -> Any:
-        """What a source has at a place; something else where it has nothing."""
+        """The value that a source has at a place; *otherwise* where it has none."""
         value: Any = self.trees.get(at.source, ABSENT)
         for step in at.path:
             value = value.get(step, ABSENT) if isinstance(value, dict) else dig(value, (step,))
         return otherwise if value is ABSENT else value
 
     def numbers(self, here: _Here) -> tuple[int, ...]:
-        """The sources of what stands here."""
+        """The sources of the value at a place."""
         origins = self.part(here).origins
         return (origins.source,) if type(origins) is At else sources(origins)
 
     def part(self, here: _Here) -> Part:
-        """What stands here; maps of a row are merged, and lists joined."""
+        """The value at a place, with its origins; maps of a row are merged, and lists joined."""
         here = self.joined_lists(here)
         if not isinstance(here, _Row):
             return Part(here.value, here.origins)
@@ -764,7 +764,7 @@ class _Walker:
         return known
 
     def is_from_the_start(self, here: _Here) -> bool:
-        """Whether a value would stand there without any source: what lay there before the first part is in it."""
+        """Whether the value contains the part that the folding began with, which has no source."""
         here = self.joined_lists(here)
         while isinstance(here, _Row) or (isinstance(here, _Product) and not here.rest):
             here = self.joined_lists(here.base if isinstance(here, _Row) else here.members[LOWER])
@@ -778,15 +778,15 @@ def _sides(so_far: _Here, new: _Here, from_top: bool) -> tuple[_Here, _Here]:
 
 
 def _map_row(policy: Policy, so_far: _Here, new: _Here, from_top: bool, meets: bool = True) -> _Row:
-    """Two maps that meet under a policy; those that have met before go on."""
-    last = _new(_Laid, (new, policy, from_top, meets))
+    """The row of two maps that meet under a policy; a row goes on."""
+    last = _Laid(new, policy, from_top, meets)
     if isinstance(so_far, _Row):
         return _Row(so_far.base, so_far, last, losses=so_far.losses)
     return _Row(so_far, so_far, last)
 
 
 def _list_row(policy: Policy, handler: Handler, so_far: _Here, new: _Here, from_top: bool, path: Path) -> _Row:
-    """Two lists that are joined by a handler that regroups; a row under the same rule goes on."""
+    """The row of two lists that a handler joins; a row under the same rule goes on."""
     base = so_far
     if isinstance(so_far, _Row) and (so_far.last.policy, so_far.last.from_top) == (policy, from_top):
         base = so_far if so_far.losses or so_far.unknown else so_far.base
@@ -794,7 +794,7 @@ def _list_row(policy: Policy, handler: Handler, so_far: _Here, new: _Here, from_
 
 
 def _emptied(parts: list[Part], from_top: bool) -> Iterator[tuple[Part, tuple[int, ...]]]:
-    """Lists of which nothing is left, as each met what was joined before it; and who is there instead."""
+    """Yield (list, sources) for each list that has nothing in the result: the sources of the lists that stay."""
     order = reversed(parts) if from_top else iter(parts)
     so_far = next(order)
     by = dict.fromkeys(sources(so_far.origins))
@@ -810,7 +810,10 @@ def _emptied(parts: list[Part], from_top: bool) -> Iterator[tuple[Part, tuple[in
 
 
 def _covers(here: _Here, key: Any, is_lost: bool) -> bool:
-    """Whether nothing can lie below at a key: a scalar has none, a list no names; what is lost stays whole."""
+    """Whether a place blocks the step *key*: a scalar does, and a list where the key is no index.
+
+    is_lost: whether the value was overridden: then it stays whole
+    """
     value = () if isinstance(here, _Row) else here.value
     if not here.stands or issubclass(here.kind, dict):
         is_element = is_lost and here.stands and type(key) is int
@@ -820,10 +823,10 @@ def _covers(here: _Here, key: Any, is_lost: bool) -> bool:
 
 
 def _lost(setting: Setting, by: tuple[int, ...], rule: Rule) -> Overridden:
-    """What lost to nobody, or to what was there before all sources, was overridden by itself."""
+    """An Overridden; a setting that no other source overrides is overridden by itself."""
     return Overridden(setting, by or (setting.source,), *rule)
 
 
 def _label(keys: Path, depth: int, path: Path) -> Path:
-    """The path in the merged tree after so many of some steps that end at *path*; elements may come from elsewhere."""
+    """The path in the merged tree after *depth* of the steps *keys*, which end at *path*."""
     return path[: max(0, len(path) - len(keys) + depth)]

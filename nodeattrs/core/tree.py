@@ -58,7 +58,7 @@ class Absent:
 ABSENT: Any = Absent()
 
 NO_ENTRIES: dict[Any, Any] = {}
-"""An empty map where nobody gave one: nothing is ever put into it."""
+"""An empty map, for defaults: never put anything into it."""
 
 _BARE = re.compile(r"[A-Za-z_@%/+*:<>=~^$-][^\s.\"']*|\d+[^\s.\"'\d][^\s.\"']*")
 _LONG = 40
@@ -104,9 +104,6 @@ def parse(text: str) -> Path:
     """
     if text.strip() in ("", "(root)"):
         return ()
-    words = text.split(".")
-    if all(map(is_word, words)):
-        return tuple(words)
     steps: list[str | int] = []
     at = 0
     while True:
@@ -299,6 +296,7 @@ SCALARS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
 _JSON = SCALARS | {dict, list}
 _PLAIN = frozenset({str, bool, type(None)})
 _TEXT = frozenset({str})
+_KEYS = frozenset({str, int})
 _BIGGEST = 10**4_000  # Python reads no number of more digits than 4,300
 
 
@@ -360,69 +358,40 @@ def copied(
     kind = type(value)
     if kind in scalars:
         return value
-    if kind is dict:
-        return _copied_map(value, scalars, convert, room)
-    if kind is list:
-        return _copied_list(value, scalars, convert, room)
+    if kind is dict or kind is list:
+        return _copied_container(value, scalars, convert, room)
     return _converted(value, scalars, convert, room)
 
 
-def _copied_map(value: dict[Any, Any], scalars: frozenset[type], convert: Any, room: int) -> dict[Any, Any]:
-    # Written out for dicts, lists and scalars: this is half of what loading a node costs.
+def _copied_container(value: Any, scalars: frozenset[type], convert: Any, room: int) -> Any:
     if not room:
-        raise _too_deep()
+        raise TooDeep(f"nested deeper than {MAX_DEPTH} levels, or inside itself", path=())
+    is_map = type(value) is dict
+    if is_map and not _KEYS.issuperset(map(type, value)):
+        value = dict(map(_plain_entry, value.items()))
     out = value.copy()
-    for key, entry in value.items():
-        if type(key) is not str and type(key) is not int:
-            return _odd_keys(value, scalars, convert, room)
+    for step, entry in value.items() if is_map else enumerate(value):
         kind = type(entry)
         if kind in scalars:
             continue
         try:
-            if kind is dict:
-                out[key] = _copied_map(entry, scalars, convert, room - 1)
-            elif kind is list:
-                out[key] = _copied_list(entry, scalars, convert, room - 1)
+            if kind is dict or kind is list:  # a level may take one frame only
+                out[step] = _copied_container(entry, scalars, convert, room - 1)
             else:
-                out[key] = _converted(entry, scalars, convert, room - 1)
+                out[step] = _converted(entry, scalars, convert, room - 1)
         except (BadKey, BadValue) as error:
-            error.path = (key, *(error.path or ()))
+            error.path = (step, *(error.path or ()))
             raise
     return out
 
 
-def _copied_list(value: list[Any], scalars: frozenset[type], convert: Any, room: int) -> list[Any]:
-    if not room:
-        raise _too_deep()
-    out = value.copy()
-    if scalars.issuperset(map(type, value)):
-        return out
-    for index, entry in enumerate(value):
-        kind = type(entry)
-        if kind in scalars:
-            continue
-        try:
-            if kind is dict:
-                out[index] = _copied_map(entry, scalars, convert, room - 1)
-            elif kind is list:
-                out[index] = _copied_list(entry, scalars, convert, room - 1)
-            else:
-                out[index] = _converted(entry, scalars, convert, room - 1)
-        except (BadKey, BadValue) as error:
-            error.path = (index, *(error.path or ()))
-            raise
-    return out
-
-
-def _odd_keys(value: dict[Any, Any], scalars: frozenset[type], convert: Any, room: int) -> dict[Any, Any]:
-    plain: dict[Any, Any] = {}
-    for key, entry in value.items():
-        if isinstance(key, str):
-            key = str.__str__(key)
-        elif type(key) is not int:
-            raise BadKey(f"a key must be text or an integer, not {type(key).__name__}: {key!r}", path=())
-        plain[key] = entry
-    return _copied_map(plain, scalars, convert, room)
+def _plain_entry(entry: tuple[Any, Any]) -> tuple[Any, Any]:
+    key, value = entry
+    if isinstance(key, str):
+        return str.__str__(key), value
+    if type(key) is not int:
+        raise BadKey(f"a key must be text or an integer, not {type(key).__name__}: {key!r}", path=())
+    return entry
 
 
 def _converted(value: Any, scalars: frozenset[type], convert: Any, room: int) -> Any:
@@ -430,17 +399,11 @@ def _converted(value: Any, scalars: frozenset[type], convert: Any, room: int) ->
     kind = type(plain)
     if kind in scalars:
         return plain
-    if plain is not value and kind is dict:
-        return _copied_map(plain, scalars, convert, room)
-    if plain is not value and kind is list:
-        return _copied_list(plain, scalars, convert, room)
+    if plain is not value and (kind is dict or kind is list):
+        return _copied_container(plain, scalars, convert, room)
     if convert is not None and not isinstance(plain, (dict, list)):
         return plain
     raise BadValue(f"a tree cannot hold a {kind.__name__}", path=())
-
-
-def _too_deep() -> TooDeep:
-    return TooDeep(f"nested deeper than {MAX_DEPTH} levels, or inside itself", path=())
 
 
 def strict_key(value: Any) -> Any:

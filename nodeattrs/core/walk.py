@@ -87,7 +87,7 @@ class Overridden(NamedTuple):
 
 
 class PendingLosses(NamedTuple):
-    """The overridden settings some steps below a place of a walk; they are looked up only when they are needed.
+    """Overridden settings that were not looked up yet: those some steps below a place of a walk.
 
     here:     the place in the walk
     keys:     the steps from there

@@ -36,7 +36,7 @@ from nodeattrs.formats.places import HALF_PAIR, Mark, Reading, Text
 from nodeattrs.formats.yaml_text import Tags
 
 MAX_BYTES = Limits().bytes
-"""The size of the largest document that is read where nobody says otherwise."""
+"""The default limit of a document's size."""
 
 Syntax = Literal["json", "yaml", "toml", "env", "ini", "properties"]
 SYNTAXES: tuple[Syntax, ...] = get_args(Syntax)
@@ -283,7 +283,7 @@ def _can_read(syntax: Syntax, text: str, file: str) -> bool:
 
 
 def parse_all(text: str, file: str, syntax: Syntax, budget: Budget, tags: Tags) -> list[Document]:
-    """Read each document of a text that is to be a layer: YAML may hold several, and tags of somebody's own.
+    """Read each document of a text that is to be a layer: YAML may hold several, and other tags than its own.
 
     tags:   see `yaml_text.read_all`
     raises: DocumentError; TooMuch
@@ -317,5 +317,5 @@ def _reading(source: Text, syntax: Syntax, budget: Budget) -> Reading:
         case "toml":
             return toml_text.read(source, budget)
         case "env" | "ini" | "properties":
-            return flat_text.READERS[syntax](source, budget)
+            return flat_text.read(source, budget, syntax)
     raise BadArgument(f"no such syntax: {syntax!r}", hint=f"write {', '.join(SYNTAXES[:-1])} or {SYNTAXES[-1]}")

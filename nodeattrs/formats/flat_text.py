@@ -24,39 +24,18 @@ class _Entry(NamedTuple):
     offset: int
 
 
-def read_env(text: Text, budget: Budget) -> Reading:
-    """What an .env file says: `KEY=value`, `export KEY='as it is'`, `KEY="with \\n" # and a comment`.
+def read(text: Text, budget: Budget, syntax: str) -> Reading:
+    """What a text of one entry a line says; {} for an empty one.
 
+    syntax: "env": `KEY=value`, `export KEY='as it is'`, `KEY="with \\n" # and a comment`
+            "ini": a map for each section, and its keys, read as Python's configparser reads them. Keys keep their
+            case, and those before the first section stand beside the sections
+            "properties": as Java reads them
     raises: DocumentError; TooMuch
     """
-    return _reading(text, budget, _env)
-
-
-def read_ini(text: Text, budget: Budget) -> Reading:
-    """What an .ini file says: a map for each section, and its keys, read as Python's configparser reads them.
-
-    Keys keep their case, and those before the first section stand beside the sections.
-    raises: DocumentError; TooMuch
-    """
-    return _reading(text, budget, _ini)
-
-
-def read_properties(text: Text, budget: Budget) -> Reading:
-    """What a .properties file of Java says. raises: DocumentError; TooMuch"""
-    return _reading(text, budget, _properties)
-
-
-READERS: dict[str, Callable[[Text, Budget], Reading]] = {
-    "env": read_env,
-    "ini": read_ini,
-    "properties": read_properties,
-}
-
-
-def _reading(text: Text, budget: Budget, entries: Callable[[Text], Iterator[_Entry]]) -> Reading:
     tree: dict[str, Any] = {}
     root, warnings = Mark(0), []
-    for path, value, offset in entries(text):
+    for path, value, offset in _ENTRIES[syntax](text):
         budget.values(1)
         *above, key = path
         holder: Any = tree[above[0]] if above else tree
@@ -227,3 +206,6 @@ def _unescaped(text: Text, sign: str, offset: int) -> str:
     if sign == "u":
         raise text.error("a \\u escape without four hexadecimal digits", offset)
     return chr(int(sign[1:], 16)) if sign[0] == "u" else {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}.get(sign, sign)
+
+
+_ENTRIES: dict[str, Callable[[Text], Iterator[_Entry]]] = {"env": _env, "ini": _ini, "properties": _properties}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
@@ -19,15 +18,12 @@ from nodeattrs.core.tree import MAX_DEPTH, Path
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.json_choice import decoded
 from nodeattrs.formats.numbers import NoNumber, finite
-from nodeattrs.formats.places import HALF_PAIR, LateMark, Mark, Reading, Text
+from nodeattrs.formats.places import HALF_PAIR, Mark, Reading, Text
 
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TOKEN = re.compile(rf'({_STRING})(?=\s*:)|([\[{{])|([\]}}])|({_STRING}|[^\s"\[\]{{}}:,]+)', re.DOTALL)
 _TEXT = frozenset({str})
 _KEY, _OPEN, _CLOSE = 1, 2, 3  # the groups of a token; the fourth is a scalar
-
-_OPENED, _COLON, _SPACE = (re.compile(rf"\s*{mark}") for mark in ('"', r":\s*", ""))
-_skip = json.JSONDecoder().raw_decode
 
 _ESCAPE = re.compile(r"(?s)\\.")
 _LONG_NUMBER = re.compile(rf"\d{{{MAX_DIGITS + 1}}}")
@@ -68,7 +64,7 @@ def read(text: Text, budget: Budget, number: Callable[[str], float] = finite) ->
     # The parsers keep quiet about keys written twice; but what is lost of one shows by its quotes.
     repeated = tuple(_repeated(text)) if _quotes_in(text.text) > 2 * strings else ()
     start = len(text.text) - len(text.text.lstrip())
-    return Reading(tree, lambda: _root(text.text, start), repeated, levels, start)
+    return Reading(tree, lambda: _marked(text.text)[0], repeated, levels, start)
 
 
 def _parsed(text: Text, number: Callable[[str], float]) -> Any:
@@ -178,41 +174,8 @@ def _repeated(text: Text) -> Iterator[DocumentError]:
         yield text.repeated(path, first, again)
 
 
-def _root(text: str, start: int) -> Mark:
-    """The mark of the root of a text that parses. cost: nothing, until its parts are asked for"""
-    if text[start] == "{":
-        return LateMark(start, lambda: _entries(text, start))
-    return _marked(text)[0]
-
-
-def _entries(text: str, at: int) -> dict[Any, Mark]:
-    """The marks in a map that opens at an offset; what is in an entry is looked at when it is asked for.
-
-    cost: the library's parser once more
-    """
-    parts: dict[Any, Mark] = {}
-    try:
-        while (key_at := _OPENED.match(text, at + 1)) is not None:
-            key, end = _skip(text, key_at.end() - 1)
-            colon = _COLON.match(text, end)
-            value = end if colon is None else colon.end()
-            _, at = _skip(text, value)
-            parts[key] = _entry(text, key_at.end() - 1, value, at)
-            space = _SPACE.match(text, at)
-            at = at if space is None else space.end()
-    except RecursionError:  # the caller's stack has less room than there was when the text was parsed
-        return _marked(text)[0].parts
-    return parts
-
-
-def _entry(text: str, key: int, value: int, end: int) -> Mark:
-    if text[value] in "{[":
-        return LateMark(key, lambda: _marked(text, value, end)[0].parts)
-    return Mark(value if "\n" in text[key:value] else key)
-
-
-def _marked(text: str, start: int = 0, end: int = sys.maxsize) -> tuple[Mark, list[tuple[Path, int, int]]]:
-    """The mark of the value that a text has from *start* to *end*; and the keys it has twice, with both offsets.
+def _marked(text: str) -> tuple[Mark, list[tuple[Path, int, int]]]:
+    """The mark of the value of a text that parses; and the keys that it has twice, with both offsets.
 
     cost: one look a token
     """
@@ -221,7 +184,7 @@ def _marked(text: str, start: int = 0, end: int = sys.maxsize) -> tuple[Mark, li
     mark = top = Mark(0)
     key: str | None = None  # the key that waits for its value; in a list there is none
     key_offset = 0
-    for match in _TOKEN.finditer(text, start, end):
+    for match in _TOKEN.finditer(text):
         kind, offset = match.lastindex, match.start()
         if kind == _CLOSE:
             mark, _ = outer.pop()

@@ -1,6 +1,6 @@
 """Files as layers of a fold, each of their values with its line.
 
-What is encrypted in them is a secret, or an unknown layer; a tag of somebody's own is kept.
+What is encrypted in them is a secret, or an unknown layer; a tag that is not YAML's own is kept.
 """
 
 from __future__ import annotations
@@ -21,9 +21,6 @@ from nodeattrs.formats.documents import Document, Syntax, content_of, decoded, p
 from nodeattrs.formats.encrypted import encrypted_whole, marked, may_be_encrypted
 from nodeattrs.formats.json_comments import may_have_comments, without_comments
 from nodeattrs.kinds import NO_DOCUMENT, SEVERAL_DOCUMENTS
-
-_HOW = {"path": A_PATH, "name": str, "kind": str, "budget": Budget | None, "syntax": str | None}
-_HOW |= {"tags": Mapping | None, "document": int | None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +101,15 @@ def _chosen(layers: list[Layer], number: int, file: str) -> Layer:
     return layers[number - 1]
 
 
-@taking(**_HOW)
+@taking(
+    path=A_PATH,
+    name=str,
+    kind=str,
+    budget=Budget | None,
+    syntax=str | None,
+    tags=Mapping | None,
+    document=int | None,
+)
 def read_layer(
     path: str | pathlib.Path,
     name: str = "",

@@ -67,7 +67,7 @@ class PythonText:
     def place(self, line: int, path: Path, span: Span | None = None) -> tuple[int, int | None]:
         """The line and column where the statement that covers *line* says *path*.
 
-        span: of the very expression that sets it, which several on one line do not share; none if nobody knows
+        span: of the very expression that sets it, which several on one line do not share; None where it is not known
 
         The path counts from the statement's value: what is assigned, or the last
         positional argument of a call, its keyword arguments laid over it. A scalar
@@ -88,7 +88,12 @@ class PythonText:
         return line, self.column(line, own.col_offset if own is not None and own.lineno == line else span[2])
 
     def says_below(self, line: int, path: Path, span: Span) -> bool:
-        """Whether something below *path* may have another place than *path* has. line, path, span: see `place`"""
+        """Whether a path below *path* may have another place than *path*: True for a literal map or list, and a call.
+
+        line: of the statement
+        path: inside the value that the statement sets
+        span: of the expression that sets it. Where its columns are not known the answer is True
+        """
         if span[2] is None or line > len(self._lines):
             return True
         node, value = self._settings.get(span, (None, None))
@@ -98,7 +103,7 @@ class PythonText:
         return isinstance(value, (ast.Dict, ast.List, ast.Tuple, ast.Call))
 
     def setting(self, line: int, span: Span | None = None) -> tuple[ast.AST, ast.AST | None] | None:
-        """The expression that runs there and sets something, and what it sets; None where nobody knows.
+        """The expression that runs there and sets something, and what it sets; None where that is not known.
 
         line, span: see `place`; without a span the last statement that covers the line
         """

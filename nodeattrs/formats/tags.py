@@ -1,7 +1,6 @@
-"""A value under a tag of somebody's own in YAML: `!vault`, `!Ref`, `!override`.
+"""A value under a YAML tag that is not one of YAML's own: `!vault`, `!Ref`, `!override`.
 
-It is kept as it is written and equal to its like. Nobody here knows what a tag means: a
-policy may, or whoever reads a layer and hands in `tags=`.
+The value is kept as it is written. What a tag means, a policy knows, or the caller of `read_layer` by `tags=`.
 """
 
 from __future__ import annotations

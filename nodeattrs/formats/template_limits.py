@@ -1,6 +1,6 @@
 """A sandbox of Jinja2 whose templates draw on a budget while they run.
 
-`texts.jinja` makes it, and Jinja2 must be there. It knows the names of the filters of Jinja and of Ansible.
+`formats.jinja` makes it, and Jinja2 must be there. It knows the names of the filters of Jinja and of Ansible.
 
 Steps are drawn for each token that is read, each pass of a loop, each call, filter and test, and for the size of what
 these are given and make. What makes much of little is estimated before it runs. A step stands for half a microsecond
@@ -470,7 +470,10 @@ class CountedEnvironment(SandboxedEnvironment):
         return safe_range(*bounds)
 
     def compile(self, source: Any, *args: Any, **named: Any) -> Any:
-        """As in Jinja; then the time of the template begins."""
+        """The code of a template, as Jinja's method, with the calls that draw on the meter put into it.
+
+        The time of the template begins when this returns. raises: TooMuch; TemplateSyntaxError
+        """
         self.meter.restart()
         tree = _Drawing(self).visit(self.parse(source) if isinstance(source, str) else source)
         code = super().compile(tree, *args, **named)
@@ -483,7 +486,7 @@ class CountedEnvironment(SandboxedEnvironment):
         return self.meter.tokens(super().lex(*args, **named))
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        """What an operator gives, drawn for."""
+        """The result of `left operator right`; its size is estimated first, and drawn. raises: TooMuch"""
         self.meter.draw(1)
         if isinstance(left, int) and isinstance(right, int):
             if _bits(operator, left, right) > _MOST_BITS:
@@ -502,7 +505,7 @@ class CountedEnvironment(SandboxedEnvironment):
         return found
 
     def call(self, context: Any, called: Any, *args: Any, **named: Any) -> Any:
-        """What a call gives, drawn for."""
+        """The result of a call in a template; the arguments and the result are drawn. raises: TooMuch"""
         if isinstance(called, (Macro, LoopContext, BlockReference)):
             self.meter.draw(_PER_MACRO)
             return super().call(context, called, *args, **named)

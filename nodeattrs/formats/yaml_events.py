@@ -370,7 +370,11 @@ class Builder:
     # --- scalars as PyYAML reads them: `yes` is true, `0644` is octal -------------------
 
     def constructed(self, tag: str, event: Any) -> Any:
-        """The value of a scalar under a tag of YAML's own."""
+        """The value of a scalar under a tag of YAML's own, as PyYAML makes it.
+
+        tag:    the whole tag: "tag:yaml.org,2002:int"
+        raises: DocumentError, where the text is no value of that tag, or a number of too many digits
+        """
         written = event.value
         is_number = tag in (f"{YAML}int", f"{YAML}float")
         try:
@@ -407,21 +411,8 @@ _CONSTRUCT: dict[str, Any] = {
 }
 
 
-_CASES = (str.lower, str.capitalize, str.upper)
-_WORDS = {
-    **{f(word): f"{YAML}bool" for word in ("yes", "no", "true", "false", "on", "off") for f in _CASES},
-    **{f("null"): f"{YAML}null" for f in _CASES},
-}
-
-
 @lru_cache(maxsize=4096)
 def _implied(text: str) -> str:
-    if text[:1].isalpha():  # these, and what follows, are most: no expression is compiled for them
-        return _WORDS.get(text, f"{YAML}str")
-    if text.count(".") > 1:  # addresses and versions: no number and no time has two
-        return f"{YAML}str"
-    if text.isascii() and text.isdecimal() and (text[0] != "0" or text == "0"):
-        return f"{YAML}int"
     return str(_resolver.resolve(ScalarNode, text, (True, False)))
 
 
@@ -455,7 +446,7 @@ class Repeated(NamedTuple):
 class Safe(Builder):
     """YAML as PyYAML's safe loader reads it: dates, bytes, sets and keys of any scalar type stay what they are.
 
-    Whoever holds such values, cloud-init and Ansible, makes a dialect of it. What an alias
+    The dialects cloud-init and Ansible, which keep such values, are subclasses. What an alias
     repeats is one object; an unknown tag is an error.
 
     texts:    the tags of texts

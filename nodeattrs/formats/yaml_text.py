@@ -18,7 +18,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.numbers import NoNumber
-from nodeattrs.formats.places import Mark, Reading, Text
+from nodeattrs.formats.places import Reading, Text
 from nodeattrs.formats.tags import Tagged
 from nodeattrs.formats.yaml_events import MERGE, YAML, Builder, Frame, tag_of
 from nodeattrs.kinds import TAG_REFUSED
@@ -51,12 +51,8 @@ Tags = Mapping[str, Callable[[Any], Any]]
 """Tag, as it is written -> what makes a value of what stands under it."""
 
 
-def _mark(known: Mark) -> Mark:
-    return known
-
-
 def read_all(text: Text, budget: Budget, tags: Tags) -> list[Reading]:
-    """What each document of *text* says, the tags of somebody's own included; one at least.
+    """The Reading of each document of *text*, other tags than YAML's own included; at least one.
 
     tags:   what makes a value of what stands under a tag; under any other it is a `Tagged`
     raises: DocumentError; TooMuch
@@ -67,7 +63,8 @@ def read_all(text: Text, budget: Budget, tags: Tags) -> list[Reading]:
     warnings = tuple(builder.warnings)
     documents = builder.documents or [(None, builder.mark)]
     return [
-        Reading(tree, partial(_mark, mark), () if number else warnings) for number, (tree, mark) in enumerate(documents)
+        Reading(tree, partial(mark.nearest, ()), () if number else warnings)
+        for number, (tree, mark) in enumerate(documents)
     ]
 
 

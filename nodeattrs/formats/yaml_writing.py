@@ -14,22 +14,11 @@ from nodeattrs.formats.hidden import ESCAPES, HIDDEN
 from nodeattrs.formats.tags import Tagged
 
 
-class _Whole:
-    """Knows whole numbers without the expressions that look for fractions, which it takes a while to compile."""
-
-    def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
-        """The tag of a scalar, a list or a map."""
-        is_plain = kind is yaml.ScalarNode and implicit[0] and value.isascii()
-        if is_plain and value.isdecimal() and (value[0] != "0" or value == "0"):
-            return "tag:yaml.org,2002:int"
-        return super().resolve(kind, value, implicit)  # type: ignore[misc]  # of the dumper that it is mixed into
-
-
-class _Aliased(_Whole, yaml.SafeDumper):
+class _Aliased(yaml.SafeDumper):
     """Writes what occurs twice once."""
 
 
-class _Spread(_Whole, yaml.SafeDumper):
+class _Spread(yaml.SafeDumper):
     """Writes what occurs twice twice."""
 
     def ignore_aliases(self, data: Any) -> bool:
@@ -40,7 +29,7 @@ class _Blocks(_Spread):
     """Long texts as blocks, too."""
 
 
-class _QuickBlocks(_Whole, getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]  # PyYAML's build decides
+class _QuickBlocks(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]  # PyYAML's build decides
     """The same by libyaml, where PyYAML has it: it folds a long quoted text at another place."""
 
     ignore_aliases = _Spread.ignore_aliases

@@ -7,7 +7,6 @@ and views, and decides nothing about merging (slots.py, view.py).
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from functools import partial
 from typing import Any, NoReturn
@@ -20,17 +19,16 @@ from nodeattrs.core.tree import ABSENT, Path, as_path, checked_name, near
 from nodeattrs.errors import BadArgument, BadValue, UnknownName, wrong_argument
 from nodeattrs.node.assignments import FullWriter, UnlessWriter
 from nodeattrs.node.component_tree import ComponentTree
-from nodeattrs.node.documents import meet_yaml
+from nodeattrs.node.documents import write_as_yaml
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.levels import LevelView, level_view, merged_at, remove_path
 from nodeattrs.node.node_trace import trace_of
-from nodeattrs.node.sanity import contradictions
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.slot_tree import SlotTree
 from nodeattrs.node.slots import COMPONENTS, DEFAULT_ENVIRONMENT, DEFAULT_GROUP, OVERRIDE_GROUP, PLAN, SLOTS, component
 from nodeattrs.node.values import key_of, refuse_spelled, steps_of, stored
 from nodeattrs.node.view import ListView, MapView
-from nodeattrs.node.writers import ListWriter, Writer, writer_at
+from nodeattrs.node.writers import ListWriter, Writer
 
 _INSTEAD = {
     "set": "write node.normal[...] = ...",
@@ -77,7 +75,7 @@ _FIELDS: dict[str, Callable[[Any], str]] = {
 
 def _writer(name: str) -> property:
     def read(self: Attributes) -> Writer:
-        return writer_at(self._trees[name], (), None)
+        return Writer(self._trees[name])
 
     def replace(self: Attributes, value: Mapping[Any, Any]) -> None:
         tree = stored(value, ())
@@ -102,21 +100,6 @@ def _full_writer(name: str, clears: str = "") -> property:
 
     spelled = f"The full assignment to `{name}`, Ruby's `{name}!`: what stands in the way becomes a map."
     return property(read, doc=spelled + (f" First clears the whole {clears} level at the path." if clears else ""))
-
-
-def _read_rules(rules: Mapping[Any, Any]) -> tuple[PathRule, ...]:
-    return read_rules(rules)
-
-
-class _Read(Ledger):
-    """The ledger of a node: who reads it may write out what he has read."""
-
-    __slots__ = ()
-
-    def __missing__(self, key: Any) -> Any:
-        if "yaml" in sys.modules:
-            meet_yaml(_PLAIN)
-        return super().__missing__(key)
 
 
 class Attributes(Mapping[Any, Any]):
@@ -154,9 +137,9 @@ class Attributes(Mapping[Any, Any]):
     ) -> None:
         secrets = None if sensitive == () else Secrets(sensitive)
         guarded = secrets if secrets and secrets.paths else None
-        read = rules if isinstance(rules, tuple) else _read_rules(rules)
+        read = rules if isinstance(rules, tuple) else read_rules(rules)
         folder = None if root is None else _checked_folder(root)
-        ledger = _Read(provenance, lambda: folder or os.getcwd(), guarded, read)
+        ledger = Ledger(provenance, lambda: folder or os.getcwd(), guarded, read)
         # Past `__setattr__`, which judges each assignment: a fleet makes thousands of nodes.
         fields = self.__dict__
         fields["name"] = checked_name(name, "node")
@@ -429,10 +412,6 @@ class Attributes(Mapping[Any, Any]):
         found = ((name, tree.plain(steps, evaluate=True)) for name, tree in self._trees.items())
         return [(name, "not_present" if value is ABSENT else value) for name, value in found]
 
-    def _check(self) -> list[str]:
-        """Every contradiction inside; tests ask after each step. Empty is sane."""
-        return list(contradictions(self._ledger))
-
     def __deepcopy__(self, memo: object) -> NoReturn:
         raise BadArgument(
             "a node is not copied", hint="Node.restore(node.snapshot()), or node.to_dict() for plain data"
@@ -443,5 +422,4 @@ class Attributes(Mapping[Any, Any]):
         raise BadArgument("a node is not pickled", hint=hint)
 
 
-_PLAIN = (Attributes, MapView, ListView, Writer, ListWriter)
-"""What is plain data to whoever writes it out."""
+write_as_yaml((Attributes, MapView, ListView, Writer, ListWriter))

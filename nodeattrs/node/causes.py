@@ -18,21 +18,23 @@ from typing import Any, NamedTuple, Protocol
 from nodeattrs.causes import flow
 from nodeattrs.causes.file_names import file_of
 from nodeattrs.causes.flow import Flow, Found, Frame
-from nodeattrs.causes.following import written_out
 from nodeattrs.causes.scopes import EACH, SOME
 from nodeattrs.core.claim import CALLED, READ, UNAVAILABLE, WRITTEN, Cause, Locator, Origin
 from nodeattrs.core.origins import At
 from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, dig, under
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats import documents
 from nodeattrs.formats.python import PythonText
 from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.setters import Mark
 from nodeattrs.node.sites import Site, is_inside, text_of
 from nodeattrs.node.slots import PLAN
 from nodeattrs.node.values import Deferred, Withheld
 
 _MOST = 12
+_DEEPEST = 6
 
 
 Read = Callable[[Path], tuple[Origin, tuple[Cause, ...]] | None]
@@ -61,15 +63,41 @@ class Code(Protocol):
         """The text of another source file, as it was for the run; None where that version is not available."""
 
 
-def causes_at(ledger: Ledger, by: At, value: Any, read: Read) -> tuple[Cause, ...]:
-    """The causes of a value in a slot: first calls, innermost first, then the lines that it comes from; () where none
-    is known.
+Then = Callable[[Ledger, At, Any, frozenset[Path], Path], Trace]
+"""The trace of what was read when a mark set a value: of the ledger, the mark, the value, the attributes on the way
+there, and the path that was read."""
 
+
+def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], then: Then) -> tuple[Cause, ...]:
+    """The causes of a value in a slot: first calls, innermost first, then the lines that it comes from.
+
+    () where none are known. Saved causes are used where the snapshot has them.
     by:    the mark that set the value, and the path in its slot
     value: the value that was set; a deferred one, or one that was computed late, is not compared with what is found
-    read:  finds the setter of an attribute that was read, and its causes
+    seen:  the attributes whose causes led here; they are not followed again, and neither is a chain of more than six
+    then:  traces an attribute that was read
     """
-    mark, finder = ledger.marks[by.source], CauseFinder(ledger, by.path, read)
+    mark = ledger.marks[by.source]
+    kept = getattr(mark.locator, "kept_causes", None)
+    if kept is not None:
+        return tuple(kept.get(by.path, ()))
+    is_earlier = getattr(mark.locator, "is_earlier", False)
+    known: dict[Path, tuple[Origin, tuple[Cause, ...]] | None] = {}
+
+    def read(of: Path) -> tuple[Origin, tuple[Cause, ...]] | None:
+        # What an earlier run read is not in the history of this one.
+        if is_earlier or of in seen or len(seen) > _DEEPEST:
+            return None
+        if of not in known:  # one expression may read it several times
+            winner = then(ledger, by, value, seen | {of}, of).winner
+            known[of] = None if winner is None else (winner.claim.origin, winner.claim.causes)
+        return known[of]
+
+    with ledger.lock:
+        return _causes_at(mark, by.path, value, CauseFinder(ledger, by.path, read))
+
+
+def _causes_at(mark: Mark, path: Path, value: Any, finder: CauseFinder) -> tuple[Cause, ...]:
     if isinstance(value, Sensitive):
         value = value.unwrap()
     elif mark.is_late or type(value) in (Deferred, Withheld):
@@ -78,12 +106,12 @@ def causes_at(ledger: Ledger, by: At, value: Any, read: Read) -> tuple[Cause, ..
         # A map above the path that was written holds what was written, and more: no expression stands for it.
         return _causes_of_code(
             mark.locator,  # type: ignore[arg-type]  # it has a site
-            by.path[mark.depth :] if len(by.path) >= mark.depth else None,
+            path[mark.depth :] if len(path) >= mark.depth else None,
             value,
             finder,
         )
     give = getattr(mark.locator, "causes", None)
-    return () if give is None else tuple(give(by.path[mark.depth :], value, finder))
+    return () if give is None else tuple(give(path[mark.depth :], value, finder))
 
 
 def _causes_of_code(locator: Code, path: Path | None, value: Any, finder: CauseFinder) -> tuple[Cause, ...]:
@@ -96,10 +124,6 @@ def _causes_of_code(locator: Code, path: Path | None, value: Any, finder: CauseF
     if setting is None or setting[1] is None or path is None:
         return tuple(led)
     here = locator.placed(site.file, site.span[0]) if site.whole_line and site.span else locator.at(path)
-    if not calls and not site.whole_line:
-        written = written_out(setting[1], path, value)
-        if written is not None and written.lineno == site.place(path)[0]:
-            return ()  # it stands where it is set: there is nothing to say of that
     code = _code(site.text)
     frames = tuple(_frames([_expression(site), *map(_expression, calls)])) if calls else ()
     is_statement = isinstance(setting[0], (ast.Call, ast.Expr))

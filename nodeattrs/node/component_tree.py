@@ -39,7 +39,7 @@ single slot has its value in the second. A bare tuple, since every step of every
 TEXT = {str}
 
 Change = Callable[[Elements, int], Any]
-"""Changes a list in place: it gets its elements, and the mark of whoever changes them."""
+"""Changes a list in place: called with its elements, and the mark of the line that changes them."""
 
 
 def joined_place(file: Any, recipe: Any) -> Place:
@@ -82,19 +82,10 @@ def step_down(place: Place, step: Any) -> Place:
 
 
 def steps_down(place: Place, steps: Path) -> Place:
-    """The place several steps below; (ABSENT, ABSENT) where nothing is. Nothing is created.
-
-    cost: next to nothing for each step where only one slot has a map
-    """
-    file, recipe = place
+    """The place several steps below; (ABSENT, ABSENT) where nothing is. Nothing is created."""
     for step in steps:
-        if file is ABSENT and isinstance(recipe, OwnedMap):
-            recipe = recipe.get(step, ABSENT)
-        elif recipe is ABSENT and isinstance(file, OwnedMap):
-            file = file.get(step, ABSENT)
-        else:
-            file, recipe = step_down((file, recipe), step)
-    return file, recipe
+        place = step_down(place, step)
+    return place
 
 
 class Detached:
@@ -198,19 +189,15 @@ class ComponentTree:
 
     # Steps. Chef's level step: through what exists; an absent key of a map becomes an empty map.
 
-    def create_step(
-        self, path: Path, step: Any, on_the_way: bool = False, place: Place | None = None, serial: int = -1
-    ) -> Place:
+    def create_step(self, path: Path, step: Any, on_the_way: bool = False) -> Place:
         """The place one step below *path*, where nothing was found: a new empty map is stored there, as in Chef.
 
         In a list nothing is created: the place holds null.
         on_the_way: whether the line of code sets something further down; see `Marks.number_here`
-        place:      the place of *path*, known when the ledger had the serial *serial*; None: it is looked up
         raises:     NullInTheWay, TypeConflict, where no step can be taken from the value at *path*; TooDeep
         """
         with self.ledger.lock:
-            if place is None or serial != self.ledger.serial:
-                place = self.place(path)
+            place = self.place(path)
             found = step_down(place, step)  # another thread may have come first
             return found if value_of(found) is not ABSENT else self._create_step(place, path, step, on_the_way)
 
@@ -352,25 +339,24 @@ class ComponentTree:
             place = step_down(place, step)
         return None
 
-    def work(self, path: Path, change: Change, anew: bool = False, place: Place | None = None, serial: int = -1) -> Any:
+    def work(self, path: Path, change: Change, anew: bool = False) -> Any:
         """Change the list at *path* in place. The changed list is stored in the slot of the current setter.
 
         change: (elements, mark) -> result; the result is returned
         anew:   True: the new content replaces the old one, so that nothing of it goes on
-        place, serial: as in `create_step`
         """
         with self.ledger.lock:
             top = self._list_above(path)
             mark = self._here(len(path), Verb.APPEND, False, 5)
             if top is None or top == path:
-                return self._work(path, change, mark, anew, place if serial == self.ledger.serial else None)
+                return self._work(path, change, mark, anew)
             steps, setter = path[len(top) :], At(mark, path)
             return self._work(
                 top, lambda own, _: own.change_list_inside(steps, lambda inner: change(inner, mark), setter), mark
             )
 
-    def _work(self, path: Path, change: Change, mark: int, anew: bool = False, place: Place | None = None) -> Any:
-        file, recipe = self.place(path) if place is None else place
+    def _work(self, path: Path, change: Change, mark: int, anew: bool = False) -> Any:
+        file, recipe = self.place(path)
         slot, elements = (self.lower, file) if recipe is ABSENT else (self.upper, recipe)
         set_by: SetBy = [0] * len(elements)
         if self.ledger.provenance:
@@ -498,9 +484,7 @@ class ComponentTree:
         """
         file, recipe = self.ledger.trees[self.lower], self.ledger.trees[self.upper]
         place: Place = joined_place(file, recipe) if self._has_two_slots else (ABSENT, file)
-        for step in path:
-            place = step_down(place, step)
-        self._note_detached(path, place)
+        self._note_detached(path, steps_down(place, path))
         self.ledger.serial += 1
 
     def _note_detached(self, path: Path, place: Place) -> None:

@@ -7,13 +7,12 @@ Neither ever holds a secret: a marker stands in its place.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import Any
 
 import yaml
 
-from nodeattrs.core.tree import ABSENT, SCALARS, Path
+from nodeattrs.core.tree import ABSENT, NO_ENTRIES, SCALARS, Path
 from nodeattrs.errors import DeferredCycle, ValueWithheld
 from nodeattrs.node.joined import joined_roots, plain
 from nodeattrs.node.ledger import Ledger
@@ -57,7 +56,6 @@ def json_ready(value: Any, path: Path = ()) -> Any:
 
 FAILED = "$deferred"
 """The key of what is left of a deferred value that failed."""
-_NOTHING: Mapping[Any, Any] = {}
 
 
 def computed_or_failure(value: Deferred, path: Path) -> Any:
@@ -96,9 +94,8 @@ def json_default(value: Any) -> Any:
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
 
 
-@cache
-def meet_yaml(kinds: tuple[type, ...]) -> None:
-    """Make PyYAML's dumpers write these types as `json_default` gives them. Done once for each tuple of types."""
+def write_as_yaml(kinds: tuple[type, ...]) -> None:
+    """Make PyYAML's dumpers write objects of these types as `json_default` gives them."""
     for name in ("SafeDumper", "CSafeDumper", "Dumper", "CDumper"):
         for kind in kinds if hasattr(yaml, name) else ():
             getattr(yaml, name).add_multi_representer(kind, _represented)
@@ -137,7 +134,7 @@ _GROUPS = {"normal": NORMAL_GROUP, "default": DEFAULT_GROUP, "override": OVERRID
 def _chef_levels(ledger: Ledger, shared: bool) -> dict[str, dict[str, Any]]:
     with ledger.lock:
         facts = dict(ledger.trees[15])
-        settled = ledger.settled if shared and all(type(key) is str for key in facts) else _NOTHING
+        settled = ledger.settled if shared and all(type(key) is str for key in facts) else NO_ENTRIES
         kept = {key: value for key, value in facts.items() if value is settled.get(key, ABSENT)}
         rest = plain({key: value for key, value in facts.items() if key not in kept}, False)
         groups = {level: ledger.plan(group) for level, group in _GROUPS.items()} if ledger.rules else _GROUPS

@@ -35,10 +35,6 @@ class Event(NamedTuple):
     by: int
 
 
-Past = tuple[str, Any, SetBy, int]
-"""An event as it is kept, since each write over something has one: no more than its four until somebody asks."""
-
-
 class Chronicle:
     """The events of one path of one slot: the first one, the last four, and the number of dropped ones in between.
 
@@ -49,23 +45,19 @@ class Chronicle:
 
     __slots__ = ("dropped", "first", "last")
 
-    def __init__(self, first: Past) -> None:
+    def __init__(self, first: Event) -> None:
         self.first = first
-        self.last: deque[Past] = deque(maxlen=HISTORY_BOUND - 1)
+        self.last: deque[Event] = deque(maxlen=HISTORY_BOUND - 1)
         self.dropped = 0
 
-    def add(self, event: Past) -> None:
+    def add(self, event: Event) -> None:
         """Add the newest event; the oldest of `last` is dropped where there are four. cost: constant"""
         if len(self.last) == HISTORY_BOUND - 1:
             self.dropped += 1
         self.last.append(event)
 
-    def copy(self) -> Chronicle:
-        """An independent chronicle with the same events."""
-        return self.from_events(self.events(), self.dropped)
-
     @classmethod
-    def from_events(cls, events: Sequence[Past], dropped: int) -> Chronicle:
+    def from_events(cls, events: Sequence[Event], dropped: int) -> Chronicle:
         """A chronicle with these events, the oldest first; at least one is needed, more than five lose those in
         between.
 
@@ -77,9 +69,5 @@ class Chronicle:
         return made
 
     def events(self) -> list[Event]:
-        """The kept events as a list, the oldest first. Repeated calls give the same objects."""
-        kept = [one if type(one) is Event else Event(*one) for one in (self.first, *self.last)]
-        self.first = kept[0]
-        for at, event in enumerate(kept[1:]):
-            self.last[at] = event
-        return kept
+        """The kept events as a list, the oldest first."""
+        return [self.first, *self.last]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from nodeattrs.core.claim import UNKNOWN, Locator, Origin
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import changed_places
 from nodeattrs.core.origins import At, Origins
@@ -26,7 +26,6 @@ from nodeattrs.node.maps import (
     WorkedList,
     element_setters,
     last_mark,
-    owned_copy,
     renumbered_marks,
     set_by_at,
     setters,
@@ -175,16 +174,10 @@ class Intake:
 
     def _set_by_run(self, level: str, tree: Mapping[Any, Any], depth: int) -> None:
         """As so many stores of the run itself, each of the value of a key. depth: its statement counts from there"""
-        component, ledger = self._trees[level], self._ledger
-        with ledger.lock:
-            mark = (
-                ledger.marks.number_of(ledger.marks.known_setter(_RUN), RUN_ITSELF, depth) if ledger.provenance else 0
-            )
-            slot, has_two_slots = component.lower, component.lower != component.upper
+        component = self._trees[level]
+        with SetterBlock(self._node, _RUN):
             for key, value in tree.items():
-                if key in ledger.trees[slot] or (has_two_slots and key in ledger.trees[component.upper]):
-                    component.detach((key,))
-                ledger.put(slot, (key,), value, mark)
+                component.store((key,), value, depth=depth)
 
 
 def facts_of(node: Attributes) -> dict[Any, Any]:
@@ -266,7 +259,7 @@ def _settle(component: ComponentTree, tree: Mapping[Any, Any], locator: Locator)
     What of the slot is such data now, entry by entry; nothing where there may be secrets in it.
     """
     ledger = component.ledger
-    if ledger.secrets is not None and ledger.secrets.concern(tree):
+    if ledger.secrets is not None and ledger.secrets.may_concern(tree):
         replace_slot(component, tree, locator)
         return {}
     with ledger.lock:
@@ -329,11 +322,12 @@ def _moved_down(component: ComponentTree) -> None:
     tree, unknown = ledger.trees[upper], ledger.unknown.get(upper, ())
     if not tree and type(tree) is OwnedMap and not (tree.origin or unknown):
         return  # as on each node that has no last run
-    if joined_place(ledger.trees[lower], tree)[0] is ABSENT:
-        ledger.replace(lower, {}, remember=False)
-    _moved(ledger, lower, tree, ())
-    ledger.replace(upper, {}, remember=False)
-    ledger.add_unknown(lower, unknown)
+    with ledger.lock:
+        if joined_place(ledger.trees[lower], tree)[0] is ABSENT:
+            ledger.replace(lower, {}, remember=False)
+        _moved(ledger, lower, tree, ())
+        ledger.replace(upper, {}, remember=False)
+        ledger.add_unknown(lower, unknown)
 
 
 def _moved(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
@@ -342,37 +336,21 @@ def _moved(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
         meets = joined_place(dig(ledger.trees[lower], at), value)[0] is not ABSENT
         if isinstance(value, OwnedMap):
             if not meets:
-                ledger.store(lower, at, OwnedMap((), value.origin), value.origin)
+                ledger.put(lower, at, OwnedMap((), value.origin), value.origin)
             _moved(ledger, lower, value, at)
         elif meets:
-            _moved(ledger, lower, owned_copy(value, last_mark(set_by)), at)
+            _moved(ledger, lower, OwnedMap(value, last_mark(set_by)), at)
         elif isinstance(set_by, list):
-            ledger.store(lower, at, value, 0, set_by)
+            ledger.put(lower, at, value, 0, set_by)
         else:
-            ledger.store(lower, at, value, set_by)
+            ledger.put(lower, at, value, set_by)
 
 
 def _as_saved(ledger: Ledger) -> Ledger:
-    """One with the normal attributes of another as a snapshot keeps them.
-
-    A node that comes from a snapshot, and has no secrets there, is as the snapshot has it: its maps are shared.
-    """
-    other, secrets = Ledger(provenance=True, root=str), ledger.secrets
-    is_restored = all(isinstance(one, Mark) and _is_of_a_snapshot(one.locator) for one in ledger.marks.table)
-    if not is_restored or (secrets is not None and any(secrets.concern(ledger.trees[slot]) for slot in _NORMAL)):
-        run = ledger.marks.saved_run
-        restore_ledger(snapshot_ledger(ledger, only=_NORMAL), other, None if run is None else run.versions)
-        return other
-    other.marks.table[:] = ledger.marks.table
-    for slot in _NORMAL:
-        other.trees[slot] = ledger.trees[slot]
-        other.trees[slot].shared = True
-        other.add_unknown(slot, ledger.unknown.get(slot, ()))
+    """One with the normal attributes of another as a snapshot keeps them."""
+    other, run = Ledger(provenance=True, root=str), ledger.marks.saved_run
+    restore_ledger(snapshot_ledger(ledger, only=_NORMAL), other, None if run is None else run.versions)
     return other
-
-
-def _is_of_a_snapshot(locator: Locator) -> bool:
-    return locator is UNKNOWN or isinstance(locator, SavedLocator)
 
 
 _NORMAL = (7, 8)

@@ -7,17 +7,15 @@ the two equal. It knows no views.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache, lru_cache
-from itertools import product
+from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import KEEP, TAKE, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap, at_version
-from nodeattrs.node.values import READY, Deferred, Withheld, computed
+from nodeattrs.node.values import READY, computed
 
 
 def entry_at(part: Any, key: Any) -> Any:
@@ -76,32 +74,19 @@ def joined_roots(trees: Sequence[Any], branch: Branch) -> Any:
     Empty trees are left out, but not an empty map that a recipe assigned: it hides other values.
     trees: by slot number
     """
-    # An empty map that a recipe assigned stays: it hides what others say.
-    empty = {number for number, tree in enumerate(trees) if not tree and type(tree) is not AssignedMap}
-    left = _left(branch, frozenset(empty))
-    if left is None:
-        return {}
-    return _rooted(trees, left, AssignedMap in map(type, trees)) if isinstance(left, Branch) else trees[left]
+    root = _rooted(trees, branch)
+    return {} if root is ABSENT else root
 
 
-@lru_cache(maxsize=1_024)
-def _left(branch: Branch, empty: frozenset[int]) -> Branch | int | None:
-    """A branch without some of its trees: the one that is left of it, or None."""
-    children = (_left(child, empty) if type(child) is Branch else child for child in branch.children)
-    left = tuple(child for child in children if child is not None and child not in empty)
-    return Branch(branch.policy, left) if len(left) > 1 else left[0] if left else None
+def _rooted(trees: Sequence[Any], branch: Branch) -> Any:
+    parts = (
+        _rooted(trees, child) if isinstance(child, Branch) else _unless_empty(trees[child]) for child in branch.children
+    )
+    return joined(branch.policy, parts)
 
 
-def _rooted(trees: Sequence[Any], branch: Branch, hides: bool) -> Any:
-    parts = [_rooted(trees, child, hides) if isinstance(child, Branch) else trees[child] for child in branch.children]
-    return joined(branch.policy, parts) if hides or not _meets(branch.policy) else Joined(branch.policy, parts)
-
-
-@cache
-def _meets(policy: Policy) -> bool:
-    """Whether maps meet under that policy itself, joined or not."""
-    verdicts = [policy.verdict(*kinds) for kinds in product((OwnedMap, Joined), repeat=2)]
-    return all(type(verdict) is Meet and verdict.policy is policy for verdict in verdicts)
+def _unless_empty(tree: Any) -> Any:
+    return tree if tree or type(tree) is AssignedMap else ABSENT
 
 
 def keys_of(part: Any) -> dict[Any, None]:
@@ -220,35 +205,15 @@ def _scalars_that_win(policy: Policy) -> frozenset[type]:
     return policy.always & READY if policy.by_key is None else frozenset()
 
 
-def _watched() -> Callable[[Any], bool]:
-    asked: Callable[[Any], bool] | None = getattr(gc, "is_tracked", None)
-    unready: tuple[Any, ...] = ({}, [], Deferred(dict), Withheld())
-    return asked if asked is not None and all(asked({"k": one}) for one in unready) else lambda _: True
-
-
-_may_hold = _watched()
-"""Whether a map may hold a map, a list or a value that is not ready. Most maps of facts do not, and the garbage
-collector knows: it does not watch those of mere scalars. That is a fifth of a copy; where it watches all maps, or
-cannot be asked, a copy is right but slower."""
-
-
 def _copy(value: Any, odd: dict[Any, None], at: Any) -> Any:
     kind = type(value)
     if kind in READY:
         return value
-    if kind is list:
-        items = value.copy()
-        if not READY.issuperset(map(type, value)):
-            for index, inner in enumerate(value):
-                if type(inner) not in READY:
-                    items[index] = _copy(inner, odd, at)
-        return items
-    if isinstance(value, dict):
+    if kind is list or isinstance(value, dict):
         out = value.copy()
-        if _may_hold(value):
-            for key, inner in value.items():
-                if type(inner) not in READY:
-                    out[key] = _copy(inner, odd, at)
+        for step, inner in enumerate(value) if kind is list else value.items():
+            if type(inner) not in READY:
+                out[step] = _copy(inner, odd, at)
         return out
     odd[at] = None
     return value

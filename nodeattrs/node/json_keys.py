@@ -14,7 +14,6 @@ from nodeattrs.errors import BadKey
 from nodeattrs.kinds import SAME_KEY_AS_TEXT
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.levels import unsettled_keys
-from nodeattrs.node.maps import has_integer_key
 
 
 def double_keys(node: Attributes) -> list[BadKey]:
@@ -27,8 +26,6 @@ def double_keys(node: Attributes) -> list[BadKey]:
     with ledger.lock:
         facts = {key: ledger.trees[-1][key] for key in unsettled_keys(ledger)}
         trees = [tree for tree in (*ledger.trees[1:-1], facts) if tree]
-        if not has_integer_key(trees):
-            return []
         numbers = dict.fromkeys(path for tree in trees for path in _numbers(tree))
     twins = ((path, (*path[:-1], str(path[-1]))) for path in numbers)
     return [_warning(node, *pair) for pair in twins if node.exist(*pair[0]) and node.exist(*pair[1])]

@@ -21,9 +21,9 @@ from nodeattrs.core.origins import Origins
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
-from nodeattrs.node.history import Chronicle, Past
+from nodeattrs.node.history import Chronicle, Event
 from nodeattrs.node.joined import entry_at, evaluated, joined_roots, unevaluated_copy
-from nodeattrs.node.maps import Branch, Joined, OwnedMap, owned_copy, setters_at, writable_copy
+from nodeattrs.node.maps import Branch, Joined, OwnedMap, setters_at, writable_copy
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import EARLY, Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
@@ -42,7 +42,7 @@ class Ledger(dict[Any, Any]):
     provenance: False keeps no marks and no history
     root:       gives the folder to which the files of marks are relative
     secrets:    the paths whose values are wrapped as Sensitive when they enter; None: none are
-    early:      whether the current setter writes the attribute file's slots; see `Setter`
+    early:      whether the current setter writes the attribute file's slots; see `EARLY`
     serial:     rises with every change
     rules:      rules for paths, which replace Chef's there
     settled:    top-level facts that never change again: entries of slot 15 that are these objects were not copied
@@ -87,8 +87,8 @@ class Ledger(dict[Any, Any]):
         empty.shared = True
         self.trees: list[OwnedMap] = [empty] * (len(SLOTS) + 1)  # [0] is never used
         self.marks = Marks(root)
-        self.early = self.marks.setter.early
-        self.history: dict[Path, Mapping[tuple[int, bool], Chronicle]] = {}
+        self.early = self.marks.setter.kind in EARLY
+        self.history: dict[Path, dict[tuple[int, bool], Chronicle]] = {}
         self.provenance = provenance
         self.secrets = secrets
         self.serial = 0
@@ -186,21 +186,6 @@ class Ledger(dict[Any, Any]):
 
     # Writing
 
-    def store(self, slot: int, path: Path, value: Any, mark: int = 0, set_by: list[Origins] | None = None) -> None:
-        """Store *value* at *path* of a slot; missing maps on the way are made. The empty path replaces the whole slot.
-
-        The old value goes into the history. Each step must lead through a map or be absent.
-        value:  not copied, so the caller must not change it
-        mark:   the mark that sets it
-        set_by: for a list that was changed in place: the origins of its elements; None: *mark* set all of it
-        cost:   the depth of the path
-        """
-        if not path:
-            self.replace(slot, value, mark)
-            return
-        with self.lock:
-            self.put(slot, path, value, mark, set_by)
-
     def put(
         self,
         slot: int,
@@ -209,8 +194,14 @@ class Ledger(dict[Any, Any]):
         mark: int = 0,
         set_by: list[Origins] | None = None,
     ) -> None:
-        """As `store`, for a path with at least one step and a caller that holds the lock. Secrets in *value*
-        are wrapped.
+        """Store *value* at *path* of a slot; missing maps on the way are made. The caller holds the lock.
+
+        The old value goes into the history. Each step must lead through a map or be absent.
+        path:   at least one step; `replace` sets a whole slot
+        value:  not copied, so the caller must not change it; secrets in it are wrapped
+        mark:   the mark that sets it
+        set_by: for a list that was changed in place: the origins of its elements; None: *mark* set all of it
+        cost:   the depth of the path
         """
         secrets, key = self.secrets, path[-1]
         if secrets is not None and (secrets.first is None or path[0] in secrets.first):
@@ -221,7 +212,7 @@ class Ledger(dict[Any, Any]):
             if key in parent:
                 stood = parent[key]
                 who = origins.get(key, parent.origin)
-                self._remember(slot, path, ("overwritten", stood, who, mark))
+                self._remember(slot, path, Event("overwritten", stood, who, mark))
             origins[key] = mark if set_by is None else set_by
         self._set(parent, key, value)
         self.serial += 1
@@ -241,7 +232,7 @@ class Ledger(dict[Any, Any]):
             parent = self._entered(slot, path, mark)
             if self.provenance:
                 set_by = parent.origins.pop(key, parent.origin)
-                self._remember(slot, path, ("erased", parent[key], set_by, mark))
+                self._remember(slot, path, Event("erased", parent[key], set_by, mark))
             del parent[key]
             self.serial += 1
 
@@ -262,7 +253,7 @@ class Ledger(dict[Any, Any]):
             self._root = None
             old.shared = True
             if old and remember and self.provenance:
-                self._remember(slot, (), ("overwritten", old, old.origin, mark))
+                self._remember(slot, (), Event("overwritten", old, old.origin, mark))
             if not remember:
                 self.unknown.pop(slot, None)
             self.trees[slot] = new
@@ -282,7 +273,7 @@ class Ledger(dict[Any, Any]):
             value = self.secrets.wrapped(path, value)
         if self.provenance:
             with self.lock:
-                self._remember(slot, path, ("silent", value, mark, 0))
+                self._remember(slot, path, Event("silent", value, mark, 0))
 
     def note_empty_map(self, slot: int, path: Path, mark: int) -> None:
         """Note in the history that an empty map was merged over the map at *path*, which changed nothing.
@@ -291,7 +282,7 @@ class Ledger(dict[Any, Any]):
         if self.provenance:
             with self.lock:
                 by = setters_at(self.trees[slot], self.trees[slot].origin, path)[0].source
-                self._remember(slot, path, ("overwritten", {}, mark, by))
+                self._remember(slot, path, Event("overwritten", {}, mark, by))
 
     def switch_setter(self, setter: Setter) -> Setter:
         """Make *setter* the current one, which sets values from now on, and return the setter before."""
@@ -341,22 +332,19 @@ class Ledger(dict[Any, Any]):
         elif isinstance(below, OwnedMap):
             new = writable_copy(below)
         elif type(below) is dict:
-            new = owned_copy(below, set_by if isinstance(set_by, int) else 0)
+            new = OwnedMap(below, set_by if isinstance(set_by, int) else 0)
         else:
             raise InternalError(f"a write went through a {type(below).__name__}, at the step {step!r}")
         new.since = self._handed_out
         self._set(parent, step, new)
         return new
 
-    def _remember(self, slot: int, path: Path, event: Past) -> None:
-        what, value = event[:2]
-        if isinstance(value, OwnedMap):
-            value.shared = True  # cut off: whoever still looks at it sees it as it was
-        chronicles: Any = self.history.get(path)
-        if type(chronicles) is not dict:
-            chronicles = self.chronicles(path)
+    def _remember(self, slot: int, path: Path, event: Event) -> None:
+        if isinstance(event.value, OwnedMap):
+            event.value.shared = True  # cut off: whoever still looks at it sees it as it was
+        chronicles = self.chronicles(path)
         # Those that stayed silent apart: an `unless` in a loop must not push out what was really overwritten.
-        key = (slot, what == "silent")
+        key = (slot, event.what == "silent")
         chronicle = chronicles.get(key)
         if chronicle is None:
             chronicles[key] = Chronicle(event)
@@ -369,10 +357,7 @@ class Ledger(dict[Any, Any]):
         """The chronicles at *path*: (slot, whether silent) -> Chronicle; {} for no history. New chronicles may
         be added to it.
         """
-        known = self.history.get(path, {})
-        chronicles = known if type(known) is dict else {key: one.copy() for key, one in known.items()}
-        self.history[path] = chronicles
-        return chronicles
+        return self.history.setdefault(path, {})
 
     def origin(self, slot: int, path: Path) -> tuple[Origin, Mark]:
         """The origin of the value that a slot has at *path*, and the mark that set it. cost: the depth of the path"""

@@ -1,20 +1,16 @@
-"""Whole levels: the writer and the merged view of one, removing a path from several, and all slots merged for
-reading.
-"""
+"""Whole levels: the writer and the merged view of one, and removing a path from several."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import chain, compress, repeat
-from operator import is_not
 from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import TypeConflict
 from nodeattrs.node.component_tree import Place, joined_place, part_to_merge, step_down, value_of
-from nodeattrs.node.joined import entry_at, evaluated, joined, joined_roots, unevaluated_copy
+from nodeattrs.node.joined import entry_at, joined, joined_roots
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, Branch, Joined
+from nodeattrs.node.maps import Branch, Joined
 from nodeattrs.node.values import Deferred, steps_of
 from nodeattrs.node.view import MapView, Version
 from nodeattrs.node.writers import Writer
@@ -115,31 +111,9 @@ class Level(Writer):
         return self._tree.root()
 
 
-def merged_sharing_facts(ledger: Ledger, evaluate: bool = False) -> dict[Any, Any]:
-    """All slots merged: the keys of facts first, then others, weakest slot first. Settled facts that no other slot
-    touches are not copied: never change them.
-
-    evaluate: True computes deferred values
-    """
-    odd: dict[Any, None] = {}
-    with ledger.lock:
-        facts = ledger.trees[15]
-        others = dict.fromkeys(chain(chain.from_iterable(ledger.trees[:15]), unsettled_keys(ledger)))
-        hides, trees, data = AssignedMap in map(type, ledger.trees), [*filter(None, ledger.trees)], dict(facts)
-        for key in others:
-            inside: dict[Any, None] = {}
-            having = [tree for tree in trees if key in tree]
-            value = entry_at(ledger.roots(), key) if hides or len(having) > 1 else having[0][key]
-            if value is not ABSENT:
-                data[key] = unevaluated_copy(value, inside)
-                odd |= {key: None} if inside else {}
-    return evaluated(data, odd) if evaluate else data
-
-
 def unsettled_keys(ledger: Ledger) -> Iterator[Any]:
     """Yield the top-level keys of facts that are not settled: they were not shared, or something was written there.
 
-    cost: in C, a look at each key
+    cost: a look at each key
     """
-    facts = ledger.trees[15]
-    return compress(facts, map(is_not, facts.values(), map(ledger.settled.get, facts, repeat(ABSENT))))
+    return (key for key, value in ledger.trees[15].items() if value is not ledger.settled.get(key, ABSENT))

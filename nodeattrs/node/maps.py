@@ -13,7 +13,6 @@ Never handed out: C code reads past the methods of a dict subclass.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
 from typing import Any, NamedTuple
 
 from nodeattrs.core.origins import At, Origins, origins_at, renumbered, wholes
@@ -50,10 +49,7 @@ def element_setters(set_by: SetBy, path: Path, length: int) -> list[Origins]:
     path:   of the list in its slot
     length: the number of elements
     """
-    return set_by if isinstance(set_by, list) else [_new(At, (set_by, (*path, index))) for index in range(length)]
-
-
-_new: Any = tuple.__new__  # of an `At`, without a frame of its own
+    return set_by if isinstance(set_by, list) else [At(set_by, (*path, index)) for index in range(length)]
 
 
 def first_marks(set_by: SetBy) -> tuple[int, ...]:
@@ -142,11 +138,6 @@ class AssignedMap(OwnedMap):
     __slots__ = ()
 
 
-def owned_copy(frozen: dict[Any, Any], origin: int) -> OwnedMap:
-    """An owned map with the entries of a frozen one, all with the mark *origin*. cost: a shallow copy"""
-    return OwnedMap(frozen, origin)
-
-
 def writable_copy(original: OwnedMap) -> OwnedMap:
     """A copy of one map for a write: entries and marks, without `past`, not shared.
 
@@ -199,7 +190,11 @@ def setters_at(tree: Any, set_by: SetBy, inside: Path, at: Path = ()) -> list[At
 
 
 def set_by_at(tree: OwnedMap, path: Path) -> tuple[SetBy, Any]:
-    """The nearest mark on the way to *path* (for a list the origins of its elements), and the value there or ABSENT."""
+    """Returns (mark, value) of *path*: the mark that set the value, and the value.
+
+    For a list that was united or changed in place, the origins of its elements stand for the mark. Where nothing is
+    set at *path*, the nearest map above gives the mark, and the value is ABSENT.
+    """
     here: Any = tree
     set_by: SetBy = tree.origin
     for step in path:
@@ -209,22 +204,6 @@ def set_by_at(tree: OwnedMap, path: Path) -> tuple[SetBy, Any]:
         else:
             here = dig(here, (step,))
     return set_by, here
-
-
-def has_integer_key(tree: Any) -> bool:
-    """Whether an integer is a key anywhere in a tree, or in a list of trees. cost: level by level, in C but for maps"""
-    level = [tree]
-    while level:
-        maps = [part for part in level if type(part) is not list]
-        if int in {*map(type, chain.from_iterable(maps))}:
-            return True
-        inside = [part if type(part) is list else part.values() for part in level]
-        level = [inner for inner in chain.from_iterable(inside) if type(inner) in _CONTAINERS]
-    return False
-
-
-_CONTAINERS = {dict, list, OwnedMap, AssignedMap}
-"""What a tree is made of."""
 
 
 # --- several of them

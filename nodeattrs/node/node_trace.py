@@ -19,6 +19,7 @@ from nodeattrs.core.trace import Earlier, Element, Outcome, Trace, TraceClaim, t
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.walk import Setting, Walk, outwards
+from nodeattrs.node.causes import causes_of
 from nodeattrs.node.history import Event
 from nodeattrs.node.joined import plain
 from nodeattrs.node.ledger import Ledger
@@ -33,7 +34,6 @@ from nodeattrs.node.moment import ledger_at_mark
 from nodeattrs.node.setters import Mark
 from nodeattrs.node.slots import PAIR, PLAN, SLOTS
 from nodeattrs.node.values import Deferred
-from nodeattrs.node.why import causes_of
 from nodeattrs.node.worked_lists import READY, Continuation, ListWork, shown, work_at
 
 _TITLES = {slot.number: slot.title for slot in SLOTS}
@@ -103,7 +103,7 @@ brief_then = partial(_then, brief=True)
 
 
 def _gone_on(ledger: Ledger, trace: Trace, owns: Mapping[int, Path], brief: bool) -> Trace:
-    """The trace with one row for what somebody set and others went on with in place; and the history, without that.
+    """The trace with one row for a list and its later changes in place, and with the history, which leaves them out.
 
     owns: claim, by its identity -> its path in its own slot
     """
@@ -129,7 +129,9 @@ def _gone_on(ledger: Ledger, trace: Trace, owns: Mapping[int, Path], brief: bool
 
 
 def _with_workers(stated: TraceClaim, work: ListWork | None) -> TraceClaim:
-    """The same as set by whoever began it, with those who went on, where something of it lives on."""
+    """The row with the claim that set a list first, and the claims that changed it in place, where something of it is
+    left.
+    """
     since = work.continued if work is not None and work.is_left else None
     return stated if since is None else stated._replace(claim=_begun(stated.claim, since), then=since.steps)
 
@@ -150,7 +152,7 @@ def _each_setter(ledger: Ledger, stated: TraceClaim, own: Path) -> Iterator[Trac
 
 
 def _begun(claim: Claim, since: Continuation) -> Claim:
-    """The claim of a list that was worked on, as whoever set it made it."""
+    """The claim that set a list first, for the claim of a list that was changed in place."""
     if claim.verb is not Verb.APPEND or not since.begun:
         return claim
     first = since.begun[0]
@@ -206,7 +208,7 @@ def _read(standing: Any) -> Any:
 
 
 def _element(ledger: Ledger, path: Path, entry: Any, found: tuple[At, ...]) -> Element:
-    """The element with the place of everyone who set it."""
+    """The Element with a claim for each line that set it."""
     claims = []
     for slot, own in found:
         tree = ledger.trees[slot]
@@ -297,7 +299,7 @@ def _verb(mark: Mark, path: Path, value: Any) -> Verb:
 def _goes_with(ledger: Ledger, at: At) -> Iterator[At]:
     """What may go with the line that set a place in a slot, the least first; no map that another line has made.
 
-    A map that it has stepped into, and nobody else, is not left without it.
+    A map that only this line has stepped into goes with it.
     """
     tree, path = ledger.trees[at.source], at.path
     set_by, _ = set_by_at(tree, path)

@@ -114,16 +114,15 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions |
         ledger.marks.until = {number: int(packed["until"]) for number, packed in enumerate(marks) if "until" in packed}
         ledger.marks.saved_reads = [_unpacked_read(packed, run) for packed in data.get("reads", ())]
         for slot in SLOTS:
-            if data["slots"][str(slot.number)] != _EMPTY:  # as each is
-                tree = _unpacked(data["slots"][str(slot.number)])
-                ledger.replace(slot.number, tree, tree.origin, remember=False)
+            tree = _unpacked(data["slots"][str(slot.number)])
+            ledger.replace(slot.number, tree, tree.origin, remember=False)
         for path, slot, dropped, events in data["history"]:
             if type(slot) is not int or not 1 <= slot <= len(SLOTS):
                 raise ValueError(f"slot {slot!r}")
             at = _unpacked_path(path)
             guard = None if ledger.secrets is None else partial(ledger.secrets.wrapped, at)
             chronicle = _unpacked_chronicle(dropped, events, guard)
-            ledger.chronicles(at)[slot, chronicle.first[0] == "silent"] = chronicle
+            ledger.chronicles(at)[slot, chronicle.first.what == "silent"] = chronicle
         for slot, name, reason, origin, *given in data.get("unknown", ()):
             if type(slot) is not int or not 1 <= slot <= len(SLOTS) or not {type(name), type(reason)} <= {str}:
                 raise ValueError(f"an unknown layer in slot {slot!r}")
@@ -138,7 +137,6 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions |
 
 _TEXT, _NUMBER = {str, type(None)}, {int, type(None)}
 _BLANK = {"kind": UNKNOWN.kind}
-_EMPTY: dict[str, Any] = {"m": [], "o": 0}
 _NOBODY = Mark(UNKNOWN)
 """A mark that nothing refers to: most of them, in what a run begins with."""
 
@@ -149,14 +147,11 @@ def _unpacked_chronicle(dropped: int, events: list[list[Any]], guard: Callable[[
     values = [_unpacked(value) for _, value, _, _ in events]
     if guard is not None:
         values = [guard(value) for value in values]
-    first, *later = [
+    unpacked = [
         Event(what, value, _unpacked_set_by(set_by), by)
         for (what, _, set_by, by), value in zip(events, values, strict=True)
     ]
-    chronicle = Chronicle(first)
-    chronicle.last.extend(later)
-    chronicle.dropped = dropped
-    return chronicle
+    return Chronicle.from_events(unpacked, dropped)
 
 
 def _number(packed: Mapping[str, Any], field: str) -> int | None:

@@ -14,7 +14,6 @@ _RECIPE = re.compile(rf"recipe\[([^\]@\n]+){_PINNED}?\]")
 _ROLE = re.compile(r"role\[([^\]\n]+)\]")
 _BARE_PINNED = re.compile(rf"([^@\[\]\n]+){_PINNED}")
 _BARE = re.compile(r"[^\[\]\n]+")
-_SIGNS = frozenset("@[]\n")
 
 
 class RunListItem(NamedTuple):
@@ -52,10 +51,6 @@ class RunListItem(NamedTuple):
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> RunListItem | None:
     """The nodes of a fleet have the same few."""
-    for kind, begin in (("recipe", "recipe["), ("role", "role["), ("recipe", "")):
-        name = text[len(begin) : -1] if begin else text
-        if name and text.startswith(begin) and text.endswith("]" if begin else "") and _SIGNS.isdisjoint(name):
-            return RunListItem(kind, name)  # as most are: no expression is compiled for them
     if text.startswith("role[") and (found := _ROLE.fullmatch(text)):
         return RunListItem("role", found[1])
     if found := _RECIPE.fullmatch(text) or _BARE_PINNED.fullmatch(text):

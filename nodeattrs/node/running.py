@@ -6,6 +6,7 @@ Functions and no methods, so that `Node` has only what its users need. They know
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import chain
 from typing import Any
 
 from nodeattrs.core.borders import taking
@@ -15,7 +16,8 @@ from nodeattrs.core.frames import frame_above
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.component_tree import ComponentTree, Place, step_down, value_of
-from nodeattrs.node.levels import merged_sharing_facts
+from nodeattrs.node.joined import entry_at, evaluated, unevaluated_copy
+from nodeattrs.node.levels import unsettled_keys
 from nodeattrs.node.setters import Setter
 from nodeattrs.node.slot_tree import fold_of
 from nodeattrs.node.values import steps_of
@@ -92,12 +94,22 @@ def plan_of(node: Attributes) -> Fold:
 
 
 def merged_shared(node: Attributes, evaluate: bool = False) -> dict[Any, Any]:
-    """The merged tree, facts first, to be read or written out only: settled facts in it are not copied.
+    """The merged tree, to be read or written out only: settled facts that no other slot touches are not copied.
 
+    The keys of facts come first, then others, weakest slot first.
     evaluate: True computes deferred values
     cost:     one fold and one copy of all but settled facts
     """
-    return merged_sharing_facts(node._ledger, evaluate)
+    ledger, odd = node._ledger, dict[Any, None]()
+    with ledger.lock:
+        data = dict(ledger.trees[15])
+        for key in dict.fromkeys(chain(chain.from_iterable(ledger.trees[:15]), unsettled_keys(ledger))):
+            inside: dict[Any, None] = {}
+            value = entry_at(ledger.roots(), key)
+            if value is not ABSENT:
+                data[key] = unevaluated_copy(value, inside)
+                odd |= {key: None} if inside else {}
+    return evaluated(data, odd) if evaluate else data
 
 
 def walk(node: Attributes, *path: Any) -> Any:

@@ -1,20 +1,15 @@
-"""A check for contradictions inside of a ledger. Tests call it after each step, and so does the reader of a
-snapshot.
-"""
+"""A check for contradictions inside of a ledger, for the reader of a snapshot."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from nodeattrs.core.tree import ABSENT, Path, is_json, strict_key
+from nodeattrs.core.tree import Path, is_json
 from nodeattrs.node.history import HISTORY_BOUND
-from nodeattrs.node.joined import plain
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, Joined, OwnedMap, WorkedList, setters
-from nodeattrs.node.slots import PLAN, SLOTS
-from nodeattrs.node.values import steps_in
-from nodeattrs.node.view import MapView
+from nodeattrs.node.maps import AssignedMap, OwnedMap, WorkedList, setters
+from nodeattrs.node.slots import SLOTS
 
 
 def contradictions(ledger: Ledger) -> Iterator[str]:
@@ -22,9 +17,7 @@ def contradictions(ledger: Ledger) -> Iterator[str]:
     looked at
     """
     for slot, tree in enumerate(ledger.trees[1:], 1):
-        if not _is_untouched(tree):
-            yield from _Slot(ledger, slot).faults(tree, ())
-    yield from _in_view(ledger)
+        yield from _Slot(ledger, slot).faults(tree, ())
     for path, chronicles in ledger.history.items():
         for (slot, _), chronicle in chronicles.items():
             if len(chronicle.events()) > HISTORY_BOUND:
@@ -52,14 +45,6 @@ def _are_marks(ledger: Ledger, set_by: Any, path: Path) -> bool:
 
 def _fits(value: Any, set_by: Any) -> bool:
     return not isinstance(set_by, list) or (isinstance(value, list) and len(value) == len(set_by))
-
-
-def _is_untouched(tree: Any) -> bool:
-    """Whether a slot is as every slot begins: nothing can be wrong with it, and most are so."""
-    return type(tree) is OwnedMap and not tree and not tree.origins and tree.origin is _NOBODY
-
-
-_NOBODY = OwnedMap().origin
 
 
 class _Slot:
@@ -98,43 +83,3 @@ class _Slot:
             yield f"marks for elements that are not there {where}"
         if isinstance(tree, AssignedMap) and SLOTS[self._slot - 1].source != "recipe":
             yield f"slot {self._slot} is no recipe's, and {path} is marked assigned"
-
-
-def _in_view(ledger: Ledger) -> Iterator[str]:
-    view = ledger._view
-    for key, known in ledger.items():
-        if type(key) is tuple:
-            yield from _stale(ledger, {key: known}, ())
-        elif view is None or view._cache.get(key) is not known:
-            yield f"the node reads another answer at {key!r} than the view has"
-    if view is not None:
-        yield from _stale_view(ledger, view, ())
-
-
-def _stale_view(ledger: Ledger, view: MapView, path: Path) -> Iterator[str]:
-    yield from _stale(ledger, view._cache, path)
-    if view._cache.order is not None and view._cache.order != tuple(plain(ledger.part_at(PLAN, path), False)):
-        yield f"stale keys at {path}"
-
-
-def _stale(ledger: Ledger, answers: dict[Any, Any], path: Path) -> Iterator[str]:
-    for key, cached in answers.items():
-        at = (*path, *steps_in(key))
-        fresh = ledger.part_at(PLAN, at)
-        if fresh is ABSENT:
-            yield f"a cached answer for nothing at {at}"
-            continue
-        kept = cached.to_plain() if hasattr(cached, "to_plain") else cached
-        now = plain(fresh, False)
-        if strict_key(kept) != strict_key(now):
-            yield f"a stale answer at {at}: {kept!r}, now {now!r}"
-        if isinstance(cached, MapView):
-            if not _same_maps(cached._cache.part, fresh):
-                yield f"a cached view looks at other maps than the trees have at {at}"
-            yield from _stale_view(ledger, cached, at)
-
-
-def _same_maps(one: Any, two: Any) -> bool:
-    if type(one) is Joined and type(two) is Joined:
-        return len(one.members) == len(two.members) and all(map(_same_maps, one.members, two.members))
-    return one is two

@@ -6,10 +6,9 @@ content. Where the file has changed since, the version that ran is looked for in
 
 from __future__ import annotations
 
-import io
 import os
-import tokenize
 from collections.abc import Iterable, Iterator, Sequence
+from importlib.util import decode_source
 from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.claim import Locator
@@ -91,7 +90,6 @@ class SavedSite(Site):
     """
 
     def __init__(self, run: SavedRun, source: Source | None, at: Sequence[int | None]) -> None:
-        super().__init__()
         self.run, self.source, self.at = run, source, tuple(at)
         self.file = "" if source is None else run.path(source.file)
         self.whole_line = len(at) == 1
@@ -145,8 +143,7 @@ def python_text(content: bytes) -> str:
     "" where it cannot be decoded.
     """
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
-        text = io.TextIOWrapper(io.BytesIO(content), encoding).read()
+        text = decode_source(content)
     except (SyntaxError, LookupError, UnicodeDecodeError):
         return ""
     return text if not text or text.endswith("\n") else f"{text}\n"

@@ -6,7 +6,7 @@ secrets again: views, traces and documents only ever meet the wrapped value.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -34,11 +34,9 @@ class Secrets:
         first = {path[0] if path else "*" for path in self.paths}
         self.first = None if "*" in first else first
 
-    def concern(self, tree: Any) -> bool:
-        """Whether a tree has a value at one of the paths."""
-        if self.first is not None and self.first.isdisjoint(tree):
-            return False
-        return not isinstance(tree, dict) or any(_leads(path, tree) for path in self.paths)
+    def may_concern(self, tree: Mapping[Any, Any]) -> bool:
+        """Whether one of the paths may lead into a tree: it begins with one of the tree's keys, or with any."""
+        return self.first is None or not self.first.isdisjoint(tree)
 
     def wrapped(self, path: Path, value: Any) -> Any:
         """*value*, which enters at *path*, with its secrets wrapped as Sensitive.
@@ -61,13 +59,6 @@ def _fits(pattern: Path, path: Path) -> bool:
     return pattern == path or (
         "*" in pattern and all(wanted in ("*", step) for wanted, step in zip(pattern, path, strict=True))
     )
-
-
-def _leads(path: Path, tree: Any) -> bool:
-    if not path or not isinstance(tree, (dict, list)):
-        return not path
-    inside = tree if isinstance(tree, dict) else range(len(tree))
-    return any(_leads(path[1:], tree[step]) for step in (inside if path[0] == "*" else path[:1]) if step in inside)
 
 
 def _wrapped(value: Any, rest: Path) -> Any:

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import linecache
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -25,6 +23,7 @@ from nodeattrs.node.sites import Calls, CodeLocator, Site, site_of
 
 ATTRIBUTE_FILE, RUN = "attribute file", "run"
 EARLY = frozenset({ATTRIBUTE_FILE, RUN})
+"""The kinds of setters that set values before the first recipe: they write the attribute file's slot of a component."""
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
@@ -39,14 +38,6 @@ class Setter(NamedTuple):
     kind: str
     name: str = ""
     locator: Locator | None = None
-
-    @property
-    def early(self) -> bool:
-        """Whether it writes the attribute file's slot of a component; all other setters write the recipe's.
-
-        Early are attribute files, and the run itself: both set values before the first recipe.
-        """
-        return self.kind in EARLY
 
 
 CALLER = Setter("caller")
@@ -85,21 +76,13 @@ class Mark(NamedTuple):
 
 _IN_A_FUNCTION = 1
 """The flag of a code object that has local variables: a file that runs, or the body of a class, has none."""
-_MOST_CALLS, _MOST_READ, _MOST_SEEN = 40, 500, 20_000
+_MOST_CALLS, _MOST_READ, _MOST_CODES = 40, 500, 4_096
 
-_Seen = tuple[CodeType, int, Setter, Verb, int, Any, Calls]
-"""What there is to know of a line that sets: code, offset, setter, verb, depth, what linecache has of its file; and the
-calls that led there."""
+_Line = tuple[CodeType, int, Setter, Verb, int, Any, Calls]
+"""A line that sets: code, offset, setter, verb, depth, what linecache has of its file; and the calls that led there."""
 
-
-_SEEN: dict[tuple[Any, ...], tuple[tuple[Any, ...], _Seen]] = {}
-"""Lines that no calls led to, as any node of this process has seen them: by what `number_here` knows of one at once."""
-_OF_LINE = 5
-"""So long is the key of such a line."""
-_Code = tuple[CodeType, bytes, dict[int, int]]
-_CODES: dict[int, _Code] = {}
-"""By identity, which they are held for: code that sets something, its instructions, and where some of those begin."""
-_MOST_CODES = 4_096
+_CODES: dict[int, tuple[CodeType, bytes]] = {}
+"""By identity, which they are held for: code that sets something, and its instructions."""
 
 
 def _begin(code: CodeType, offset: int) -> int:
@@ -112,16 +95,11 @@ def _begin(code: CodeType, offset: int) -> int:
     if known is None:
         if len(_CODES) >= _MOST_CODES:
             _CODES.clear()
-        known = _CODES[id(code)] = code, code.co_code, {}  # which is a copy, made each time
-    _, text, begins = known
-    if text[offset]:
-        return offset
-    if (begin := begins.get(offset)) is None:
-        begin = offset
-        while begin > 0 and not text[begin]:
-            begin -= 2
-        begins[offset] = begin
-    return begin
+        known = _CODES[id(code)] = code, code.co_code  # a copy, made each time
+    instructions = known[1]
+    while offset > 0 and not instructions[offset]:
+        offset -= 2
+    return offset
 
 
 def _calls_to(frame: Any, entered: CodeType | None) -> Calls:
@@ -133,10 +111,6 @@ def _calls_to(frame: Any, entered: CodeType | None) -> Calls:
             calls.append((code, _begin(code, frame.f_lasti), linecache.cache.get(code.co_filename)))
         left = left - 1 if code.co_flags & _IN_A_FUNCTION else 0
     return tuple(calls)
-
-
-_same = lru_cache(maxsize=4_096)(Setter)
-"""One setter for all nodes, of each that has no locator, so that their lines can be compared."""
 
 
 class Marks:
@@ -153,7 +127,7 @@ class Marks:
     """
 
     def __init__(self, root: Callable[[], str]) -> None:
-        self.table: list[Mark | _Seen] = [Mark(UNKNOWN)]
+        self.table: list[Mark | _Line] = [Mark(UNKNOWN)]
         self.setter = CALLER
         self.entered: CodeType | None = None
         self.reads: dict[tuple[CodeType, int], dict[int, tuple[Any, Locator]]] = {}
@@ -194,11 +168,7 @@ class Marks:
 
     def known_setter(self, setter: Setter) -> Setter:
         """The one setter object for this kind, name and locator: numbers of marks depend on its identity."""
-        key = setter.kind, setter.name, id(setter.locator)
-        known = self._setters.get(key)
-        if known is None:
-            known = self._setters[key] = setter if setter.locator is not None else _same(setter.kind, setter.name)
-        return known
+        return self._setters.setdefault((setter.kind, setter.name, id(setter.locator)), setter)
 
     def add(self, mark: Mark) -> int:
         """Add a mark, and return its number."""
@@ -232,48 +202,24 @@ class Marks:
         if setter.locator is not None:
             return self.number_of(setter, setter.locator, depth, verb)
         frame: Any = frame_above(above)
-        at = id(frame.f_code), frame.f_lasti + on_the_way, id(setter), depth, verb, id(entered)
-        seen = _SEEN.get(at)
-        if seen is None and frame.f_code.co_filename.startswith(_HERE):
-            while frame.f_code.co_filename.startswith(_HERE) and frame.f_back is not None:
-                frame = frame.f_back
-            at = id(frame.f_code), frame.f_lasti + on_the_way, id(setter), depth, verb, id(entered)
-            seen = _SEEN.get(at)
-        key, row = seen if seen is not None else self._seen(frame, at)
+        while frame.f_code.co_filename.startswith(_HERE) and frame.f_back is not None:
+            frame = frame.f_back
+        code = frame.f_code
+        offset = _begin(code, frame.f_lasti) + on_the_way
+        # By identity: hashing a code object costs more than all the rest. The table keeps it.
+        key: tuple[Any, ...] = (id(code), offset, id(setter), depth, verb)
+        calls: Calls = ()
+        if entered is not None and code is not entered and code.co_flags & _IN_A_FUNCTION:
+            calls = _calls_to(frame, entered)
+            key += tuple([(id(caller), at) for caller, at, _ in calls])
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self.table)
-            self.table.append(row or self._row(frame, key))
+            # The text is held, since the file may have run again with another one by the time somebody asks.
+            self.table.append((code, offset, setter, verb, depth, linecache.cache.get(code.co_filename), calls))
         else:
             self.until[number] = len(self.table)
         return number
-
-    def _seen(self, frame: Any, at: tuple[Any, ...]) -> tuple[tuple[Any, ...], _Seen | None]:
-        """What the line of a frame is known by, and what there is to know of it, where no call needs to be known."""
-        code, entered, (_, offset, setter, depth, verb, _) = frame.f_code, self.entered, at
-        # Keyed by identity: hashing a code object costs more than all the rest. The row keeps it alive.
-        key: tuple[Any, ...] = (id(code), _begin(code, offset & ~1) + (offset & 1), setter, depth, verb)
-        if entered is not None and code is not entered and code.co_flags & _IN_A_FUNCTION:
-            caller, left = frame.f_back, _MOST_CALLS
-            while caller is not None and left and (its := caller.f_code) is not entered:
-                key += (id(its), _begin(its, caller.f_lasti))
-                if not its.co_flags & _IN_A_FUNCTION:
-                    break
-                caller, left = caller.f_back, left - 1
-            return key, None
-        if len(_SEEN) >= _MOST_SEEN:
-            _SEEN.clear()
-        seen = _SEEN[at] = key, self._row(frame, key)
-        return seen
-
-    def _row(self, frame: Any, key: tuple[Any, ...]) -> _Seen:
-        """What there is to know of the line of a frame. The text is held, since the file may have run again with
-        another one by the time somebody asks.
-        """
-        code, lines = frame.f_code, sys.modules.get("linecache")
-        calls = () if len(key) == _OF_LINE else _calls_to(frame, self.entered)
-        its_lines = None if lines is None else lines.cache.get(code.co_filename)
-        return code, key[1], self.setter, key[4], key[3], its_lines, calls
 
     def documents_read(self) -> Iterator[tuple[Site, Iterable[tuple[Any, Locator]]]]:
         """Yield (expression, documents) for each call that has read documents: each document with its locator.

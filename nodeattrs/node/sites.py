@@ -18,7 +18,7 @@ from nodeattrs.core.tree import Path
 from nodeattrs.formats.python import PythonText, Span
 
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
-_MOST_SITES, _MOST_PLACES, _MOST_SPANS = 20_000, 1_000, 256
+_MOST_SITES, _MOST_SPANS = 20_000, 256
 
 
 class Site:
@@ -36,9 +36,6 @@ class Site:
     is_step = False
     in_comprehension = False
     whole_line = False
-
-    def __init__(self) -> None:
-        self._places: dict[Path, tuple[int | None, int | None]] = {}
 
     @cached_property
     def text(self) -> PythonText | None:
@@ -63,14 +60,6 @@ class Site:
 
         None for each that is not known. path: inside the value that the expression sets
         """
-        known = self._places.get(path)
-        if known is None:
-            known = self._place(path)
-            if len(self._places) < _MOST_PLACES:
-                self._places[path] = known
-        return known
-
-    def _place(self, path: Path) -> tuple[int | None, int | None]:
         if self.span is None:
             return None, None
         if self.text is None:
@@ -89,17 +78,17 @@ class Site:
 
 
 class CodeSite(Site):
-    """An instruction of a code object, as a site. Use `site_of`, which gives one object for all nodes of a process.
+    """The expression that an instruction of running code belongs to.
+
+    Use `site_of`, which gives one object for all nodes of a process.
 
     code:   the code object
-    offset: of the instruction, an even number; an odd one, one more, is a step on the way to the place that the line
-            sets
+    offset: of the instruction, an even number. One more, an odd number, means a step on the way to the place that the
+            line sets
     ran:    the entry of linecache for its file, when the code ran
     """
 
     def __init__(self, code: CodeType, offset: int, ran: Any) -> None:
-        """ran: what linecache has of its file"""
-        super().__init__()
         self.code, self.offset, self._ran = code, offset, ran
         self.file = code.co_filename
         self.is_step = bool(offset % 2)

@@ -81,6 +81,9 @@ class SlotTree:
         with self._ledger.lock:
             return self._ledger.origin(self.number, as_path(path))[0]
 
+    at = origin
+    """As a locator."""
+
     def verb(self, path: str | Path) -> Verb:
         """The verb of the value that this slot has at *path*; for an absent one, the verb of the map
         above.
@@ -91,21 +94,11 @@ class SlotTree:
     def layer(self) -> Layer:
         """The slot for the core's `fold`, its assigned maps marked."""
         tree = self._ledger.trees[self.number]
-        return Layer(tree, _SlotLocator(self), f"{self.number} {self.title}")
+        return Layer(tree, self, f"{self.number} {self.title}")
 
     def __repr__(self) -> str:
         marks = "".join(f"\n  replaces {spell(path)}" for path in self.assigned)
         return f"<slot {self.number} {self.title}: {self.to_dict()!r}{marks}>"
-
-
-class _SlotLocator:
-    __slots__ = ("_slot",)
-
-    def __init__(self, slot: SlotTree) -> None:
-        self._slot = slot
-
-    def at(self, path: Path) -> Origin:
-        return self._slot.origin(path)
 
 
 def _assigned(tree: Any, path: Path) -> Iterator[Path]:

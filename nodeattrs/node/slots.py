@@ -15,7 +15,7 @@ from typing import Any
 from nodeattrs.core.part import unite
 from nodeattrs.core.policy import ANY, LIST, MAP, MEET, PRESENT, TAKE, Kind, Line, Policy
 from nodeattrs.core.rules import PathRule, ruled
-from nodeattrs.core.tree import near
+from nodeattrs.core.tree import meant
 from nodeattrs.errors import BadArgument, DocumentError, UnknownName
 from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap
 from nodeattrs.node.slot_names import CHEF_RULES, DEFAULT_ENVIRONMENT, SLOTS, Slot
@@ -76,8 +76,7 @@ def component(name: str) -> Component:
     try:
         return _BY_NAME[name]
     except (KeyError, TypeError):
-        close = near(name, _BY_NAME)
-        hint = f"did you mean {close[0]}?" if close else "the levels are " + ", ".join(_BY_NAME)
+        hint = meant(name, _BY_NAME) or "the levels are " + ", ".join(_BY_NAME)
         raise UnknownName(f"there is no level called {name!r}", hint=hint) from None
 
 

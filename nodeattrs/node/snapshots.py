@@ -10,9 +10,9 @@ from typing import Any
 
 from nodeattrs.core.claim import UNKNOWN, Cause, LocatorBelow, Origin
 from nodeattrs.core.origins import At, Origins, Patched
-from nodeattrs.core.tree import SCALARS, Path, copied, dig, is_json
+from nodeattrs.core.tree import NO_ENTRIES, SCALARS, Path, copied, dig, is_json
 from nodeattrs.formats.documents import DocumentLocator
-from nodeattrs.node.causes import imported_sources
+from nodeattrs.node.causes import causes_of, imported_sources
 from nodeattrs.node.documents import FAILED, FORMAT, VERSION, computed_or_failure, json_ready
 from nodeattrs.node.history import Chronicle
 from nodeattrs.node.ledger import Ledger
@@ -25,9 +25,7 @@ from nodeattrs.node.sites import CodeLocator, Site, is_inside, relative, site_of
 from nodeattrs.node.slot_names import FACTS
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.values import Deferred, Sensitive, Symbol, Withheld
-from nodeattrs.node.why import causes_of
 
-NOTHING: Mapping[Any, Any] = {}
 _FACTS = next(slot.number for slot in SLOTS if slot.source == FACTS)
 
 
@@ -40,7 +38,7 @@ def snapshot_document(
     causes: whether the causes of all values are included
     """
     with ledger.lock:
-        slots = snapshot_ledger(ledger, ledger.settled if shared else NOTHING, causes=causes)
+        slots = snapshot_ledger(ledger, ledger.settled if shared else NO_ENTRIES, causes=causes)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -54,7 +52,7 @@ def snapshot_document(
 
 def snapshot_ledger(
     ledger: Ledger,
-    settled: Mapping[Any, Any] = NOTHING,
+    settled: Mapping[Any, Any] = NO_ENTRIES,
     only: Iterable[int] = range(1, len(SLOTS) + 1),
     causes: bool = False,
 ) -> dict[str, Any]:
@@ -68,7 +66,7 @@ def snapshot_ledger(
     slots = {
         str(slot.number): _packed_map(
             ledger.trees[slot.number if slot.number in wanted else 0],  # which is empty
-            settled=settled if slot.number == _FACTS else NOTHING,
+            settled=settled if slot.number == _FACTS else NO_ENTRIES,
         )
         for slot in SLOTS
     }
@@ -82,19 +80,15 @@ def snapshot_ledger(
     return document | {name: part for name, part in parts.items() if part}
 
 
-def _blank() -> dict[str, Any]:
-    return {"kind": UNKNOWN.kind}
-
-
 def _packed_marks(
     ledger: Ledger, slots: Collection[int], sources: _Sources, causes: Mapping[int, Mapping[Path, tuple[Cause, ...]]]
 ) -> list[dict[str, Any]]:
     """The marks with the lines that some slots ask them for; those that nothing refers to are blank."""
     reach = _Reach(ledger, slots)
-    marks = [_blank()]
+    marks: list[dict[str, Any]] = [{"kind": UNKNOWN.kind}]
     for number, mark in enumerate(reach.marks[1:], 1):
         if number not in reach.used:
-            marks.append(_blank())
+            marks.append({"kind": UNKNOWN.kind})
             continue
         packed = _packed_mark(mark, reach.covered.get(number, {}))
         if (code := sources.packed_code(mark.locator)) is not None:
@@ -194,10 +188,8 @@ class _Sources:
 
     def packed_code(self, locator: Any) -> dict[str, Any] | None:
         """The code that a mark stands for; None where no code of the repository set anything."""
-        under: Path = ()
         calls: Sequence[Site] = ()
-        while type(locator) is LocatorBelow:
-            locator, under = locator.locator, (*locator.under, *under)
+        locator, under = _whole(locator)
         if isinstance(locator, CodeLocator) and locator.kind != CALLER.kind:
             site, calls = self._site(locator.site), locator.calls
         elif isinstance(locator, SavedLocator) and locator.code is not None:
@@ -247,14 +239,19 @@ class _Sources:
 
 def _noted(read: tuple[Any, Any]) -> SavedDocument | None:
     """A document of the repository that was read; None for any other."""
-    locator: Any = read[1]
-    under: Path = ()
-    while type(locator) is LocatorBelow:
-        locator, under = locator.locator, (*locator.under, *under)
+    locator, under = _whole(read[1])
     if not isinstance(locator, DocumentLocator) or not is_inside(locator.document.file):
         return None
     source = Source(locator.document.file, locator.document.digest)
     return SavedDocument(source, locator.kind, locator.name, (*locator.under, *under))
+
+
+def _whole(locator: Any) -> tuple[Any, Path]:
+    """The locator of a whole document, and the steps to the part that *locator* is for."""
+    under: Path = ()
+    while type(locator) is LocatorBelow:
+        locator, under = locator.locator, (*locator.under, *under)
+    return locator, under
 
 
 def _packed_lines(lines: dict[Any, Any]) -> list[Any]:
@@ -408,10 +405,12 @@ def packed(value: Any, evaluate: bool = True, whole: bool = True) -> Any:
     return {"y": str(value)} if type(value) is Symbol else value
 
 
-def _packed_map(value: dict[Any, Any], evaluate: bool = True, settled: Mapping[Any, Any] = NOTHING) -> dict[str, Any]:
+def _packed_map(
+    value: dict[Any, Any], evaluate: bool = True, settled: Mapping[Any, Any] = NO_ENTRIES
+) -> dict[str, Any]:
     """A map entry by entry. settled: entries that are JSON for certain, which are not copied"""
     owned = value if isinstance(value, OwnedMap) else None
-    origins = NOTHING if owned is None else owned.origins
+    origins = NO_ENTRIES if owned is None else owned.origins
     pairs = []
     for key, inner in value.items():
         if type(inner) in SCALARS:
@@ -487,15 +486,4 @@ def _chronicles_in(ledger: Ledger, slots: Collection[int]) -> Iterator[tuple[Pat
 
 def _packed_origin(origin: Origin) -> dict[str, Any]:
     """An origin as a snapshot has it."""
-    # Written out, since it is done for each mark and each cause of each node.
-    kind, name, file, line, column = origin
-    place: dict[str, Any] = {"kind": kind} if kind else {}
-    if name:
-        place["name"] = name
-    if file:
-        place["file"] = file
-    if line is not None:
-        place["line"] = line
-    if column is not None:
-        place["column"] = column
-    return place
+    return {name: value for name, value in origin._asdict().items() if value is not None and value != ""}

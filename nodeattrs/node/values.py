@@ -140,10 +140,10 @@ HELD: frozenset[type] = SCALARS | {Symbol, Deferred, Sensitive, Withheld}
 """The exact types of scalars that a slot's tree holds."""
 
 READY = HELD - {Deferred, Withheld}
-"""Those that are what they are, whoever reads them."""
+"""The types of scalars whose value is known without computing it, and may be read."""
 
 TAKEN = HELD - {float, Sensitive}
-"""Those that need no look; a float may be no number, and a secret may hold anything."""
+"""The types of scalars that are stored without a check; a float may be NaN, and a secret may hold anything."""
 
 
 def computed(data: Any, path: Path = ()) -> Any:

@@ -17,7 +17,7 @@ from threading import RLock
 from typing import Any, NoReturn, overload
 
 from nodeattrs.core.borders import taking
-from nodeattrs.core.tree import ABSENT, Path, near, spell
+from nodeattrs.core.tree import ABSENT, Path, meant, spell
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, NullInTheWay, TypeConflict
 from nodeattrs.node.joined import (
     entry_at,
@@ -214,8 +214,7 @@ class ReadCache(dict[Any, Any]):
         return self.order
 
     def _absent(self, key: Any, path: Path) -> NoSuchAttribute:
-        close = near(key, self.ordered_keys())
-        hint = f"did you mean {' or '.join(close)}?" if close else "use .get(...) or .read(...) for None instead"
+        hint = meant(key, self.ordered_keys()) or "use .get(...) or .read(...) for None instead"
         if isinstance(key, str) and "." in key:
             hint = f"a dot belongs to its key; a path is steps: {''.join(f'[{step!r}]' for step in key.split('.'))}"
         return NoSuchAttribute(f"no attribute {spell(path)}", path=path, hint=hint)

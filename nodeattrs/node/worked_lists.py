@@ -55,16 +55,6 @@ class Continuation(NamedTuple):
     events: tuple[Event, ...]
 
 
-def continued(ledger: Ledger, slot: int, path: Path) -> Continuation | None:
-    """The Continuation of the list that a slot has at *path*, or of the list that *path* leads into.
-
-    None where no list there was changed in place, or none since that part was set.
-    cost: the depth of the path, and the history of the list
-    """
-    work = work_at(ledger, slot, path)
-    return None if work is None else work.continued
-
-
 def work_at(ledger: Ledger, slot: int, path: Path) -> ListWork | None:
     """The first list on the way of a path that was united or changed in place in a slot; None without one."""
     for depth in range(len(path) + 1):

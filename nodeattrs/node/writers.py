@@ -15,11 +15,10 @@ from typing import Any
 
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.origins import At, Origins
-from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
+from nodeattrs.core.tree import ABSENT, Path, meant, spell, strict_key
 from nodeattrs.errors import BadArgument, NoSuchAttribute, TypeConflict, wrong_argument
-from nodeattrs.node.component_tree import Change, ComponentTree, Place, step_down, value_of
+from nodeattrs.node.component_tree import Change, ComponentTree, Place, step_down, steps_down, value_of
 from nodeattrs.node.lists import Elements, in_order
-from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.values import TAKEN, Withheld, key_of, refuse_spelled, steps_in, steps_of, stored
 
 
@@ -32,7 +31,7 @@ class _Handle:
         self._tree = tree
         self._path = path
         self._born = tree.ledger.serial
-        self._known: Place | None = tree.root() if place is None else place
+        self._known = tree.root() if place is None else place
 
     def _place(self) -> Place:
         tree = self._tree
@@ -43,8 +42,6 @@ class _Handle:
                 self._tree, self._path = tree, (*above, *self._path[len(found[0]) :])
             self._born = tree.ledger.serial
             self._known = tree.place(self._path)
-        elif self._known is None:
-            self._known = tree.root()
         return self._known
 
     def stands_at(self, tree: ComponentTree, path: Path) -> bool:
@@ -80,7 +77,7 @@ class _Handle:
             step = key_of(step, self._path)
         file, recipe = found = step_down(place, step)
         if recipe is ABSENT and file is ABSENT:
-            found = self._tree.create_step(self._path, step, False, place, self._born)
+            found = self._tree.create_step(self._path, step)
         return self._given((*self._path, step), found)
 
     def _given(self, path: Path, found: Place) -> Any:
@@ -88,7 +85,7 @@ class _Handle:
         thing = file if recipe is ABSENT else recipe
         if not isinstance(thing, (dict, list)):
             return thing
-        made = writer_at(self._tree, path, found) if isinstance(thing, dict) else ListWriter(self._tree, path, found)
+        made = (Writer if isinstance(thing, dict) else ListWriter)(self._tree, path, found)
         made._born = self._born  # the place was looked up after that: a write of another thread makes it old
         return made
 
@@ -101,10 +98,10 @@ class _Handle:
         return holder
 
     def __setitem__(self, step: Any, value: Any) -> None:
-        place = self._known if self._born == self._tree.ledger.serial else self._place()
+        place = self._place()
         tree, above = self._tree, self._path
         if type(step) is tuple and step:
-            above, place = tree.step_through(above, place or tree.root(), step[:-1])
+            above, place = tree.step_through(above, place, step[:-1])
             step = step[-1]
         path = (*above, step if type(step) is str else key_of(step, above))
         if type(value) not in TAKEN:
@@ -134,22 +131,7 @@ class Writer(_Handle):
     __slots__ = ()
 
     def __getitem__(self, key: Any) -> Any:
-        # Nearly every step goes from a map to a map that is there: no call for that one but the last.
-        place = self._known if self._born == self._tree.ledger.serial else self._place()
-        if place is None:
-            place = self._tree.root()
-        file, recipe = place
-        if type(key) is not str:
-            return self._child(place, key)
-        if file is ABSENT and isinstance(recipe, OwnedMap):
-            its, thing = found = file, recipe.get(key)
-        elif recipe is ABSENT and isinstance(file, OwnedMap):
-            thing, its = found = file.get(key), recipe
-        else:
-            its, thing = found = step_down(place, key)
-            if thing is ABSENT:
-                thing = its
-        return writer_at(self._tree, (*self._path, key), found) if isinstance(thing, dict) else self._child(place, key)
+        return self._child(self._place(), key)
 
     def __delitem__(self, key: Any) -> None:
         if type(key) is tuple and key[1:]:
@@ -306,10 +288,7 @@ class Writer(_Handle):
         return self.unlink(*path)
 
     def _place_below(self, path: Iterable[Any]) -> Place:
-        place = self._place()
-        for step in steps_of(path, self._path):
-            place = step_down(place, step)
-        return place
+        return steps_down(self._place(), steps_of(path, self._path))
 
     def _at(self, path: Iterable[Any]) -> Any:
         value = self._tree.plain_of(self._place_below(path), path=self._path)
@@ -326,25 +305,11 @@ class Writer(_Handle):
     def _absent(self, steps: Path) -> NoSuchAttribute:
         path = (*self._path, *steps)
         known = self.keys() if len(steps) == 1 else ()
-        close = near(steps[-1], known) if steps else []
         return NoSuchAttribute(
             f"no attribute {spell(path)} in {self._tree.component.name}",
             path=path,
-            hint=f"did you mean {' or '.join(close)}?" if close else None,
+            hint=meant(steps[-1], known) if steps else None,
         )
-
-
-_new = object.__new__
-
-
-def writer_at(tree: ComponentTree, path: Path, place: Place | None) -> Writer:
-    """`Writer(tree, path, place)`, made without calls of `__init__`, since each step makes one.
-
-    place: None for a whole component, which is looked up when it is needed
-    """
-    made: Writer = _new(Writer)
-    made._tree, made._path, made._known, made._born = tree, path, place, tree.ledger.serial
-    return made
 
 
 class ListWriter(_Handle):
@@ -391,7 +356,7 @@ class ListWriter(_Handle):
 
     def _work(self, change: Change, anew: bool = False) -> Any:
         self._list()
-        return self._tree.work(self._path, change, anew, self._known, self._born)
+        return self._tree.work(self._path, change, anew)
 
     def _taken(self, values: Iterable[Any]) -> list[Any]:
         return [stored(value, self._path) for value in values]

@@ -43,8 +43,6 @@ def translated(source: str) -> Expression:
     >>> translated(r"^profile::(?<name>\\h+)::users\\z").search("profile::c0ffee::users")
     True
     """
-    if _is_common(source):
-        return expression(source, _FLAGS)
     translation = _Translation()
     at = 0
     while found := (_TOKEN_IN_CLASS if translation.in_class else _TOKEN).match(source, at):
@@ -54,16 +52,6 @@ def translated(source: str) -> Expression:
     if translation.beyond:
         return regex_expression(source, _FLAGS, spelled, translation.beyond)
     return expression(source, _FLAGS, spelled)
-
-
-def _is_common(source: str) -> bool:
-    """Whether an expression is spelled so in both: without escapes, classes, options and repeats of what repeats."""
-    before = "^"
-    for sign in source:
-        if sign in "\\[{" or (sign in "*+?" and before in "^$*+?(|"):
-            return False
-        before = sign
-    return True
 
 
 class _Translation:

@@ -15,7 +15,7 @@ from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import strict_key
 from nodeattrs.core.unread import Unread
 from nodeattrs.errors import NodeattrsError, NoSuchAttribute, NotFound
-from nodeattrs.reports.screen import Screen, printable
+from nodeattrs.reports.screen import Screen, counted, printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +75,9 @@ class Matrix:
         )
         left = sum(cell.is_skipped for _, cell in self.cells)
         if unset == len(self.cells):
-            return f"set on none of {_count(unset, 'node')}"
+            return f"set on none of {counted(unset, 'node')}"
         distinct = len({cell.key for cell in values})
-        parts = [f"{'more than ' if left else ''}{_count(distinct, 'value')} on {_count(len(values) + left, 'node')}"]
+        parts = [f"{'more than ' if left else ''}{counted(distinct, 'value')} on {counted(len(values) + left, 'node')}"]
         failed = len(self.cells) - len(values) - unset - left
         parts += [f"not set on {unset}"] if unset else []
         parts += [f"no answer on {failed}"] if failed else []
@@ -103,10 +103,6 @@ class Matrix:
             hints = [value.hint] if failed and value.hint else []
             for note in dict.fromkeys([*hints, *(note for _, cell in group for note in cell.notes)]):
                 yield from screen.wrapped(printable(note), "        ", "    ")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _by(group: Iterable[tuple[str, Cell]], key: Any) -> Iterable[tuple[Any, list[str]]]:

@@ -40,36 +40,12 @@ class Screen(NamedTuple):
         most: the largest number of lines; the last one ends with "…" where text is left out. 0: no limit
         """
         width, start = max(self.width, len(indent) + 20), first or indent
-        words, room = text.split(" "), width - max(len(start), len(indent))
-        plain = words[0] and words[-1] and not any(sign in text for sign in ("\t", "\n", "\v", "\f", "\r", " " * 20))
-        if plain and all(len(word) <= room and not word.isspace() for word in words):
-            lines = _lines(words, width, start, indent)
-        else:
-            lines = _lines_of_anything(text, width, start, indent)
+        wrapped = textwrap.wrap(text, width, initial_indent=start, subsequent_indent=indent, break_on_hyphens=False)
+        lines = wrapped or [start]
         if most and len(lines) > most:
             lines = lines[:most]
             lines[-1] = f"{lines[-1][: self.width - 2]} …"
         return lines
-
-
-def _lines(words: list[str], width: int, start: str, indent: str) -> list[str]:
-    """Words in lines, where each fits into one; an empty one is a further blank."""
-    lines, gap = [start + words[0]], " "
-    for word in words[1:]:
-        if not word:
-            gap += " "
-        elif len(lines[-1]) + len(gap) + len(word) <= width:
-            lines[-1] += gap + word
-            gap = " "
-        else:
-            lines.append(indent + word)
-            gap = " "
-    return lines
-
-
-def _lines_of_anything(text: str, width: int, start: str, indent: str) -> list[str]:
-    wrapped = textwrap.wrap(text, width, initial_indent=start, subsequent_indent=indent, break_on_hyphens=False)
-    return wrapped or [start]
 
 
 def printable(text: str) -> str:
@@ -99,6 +75,11 @@ def first_of(names: Sequence[str], most: int) -> str:
     ('a, b and 1 more', 'a, b')
     """
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: "1 node", "2 nodes"."""
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def in_columns(rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> Iterator[list[str]]:

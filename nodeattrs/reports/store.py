@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from nodeattrs.reports.screen import Screen, printable
+from nodeattrs.reports.screen import Screen, counted, printable
 from nodeattrs.store.folders import Exported
 
 
@@ -25,30 +25,30 @@ class TendedStore:
     @classmethod
     def pruned(cls, store: str, forgotten: int) -> TendedStore:
         """The result of pruning. forgotten: the number of revisions that were removed"""
-        return cls(store, {"forgotten": forgotten}, [f"{_count(forgotten, 'revision')} forgotten in {store}"])
+        return cls(store, {"forgotten": forgotten}, [f"{counted(forgotten, 'revision')} forgotten in {store}"])
 
     @classmethod
     def imported(cls, store: str, names: Sequence[str], revisions: int) -> TendedStore:
         """The result of an import. names: the saved nodes; revisions: their number in all"""
-        counted = _counted(len(names), revisions)
-        return cls(store, {"saved": list(names), "revisions": revisions}, [f"{counted} saved in {store}"])
+        both = _counted(len(names), revisions)
+        return cls(store, {"saved": list(names), "revisions": revisions}, [f"{both} saved in {store}"])
 
     @classmethod
     def exported(cls, store: str, folder: str, done: Exported) -> TendedStore:
         """The result of an export to a folder: counts, and a sentence for each file that was kept."""
-        counted = f"{_count(done.nodes, 'node')} of {store} exported to {folder}"
-        files = f"{_count(done.written, 'file')} written, {done.removed} removed"
+        what = f"{counted(done.nodes, 'node')} of {store} exported to {folder}"
+        files = f"{counted(done.written, 'file')} written, {done.removed} removed"
         kept = [
             f"{file} stays: the store has no such node, and no export wrote this file as it is" for file in done.kept
         ]
-        return cls(store, {"to": folder, **asdict(done)}, [f"{counted}: {files}", *kept])
+        return cls(store, {"to": folder, **asdict(done)}, [f"{what}: {files}", *kept])
 
     @classmethod
     def copied(cls, store: str, target: str, nodes: int, revisions: int) -> TendedStore:
         """The result of copying all revisions into the store *target*."""
-        counted = _counted(nodes, revisions)
+        both = _counted(nodes, revisions)
         data = {"to": target, "nodes": nodes, "revisions": revisions}
-        return cls(store, data, [f"{counted} of {store} copied to {target}"])
+        return cls(store, data, [f"{both} of {store} copied to {target}"])
 
     def to_dict(self) -> dict[str, Any]:
         """The store and the counts as JSON-able data."""
@@ -60,9 +60,5 @@ class TendedStore:
 
 
 def _counted(nodes: int, revisions: int) -> str:
-    counted = _count(nodes, "node")
-    return counted if revisions == nodes else f"{counted} with {_count(revisions, 'revision')}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    both = counted(nodes, "node")
+    return both if revisions == nodes else f"{both} with {counted(revisions, 'revision')}"

@@ -27,7 +27,7 @@ def versions() -> Iterator[str]:
             extras.setdefault(found[2] or "", []).append(found[1])
     for extra, names in extras.items():
         yield f"{extra or 'always'}: {', '.join(map(_version, names))}"
-    yield f"stores: files, SQLite {sqlite3.sqlite_version}, {_version('psycopg', 'PostgreSQL by psycopg')}"
+    yield f"stores: SQLite {sqlite3.sqlite_version}, {_version('psycopg', 'PostgreSQL by psycopg')}"
 
 
 def _version(name: str, shown: str | None = None) -> str:

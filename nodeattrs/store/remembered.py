@@ -83,9 +83,9 @@ def _names_of(content: bytes) -> tuple[str, ...]:
 
 
 class Remembered:
-    """A saved node, restored when `node` or `normal` is read.
+    """A saved node. It is restored when `node` (all of it) or `normal` (what the next run begins with) is first read.
 
-    saved:     the revision from the store
+    saved:     the document and the snapshot of one revision, from the store
     sensitive: paths whose values are never shown or stored
     where:     the store, for messages
     versions:  of the files of the repository, to find the causes of values

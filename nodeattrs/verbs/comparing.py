@@ -86,7 +86,7 @@ class ChangedSetting(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """What became of a setting on one subject: overridden by whom, or in effect where that is None."""
+    """The effect of a setting on one subject: the line that overrides it, or None where it is in effect."""
 
     setting: ChangedSetting
     path: TreePath
@@ -194,7 +194,11 @@ def _opened(file: str) -> _Open:
 
 
 def compared(task: Task, name: str) -> Compared:
-    """Ask both sides for one subject; only the one before, where the change touches nothing that it looked at."""
+    """The Compared of one subject: its answers before and after the change, and their differences.
+
+    Only the side before is asked where the change touches nothing that its answer has looked at: then there are no
+    differences.
+    """
     opened = _opened(task.file)
     job = opened.job
     reads = None
@@ -267,9 +271,10 @@ def _failure(answer: Answered) -> str:
 
 
 def differences(before: Answered, after: Answered, tops: tuple[str, str]) -> Iterator[Difference]:
-    """In what two answers differ. Where one side cannot answer, that is the only difference.
+    """Yield a Difference for each path whose value differs between two answers; nothing for equal answers.
 
-    tops: the folders of both sides; what an answer says of its own is seen from there
+    Where one side has no answer, its reason is compared, and nothing else.
+    tops: the folders of both sides; file names in the values are shown relative to them
     """
     kinds = [NO_ANSWER] if NO_ANSWER in {*before, *after} else [*dict.fromkeys((*before, *after))]
     nothing = Part({}, lambda _: ())

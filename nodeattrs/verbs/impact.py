@@ -53,7 +53,7 @@ _MOST_SETTINGS = 40
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One change, and everybody who has it.
+    """One change, and the subjects that have it.
 
     lines:    because of which; none where nobody could find one
     tried:    whether it was tried on one of them that the value is another without these lines
@@ -90,7 +90,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Silent:
-    """A changed line that changes nothing for anybody: what it sets, who overrides that, and on how many."""
+    """A changed line that changes no value of any subject, since other lines override it.
+
+    path:     the path that the line sets
+    by:       the lines that override it
+    subjects: the number of subjects on which they do
+    """
 
     dialect: str
     line: Line
@@ -107,7 +112,7 @@ class Asked:
     passed:  subjects that were resolved on the side before, to note what they look at
     kept:    subjects of whom that was known
     both:    subjects that were resolved on both sides
-    left:    subjects that nobody asked, since somebody interrupted
+    left:    subjects that were not asked, since the user interrupted
     bare:    subjects of whom no facts are known
     read:    changed files that a subject reads
     not_run: changed files that were not read, or not run, for a subject
@@ -170,7 +175,7 @@ class Impact:
 
     @property
     def subjects(self) -> set[tuple[str, str]]:
-        """Everybody who has a change, with the dialect."""
+        """The subjects that have a change, each with its dialect."""
         found = {(group.dialect, name) for group in self.groups for name in group.subjects}
         return found | {(one.dialect, name) for one in self.asked for name in (*one.added, *one.removed)}
 
@@ -374,7 +379,7 @@ def _leaves_out(opened: Opened, file: str) -> bool:
 
 
 def _subjects(job: Job, notes: list[str]) -> tuple[list[str], set[str], set[str]]:
-    """Everybody, and who is there on each side. raises: NodeattrsError, where neither side can say"""
+    """All subjects, and the subjects of each side. raises: NodeattrsError, where neither side can list them"""
     sets: list[set[str]] = []
     errors: list[NodeattrsError] = []
     for side in (job.before, job.after):
@@ -422,7 +427,7 @@ def _stamp(job: Job, file: Path | None) -> str:
 
 
 def _each(task: Task, names: Sequence[str], how: Asking, results: list[Compared]) -> int:
-    """Ask them; how many nobody asked."""
+    """Ask the subjects; returns the number of those that were not asked."""
     if not names:
         return 0
 
@@ -497,7 +502,7 @@ def _order(group: Group) -> tuple[Any, ...]:
 
 
 def _silent(dialect: str, effects: dict[ChangedSetting, list[Effect]], named: set[Line]) -> Iterator[Silent]:
-    """The settings that nobody has: on everybody somebody else overrides them."""
+    """The changed settings that no subject has, since other lines override them everywhere."""
     for setting, its in effects.items():
         if setting.line not in named and all(effect.by is not None for effect in its):
             by = tuple(sorted({str(effect.by) for effect in its}))

@@ -34,7 +34,7 @@ MOST = 60_000
 
 
 class Pattern:
-    """Paths that somebody means: `apache2.**`, `*.port`; of resources `File[/etc/*].content`.
+    """A pattern of paths: `apache2.**`, `*.port`; of resources `File[/etc/*].content`.
 
     >>> Pattern("apache2.**").fits(("apache2", "tls", "port")), Pattern("*.port").fits(("app", "x", "port"))
     (True, False)

@@ -1,4 +1,4 @@
-"""What answers have looked at, kept in a file: so that the next change is asked of those only whom it may touch.
+"""What answers have looked at, kept in a file, so that a later change is asked only of subjects that it may touch.
 
 A set is good for any side on which everything in it has the mark that it had: content decides, and no commit. It
 knows keys and marks, and not what they are of.
@@ -70,7 +70,11 @@ class Reads:
             return {}
 
     def keep(self, question: str, side: Side, reads: Mapping[str, Read]) -> None:
-        """Write them, and those of other questions; a file that cannot be written is none. raises: nothing"""
+        """Keep what the answers to a question have looked at, and write the file; other questions in the file stay.
+
+        reads: subject -> what its answer has looked at; it replaces what was kept for the question
+        A file that cannot be written is left out: no error is raised.
+        """
         keys = sorted({key for one in reads.values() for key in one.keys})
         number = {key: at for at, key in enumerate(keys)}
         sets: dict[frozenset[str], int] = {}

@@ -1,6 +1,6 @@
-"""What each line of a repository sets, on whom, and who overrides it: what an editor shows beside the line.
+"""What each line of a repository sets, on which subjects, and what overrides it: an editor shows that beside the line.
 
-Everybody who can be asked is asked once, and again when something that was looked at has changed. It knows no
+Each subject is asked once, and again when something that its answer looked at has changed. It knows no
 dialect and no editor: lines come out of traces.
 """
 
@@ -30,7 +30,7 @@ from nodeattrs.verbs.asking import Reply
 from nodeattrs.verbs.comparing import NO_ANSWER, NO_SUCH_KEY, answered
 
 MOST = 200
-"""Subjects of a dialect that are asked where nobody says otherwise."""
+"""The default number of subjects of a dialect that are asked."""
 
 
 class Place(NamedTuple):
@@ -45,7 +45,7 @@ class Place(NamedTuple):
 
 
 class Setter(NamedTuple):
-    """Somebody who sets a path.
+    """A line that sets a path.
 
     outcome: what became of it
     title:   the slot or layer
@@ -71,7 +71,11 @@ class Setter(NamedTuple):
 
 
 class Account(NamedTuple):
-    """Who sets one path, the winner first: the same on everybody who has the same."""
+    """The lines that set one path of a subject, the winner first. Subjects with the same lines share one Account.
+
+    kind:  the sort of value: "attribute", "resource", "key", ...
+    value: as text
+    """
 
     dialect: str
     kind: str
@@ -87,7 +91,7 @@ class Account(NamedTuple):
 
 @dataclass(frozen=True)
 class Effect:
-    """What a place does at one path, on everybody who was asked.
+    """What a line does at one path, on all subjects that were asked.
 
     place:    the place
     accounts: who sets the path -> on whom it is so
@@ -110,7 +114,7 @@ class Effect:
 
     @property
     def wins(self) -> tuple[str, ...]:
-        """On whom what it sets is read."""
+        """The subjects on which the value of the line is read."""
         return tuple(n for account, names in self.accounts.items() if self.setter(account).is_read for n in names)
 
 
@@ -174,7 +178,7 @@ class Lines:
         """What was read, and is probably not meant."""
 
     def look(self, progress: Callable[[str, int, int], None] = lambda name, done, of: None) -> None:
-        """Ask everybody who was not asked, or for whom something has changed.
+        """Ask each subject that was not asked yet, or for which something has changed.
 
         progress: called with a name, how many are done, and of how many
         """

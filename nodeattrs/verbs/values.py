@@ -38,7 +38,10 @@ def _first(part: Part, path: Path) -> Origin | None:
 
 @dataclass(frozen=True)
 class Blame:
-    """All values of some subjects."""
+    """All values of some subjects, each with the line that set it; subjects that cannot be resolved are listed apart.
+
+    top: the folder to which file names in values are relative
+    """
 
     replies: Sequence[Reply]
     top: str

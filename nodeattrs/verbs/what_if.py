@@ -1,4 +1,4 @@
-"""A change that nobody has made yet, as the side after: files and lines taken away, items left out, values set.
+"""A change that is not made yet, as the side after: files and lines taken away, items left out, values set.
 
 It knows words of a command line and files, and no dialect but by the names that items have.
 """

@@ -28,8 +28,9 @@ _ALL = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class WhereReport:
-    """What some lines do.
+    """The effect of each line in question: what it sets, on which subjects it wins, and what overrides it.
 
+    effects: one for each path that a line sets and a subject has
     asked:   dialect -> how many subjects were asked, of how many
     unused:  what the lines set, and no subject has
     failed:  subject -> why it cannot be resolved

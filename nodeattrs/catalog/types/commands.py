@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from nodeattrs import children
-from nodeattrs.catalog.documents import nearest_first
+from nodeattrs.catalog.automatic import PLACED, nearest_first
 from nodeattrs.catalog.errors import FolderMissing, ResourceFailed
 from nodeattrs.catalog.resources import FirstOf
 from nodeattrs.catalog.transaction import Change
@@ -73,7 +73,9 @@ class Execute(ResourceType):
         """The command requires the folder `cwd`; {} without `cwd`."""
         if self.cwd is None:
             return {}
-        return {"require": (FirstOf((f"Directory[{self.cwd}]", f"Link[{self.cwd}]", *nearest_first(self.cwd))),)}
+        return {
+            "require": (FirstOf((f"Directory[{self.cwd}]", f"Link[{self.cwd}]", *nearest_first(self.cwd, *PLACED))),)
+        }
 
     def check(self, site: Site) -> Sequence[Change]:
         """One change, "run", where the conditions are met, else []. Conditions are evaluated in no-op mode, too."""

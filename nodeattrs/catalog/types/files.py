@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from nodeattrs.catalog.documents import nearest_first
+from nodeattrs.catalog.automatic import PLACED, nearest_first
 from nodeattrs.catalog.errors import FolderMissing, ResourceFailed
 from nodeattrs.catalog.resources import FirstOf
 from nodeattrs.catalog.transaction import Change
@@ -57,7 +57,7 @@ class _Placed(ResourceType):
 
     def automatic(self) -> Mapping[str, tuple[str | FirstOf, ...]]:
         """Whatever manages the nearest directory above it comes first."""
-        return {"require": (nearest_first(self.path),)}
+        return {"require": (nearest_first(self.path, *PLACED),)}
 
     def tidy(self, site: Site) -> None:
         """Remove what a killed run has left beside it."""
@@ -305,8 +305,8 @@ class Link(ResourceType):
     def automatic(self) -> Mapping[str, tuple[str | FirstOf, ...]]:
         """The link requires the nearest directory above it, and its target."""
         target = os.path.normpath(os.path.join(os.path.dirname(self.path), self.to)) if self.to else ""
-        candidates = FirstOf(f"{kind}[{target}]" for kind in ("File", "Directory", "Link"))
-        return {"require": (nearest_first(self.path), candidates)}
+        candidates = FirstOf(f"{kind}[{target}]" for kind in PLACED)
+        return {"require": (nearest_first(self.path, *PLACED), candidates)}
 
     def check(self, site: Site) -> Sequence[Change]:
         """The differing properties: ensure or the target; [] for none.

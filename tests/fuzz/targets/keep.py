@@ -19,6 +19,7 @@ from tests.fuzz.shapes import TREE, as_json, spoiled
 from tests.fuzz.target import Target, from_grammar, from_shape, json_of, seeds_in, tried, vectors
 from tests.fuzz.targets.runs import NODE
 from tests.oracles.search_language import GRAMMAR
+from tests.sane import contradictions_in
 
 __all__ = ["TARGETS", "node_of"]
 
@@ -98,7 +99,7 @@ def _line(chance: random.Random) -> str:
 
 
 def _restored(node: Node) -> None:
-    node._check()
+    contradictions_in(node)
     tried(
         node.to_dict,
         node.snapshot,
