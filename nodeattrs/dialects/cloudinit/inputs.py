@@ -506,7 +506,9 @@ def _literal(rows: Sequence[str], one: Literal, file: str) -> Blob:
     text = one.text or ""
     if one.is_headless:
         return Blob(text, file, packed=True, within=Within(one.line, indent=0))
-    return _block(rows, max(one.line, 1), unwrapped(Blob(text, file, packed=True)))
+    blob = _block(rows, max(one.line, 1), unwrapped(Blob(text, file, packed=True)))
+    blob.language = one.language
+    return blob
 
 
 # --- documents of the table of forms
@@ -543,7 +545,9 @@ def _of_text(outer: _Outer, above: TreePath, one: Text) -> Given:
         return Given(one.name, origin, (_of_mapping(outer, path),))
     if one.text is None:
         return Given(one.name, origin, (), unknown=one.why)
-    return Given(one.name, origin, (_within(outer, line, one.text, one.is_packed),))
+    blob = _within(outer, line, one.text, one.is_packed)
+    blob.language = one.language
+    return Given(one.name, origin, (blob,))
 
 
 def _within(outer: _Outer, line: int, text: str, is_packed: bool = False) -> Blob:

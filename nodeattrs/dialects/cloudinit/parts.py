@@ -23,6 +23,7 @@ from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.tree import MAX_DEPTH, NO_ENTRIES
 from nodeattrs.dialects.cloudinit.codes import EMPTY, TOO_DEEP, VALUE
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
+from nodeattrs.dialects.cloudinit.other_templates import Language, filled_as_jinja, language_of
 from nodeattrs.dialects.cloudinit.releases import Release
 from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
 from nodeattrs.formats.places import Mark, Text
@@ -60,6 +61,7 @@ class CloudPart(NamedTuple):
     packed:   how it was packed: "", "gzip"
     lost:     the merge headers that it lost when it was unpacked
     lines:    of a rendered template: on which line of it each line of the body is written
+    language: of the program that fills in the text, where its document says that
     """
 
     body: str | bytes
@@ -72,6 +74,7 @@ class CloudPart(NamedTuple):
     lost: tuple[str, ...] = ()
     indent: int = 0
     lines: tuple[int, ...] = ()
+    language: Language | None = None
 
     @property
     def text(self) -> str:
@@ -82,6 +85,13 @@ class CloudPart(NamedTuple):
         """Where a line of the body stands: in the file, or where it was packed in the part."""
         own = self.lines[min(line, len(self.lines)) - 1] if self.lines else line
         return own + (1 if self.line is None else self.line) - 1
+
+    @property
+    def filled_in_by(self) -> Language | None:
+        """The language of a config that another program has to fill in first; None where none has to."""
+        language = self.language or language_of(self.text)
+        is_template = self.type == CLOUD_CONFIG and language and filled_as_jinja(self.text, language) is not None
+        return language if is_template else None
 
 
 # --- what a text says -------------------------------------------------------------------

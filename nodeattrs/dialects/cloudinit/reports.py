@@ -94,10 +94,20 @@ def _on_one_way(
 
 
 def _for_any_machine(merged: Merged, schema: Schema | None) -> Iterator[Finding]:
+    yield from (_about_filling_in(report) for report in merged.parts if report.part.language and report.part.lines)
     yield from faults_of(merged, {one.number for one in merged.parts if _may_be_the_machine(one)})
     for one, at in _placed_warnings(merged, schema):
-        if not _needs_the_machine(one, merged.value):
+        if not _needs_the_machine(one, merged):
             yield finding_about(one, at)
+
+
+def _about_filling_in(report: PartReport) -> Finding:
+    """A template of another program: what that program fills in is not known."""
+    part = report.part
+    who = "" if part.language is None else part.language.name
+    message = f"is a template of {who}: each branch was looked at, with placeholders for what {who} fills in"
+    found = Finding(LAYER_IS_UNKNOWN.entry.code, "note", "", hint=f"check what {who} makes of it")
+    return _placed(found, message, "" if part.file else report.title, Origin("part", "", part.file, part.line))
 
 
 def _may_be_the_machine(report: PartReport) -> bool:
@@ -120,13 +130,15 @@ _ABOUT_KINDS = {COMMANDS_NO_LIST, COMMAND_NO_TEXT}
 """What is wrong with the kind of a value; the text in it does not matter."""
 
 
-def _needs_the_machine(warned: Warned, config: Any) -> bool:
+def _needs_the_machine(warned: Warned, merged: Merged) -> bool:
     """Whether another value of a variable could make a warning go away."""
     if warned.name == UNDEFINED_VARIABLE or MISSING in warned.message:
         return True
     if warned.name in _ABOUT_KEYS or warned.is_about_key:
         return False
-    value = ABSENT if warned.path is None else dig(config, warned.path)
+    value = ABSENT if warned.path is None else dig(merged.value, warned.path)
+    if value is None and any(report.part.language for report in merged.parts):  # its lines may be a placeholder
+        return True
     if warned.name in (SCHEMA, SCHEMA_DEPRECATED) and isinstance(value, (dict, list)):
         return any(str(entry).startswith(MISSING) for entry in value)
     if str(value).startswith(MISSING):

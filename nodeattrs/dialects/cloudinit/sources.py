@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from nodeattrs.dialects.cloudinit.other_templates import TERRAFORM, Language
+
 _HEADER = re.compile(r' ?(resource|data|source|build|variable|locals|module)\b(?: "([\w.-]+)")?(?: "([\w.-]+)")? ?\{')
 _DEFINED = re.compile(r""" ?\w+\.vm\.define [:"']([\w.-]+)""")
 _KEY = re.compile(r"""["']?(?:user[-_]data|custom_data|user_data_base64|cloudinit_userdata)["']?\s?(?:=>?|:)(?!=)""")
@@ -37,6 +39,7 @@ class Literal(NamedTuple):
     why:  why the text is missing
     is_vendor: whether it is vendor-data
     is_headless: whether the file lacks the first line of the text, which begins on the line below *line*
+    language: of the program that fills in the text; None where none does
     """
 
     name: str
@@ -45,6 +48,7 @@ class Literal(NamedTuple):
     why: str = ""
     is_vendor: bool = False
     is_headless: bool = False
+    language: Language | None = None
 
 
 def of_hcl(text: str) -> Iterator[Literal]:
@@ -55,7 +59,8 @@ def of_hcl(text: str) -> Iterator[Literal]:
             name = ".".join(word for word in header.groups()[1:] if word)
             is_config = (header[2] or "").endswith("cloudinit_config")
         elif key := (_PART if is_config else _KEY).search(row):
-            yield from _value(row[key.end() :].strip(), body, line, name)
+            for one in _value(row[key.end() :].strip(), body, line, name):
+                yield one._replace(language=TERRAFORM)
 
 
 def of_vagrant(text: str) -> Iterator[Literal]:

@@ -74,6 +74,11 @@ class InstanceData:
         data._way = way
         return data
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether there is no machine: see `missing`."""
+        return self._way is not None
+
     @classmethod
     def of_meta_data(cls, tree: Mapping[str, Any]) -> InstanceData:
         """What the meta-data of NoCloud alone says; what else the machine knows is not known here."""
