@@ -227,6 +227,19 @@ LANGUAGES = (
 """The languages that a text can show by its blocks, in the order in which they are looked for."""
 
 
+_BY_SUFFIX = {".tftpl": TERRAFORM, ".pkrtpl.hcl": TERRAFORM, ".gotmpl": LANGUAGES[1], ".j2": LANGUAGES[2],
+              ".jinja2": LANGUAGES[2], ".erb": LANGUAGES[3]}  # fmt: skip
+
+
+def language_of_file(name: str) -> Language | None:
+    """The language that the end of a file's name says; None for all other names.
+
+    >>> language_of_file("user-data.tftpl").name
+    'Terraform'
+    """
+    return next((language for suffix, language in _BY_SUFFIX.items() if name.endswith(suffix)), None)
+
+
 def language_of(text: str) -> Language | None:
     """The language of a template, by the blocks that it has; None for a text without any.
 

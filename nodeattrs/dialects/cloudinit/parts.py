@@ -128,12 +128,23 @@ class _CloudInit(Safe):
 _SHORT, _LONG, _FEW = 2_000, 100_000, 2
 
 
-def _kind_of_fault(text: str) -> Kind:
+class _Python2(Loader):
+    """What reads a text as releases until 24.1 do."""
+
+
+def _text_of(loader: _Python2, node: yaml.ScalarNode) -> Any:
+    return loader.construct_scalar(node)
+
+
+_Python2.add_constructor(PYTHON2, _text_of)
+
+
+def _kind_of_fault(text: str, loader: type[Loader]) -> Kind:
     """Whether the original takes a text with tags for broken YAML, or fails itself: what it meets first counts."""
     if len(text) > _LONG or ("<<" in text and (len(text) > _SHORT or text.count("<<") > _FEW)):
         return EMPTY  # it takes its time, and writes out merge keys without end
     try:
-        yaml.load(text, Loader)
+        yaml.load(text, loader)
     except (yaml.YAMLError, TypeError, ValueError):
         return EMPTY
     except Exception:
@@ -155,6 +166,7 @@ def load_yaml(
     raises:  CloudConfigError of kind "empty" for broken YAML, with its line; "value", for a scalar at which
              the original fails; "too-large" or "too-deep" past the limits
     """
+    is_python2 = release is not None and release.python2
     try:
         budget = budget or Budget("")
         budget.bytes(len(text))
@@ -162,12 +174,12 @@ def load_yaml(
         builder = _CloudInit(Text("", text), marks=False, budget=budget)
         builder.pure = is_pure
         builder.repeated = repeated
-        if release is not None and release.python2:
+        if is_python2:
             builder.texts = Safe.texts
         return builder.run()
     except CloudConfigError as error:
         if error.kind == EMPTY and "!" in text:
-            error.kind = _kind_of_fault(text)
+            error.kind = _kind_of_fault(text, _Python2 if is_python2 else Loader)
         raise
     except TooMuch as error:
         raise past_a_limit(error, "the text") from None

@@ -171,8 +171,9 @@ class InstanceData:
             raise passed.located(passed.file, None if line is None else line + 1) from None
         except Exception as error:
             line = getattr(error, "lineno", None)
+            reason = str(error).partition("\n")[0]
             raise CloudConfigError(
-                TEMPLATE, f"the template cannot be rendered: {error}", line=None if line is None else line + 1
+                TEMPLATE, f"the template cannot be rendered: {reason}", line=None if line is None else line + 1
             ) from error
         return text + "\n" * template.endswith("\n")
 

@@ -29,7 +29,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.dialects.cloudinit.codes import ARCHIVE as BAD_ARCHIVE
 from nodeattrs.dialects.cloudinit.codes import DECOMPRESS, EMPTY, ENCODING, TOO_LARGE
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
-from nodeattrs.dialects.cloudinit.other_templates import Language
+from nodeattrs.dialects.cloudinit.other_templates import Language, language_of_file
 from nodeattrs.dialects.cloudinit.parts import (
     ARCHIVE,
     CLOUD_CONFIG,
@@ -134,7 +134,9 @@ def blob_of(source: Any) -> Blob:
     if isinstance(source, (str, bytes)):
         return Blob(source)
     if isinstance(source, Path):
-        return Blob(read_bytes(source), source.as_posix())
+        blob = Blob(read_bytes(source), source.as_posix())
+        blob.language = language_of_file(source.name)
+        return blob
     raise BadArgument(
         f"user-data is a text, bytes, a path or a CloudPart, not a {type(source).__name__}",
         hint="a config that is already loaded goes to merge_many",

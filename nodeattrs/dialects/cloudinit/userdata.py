@@ -237,7 +237,7 @@ class _Run:
         """A config, which another program may have to fill in: that is done with placeholders, without a machine."""
         if self.data is None or not self.data.is_missing or (language := part.filled_in_by) is None:
             body = unescaped(part.text) if part.language else part.body
-            return self._handled(number, part._replace(body=body), name)
+            return self._handled(number, part._replace(body=body), name)._replace(part=part)
         first, _, rest = part.text.partition("\n")
         try:
             text, lines = self._rendered(self.data, filled_as_jinja(rest, language) or rest)
