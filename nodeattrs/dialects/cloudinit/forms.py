@@ -163,8 +163,8 @@ def _intrinsic(value: Any, tree: Any) -> str | None:
     if name in ("Base64", "Sub"):
         return _intrinsic(inner[0] if name == "Sub" and isinstance(inner, list) and inner else inner, tree)
     if name == "Join" and isinstance(inner, list) and len(inner) == 2 and isinstance(inner[1], list):
-        pieces = [_intrinsic(one, tree) or _reference(one) for one in inner[1]]
-        return str(inner[0]).join(pieces)
+        pieces = [(_intrinsic(one, tree), one) for one in inner[1]]
+        return str(inner[0]).join(_reference(one) if text is None else text for text, one in pieces)
     return None
 
 
@@ -215,7 +215,7 @@ def _arm(value: Any, tree: Any) -> str | None:
     where = ("variables", named[2]) if named[1] == "variables" else ("parameters", named[2], "defaultValue")
     found = dig(tree, where)
     is_expression = isinstance(found, str) and found.startswith("[") and not found.startswith("[[")
-    return found if isinstance(found, str) and not is_expression else None
+    return found if isinstance(found, str) and found and not is_expression else None
 
 
 def _heat(value: Any, tree: Any) -> str | None:
@@ -298,8 +298,11 @@ FORMS: tuple[Form, ...] = (
     Form(
         "arm",
         "a template of Azure Resource Manager, such as Bicep makes",
-        ({("$schema",): r"deploymentTemplate\.json"}, {("type",): r"^Microsoft\.Compute/", _PROFILE: ""}),
+        ({("$schema",): r"deploymentTemplate\.json"}, {("type",): r"^Microsoft\.Compute/", _PROFILE: ""},
+         {("properties", "template", "$schema"): r"deploymentTemplate\.json"}),
         (("resources", EACH, *_PROFILE), ("resources", EACH, *_SCALE_SET),
+         ("properties", "template", "resources", EACH, *_PROFILE),
+         ("properties", "template", "resources", EACH, *_SCALE_SET),
          ("resources", EACH, "properties", "template", "resources", EACH, *_PROFILE), _PROFILE,
          ("variables", EACH, "customData")),
         unpack=_arm,

@@ -25,14 +25,15 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.cloudinit.codes import INPUT
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.dialects.cloudinit.forms import FORMS, Form, Text
+from nodeattrs.dialects.cloudinit.images import seed_in
 from nodeattrs.dialects.cloudinit.packing import pack
 from nodeattrs.dialects.cloudinit.parts import CloudPart, load_yaml
 from nodeattrs.dialects.cloudinit.seeds import seed_data
 from nodeattrs.dialects.cloudinit.sources import SOURCES, Literal, source_of
 from nodeattrs.dialects.cloudinit.templates import InstanceData
-from nodeattrs.dialects.cloudinit.unpacking import Blob, Within, blob_of, type_of_text
-from nodeattrs.errors import BadArgument, DocumentError, TooMuch
-from nodeattrs.formats.documents import Document, Syntax, parse, parse_all
+from nodeattrs.dialects.cloudinit.unpacking import Blob, Within, blob_of, read_bytes, type_of_text
+from nodeattrs.errors import BadArgument, DocumentError, MissingExtra, TooMuch
+from nodeattrs.formats.documents import Document, Syntax, decoded, parse, parse_all
 from nodeattrs.formats.yaml_writing import written as yaml_of
 
 _USER_DATA: tuple[TreePath, ...] = (
@@ -236,6 +237,8 @@ def _first(folder: Path, names: Iterable[str]) -> tuple[Blob, ...]:
 def _collected(blob: Blob, budget: Budget, form: str | None = None) -> list[Given] | None:
     """What a document holds; None for what is none. form: its name, where the caller gives one"""
     file = blob.file or "user-data"
+    if isinstance(blob.content, bytes) and blob.content[_CD : _CD + 5] == b"CD001":
+        return [_of_image(blob.content, file, budget)]
     if isinstance(blob.content, bytes) and any(blob.content[at : at + len(mark)] == mark for at, mark in _IMAGES):
         return [Given("", Origin("file", "", file), (), unknown=_IMAGE)]
     text = _text(blob).removeprefix("\ufeff")
@@ -271,9 +274,30 @@ def _of_any_form(text: str, file: str, budget: Budget) -> list[Given] | None:
     return None
 
 
-_IMAGES = ((0x8001, b"CD001"), (54, b"FAT1"), (82, b"FAT32"))
-"""The marks of an image of a disk, each with its place."""
+_CD, _IMAGES = 0x8001, ((54, b"FAT1"), (82, b"FAT32"))
+"""Where the image of a CD has its mark; the marks of other images, each with its place."""
 _IMAGE = "is an image of a disk: unpack its user-data into a folder, and name that"
+
+
+def _of_image(content: bytes, file: str, budget: Budget) -> Given:
+    """The seed in an image of a CD. A file in it is called as if the image were a folder."""
+    origin = Origin("file", "", file)
+    try:
+        seed = seed_in(content, file, budget)
+    except MissingExtra:
+        return Given("", origin, (), unknown=f"{_IMAGE}, or install nodeattrs[images]")
+    blobs = {layer: (unwrapped(Blob(data, f"{file}{path}")),) for layer, (path, data) in seed.items()}
+    if "user" not in blobs:
+        return Given("", origin, (), unknown="is an image of a CD that has no user-data for cloud-init")
+    data = None
+    if "meta" in blobs:
+        meta = parse(decoded(seed["meta"][1], file), f"{file}/meta-data", "yaml", budget).tree
+        if not isinstance(meta, dict):
+            raise CloudConfigError(INPUT, "meta-data is a map", file=f"{file}/meta-data", line=1)
+        data = InstanceData.of_meta_data(meta)
+    return Given("", origin, blobs["user"], blobs.get("vendor", ()), data=data)
+
+
 _OF_PLAN = re.compile(r'"format_version"\s*:')
 
 
@@ -494,16 +518,28 @@ def _of_source(text: str, file: str, name: str) -> Iterator[Given]:
     for one in SOURCES[name](text):
         machines.setdefault(one.name, []).append(one)
     for address, literals in machines.items():
-        unread = next((one for one in literals if one.text is None and not one.is_vendor), None)
+        blobs = [_named(one, file) if one.path else _literal(rows, one, file) for one in literals]
+        unread = next((one for one, blob in zip(literals, blobs, strict=True) if blob is None), None)
         first = unread or literals[0]
         given = Given(address, Origin("resource", address, file, first.line), (), unknown=first.why)
-        if unread is None:
-            given = given._replace(user=tuple(_literal(rows, one, file) for one in literals))
-        yield given
+        yield given if unread else given._replace(user=tuple(blob for blob in blobs if blob), unknown="")
 
 
-def _literal(rows: Sequence[str], one: Literal, file: str) -> Blob:
-    text = one.text or ""
+def _named(one: Literal, file: str) -> Blob | None:
+    """The file that a source names, below the folder of the source; None where there is none."""
+    folder = Path(file).parent
+    path = folder / one.path
+    if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
+        return None
+    blob = Blob(read_bytes(path), path.as_posix())
+    blob.language = one.language
+    return unwrapped(blob)
+
+
+def _literal(rows: Sequence[str], one: Literal, file: str) -> Blob | None:
+    if one.text is None:
+        return None
+    text = one.text
     if one.is_headless:
         return Blob(text, file, packed=True, within=Within(one.line, indent=0))
     blob = _block(rows, max(one.line, 1), unwrapped(Blob(text, file, packed=True)))

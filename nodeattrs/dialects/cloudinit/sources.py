@@ -1,6 +1,6 @@
 """User-data in files that are neither YAML nor JSON: Terraform's and Packer's HCL, a Vagrantfile, Proxmox, Multipass.
 
-Only literal texts are read. An expression that makes the text is named.
+Literal texts are read, and the names of files in `file` and `templatefile`. Any other expression is named.
 """
 
 from __future__ import annotations
@@ -37,30 +37,34 @@ class Literal(NamedTuple):
     text: the user-data, or None
     line: of its key
     why:  why the text is missing
-    is_vendor: whether it is vendor-data
     is_headless: whether the file lacks the first line of the text, which begins on the line below *line*
     language: of the program that fills in the text; None where none does
+    path: of the file that has the text, from the folder of this one; "" where this one has it
     """
 
     name: str
     text: str | None
     line: int
     why: str = ""
-    is_vendor: bool = False
     is_headless: bool = False
     language: Language | None = None
+    path: str = ""
 
 
 def of_hcl(text: str) -> Iterator[Literal]:
     """The user-data of each resource, and the parts of each `cloudinit_config`, of Terraform and Packer."""
     name, is_config = "", False
-    for line, row, body in _rows(text):
+    rows = list(_rows(text))
+    for at, (line, row, body) in enumerate(rows):
         if header := _HEADER.match(row):
             name = ".".join(word for word in header.groups()[1:] if word)
             is_config = (header[2] or "").endswith("cloudinit_config")
         elif key := (_PART if is_config else _KEY).search(row):
-            for one in _value(row[key.end() :].strip(), body, line, name):
-                yield one._replace(language=TERRAFORM)
+            written = row[key.end() :].strip()
+            if written.endswith("(") and at + 1 < len(rows):
+                written += rows[at + 1][1].strip()
+            for one in _value(written, body, line, name):
+                yield one if one.path else one._replace(language=TERRAFORM)
 
 
 def of_vagrant(text: str) -> Iterator[Literal]:
@@ -85,7 +89,7 @@ def of_proxmox(text: str) -> Iterator[Literal]:
         for entry in value.split(",") if key == "cicustom" else ():
             layer, _, volume = entry.strip().partition("=")
             if layer in ("user", "vendor"):
-                yield Literal("", None, at, f"is in the snippet {volume}", layer == "vendor")
+                yield Literal("", None, at, f"is in the snippet {volume}")
 
 
 def of_multipass(text: str) -> Iterator[Literal]:
@@ -160,10 +164,22 @@ def _value(written: str, body: str | None, line: int, name: str) -> Iterator[Lit
     yield _made(found.text or "", name, line) if _FILLED.fullmatch(found.text or "") else found
 
 
+_CALL = re.compile(
+    r'(?:"?\$\{)? ?(?:base64encode ?\( ?|base64gzip ?\( ?)?(?P<function>file|filebase64|templatefile) ?\( ?'
+    r'"(?:\$\{(?:abspath\()?path\.(?:module|root)\)?\}/)?(?P<path>[^"$%\\]+)" ?(?P<end>[,)])(?P<rest>[ )}"]*)'
+)
+"""A function of Terraform that reads a file whose name is literal."""
+
+
 def _made(written: str, name: str, line: int) -> Literal:
     """What an expression makes. The texts in it may be secrets, and are not named."""
     shown = _TEXTS.sub('"…"', written.strip())[:60]
-    return Literal(name, None, line, f"is made by an expression: {shown}")
+    why = f"is made by an expression: {shown}"
+    call = _CALL.match(written)
+    if call is not None and (call["end"] == "," or call.end() == len(written.rstrip(", "))):
+        language = TERRAFORM if call["function"] == "templatefile" else None
+        return Literal(name, None, line, why, language=language, path=call["path"])
+    return Literal(name, None, line, why)
 
 
 def _of_quoted(written: str, name: str, line: int) -> Literal:
