@@ -70,6 +70,48 @@ def test_a_file_outside_of_the_folder_or_of_an_unknown_name_is_unread(value: str
     assert given.unknown.startswith("is made by an expression: ")
 
 
+BICEP = """param init string = loadTextContent('./u.yaml')
+var lines = '''
+#cloud-config
+packges: [a]
+'''
+var row = '#cloud-config\\npackges: [a] # it\\'s ${x} \\${Y}\\n'
+resource vm 'Microsoft.Compute/virtualMachines@2021-11-01' = {
+  properties: {
+    osProfile: {
+      customData: VALUE
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [
+        ("base64(lines)", "main.bicep:4"),
+        ("init", "u.yaml:2"),
+        ("loadFileAsBase64('u.yaml')", "u.yaml:2"),
+        ("base64(row)", "part-001:2"),
+        ("base64('''\n#cloud-config\npackges: [a]\n''')", "main.bicep:12"),
+    ],
+)
+def test_the_user_data_of_bicep_is_read_with_its_lines(value: str, place: str, tmp_path: Path) -> None:
+    (tmp_path / "u.yaml").write_text(TEXT)
+    (tmp_path / "main.bicep").write_text(BICEP.replace("VALUE", value))
+    (found,) = given_in(tmp_path / "main.bicep")
+    merged = merge(found.user)
+    assert (found.address, merged.config) == ("vm", {"packges": ["a"]})
+    assert place in str(merged.trace("packges").claims[0].origin)
+
+
+@pytest.mark.parametrize("value", ["format('{0}', x)", "concat(init, lines)", "unknown", "''"])
+def test_an_expression_of_bicep_is_named(value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "main.bicep").write_text(BICEP.replace("VALUE", value))
+    assert main(["cloud-config", "check", str(tmp_path / "main.bicep")]) == 5
+    assert "is made by an expression of Bicep" in capsys.readouterr().out
+
+
 def image(label: str, **files: str) -> bytes:
     """An image of a CD with these files, in the folders that `__` in their names says."""
     made = pytest.importorskip("pycdlib").PyCdlib()

@@ -69,7 +69,6 @@ _LXD = re.compile(r"(?m)^(?:config|expanded_config|profiles):")
 _NOTHING = "no user-data is in it"
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SECRET = re.compile(r"""(?m)^[^\S\n]*["']?kind["']?\s*:\s*["']?(?:Secret|List)\b""")
-_DOCUMENTS = re.compile(r"(?m)^---(?=\s)")
 
 
 FORM_NAMES = (*(one.name for one in FORMS), *SOURCES)
@@ -259,7 +258,7 @@ def _collected(blob: Blob, budget: Budget, form: str | None = None) -> list[Give
         with suppress(DocumentError):  # a text of some other kind
             document = parse(text, file, "yaml", budget)
             return list(_of_lxd(document, file)) if _is_lxd(document.tree) else None
-    return list(_of_yaml(text, file, budget)) if _SECRET.search(text) and "apiVersion" in text else None
+    return None
 
 
 _MAY_HAVE = re.compile(r"(?i)(?:user|custom)[-_]?data|cloud_?(?:init|config)|autoinstall|kind: *[\w\"]*Config")
@@ -267,7 +266,9 @@ _MAY_HAVE = re.compile(r"(?i)(?:user|custom)[-_]?data|cloud_?(?:init|config)|aut
 
 
 def _of_any_form(text: str, file: str, budget: Budget) -> list[Given] | None:
-    """What a document gives by its shape; None where it fits no form."""
+    """What a document gives by its shape; None where it fits no form. raises: DocumentError, for broken secrets"""
+    if _SECRET.search(text) and "apiVersion" in text:
+        return _of_documents(text, file, None, budget)
     if _MAY_HAVE.search(text):
         with suppress(DocumentError):  # a text of some other kind
             return _of_documents(text, file, None, budget) or None
@@ -316,7 +317,7 @@ def _of_json(text: str, file: str, budget: Budget) -> list[Given] | None:
         return list(_of_state(document, file))
     if _is_lxd(tree):
         return list(_of_lxd(document, file))
-    return list(_secrets(_Outer(document, file))) if tree.get("kind") in ("Secret", "List") else None
+    return _of_documents(text, file, None, budget) if tree.get("kind") in ("Secret", "List") else None
 
 
 def _of_terraform(document: Document, file: str) -> Iterator[Given]:
@@ -450,20 +451,18 @@ def _vendor(resource: Any, file: str) -> tuple[Blob, ...]:
 class _Outer(NamedTuple):
     """A document with texts in it.
 
-    rows:  the lines of its text; empty for JSON, where no text is a block of lines
-    first: how many lines of the file are above them
+    rows:  the lines of the file; empty for JSON, where no text is a block of lines
     """
 
     document: Document
     file: str
     rows: Sequence[str] = ()
-    first: int = 0
 
 
 def _given(outer: _Outer, address: str, path: TreePath, written: str | None, is_packed: bool = False) -> Given:
     document, file = outer.document, outer.file
     line, column = document.place(path)
-    origin = Origin("resource", address, file, line + outer.first, column)
+    origin = Origin("resource", address, file, line, column)
     if written is None or _HASH.fullmatch(written):
         why = "only its hash is there"
         if written is None:
@@ -589,17 +588,17 @@ def _of_text(outer: _Outer, above: TreePath, one: Text) -> Given:
 def _within(outer: _Outer, line: int, text: str, is_packed: bool = False) -> Blob:
     """A text of a document, with its lines there where it is a block of them. line: the line of its key"""
     blob = unwrapped(Blob(text, outer.file, packed=True), is_packed)
-    return _block(outer.rows, line, blob, outer.first) if blob.content == text else blob
+    return _block(outer.rows, line, blob) if blob.content == text else blob
 
 
 _BESIDE = 5
 """How many lines may be between a key and its block: comments, and the line of the key itself."""
 
 
-def _block(rows: Sequence[str], line: int, blob: Blob, first: int = 0) -> Blob:
-    """The same text, with the lines below its key, in which it is looked for. first: how many lines are above them"""
+def _block(rows: Sequence[str], line: int, blob: Blob) -> Blob:
+    """The same text, with the lines below its key, in which it is looked for."""
     count = blob.content.count("\n") if isinstance(blob.content, str) else 0
-    blob.within = Within(line + first, "\n".join(rows[line - 1 : line + count + _BESIDE]))
+    blob.within = Within(line, "\n".join(rows[line - 1 : line + count + _BESIDE]))
     return blob
 
 
@@ -621,27 +620,6 @@ def _of_mapping(outer: _Outer, path: TreePath) -> Blob:
 
 
 # --- secrets of Kubernetes
-
-
-def _of_yaml(text: str, file: str, budget: Budget) -> Iterator[Given]:
-    """The secrets of a stream of YAML documents."""
-    first = 0
-    for piece in _DOCUMENTS.split(text):
-        if _SECRET.search(piece):
-            yield from _secrets(_Outer(parse(piece, file, "yaml", budget), file, piece.split("\n"), first))
-        first += piece.count("\n")
-
-
-def _secrets(outer: _Outer) -> Iterator[Given]:
-    tree = outer.document.tree
-    if not isinstance(tree, dict):
-        return
-    rows: list[tuple[TreePath, Any]] = [((), tree)]
-    if tree.get("kind") == "List":
-        rows = [(("items", at), one) for at, one in enumerate(_rows(tree.get("items")))]
-    for path, one in rows:
-        if one.get("kind") == "Secret":
-            yield from _of_secret(outer, path, one)
 
 
 def _of_secret(outer: _Outer, path: TreePath, secret: Any) -> Iterator[Given]:

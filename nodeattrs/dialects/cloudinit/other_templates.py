@@ -7,8 +7,8 @@ a value becomes a placeholder. What a condition or a value means is not looked a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import NamedTuple
 
@@ -41,7 +41,7 @@ class Language:
 
     name:    what people call it
     begins:  how a piece of markup begins, or what stands for such a beginning: the groups `start`, `left`, `escape`
-    ends:    how it ends; None where it ends with the brace that closes the first one
+    ends:    how it ends, by its `start`; None where it ends with the brace that closes the first one
     sign:    what only a template of this program has; None where it cannot be told by its text
     read:    what a piece of markup does; None for markup that is not known here
     trims:   whether the marks beside a body take the white space of other lines, too
@@ -50,7 +50,7 @@ class Language:
 
     name: str
     begins: re.Pattern[str]
-    ends: tuple[str, ...] | None
+    ends: Mapping[str, str] | None
     sign: re.Pattern[str] | None
     read: Callable[[str], _Tag | None]
     trims: bool = False
@@ -64,21 +64,21 @@ class Language:
                 at = found.end()
                 yield _Piece(found.start(), at, escape=found["escape"])
                 continue
-            end, behind = self._end(text, found.end())
+            end, behind = self._end(text, found.end(), found["start"])
             body, right = text[found.end() : end], ""
             if body[-1:] in _MARKS:
                 body, right = body[:-1], body[-1:]
             at = behind
             yield _Piece(found.start(), behind, found["start"] + body, found["left"], right)
 
-    def _end(self, text: str, start: int) -> tuple[int, int]:
+    def _end(self, text: str, at: int, start: str) -> tuple[int, int]:
         """Where a body ends, and where its markup does."""
         if self.ends is None:
-            return _closed(text, start)
-        ends = [(at, at + len(one)) for one in self.ends if (at := text.find(one, start)) >= 0]
-        if not ends:
+            return _closed(text, at)
+        end = text.find(self.ends[start], at)
+        if end < 0:
             raise _NotKnown
-        return min(ends)
+        return end, end + len(self.ends[start])
 
 
 _MARKS = ("~", "-", "+")
@@ -153,7 +153,7 @@ def _terraform(body: str) -> _Tag | None:
     return _Tag(_Kind.VALUE, body[1:].strip()) if body[0] == "$" else _block(body[1:])
 
 
-def _cloudformation(body: str) -> _Tag | None:
+def _value(body: str) -> _Tag | None:
     return _Tag(_Kind.VALUE, body.strip())
 
 
@@ -193,16 +193,17 @@ TERRAFORM = Language(
 CLOUDFORMATION = Language(
     "CloudFormation",
     re.compile(r"(?P<escape>\$\{!)|\$\{(?P<start>)(?P<left>)"),
-    ("}",),
+    {"": "}"},
     None,
-    _cloudformation,
+    _value,
 )
+BICEP = replace(CLOUDFORMATION, name="Bicep", ends=None)
 LANGUAGES = (
     TERRAFORM,
     Language(
         "Go",
         re.compile(r"(?P<escape>(?!))|\{\{(?P<start>)(?P<left>-?)"),
-        ("}}",),
+        {"": "}}"},
         re.compile(r"\{\{-? *(?:if|range|with)\b"),
         _go,
         trims=True,
@@ -210,7 +211,7 @@ LANGUAGES = (
     Language(
         "Jinja",
         re.compile(r"(?P<escape>(?!))|\{(?P<start>[{%#])(?P<left>[-+]?)"),
-        ("}}", "%}", "#}"),
+        {"{": "}}", "%": "%}", "#": "#}"},
         re.compile(r"\{%[-+]? *(?:if|for)\b"),
         _jinja,
         trims=True,
@@ -219,7 +220,7 @@ LANGUAGES = (
     Language(
         "ERB",
         re.compile(r"(?P<escape><%%)|<%(?P<start>)(?P<left>-?)"),
-        ("%>",),
+        {"": "%>"},
         re.compile(r"<%-? *(?:if|unless)\b|<%[^%\n]{,200}\bdo\b"),
         _erb,
     ),
@@ -286,10 +287,8 @@ class _Translation:
         for piece in self._language.tags(self._text):
             start, end = piece.start, piece.end
             if not self._language.trims:  # a mark takes the blanks on its side, and not the line feed
-                while piece.left and start > at and self._text[start - 1] in " \t":
-                    start -= 1
-                while piece.right and self._text[end : end + 1] in (" ", "\t"):
-                    end += 1
+                before, behind = self._blanks(piece)
+                start, end = max(before, at) if piece.left else start, behind if piece.right else end
             yield _literal(self._text[at:start])
             yield self._tag(piece)
             at = end
@@ -333,10 +332,17 @@ class _Translation:
 
     def _is_alone(self, piece: _Piece) -> bool:
         """Whether a tag has its lines for itself."""
-        before = self._text.rfind("\n", 0, piece.start) + 1
-        after = self._text.find("\n", piece.end)
-        rest = self._text[piece.end : len(self._text) if after < 0 else after]
-        return not self._text[before : piece.start].strip() and not rest.strip()
+        before, behind = self._blanks(piece)
+        return self._text[max(before - 1, 0) : before] in ("", "\n") and self._text[behind : behind + 1] in ("", "\n")
+
+    def _blanks(self, piece: _Piece) -> tuple[int, int]:
+        """Where the blanks before a tag begin, and where those behind it end."""
+        start, end = piece.start, piece.end
+        while start and self._text[start - 1] in " \t":
+            start -= 1
+        while self._text[end : end + 1] in (" ", "\t"):
+            end += 1
+        return start, end
 
 
 _ESCAPE = re.compile(r"([$%])(?:\1\{|\{!)")

@@ -1,6 +1,6 @@
-"""User-data in files that are neither YAML nor JSON: Terraform's and Packer's HCL, a Vagrantfile, Proxmox, Multipass.
+"""User-data in files that are no YAML or JSON: Terraform's and Packer's HCL, Bicep, a Vagrantfile, Proxmox, Multipass.
 
-Literal texts are read, and the names of files in `file` and `templatefile`. Any other expression is named.
+Literal texts are read, and the names of files in functions that load one. Any other expression is named.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from nodeattrs.dialects.cloudinit.other_templates import TERRAFORM, Language
+from nodeattrs.dialects.cloudinit.other_templates import BICEP, TERRAFORM, Language
 
 _HEADER = re.compile(r' ?(resource|data|source|build|variable|locals|module)\b(?: "([\w.-]+)")?(?: "([\w.-]+)")? ?\{')
 _DEFINED = re.compile(r""" ?\w+\.vm\.define [:"']([\w.-]+)""")
 _KEY = re.compile(r"""["']?(?:user[-_]data|custom_data|user_data_base64|cloudinit_userdata)["']?\s?(?:=>?|:)(?!=)""")
 _PART = re.compile(r"content\s?=(?!=)")
 _INLINE = re.compile(r"\binline ?(?:=>?|:)")
-_PATH = re.compile(r"\bpath ?(?:=>?|:)")
+_PATH = re.compile(r"""\bpath ?(?:=>?|:) ?(?:["']([^"'#$\\]+)["'])?""")
 _BLOCK = re.compile(r"\bdo(?: \|\w+\|)?$")
 _HEREDOC = re.compile(r"""<<([-~]?)["']?(\w+)["']?""")
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -67,6 +67,49 @@ def of_hcl(text: str) -> Iterator[Literal]:
                 yield one if one.path else one._replace(language=TERRAFORM)
 
 
+_OF_BICEP = re.compile(
+    r"(?m)^[ \t]*(?:(?:var|param) (?P<variable>\w+)(?: string)? = |resource (?P<resource>\w+) |customData: )"
+)
+_LOADED = re.compile(r"(?:base64\( *)?load(?:TextContent|FileAsBase64)\( *'(?P<path>[^'$\\]+)'")
+_LINES = re.compile(r"(?:base64\( *)?'''\n?(?P<text>.*?)'''", re.S)
+_IN_A_LINE = re.compile(r"(?:base64\( *)?'(?P<text>(?:[^'\\\n]|\\[^\n])*+)'[ )\t]*$", re.M)
+_ESCAPED = re.compile(r"\\([ntr\\'])|\\\$\{")
+_BLANKS_OF = {"n": "\n", "t": "\t", "r": "\r"}
+_VARIABLE = re.compile(r"(?:base64\( *)?(?P<name>\w+) *\)?[ \t]*$", re.M)
+
+
+def of_bicep(text: str) -> Iterator[Literal]:
+    """The `customData` of each resource: a text of several lines, a file that is loaded, or a variable with one."""
+    name, variables = "", {}
+    for found in _OF_BICEP.finditer(text):
+        if found["variable"]:
+            variables[found["variable"]] = found.end()
+        elif found["resource"]:
+            name = found["resource"]
+        else:
+            at = found.end()
+            if (named := _VARIABLE.match(text, at)) and named["name"] in variables:
+                at = variables[named["name"]]
+            yield _of_bicep(text, at, name)
+
+
+def _of_bicep(text: str, at: int, name: str) -> Literal:
+    """The value that begins at a place of a file."""
+    line = text.count("\n", 0, at) + 1
+    if loaded := _LOADED.match(text, at):
+        return Literal(name, None, line, f"is in the file {loaded['path']}", path=loaded["path"])
+    if lines := _LINES.match(text, at):
+        return Literal(name, lines["text"], line)
+    if (quoted := _IN_A_LINE.match(text, at)) and quoted["text"]:
+        return Literal(name, _ESCAPED.sub(_of_escape, quoted["text"]), line, language=BICEP)
+    return Literal(name, None, line, "is made by an expression of Bicep")
+
+
+def _of_escape(found: re.Match[str]) -> str:
+    """What an escape of Bicep means; the one of `${` is written as its language of templates has it."""
+    return _BLANKS_OF.get(found[1], found[1]) if found[1] else "${!"
+
+
 def of_vagrant(text: str) -> Iterator[Literal]:
     """The texts of `config.vm.cloud_init` that stand in a Vagrantfile; one that has a path is in another file."""
     name, is_cloud_init, is_block = "", False, False
@@ -76,8 +119,8 @@ def of_vagrant(text: str) -> Iterator[Literal]:
         is_cloud_init = is_cloud_init or ".vm.cloud_init" in row
         if is_cloud_init and (inline := _INLINE.search(row)):
             yield from map(_with_first_line, _value(row[inline.end() :].strip(), body, line, name))
-        elif is_cloud_init and _PATH.search(row):
-            yield Literal(name, None, line, "is in the file that the Vagrantfile names")
+        elif is_cloud_init and (path := _PATH.search(row)):
+            yield Literal(name, None, line, "is in the file that the Vagrantfile names", path=path[1] or "")
         is_block = is_cloud_init and (is_block or _BLOCK.search(row) is not None) and row.strip() != "end"
         is_cloud_init = is_block or (is_cloud_init and row.rstrip().endswith((",", "cloud_init")))
 
@@ -106,6 +149,7 @@ def _with_first_line(one: Literal) -> Literal:
 
 SOURCES: dict[str, Callable[[str], Iterator[Literal]]] = {
     "hcl": of_hcl,
+    "bicep": of_bicep,
     "vagrant": of_vagrant,
     "proxmox": of_proxmox,
     "multipass": of_multipass,
@@ -114,6 +158,7 @@ SOURCES: dict[str, Callable[[str], Iterator[Literal]]] = {
 _SHAPES = (
     ("vagrant", re.compile(r"(?m)^Vagrant\.configure\b")),
     ("proxmox", re.compile(r"(?m)^cicustom: ?\w+=")),
+    ("bicep", re.compile(r"(?m)^[ \t]*resource \w+ 'Microsoft\.")),
     ("hcl", re.compile(r'(?m)^(?:module|(?:resource|data|source) "[\w-]+") "[\w-]+" \{')),
 )
 
