@@ -30,7 +30,7 @@ _SEEDS: dict[str, dict[str, str]] = {
 def seed_in(content: bytes, file: str, budget: Budget) -> dict[str, tuple[str, bytes]]:
     """What an image has for cloud-init: "user", "vendor" or "meta" -> the path in it, and the bytes.
 
-    Empty where the image is that of no data source.
+    Empty where no data source reads the image.
     raises: CloudConfigError, for a broken image; MissingExtra, without pycdlib; TooMuch
     """
     try:

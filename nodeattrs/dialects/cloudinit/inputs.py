@@ -525,7 +525,7 @@ def _of_source(text: str, file: str, name: str) -> Iterator[Given]:
 
 
 def _named(one: Literal, file: str) -> Blob | None:
-    """The file that a source names, below the folder of the source; None where there is none."""
+    """The file that a source names, below the folder of the source; None where it is missing."""
     folder = Path(file).parent
     path = folder / one.path
     if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):

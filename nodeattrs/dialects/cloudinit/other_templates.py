@@ -40,12 +40,12 @@ class Language:
     """How a program writes templates.
 
     name:    what people call it
-    begins:  how a piece of markup begins, or what stands for such a beginning: the groups `start`, `left`, `escape`
-    ends:    how it ends, by its `start`; None where it ends with the brace that closes the first one
-    sign:    what only a template of this program has; None where it cannot be told by its text
+    begins:  the beginning of a piece of markup, or an escape of one: the groups `start`, `left`, `escape`
+    ends:    the end of a piece, by its `start`; None for the brace that closes the first one
+    sign:    what only a template of this program has; None where the text does not show it
     read:    what a piece of markup does; None for markup that is not known here
-    trims:   whether the marks beside a body take the white space of other lines, too
-    is_trimmed: whether the line feed behind a block goes without a mark
+    trims:   whether the marks beside a body remove line feeds, too
+    is_trimmed: whether the line feed behind a block is removed without a mark
     """
 
     name: str
@@ -313,7 +313,7 @@ class _Translation:
         return f"{{%{left} {self._words(tag)}{feeds} {right or '+' * is_kept}%}}"
 
     def _words(self, tag: _Tag) -> str:
-        """What stands in a block of Jinja."""
+        """The words of a block of Jinja."""
         if tag.kind is _Kind.LOOP:
             self._open.append(tag.kind)
             return f"for one in filled_{self._number(tag.what)}"
