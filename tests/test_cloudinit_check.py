@@ -113,7 +113,7 @@ TRAPS = [
     ("unexpanded", f"{HEAD}a: 1\nfqdn: $(hostname).example\n", 3, 1, f"{HEAD}runcmd: [echo $HOME @@x@@]\n"),
     ("not-in-user-data", f"{HEAD}a: 1\nnetwork: {{version: 2}}\n", 3, 1,
      f"{HEAD}autoinstall: {{network: {{version: 2}}}}\n"),
-    ("not-in-user-data", f"{HEAD}datasource_list: [None]\n", 2, 1, f"{HEAD}stages: {{}}\nnetwork: {{}}\n"),
+    ("not-in-user-data", f"{HEAD}datasource_list: [None]\n", 2, 1, f"{HEAD}hostname: a\n"),
     ("not-in-user-data", f"{HEAD}autoinstall:\n  user-data:\n    network: {{version: 2}}\n", 4, 5, f"{HEAD}n: {{}}\n"),
     ("commands-no-list", f"{HEAD}autoinstall:\n  user-data:\n    runcmd: echo\n", 4, 5,
      f"{HEAD}autoinstall: {{late-commands: [a]}}\nubuntu-advantage: {{token: a}}\n"),

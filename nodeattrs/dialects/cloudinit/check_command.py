@@ -117,7 +117,7 @@ def _checked(asked: Mapping[str, Any], schema: Schema | None, looked: dict[str, 
     if merged.parts and all(report.is_foreign for report in merged.parts):
         yield from _not_looked_at(merged.parts[0].part)
     yield from (finding_about_unread(one, "error" if asked["strict"] else "note") for one in merged.unknown.values())
-    if any(report.status == "template" for report in merged.parts):
+    if any(report.status == "template" or report.part.filled_in_by for report in merged.parts):
         yield from findings_of_each_branch(lambda data: merged_files(lenient, data)[1], schema)
     else:
         yield from findings_of(merged, schema)

@@ -10,6 +10,7 @@ from enum import Enum
 from pathlib import Path
 
 from nodeattrs.contract.dialect import Looked
+from nodeattrs.dialects.cloudinit.other_templates import filled_as_jinja, language_of
 from nodeattrs.dialects.cloudinit.reports import findings_of, findings_of_each_branch
 from nodeattrs.dialects.cloudinit.unpacking import Blob, blob_of
 from nodeattrs.dialects.cloudinit.userdata import merge
@@ -27,17 +28,18 @@ _MOST_FILES = 20_000
 
 
 class _Form(Enum):
-    """What a file of cloud-config is: plain, a template of cloud-init's, or a template of another program."""
+    """What a file is: plain, a template of cloud-init's, or one of another program, with blocks or without any."""
 
     PLAIN = "plain"
     JINJA = "jinja"
+    BLOCKS = "blocks"
     TEMPLATE = "template"
 
 
 def looked(root: Path, count: Callable[[str], object]) -> Iterator[Looked]:
     """The findings of files that begin with `#cloud-config`, each for itself.
 
-    A template is named; one of Jinja is read without a machine, and one of another program is not read.
+    A template is named, and is read without a machine; one of another program only where it has blocks.
     """
     begun = dict(_begun_so(root))
     files = sorted(path for path in begun if begun[path] is not _Form.TEMPLATE)
@@ -46,14 +48,15 @@ def looked(root: Path, count: Callable[[str], object]) -> Iterator[Looked]:
         blob = blob_of(path)
         blob.file = path.relative_to(root).as_posix()
         count(blob.file)
-        found += findings_of(merge([blob])) if begun[path] is _Form.PLAIN else _of_jinja(blob)
-    templates = [path.relative_to(root).as_posix() for path in begun if begun[path] is not _Form.PLAIN]
+        found += findings_of(merge([blob])) if begun[path] is _Form.PLAIN else _of_each_branch(blob)
+    unread = (_Form.JINJA, _Form.TEMPLATE)
+    templates = [path.relative_to(root).as_posix() for path in begun if begun[path] in unread]
     found += [Finding(LAYER_IS_UNKNOWN.entry.code, "note", _UNREAD, file) for file in templates]
     if begun:
         yield Looked("cloud-config file", len(files), found)
 
 
-def _of_jinja(blob: Blob) -> Iterator[Finding]:
+def _of_each_branch(blob: Blob) -> Iterator[Finding]:
     """The findings about a template that hold on any machine; none where Jinja2 is not there."""
     with suppress(MissingExtra):
         yield from findings_of_each_branch(lambda data: merge([blob], instance_data=data))
@@ -75,4 +78,9 @@ def _begun_so(root: Path) -> Iterator[tuple[Path, _Form]]:
 
 
 def _form_of(text: bytes) -> _Form:
-    return _Form.PLAIN if _TEMPLATE.search(text) is None else _Form.TEMPLATE
+    if _TEMPLATE.search(text) is None:
+        return _Form.PLAIN
+    config = text.decode("utf-8", "replace")
+    language = language_of(config)
+    is_read = language is not None and filled_as_jinja(config, language) is not None
+    return _Form.BLOCKS if is_read else _Form.TEMPLATE

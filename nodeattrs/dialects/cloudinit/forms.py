@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.dialects.cloudinit.other_templates import CLOUDFORMATION, TERRAFORM, Language
 from nodeattrs.formats.tags import Tagged
 
 
@@ -40,6 +41,7 @@ class Text(NamedTuple):
     why:    why the text is missing, as the end of a sentence
     is_config: whether the value is a mapping that is the cloud-config itself
     is_packed: whether the text is base64 in any case
+    language: of the program that fills in the text; None where none does
     """
 
     path: TreePath
@@ -48,6 +50,7 @@ class Text(NamedTuple):
     why: str = ""
     is_config: bool = False
     is_packed: bool = False
+    language: Language | None = None
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ class Form:
     why:    the reason that is named for a value without a text
     is_config: whether the value is a mapping that is the cloud-config itself
     is_packed: whether it is base64
+    language: of the program that fills in a value; None where none does
     """
 
     name: str
@@ -72,6 +76,7 @@ class Form:
     why: str = "is written in a form that is not read here"
     is_config: bool = False
     is_packed: bool = False
+    language: Callable[[Any], Language | None] = lambda value: None
 
     def fits(self, tree: Any) -> bool:
         """Whether a document has the shape of the form."""
@@ -94,7 +99,8 @@ class Form:
             text = None if self.is_config else self.unpack(value, tree)
             is_there = isinstance(value, dict) if self.is_config else text is not None
             name = "/".join(word for word in (above, *words) if word)
-            yield Text(path, text, name, "" if is_there else self.why, self.is_config and is_there, self.is_packed)
+            why = "" if is_there else self.why
+            yield Text(path, text, name, why, self.is_config and is_there, self.is_packed, self.language(value))
 
 
 def values_at(tree: Any, pattern: _Pattern) -> Iterator[tuple[TreePath, Any, tuple[str, ...]]]:
@@ -157,9 +163,17 @@ def _intrinsic(value: Any, tree: Any) -> str | None:
     if name in ("Base64", "Sub"):
         return _intrinsic(inner[0] if name == "Sub" and isinstance(inner, list) and inner else inner, tree)
     if name == "Join" and isinstance(inner, list) and len(inner) == 2 and isinstance(inner[1], list):
-        pieces = [_intrinsic(one, tree) or _reference(one) for one in inner[1]]
-        return str(inner[0]).join(pieces)
+        pieces = [(_intrinsic(one, tree), one) for one in inner[1]]
+        return str(inner[0]).join(_reference(one) if text is None else text for text, one in pieces)
     return None
+
+
+def _filled_in(value: Any) -> Language | None:
+    """CloudFormation, where one of its functions fills in a text."""
+    name, inner = _function(value)
+    if name in ("Sub", "Join"):
+        return CLOUDFORMATION
+    return _filled_in(inner) if name == "Base64" else None
 
 
 def _function(value: Any) -> tuple[str, Any]:
@@ -201,7 +215,7 @@ def _arm(value: Any, tree: Any) -> str | None:
     where = ("variables", named[2]) if named[1] == "variables" else ("parameters", named[2], "defaultValue")
     found = dig(tree, where)
     is_expression = isinstance(found, str) and found.startswith("[") and not found.startswith("[[")
-    return found if isinstance(found, str) and not is_expression else None
+    return found if isinstance(found, str) and found and not is_expression else None
 
 
 def _heat(value: Any, tree: Any) -> str | None:
@@ -265,6 +279,7 @@ FORMS: tuple[Form, ...] = (
         ((*_MACHINES, "UserData"), (*_MACHINES, "LaunchTemplateData", "UserData"),
          (*_MACHINES, "LaunchSpecifications", EACH, "UserData")),
         unpack=_intrinsic,
+        language=_filled_in,
         why="is made by a function of CloudFormation that is not read here",
     ),
     Form(
@@ -283,8 +298,11 @@ FORMS: tuple[Form, ...] = (
     Form(
         "arm",
         "a template of Azure Resource Manager, such as Bicep makes",
-        ({("$schema",): r"deploymentTemplate\.json"}, {("type",): r"^Microsoft\.Compute/", _PROFILE: ""}),
+        ({("$schema",): r"deploymentTemplate\.json"}, {("type",): r"^Microsoft\.Compute/", _PROFILE: ""},
+         {("properties", "template", "$schema"): r"deploymentTemplate\.json"}),
         (("resources", EACH, *_PROFILE), ("resources", EACH, *_SCALE_SET),
+         ("properties", "template", "resources", EACH, *_PROFILE),
+         ("properties", "template", "resources", EACH, *_SCALE_SET),
          ("resources", EACH, "properties", "template", "resources", EACH, *_PROFILE), _PROFILE,
          ("variables", EACH, "customData")),
         unpack=_arm,
@@ -346,6 +364,7 @@ FORMS: tuple[Form, ...] = (
         ({("resource", EACH, EACH): ""},),
         (("resource", EACH, EACH, ("user_data", "custom_data", "user_data_base64")),
          ("resource", EACH, EACH, "metadata", ("user-data", "user_data"))),
+        language=lambda value: TERRAFORM,
     ),
     Form(
         "autoinstall",

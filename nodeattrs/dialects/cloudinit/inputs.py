@@ -25,14 +25,15 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.cloudinit.codes import INPUT
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.dialects.cloudinit.forms import FORMS, Form, Text
+from nodeattrs.dialects.cloudinit.images import seed_in
 from nodeattrs.dialects.cloudinit.packing import pack
 from nodeattrs.dialects.cloudinit.parts import CloudPart, load_yaml
 from nodeattrs.dialects.cloudinit.seeds import seed_data
 from nodeattrs.dialects.cloudinit.sources import SOURCES, Literal, source_of
 from nodeattrs.dialects.cloudinit.templates import InstanceData
-from nodeattrs.dialects.cloudinit.unpacking import Blob, Within, blob_of, type_of_text
-from nodeattrs.errors import BadArgument, DocumentError, TooMuch
-from nodeattrs.formats.documents import Document, Syntax, parse, parse_all
+from nodeattrs.dialects.cloudinit.unpacking import Blob, Within, blob_of, read_bytes, type_of_text
+from nodeattrs.errors import BadArgument, DocumentError, MissingExtra, TooMuch
+from nodeattrs.formats.documents import Document, Syntax, decoded, parse, parse_all
 from nodeattrs.formats.yaml_writing import written as yaml_of
 
 _USER_DATA: tuple[TreePath, ...] = (
@@ -68,7 +69,6 @@ _LXD = re.compile(r"(?m)^(?:config|expanded_config|profiles):")
 _NOTHING = "no user-data is in it"
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SECRET = re.compile(r"""(?m)^[^\S\n]*["']?kind["']?\s*:\s*["']?(?:Secret|List)\b""")
-_DOCUMENTS = re.compile(r"(?m)^---(?=\s)")
 
 
 FORM_NAMES = (*(one.name for one in FORMS), *SOURCES)
@@ -236,6 +236,8 @@ def _first(folder: Path, names: Iterable[str]) -> tuple[Blob, ...]:
 def _collected(blob: Blob, budget: Budget, form: str | None = None) -> list[Given] | None:
     """What a document holds; None for what is none. form: its name, where the caller gives one"""
     file = blob.file or "user-data"
+    if isinstance(blob.content, bytes) and blob.content[_CD : _CD + 5] == b"CD001":
+        return [_of_image(blob.content, file, budget)]
     if isinstance(blob.content, bytes) and any(blob.content[at : at + len(mark)] == mark for at, mark in _IMAGES):
         return [Given("", Origin("file", "", file), (), unknown=_IMAGE)]
     text = _text(blob).removeprefix("\ufeff")
@@ -256,7 +258,7 @@ def _collected(blob: Blob, budget: Budget, form: str | None = None) -> list[Give
         with suppress(DocumentError):  # a text of some other kind
             document = parse(text, file, "yaml", budget)
             return list(_of_lxd(document, file)) if _is_lxd(document.tree) else None
-    return list(_of_yaml(text, file, budget)) if _SECRET.search(text) and "apiVersion" in text else None
+    return None
 
 
 _MAY_HAVE = re.compile(r"(?i)(?:user|custom)[-_]?data|cloud_?(?:init|config)|autoinstall|kind: *[\w\"]*Config")
@@ -264,16 +266,39 @@ _MAY_HAVE = re.compile(r"(?i)(?:user|custom)[-_]?data|cloud_?(?:init|config)|aut
 
 
 def _of_any_form(text: str, file: str, budget: Budget) -> list[Given] | None:
-    """What a document gives by its shape; None where it fits no form."""
+    """What a document gives by its shape; None where it fits no form. raises: DocumentError, for broken secrets"""
+    if _SECRET.search(text) and "apiVersion" in text:
+        return _of_documents(text, file, None, budget)
     if _MAY_HAVE.search(text):
         with suppress(DocumentError):  # a text of some other kind
             return _of_documents(text, file, None, budget) or None
     return None
 
 
-_IMAGES = ((0x8001, b"CD001"), (54, b"FAT1"), (82, b"FAT32"))
-"""The marks of an image of a disk, each with its place."""
+_CD, _IMAGES = 0x8001, ((54, b"FAT1"), (82, b"FAT32"))
+"""Where the image of a CD has its mark; the marks of other images, each with its place."""
 _IMAGE = "is an image of a disk: unpack its user-data into a folder, and name that"
+
+
+def _of_image(content: bytes, file: str, budget: Budget) -> Given:
+    """The seed in an image of a CD. A file in it is called as if the image were a folder."""
+    origin = Origin("file", "", file)
+    try:
+        seed = seed_in(content, file, budget)
+    except MissingExtra:
+        return Given("", origin, (), unknown=f"{_IMAGE}, or install nodeattrs[images]")
+    blobs = {layer: (unwrapped(Blob(data, f"{file}{path}")),) for layer, (path, data) in seed.items()}
+    if "user" not in blobs:
+        return Given("", origin, (), unknown="is an image of a CD that has no user-data for cloud-init")
+    data = None
+    if "meta" in blobs:
+        meta = parse(decoded(seed["meta"][1], file), f"{file}/meta-data", "yaml", budget).tree
+        if not isinstance(meta, dict):
+            raise CloudConfigError(INPUT, "meta-data is a map", file=f"{file}/meta-data", line=1)
+        data = InstanceData.of_meta_data(meta)
+    return Given("", origin, blobs["user"], blobs.get("vendor", ()), data=data)
+
+
 _OF_PLAN = re.compile(r'"format_version"\s*:')
 
 
@@ -292,7 +317,7 @@ def _of_json(text: str, file: str, budget: Budget) -> list[Given] | None:
         return list(_of_state(document, file))
     if _is_lxd(tree):
         return list(_of_lxd(document, file))
-    return list(_secrets(_Outer(document, file))) if tree.get("kind") in ("Secret", "List") else None
+    return _of_documents(text, file, None, budget) if tree.get("kind") in ("Secret", "List") else None
 
 
 def _of_terraform(document: Document, file: str) -> Iterator[Given]:
@@ -426,20 +451,18 @@ def _vendor(resource: Any, file: str) -> tuple[Blob, ...]:
 class _Outer(NamedTuple):
     """A document with texts in it.
 
-    rows:  the lines of its text; empty for JSON, where no text is a block of lines
-    first: how many lines of the file are above them
+    rows:  the lines of the file; empty for JSON, where no text is a block of lines
     """
 
     document: Document
     file: str
     rows: Sequence[str] = ()
-    first: int = 0
 
 
 def _given(outer: _Outer, address: str, path: TreePath, written: str | None, is_packed: bool = False) -> Given:
     document, file = outer.document, outer.file
     line, column = document.place(path)
-    origin = Origin("resource", address, file, line + outer.first, column)
+    origin = Origin("resource", address, file, line, column)
     if written is None or _HASH.fullmatch(written):
         why = "only its hash is there"
         if written is None:
@@ -494,19 +517,33 @@ def _of_source(text: str, file: str, name: str) -> Iterator[Given]:
     for one in SOURCES[name](text):
         machines.setdefault(one.name, []).append(one)
     for address, literals in machines.items():
-        unread = next((one for one in literals if one.text is None and not one.is_vendor), None)
+        blobs = [_named(one, file) if one.path else _literal(rows, one, file) for one in literals]
+        unread = next((one for one, blob in zip(literals, blobs, strict=True) if blob is None), None)
         first = unread or literals[0]
         given = Given(address, Origin("resource", address, file, first.line), (), unknown=first.why)
-        if unread is None:
-            given = given._replace(user=tuple(_literal(rows, one, file) for one in literals))
-        yield given
+        yield given if unread else given._replace(user=tuple(blob for blob in blobs if blob), unknown="")
 
 
-def _literal(rows: Sequence[str], one: Literal, file: str) -> Blob:
-    text = one.text or ""
+def _named(one: Literal, file: str) -> Blob | None:
+    """The file that a source names, below the folder of the source; None where it is missing."""
+    folder = Path(file).parent
+    path = folder / one.path
+    if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
+        return None
+    blob = Blob(read_bytes(path), path.as_posix())
+    blob.language = one.language
+    return unwrapped(blob)
+
+
+def _literal(rows: Sequence[str], one: Literal, file: str) -> Blob | None:
+    if one.text is None:
+        return None
+    text = one.text
     if one.is_headless:
         return Blob(text, file, packed=True, within=Within(one.line, indent=0))
-    return _block(rows, max(one.line, 1), unwrapped(Blob(text, file, packed=True)))
+    blob = _block(rows, max(one.line, 1), unwrapped(Blob(text, file, packed=True)))
+    blob.language = one.language
+    return blob
 
 
 # --- documents of the table of forms
@@ -543,23 +580,25 @@ def _of_text(outer: _Outer, above: TreePath, one: Text) -> Given:
         return Given(one.name, origin, (_of_mapping(outer, path),))
     if one.text is None:
         return Given(one.name, origin, (), unknown=one.why)
-    return Given(one.name, origin, (_within(outer, line, one.text, one.is_packed),))
+    blob = _within(outer, line, one.text, one.is_packed)
+    blob.language = one.language
+    return Given(one.name, origin, (blob,))
 
 
 def _within(outer: _Outer, line: int, text: str, is_packed: bool = False) -> Blob:
     """A text of a document, with its lines there where it is a block of them. line: the line of its key"""
     blob = unwrapped(Blob(text, outer.file, packed=True), is_packed)
-    return _block(outer.rows, line, blob, outer.first) if blob.content == text else blob
+    return _block(outer.rows, line, blob) if blob.content == text else blob
 
 
 _BESIDE = 5
 """How many lines may be between a key and its block: comments, and the line of the key itself."""
 
 
-def _block(rows: Sequence[str], line: int, blob: Blob, first: int = 0) -> Blob:
-    """The same text, with the lines below its key, in which it is looked for. first: how many lines are above them"""
+def _block(rows: Sequence[str], line: int, blob: Blob) -> Blob:
+    """The same text, with the lines below its key, in which it is looked for."""
     count = blob.content.count("\n") if isinstance(blob.content, str) else 0
-    blob.within = Within(line + first, "\n".join(rows[line - 1 : line + count + _BESIDE]))
+    blob.within = Within(line, "\n".join(rows[line - 1 : line + count + _BESIDE]))
     return blob
 
 
@@ -581,27 +620,6 @@ def _of_mapping(outer: _Outer, path: TreePath) -> Blob:
 
 
 # --- secrets of Kubernetes
-
-
-def _of_yaml(text: str, file: str, budget: Budget) -> Iterator[Given]:
-    """The secrets of a stream of YAML documents."""
-    first = 0
-    for piece in _DOCUMENTS.split(text):
-        if _SECRET.search(piece):
-            yield from _secrets(_Outer(parse(piece, file, "yaml", budget), file, piece.split("\n"), first))
-        first += piece.count("\n")
-
-
-def _secrets(outer: _Outer) -> Iterator[Given]:
-    tree = outer.document.tree
-    if not isinstance(tree, dict):
-        return
-    rows: list[tuple[TreePath, Any]] = [((), tree)]
-    if tree.get("kind") == "List":
-        rows = [(("items", at), one) for at, one in enumerate(_rows(tree.get("items")))]
-    for path, one in rows:
-        if one.get("kind") == "Secret":
-            yield from _of_secret(outer, path, one)
 
 
 def _of_secret(outer: _Outer, path: TreePath, secret: Any) -> Iterator[Given]:

@@ -23,6 +23,7 @@ from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.tree import MAX_DEPTH, NO_ENTRIES
 from nodeattrs.dialects.cloudinit.codes import EMPTY, TOO_DEEP, VALUE
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
+from nodeattrs.dialects.cloudinit.other_templates import Language, filled_as_jinja, language_of
 from nodeattrs.dialects.cloudinit.releases import Release
 from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
 from nodeattrs.formats.places import Mark, Text
@@ -60,6 +61,7 @@ class CloudPart(NamedTuple):
     packed:   how it was packed: "", "gzip"
     lost:     the merge headers that it lost when it was unpacked
     lines:    of a rendered template: on which line of it each line of the body is written
+    language: of the program that fills in the text, where its document says that
     """
 
     body: str | bytes
@@ -72,6 +74,7 @@ class CloudPart(NamedTuple):
     lost: tuple[str, ...] = ()
     indent: int = 0
     lines: tuple[int, ...] = ()
+    language: Language | None = None
 
     @property
     def text(self) -> str:
@@ -82,6 +85,13 @@ class CloudPart(NamedTuple):
         """Where a line of the body stands: in the file, or where it was packed in the part."""
         own = self.lines[min(line, len(self.lines)) - 1] if self.lines else line
         return own + (1 if self.line is None else self.line) - 1
+
+    @property
+    def filled_in_by(self) -> Language | None:
+        """The language of a config that another program has to fill in first; None where none has to."""
+        language = self.language or language_of(self.text)
+        is_template = self.type == CLOUD_CONFIG and language and filled_as_jinja(self.text, language) is not None
+        return language if is_template else None
 
 
 # --- what a text says -------------------------------------------------------------------
@@ -118,12 +128,23 @@ class _CloudInit(Safe):
 _SHORT, _LONG, _FEW = 2_000, 100_000, 2
 
 
-def _kind_of_fault(text: str) -> Kind:
+class _Python2(Loader):
+    """What reads a text as releases until 24.1 do."""
+
+
+def _text_of(loader: _Python2, node: yaml.ScalarNode) -> Any:
+    return loader.construct_scalar(node)
+
+
+_Python2.add_constructor(PYTHON2, _text_of)
+
+
+def _kind_of_fault(text: str, loader: type[Loader]) -> Kind:
     """Whether the original takes a text with tags for broken YAML, or fails itself: what it meets first counts."""
     if len(text) > _LONG or ("<<" in text and (len(text) > _SHORT or text.count("<<") > _FEW)):
         return EMPTY  # it takes its time, and writes out merge keys without end
     try:
-        yaml.load(text, Loader)
+        yaml.load(text, loader)
     except (yaml.YAMLError, TypeError, ValueError):
         return EMPTY
     except Exception:
@@ -145,6 +166,7 @@ def load_yaml(
     raises:  CloudConfigError of kind "empty" for broken YAML, with its line; "value", for a scalar at which
              the original fails; "too-large" or "too-deep" past the limits
     """
+    is_python2 = release is not None and release.python2
     try:
         budget = budget or Budget("")
         budget.bytes(len(text))
@@ -152,12 +174,12 @@ def load_yaml(
         builder = _CloudInit(Text("", text), marks=False, budget=budget)
         builder.pure = is_pure
         builder.repeated = repeated
-        if release is not None and release.python2:
+        if is_python2:
             builder.texts = Safe.texts
         return builder.run()
     except CloudConfigError as error:
         if error.kind == EMPTY and "!" in text:
-            error.kind = _kind_of_fault(text)
+            error.kind = _kind_of_fault(text, _Python2 if is_python2 else Loader)
         raise
     except TooMuch as error:
         raise past_a_limit(error, "the text") from None

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Origin
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer
     from nodeattrs.dialects.cloudinit.instance import Instance
     from nodeattrs.dialects.cloudinit.lints import Warned
+    from nodeattrs.dialects.cloudinit.parts import CloudPart
     from nodeattrs.dialects.cloudinit.schema import Schema
     from nodeattrs.dialects.cloudinit.steps import Action, PartReport
     from nodeattrs.dialects.cloudinit.userdata import Merged
@@ -78,26 +79,54 @@ def findings_of_each_branch(
     data = InstanceData.missing()
     ways = [_on_one_way(merged, data, schema)]
     ways += [_on_one_way(merged, InstanceData.missing(way), schema) for way in range(1, data.ways)]
-    for one in dict.fromkeys(chain.from_iterable(ways)):
-        is_on_all = all(one in found for found in ways)
+    for key, one in {key: one for found in reversed(ways) for key, one in found.items()}.items():
+        is_on_all = all(key in found for found in ways)
         yield one if is_on_all else replace(one, message=f"{one.message}, in a branch of the template")
+
+
+_INDEX = re.compile(r"\.\d+(?=[. ])")
 
 
 def _on_one_way(
     merged: Callable[[InstanceData], Merged], data: InstanceData, schema: Schema | None
-) -> dict[Finding, None]:
-    """The findings where templates take one way, each once."""
+) -> dict[Finding, Finding]:
+    """The findings where templates take one way, each once. The key has no indices, which depend on the branch."""
     try:
-        return dict.fromkeys(_for_any_machine(merged(data), schema))
+        found = list(_for_any_machine(merged(data), schema))
     except CloudConfigError as error:
-        return {finding_that_ended(error): None}
+        found = [finding_that_ended(error)]
+    return {replace(one, message=_INDEX.sub("", one.message)): one for one in reversed(found)}
 
 
 def _for_any_machine(merged: Merged, schema: Schema | None) -> Iterator[Finding]:
-    yield from faults_of(merged, {one.number for one in merged.parts if _may_be_the_machine(one)})
+    later = {one.number for one in merged.parts if _may_be_the_machine(one)}
+    for report in merged.parts:
+        if report.part.language is not None and report.part.lines:
+            is_broken = report.number in later and not _says_nothing(report.part)
+            yield _about_filling_in(report, report.part.language.name, is_broken)
+    yield from faults_of(merged, later)
     for one, at in _placed_warnings(merged, schema):
-        if not _needs_the_machine(one, merged.value):
+        if not _needs_the_machine(one, merged):
             yield finding_about(one, at)
+
+
+def _about_filling_in(report: PartReport, program: str, is_broken: bool) -> Finding:
+    """A template of another program: what that program fills in is not known.
+
+    is_broken: whether the text with placeholders is no YAML, so that nothing in it could be looked at
+    """
+    part, error = report.part, report.error
+    message = f"is a template of {program}: each branch was looked at, with placeholders for what {program} fills in"
+    line = part.line
+    if is_broken and isinstance(error, CloudConfigError):
+        message = f"is a template of {program} and was not looked at: with placeholders it is {error.reason}"
+        line = error.line or part.line
+    found = Finding(LAYER_IS_UNKNOWN.entry.code, "note", "", hint=f"check what {program} makes of it")
+    return _placed(found, message, "" if part.file else report.title, Origin("part", "", part.file, line))
+
+
+def _says_nothing(part: CloudPart) -> bool:
+    return all(not row.strip() or row.startswith("#") for row in part.text.split("\n"))
 
 
 def _may_be_the_machine(report: PartReport) -> bool:
@@ -108,10 +137,9 @@ def _may_be_the_machine(report: PartReport) -> bool:
     line, part = getattr(report.error, "line", None), report.part
     rows = part.text.split("\n")
     if line is None:
-        says_nothing = all(not row.strip() or row.startswith("#") for row in rows)
-        return report.kind == TEMPLATE or says_nothing or MISSING in part.text
+        return report.kind == TEMPLATE or _says_nothing(part) or MISSING in part.text
     near = [max(at - 1, 0) for at in range(len(rows)) if part.at(at + 1) == line]
-    return any(MISSING in row for at in near for row in rows[at : at + 2])
+    return any(MISSING in row for at in near for row in rows[at : at + 3])
 
 
 _ABOUT_KEYS = {MISSPELT_KEY, NOT_IN_USER_DATA}
@@ -120,13 +148,15 @@ _ABOUT_KINDS = {COMMANDS_NO_LIST, COMMAND_NO_TEXT}
 """What is wrong with the kind of a value; the text in it does not matter."""
 
 
-def _needs_the_machine(warned: Warned, config: Any) -> bool:
+def _needs_the_machine(warned: Warned, merged: Merged) -> bool:
     """Whether another value of a variable could make a warning go away."""
     if warned.name == UNDEFINED_VARIABLE or MISSING in warned.message:
         return True
     if warned.name in _ABOUT_KEYS or warned.is_about_key:
         return False
-    value = ABSENT if warned.path is None else dig(config, warned.path)
+    value = ABSENT if warned.path is None else dig(merged.value, warned.path)
+    if value is None and any(report.part.language for report in merged.parts):  # its lines may be a placeholder
+        return True
     if warned.name in (SCHEMA, SCHEMA_DEPRECATED) and isinstance(value, (dict, list)):
         return any(str(entry).startswith(MISSING) for entry in value)
     if str(value).startswith(MISSING):

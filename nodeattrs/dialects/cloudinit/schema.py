@@ -20,7 +20,7 @@ from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import Path, dig, meant, spell
 from nodeattrs.dialects.cloudinit.codes import SCHEMA, SCHEMA_DEPRECATED
 from nodeattrs.dialects.cloudinit.lints.texts import markup_in
-from nodeattrs.dialects.cloudinit.lints.values import is_foreign, kind_of
+from nodeattrs.dialects.cloudinit.lints.values import foreign_key, kind_of
 from nodeattrs.dialects.cloudinit.lints.warned import Severity, Warned
 from nodeattrs.dialects.cloudinit.parts import measured
 from nodeattrs.dialects.cloudinit.secrets import WITHHELD, guarded
@@ -75,7 +75,7 @@ class Schema:
 
     def warnings(self, config: Any) -> Iterator[Warned]:
         """What the schema says of a config; nothing of one that is for another program. raises: TooMuch"""
-        if is_foreign(config):
+        if foreign_key(config):
             return
         Budget("the check by the schema").steps(_STEPS_A_VALUE * measured(config))
         tree = _with_text_keys(config)
@@ -159,8 +159,18 @@ def _validator_of(schema: Any) -> Any:
         made.check_schema(schema)
     except SchemaError as error:
         raise BadArgument(f"this is no JSON schema: {error.message}", hint=_WAY) from error
+    formats = FormatChecker()
+    formats.checks("uri")(_is_uri)
     # Nothing is fetched: a reference leads to the schema itself, or nowhere.
-    return made(schema, format_checker=FormatChecker(), registry=Registry())
+    return made(schema, format_checker=formats, registry=Registry())
+
+
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?:[\w.~:/?@!$&'()*+,;=\[\]-]|%[0-9A-Fa-f]{2})*(?:#[^#\s]*)?", re.ASCII)
+"""RFC 3986: jsonschema alone looks at no URI."""
+
+
+def _is_uri(value: object) -> bool:
+    return not isinstance(value, str) or _URI.fullmatch(value) is not None
 
 
 def _is_valid(validator: Any, value: Any, schema: Any = None) -> bool:

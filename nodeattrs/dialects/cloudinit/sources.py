@@ -1,6 +1,6 @@
-"""User-data in files that are neither YAML nor JSON: Terraform's and Packer's HCL, a Vagrantfile, Proxmox, Multipass.
+"""User-data in files that are no YAML or JSON: Terraform's and Packer's HCL, Bicep, a Vagrantfile, Proxmox, Multipass.
 
-Only literal texts are read. An expression that makes the text is named.
+Literal texts are read, and the names of files in functions that load one. Any other expression is named.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from nodeattrs.dialects.cloudinit.other_templates import BICEP, TERRAFORM, Language
+
 _HEADER = re.compile(r' ?(resource|data|source|build|variable|locals|module)\b(?: "([\w.-]+)")?(?: "([\w.-]+)")? ?\{')
 _DEFINED = re.compile(r""" ?\w+\.vm\.define [:"']([\w.-]+)""")
 _KEY = re.compile(r"""["']?(?:user[-_]data|custom_data|user_data_base64|cloudinit_userdata)["']?\s?(?:=>?|:)(?!=)""")
 _PART = re.compile(r"content\s?=(?!=)")
 _INLINE = re.compile(r"\binline ?(?:=>?|:)")
-_PATH = re.compile(r"\bpath ?(?:=>?|:)")
+_PATH = re.compile(r"""\bpath ?(?:=>?|:) ?(?:["']([^"'#$\\]+)["'])?""")
 _BLOCK = re.compile(r"\bdo(?: \|\w+\|)?$")
 _HEREDOC = re.compile(r"""<<([-~]?)["']?(\w+)["']?""")
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -35,27 +37,77 @@ class Literal(NamedTuple):
     text: the user-data, or None
     line: of its key
     why:  why the text is missing
-    is_vendor: whether it is vendor-data
     is_headless: whether the file lacks the first line of the text, which begins on the line below *line*
+    language: of the program that fills in the text; None where none does
+    path: of the file that has the text, from the folder of this one; "" where this one has it
     """
 
     name: str
     text: str | None
     line: int
     why: str = ""
-    is_vendor: bool = False
     is_headless: bool = False
+    language: Language | None = None
+    path: str = ""
 
 
 def of_hcl(text: str) -> Iterator[Literal]:
     """The user-data of each resource, and the parts of each `cloudinit_config`, of Terraform and Packer."""
     name, is_config = "", False
-    for line, row, body in _rows(text):
+    rows = list(_rows(text))
+    for at, (line, row, body) in enumerate(rows):
         if header := _HEADER.match(row):
             name = ".".join(word for word in header.groups()[1:] if word)
             is_config = (header[2] or "").endswith("cloudinit_config")
         elif key := (_PART if is_config else _KEY).search(row):
-            yield from _value(row[key.end() :].strip(), body, line, name)
+            written = row[key.end() :].strip()
+            if written.endswith("(") and at + 1 < len(rows):
+                written += rows[at + 1][1].strip()
+            for one in _value(written, body, line, name):
+                yield one if one.path else one._replace(language=TERRAFORM)
+
+
+_OF_BICEP = re.compile(
+    r"(?m)^[ \t]*(?:(?:var|param) (?P<variable>\w+)(?: string)? = |resource (?P<resource>\w+) |customData: )"
+)
+_LOADED = re.compile(r"(?:base64\( *)?load(?:TextContent|FileAsBase64)\( *'(?P<path>[^'$\\]+)'")
+_LINES = re.compile(r"(?:base64\( *)?'''\n?(?P<text>.*?)'''", re.S)
+_IN_A_LINE = re.compile(r"(?:base64\( *)?'(?P<text>(?:[^'\\\n]|\\[^\n])*+)'[ )\t]*$", re.M)
+_ESCAPED = re.compile(r"\\([ntr\\'])|\\\$\{")
+_BLANKS_OF = {"n": "\n", "t": "\t", "r": "\r"}
+_VARIABLE = re.compile(r"(?:base64\( *)?(?P<name>\w+) *\)?[ \t]*$", re.M)
+
+
+def of_bicep(text: str) -> Iterator[Literal]:
+    """The `customData` of each resource: a text of several lines, a file that is loaded, or a variable with one."""
+    name, variables = "", {}
+    for found in _OF_BICEP.finditer(text):
+        if found["variable"]:
+            variables[found["variable"]] = found.end()
+        elif found["resource"]:
+            name = found["resource"]
+        else:
+            at = found.end()
+            if (named := _VARIABLE.match(text, at)) and named["name"] in variables:
+                at = variables[named["name"]]
+            yield _of_bicep(text, at, name)
+
+
+def _of_bicep(text: str, at: int, name: str) -> Literal:
+    """The value that begins at a place of a file."""
+    line = text.count("\n", 0, at) + 1
+    if loaded := _LOADED.match(text, at):
+        return Literal(name, None, line, f"is in the file {loaded['path']}", path=loaded["path"])
+    if lines := _LINES.match(text, at):
+        return Literal(name, lines["text"], line)
+    if (quoted := _IN_A_LINE.match(text, at)) and quoted["text"]:
+        return Literal(name, _ESCAPED.sub(_of_escape, quoted["text"]), line, language=BICEP)
+    return Literal(name, None, line, "is made by an expression of Bicep")
+
+
+def _of_escape(found: re.Match[str]) -> str:
+    """What an escape of Bicep means; the one of `${` is written as its language of templates has it."""
+    return _BLANKS_OF.get(found[1], found[1]) if found[1] else "${!"
 
 
 def of_vagrant(text: str) -> Iterator[Literal]:
@@ -67,8 +119,8 @@ def of_vagrant(text: str) -> Iterator[Literal]:
         is_cloud_init = is_cloud_init or ".vm.cloud_init" in row
         if is_cloud_init and (inline := _INLINE.search(row)):
             yield from map(_with_first_line, _value(row[inline.end() :].strip(), body, line, name))
-        elif is_cloud_init and _PATH.search(row):
-            yield Literal(name, None, line, "is in the file that the Vagrantfile names")
+        elif is_cloud_init and (path := _PATH.search(row)):
+            yield Literal(name, None, line, "is in the file that the Vagrantfile names", path=path[1] or "")
         is_block = is_cloud_init and (is_block or _BLOCK.search(row) is not None) and row.strip() != "end"
         is_cloud_init = is_block or (is_cloud_init and row.rstrip().endswith((",", "cloud_init")))
 
@@ -80,7 +132,7 @@ def of_proxmox(text: str) -> Iterator[Literal]:
         for entry in value.split(",") if key == "cicustom" else ():
             layer, _, volume = entry.strip().partition("=")
             if layer in ("user", "vendor"):
-                yield Literal("", None, at, f"is in the snippet {volume}", layer == "vendor")
+                yield Literal("", None, at, f"is in the snippet {volume}")
 
 
 def of_multipass(text: str) -> Iterator[Literal]:
@@ -97,6 +149,7 @@ def _with_first_line(one: Literal) -> Literal:
 
 SOURCES: dict[str, Callable[[str], Iterator[Literal]]] = {
     "hcl": of_hcl,
+    "bicep": of_bicep,
     "vagrant": of_vagrant,
     "proxmox": of_proxmox,
     "multipass": of_multipass,
@@ -105,6 +158,7 @@ SOURCES: dict[str, Callable[[str], Iterator[Literal]]] = {
 _SHAPES = (
     ("vagrant", re.compile(r"(?m)^Vagrant\.configure\b")),
     ("proxmox", re.compile(r"(?m)^cicustom: ?\w+=")),
+    ("bicep", re.compile(r"(?m)^[ \t]*resource \w+ 'Microsoft\.")),
     ("hcl", re.compile(r'(?m)^(?:module|(?:resource|data|source) "[\w-]+") "[\w-]+" \{')),
 )
 
@@ -155,10 +209,22 @@ def _value(written: str, body: str | None, line: int, name: str) -> Iterator[Lit
     yield _made(found.text or "", name, line) if _FILLED.fullmatch(found.text or "") else found
 
 
+_CALL = re.compile(
+    r'(?:"?\$\{)? ?(?:base64encode ?\( ?|base64gzip ?\( ?)?(?P<function>file|filebase64|templatefile) ?\( ?'
+    r'"(?:\$\{(?:abspath\()?path\.(?:module|root)\)?\}/)?(?P<path>[^"$%\\]+)" ?(?P<end>[,)])(?P<rest>[ )}"]*)'
+)
+"""A function of Terraform that reads a file whose name is literal."""
+
+
 def _made(written: str, name: str, line: int) -> Literal:
     """What an expression makes. The texts in it may be secrets, and are not named."""
     shown = _TEXTS.sub('"…"', written.strip())[:60]
-    return Literal(name, None, line, f"is made by an expression: {shown}")
+    why = f"is made by an expression: {shown}"
+    call = _CALL.match(written)
+    if call is not None and (call["end"] == "," or call.end() == len(written.rstrip(", "))):
+        language = TERRAFORM if call["function"] == "templatefile" else None
+        return Literal(name, None, line, why, language=language, path=call["path"])
+    return Literal(name, None, line, why)
 
 
 def _of_quoted(written: str, name: str, line: int) -> Literal:

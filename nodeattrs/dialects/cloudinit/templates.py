@@ -74,6 +74,11 @@ class InstanceData:
         data._way = way
         return data
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether there is no machine: see `missing`."""
+        return self._way is not None
+
     @classmethod
     def of_meta_data(cls, tree: Mapping[str, Any]) -> InstanceData:
         """What the meta-data of NoCloud alone says; what else the machine knows is not known here."""
@@ -166,8 +171,9 @@ class InstanceData:
             raise passed.located(passed.file, None if line is None else line + 1) from None
         except Exception as error:
             line = getattr(error, "lineno", None)
+            reason = str(error).partition("\n")[0]
             raise CloudConfigError(
-                TEMPLATE, f"the template cannot be rendered: {error}", line=None if line is None else line + 1
+                TEMPLATE, f"the template cannot be rendered: {reason}", line=None if line is None else line + 1
             ) from error
         return text + "\n" * template.endswith("\n")
 

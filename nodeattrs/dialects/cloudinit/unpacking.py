@@ -29,6 +29,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.dialects.cloudinit.codes import ARCHIVE as BAD_ARCHIVE
 from nodeattrs.dialects.cloudinit.codes import DECOMPRESS, EMPTY, ENCODING, TOO_LARGE
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
+from nodeattrs.dialects.cloudinit.other_templates import Language, language_of_file
 from nodeattrs.dialects.cloudinit.parts import (
     ARCHIVE,
     CLOUD_CONFIG,
@@ -108,6 +109,7 @@ class Blob:
     file:    its name, as messages show it
     packed:  whether it was packed in the file, so that its lines are not those of the file
     within:  its place in the file, where it is a block of lines there
+    language: of the program that fills in the text, where its document says that
     """
 
     def __init__(
@@ -119,6 +121,7 @@ class Blob:
         self.file = file
         self.packed = packed
         self.within = within
+        self.language: Language | None = None
 
 
 def blob_of(source: Any) -> Blob:
@@ -131,7 +134,9 @@ def blob_of(source: Any) -> Blob:
     if isinstance(source, (str, bytes)):
         return Blob(source)
     if isinstance(source, Path):
-        return Blob(read_bytes(source), source.as_posix())
+        blob = Blob(read_bytes(source), source.as_posix())
+        blob.language = language_of_file(source.name)
+        return blob
     raise BadArgument(
         f"user-data is a text, bytes, a path or a CloudPart, not a {type(source).__name__}",
         hint="a config that is already loaded goes to merge_many",
@@ -268,7 +273,8 @@ class _Unpacking:
         name = f"part-{self.attached:03d}"
         headers = {"MIME-Version": "1.0", "Content-Disposition": f'attachment; filename="{name}"', "Content-Type": kind}
         line, indent = self._whole(body)
-        yield CloudPart(body, kind, name, headers, self.blob_now.file, line, indent=indent)
+        language = self.blob_now.language
+        yield CloudPart(body, kind, name, headers, self.blob_now.file, line, indent=indent, language=language)
 
     def _whole(self, body: str) -> tuple[int | None, int]:
         """The line on which a blob that is one part begins, and how far it is indented."""

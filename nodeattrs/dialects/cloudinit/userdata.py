@@ -35,6 +35,7 @@ from nodeattrs.dialects.cloudinit.mergers import (
     policy_of,
 )
 from nodeattrs.dialects.cloudinit.merging import ANY_DEFINITION, as_definition
+from nodeattrs.dialects.cloudinit.other_templates import filled_as_jinja, unescaped
 from nodeattrs.dialects.cloudinit.parts import (
     CLOUD_CONFIG,
     INCLUDES,
@@ -187,7 +188,7 @@ class _Run:
         if part.type == JINJA:
             self.reports.append(self._template(number, part, name))
         elif part.type in (CLOUD_CONFIG, JSONP):
-            self.reports.append(self._handled(number, part, name))
+            self.reports.append(self._of_other_program(number, part, name))
         elif part.type in SCRIPTS:
             self.reports.append(PartReport(number, part, name, "script"))
         elif part.type in INCLUDES and not part.headers:  # one in an archive has headers, and nobody looks at it
@@ -207,13 +208,10 @@ class _Run:
             if layer is not None:
                 return self._unknown(number, part, name, layer, "template")
             assert self.data is not None
-            budget = self.effort.budget
-            text = self.data.render(template, budget)
-            budget.bytes(len(text))
-            lines = self.data.lines(template, text, budget)
+            text, lines = self._rendered(self.data, template)
         except TooMuch as passed:
-            error: NodeattrsError = past_a_limit(passed, "the template")
-            return PartReport(number, part, name, "failed", error=self._placed(error, part, name))
+            passed_limit = past_a_limit(passed, "the template")
+            return PartReport(number, part, name, "failed", error=self._placed(passed_limit, part, name))
         except CloudConfigError as raised:
             return PartReport(number, part, name, "failed", error=self._placed(raised, part, name))
         if REDACTED in text:
@@ -224,6 +222,29 @@ class _Run:
             return self._handled(number, part, name)
         is_script = kind in ("text/x-shellscript", "text/cloud-boothook")
         return PartReport(number, part, name, "script" if is_script else "ignored" if text else "empty")
+
+    def _rendered(self, data: InstanceData, template: str) -> tuple[str, tuple[int, ...]]:
+        """The text of a template, and the line of the template for each of its lines. raises: CloudConfigError"""
+        budget = self.effort.budget
+        try:
+            text = data.render(template, budget)
+            budget.bytes(len(text))
+            return text, data.lines(template, text, budget)
+        except TooMuch as passed:
+            raise past_a_limit(passed, "the template") from None
+
+    def _of_other_program(self, number: int, part: CloudPart, name: str) -> PartReport:
+        """A config, which another program may have to fill in: that is done with placeholders, without a machine."""
+        if self.data is None or not self.data.is_missing or (language := part.filled_in_by) is None:
+            body = unescaped(part.text) if part.language else part.body
+            return self._handled(number, part._replace(body=body), name)._replace(part=part)
+        first, _, rest = part.text.partition("\n")
+        try:
+            text, lines = self._rendered(self.data, filled_as_jinja(rest, language) or rest)
+        except CloudConfigError as raised:
+            return PartReport(number, part, name, "failed", error=self._placed(raised, part, name))
+        filled = part._replace(body=f"{first}\n{text}", lines=(1, *lines), language=language)
+        return self._handled(number, filled, name)
 
     def _unknown(self, number: int, part: CloudPart, name: str, layer: Layer, status: Status) -> PartReport:
         """It may have a definition of its own, and set anything."""

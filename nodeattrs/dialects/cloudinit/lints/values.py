@@ -28,6 +28,7 @@ from nodeattrs.dialects.cloudinit.codes import (
 )
 from nodeattrs.dialects.cloudinit.lints.texts import INSTANCE_DATA, MARKUP
 from nodeattrs.dialects.cloudinit.lints.warned import Severity, Warned
+from nodeattrs.kinds import LAYER_IS_UNKNOWN
 
 
 def _words(text: str) -> frozenset[str]:
@@ -100,7 +101,11 @@ _DEFAULT_USERS = ("ssh_authorized_keys", "ssh_import_id", "password")
 
 def about_config(config: Any) -> Iterator[Warned]:
     """In the order of the keys. cost: one look at what stands under the keys that are known here"""
-    if not isinstance(config, dict) or is_foreign(config):
+    if not isinstance(config, dict):
+        return
+    if key := foreign_key(config):
+        message = "is a key of another program, and cloud-init does not know it: no other key was looked at"
+        yield _warned(LAYER_IS_UNKNOWN, (key,), message, "check the file with that program", "note")
         return
     yield from _about_keys(config, _TOP, ())
     for key in ("runcmd", "bootcmd"):
@@ -123,16 +128,20 @@ def about_user_data(config: Any) -> Iterator[tuple[Kind, Path, str, str]]:
     """Keys in the config of one part of user-data or vendor-data that cloud-init does not read there."""
     for above in ((), _INSTALLED):
         inner = dig(config, above)
-        if isinstance(inner, dict) and not is_foreign(inner):
+        if isinstance(inner, dict) and not foreign_key(inner):
             for key in (key for key in _READ_EARLIER if key in inner):
                 message = f"{spell((*above, key))} is read before there is user-data: nothing comes of it here"
                 yield NOT_IN_USER_DATA, (*above, key), message, _READ_EARLIER[key]
 
 
-def is_foreign(config: Any) -> bool:
-    """Whether a config is known to be meant for a program that is not cloud-init."""
-    is_map = isinstance(config, dict)  # a patch may leave something else
-    return is_map and (not _FOREIGN.isdisjoint(config) or ("install" in config and "os" in config))
+def foreign_key(config: Any) -> str:
+    """The key that says that a config is meant for a program that is not cloud-init; "" where none says that."""
+    if not isinstance(config, dict):  # a patch may leave something else
+        return ""
+    keys = [key for key in config if key in _FOREIGN]
+    if "install" in config and "os" in config:
+        keys.append("install")
+    return keys[0] if keys else ""
 
 
 def _warned(name: Kind, path: Path, message: str, hint: str, severity: Severity = "warning") -> Warned:

@@ -1,0 +1,354 @@
+"""User-data that another program fills in: Terraform, CloudFormation, Go, Jinja outside of cloud-init, ERB.
+
+`userdata` renders such a text where the machine is not known: a condition becomes a branch, a loop is run once, and
+a value becomes a placeholder. What a condition or a value means is not looked at here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from typing import NamedTuple
+
+
+class _Kind(Enum):
+    VALUE = auto()
+    NOTHING = auto()
+    IF = auto()
+    LOOP = auto()
+    ELSE_IF = auto()
+    ELSE = auto()
+    END = auto()
+
+
+class _Tag(NamedTuple):
+    """What a piece of markup does.
+
+    what: the condition, or the value, as it is written
+    holds: whether the branch is that in which the condition holds
+    """
+
+    kind: _Kind
+    what: str = ""
+    holds: bool = True
+
+
+@dataclass(frozen=True)
+class Language:
+    """How a program writes templates.
+
+    name:    what people call it
+    begins:  the beginning of a piece of markup, or an escape of one: the groups `start`, `left`, `escape`
+    ends:    the end of a piece, by its `start`; None for the brace that closes the first one
+    sign:    what only a template of this program has; None where the text does not show it
+    read:    what a piece of markup does; None for markup that is not known here
+    trims:   whether the marks beside a body remove line feeds, too
+    is_trimmed: whether the line feed behind a block is removed without a mark
+    """
+
+    name: str
+    begins: re.Pattern[str]
+    ends: Mapping[str, str] | None
+    sign: re.Pattern[str] | None
+    read: Callable[[str], _Tag | None]
+    trims: bool = False
+    is_trimmed: bool = False
+
+    def tags(self, text: str) -> Iterator[_Piece]:
+        """Each piece of markup in a text, in order. raises: _NotKnown, for one that is not closed"""
+        at = 0
+        while found := self.begins.search(text, at):
+            if found["escape"]:
+                at = found.end()
+                yield _Piece(found.start(), at, escape=found["escape"])
+                continue
+            end, behind = self._end(text, found.end(), found["start"])
+            body, right = text[found.end() : end], ""
+            if body[-1:] in _MARKS:
+                body, right = body[:-1], body[-1:]
+            at = behind
+            yield _Piece(found.start(), behind, found["start"] + body, found["left"], right)
+
+    def _end(self, text: str, at: int, start: str) -> tuple[int, int]:
+        """Where a body ends, and where its markup does."""
+        if self.ends is None:
+            return _closed(text, at)
+        end = text.find(self.ends[start], at)
+        if end < 0:
+            raise _NotKnown
+        return end, end + len(self.ends[start])
+
+
+_MARKS = ("~", "-", "+")
+_SIGNIFICANT = re.compile(r'[{}"]')
+_QUOTE = re.compile(r'(?:[^"\\]|\\.)*+"', re.S)
+
+
+class _NotKnown(Exception):
+    """A block that is not known here, or is not closed."""
+
+
+class _Piece(NamedTuple):
+    """A piece of markup: where it is, what it says, and the marks for the white space beside it."""
+
+    start: int
+    end: int
+    body: str = ""
+    left: str = ""
+    right: str = ""
+    escape: str = ""
+
+
+def _closed(text: str, at: int) -> tuple[int, int]:
+    """The brace that closes what is open; braces in quoted texts do not count. raises: _NotKnown, for none"""
+    depth = 1
+    while found := _SIGNIFICANT.search(text, at):
+        at = found.end()
+        if found[0] == '"':
+            quoted = _QUOTE.match(text, at)
+            if quoted is None:
+                break
+            at = quoted.end()
+            continue
+        depth += 1 if found[0] == "{" else -1
+        if depth == 0:
+            return found.start(), at
+    raise _NotKnown
+
+
+_NEGATED = re.compile(r"(?:!|not\b)\s*(.+)", re.S)
+
+
+def _condition(kind: _Kind, written: str, holds: bool = True) -> _Tag:
+    """A condition; `!x` and `not x` are the other side of `x`."""
+    negated = _NEGATED.fullmatch(written)
+    return _Tag(kind, (negated[1] if negated else written).strip(), holds is not (negated is not None))
+
+
+def _worded(body: str) -> tuple[str, str]:
+    """The first word of a body, and what is behind it."""
+    word, _, rest = body.strip().partition(" ")
+    return word, rest.strip()
+
+
+_BLOCKS = {
+    "if": _Kind.IF, "unless": _Kind.IF, "with": _Kind.IF, "for": _Kind.LOOP, "range": _Kind.LOOP,
+    "elif": _Kind.ELSE_IF, "elsif": _Kind.ELSE_IF, "else": _Kind.ELSE, "end": _Kind.END, "endif": _Kind.END,
+    "endfor": _Kind.END,
+}  # fmt: skip
+
+
+def _block(body: str) -> _Tag | None:
+    """A word that opens, turns or ends a block; None for any other."""
+    word, rest = _worded(body)
+    if word == "else" and _worded(rest)[0] in ("if", "with"):
+        return _condition(_Kind.ELSE_IF, _worded(rest)[1])
+    kind = _BLOCKS.get(word)
+    return None if kind is None else _condition(kind, rest, word != "unless")
+
+
+def _terraform(body: str) -> _Tag | None:
+    return _Tag(_Kind.VALUE, body[1:].strip()) if body[0] == "$" else _block(body[1:])
+
+
+def _value(body: str) -> _Tag | None:
+    return _Tag(_Kind.VALUE, body.strip())
+
+
+def _go(body: str) -> _Tag | None:
+    if body.lstrip().startswith(("/*", "py:")) or re.match(r"\s*\$\w+\s*:?=", body):
+        return _Tag(_Kind.NOTHING)
+    if _worded(body)[0] in ("define", "block"):
+        return None
+    return _block(body) or _Tag(_Kind.VALUE, body.strip())
+
+
+def _jinja(body: str) -> _Tag | None:
+    if body[0] != "%":
+        return _Tag(_Kind.VALUE if body[0] == "{" else _Kind.NOTHING, body[1:].strip())
+    word, rest = _worded(body[1:])
+    if word in ("include", "import", "from") or (word in ("set", "do") and "=" in rest):
+        return _Tag(_Kind.NOTHING)
+    return _block(body[1:])
+
+
+def _erb(body: str) -> _Tag | None:
+    if body[:1] in ("=", "#"):
+        return _Tag(_Kind.VALUE if body[0] == "=" else _Kind.NOTHING, body[1:].strip())
+    if _worded(body)[0] in ("case", "when", "while", "begin", "def"):
+        return None
+    is_loop = re.search(r"\bdo(?:\s*\|[^|]*\|)?\s*$", body) is not None
+    return _Tag(_Kind.LOOP, body.strip()) if is_loop else _block(body) or _Tag(_Kind.NOTHING)
+
+
+TERRAFORM = Language(
+    "Terraform",
+    re.compile(r"(?P<escape>\$\$\{|%%\{)|(?P<start>[$%])\{(?P<left>~?)"),
+    None,
+    re.compile(r"%\{~? *(?:if|for)\b"),
+    _terraform,
+)
+CLOUDFORMATION = Language(
+    "CloudFormation",
+    re.compile(r"(?P<escape>\$\{!)|\$\{(?P<start>)(?P<left>)"),
+    {"": "}"},
+    None,
+    _value,
+)
+BICEP = replace(CLOUDFORMATION, name="Bicep", ends=None)
+LANGUAGES = (
+    TERRAFORM,
+    Language(
+        "Go",
+        re.compile(r"(?P<escape>(?!))|\{\{(?P<start>)(?P<left>-?)"),
+        {"": "}}"},
+        re.compile(r"\{\{-? *(?:if|range|with)\b"),
+        _go,
+        trims=True,
+    ),
+    Language(
+        "Jinja",
+        re.compile(r"(?P<escape>(?!))|\{(?P<start>[{%#])(?P<left>[-+]?)"),
+        {"{": "}}", "%": "%}", "#": "#}"},
+        re.compile(r"\{%[-+]? *(?:if|for)\b"),
+        _jinja,
+        trims=True,
+        is_trimmed=True,
+    ),
+    Language(
+        "ERB",
+        re.compile(r"(?P<escape><%%)|<%(?P<start>)(?P<left>-?)"),
+        {"": "%>"},
+        re.compile(r"<%-? *(?:if|unless)\b|<%[^%\n]{,200}\bdo\b"),
+        _erb,
+    ),
+)
+"""The languages that a text can show by its blocks, in the order in which they are looked for."""
+
+
+_BY_SUFFIX = {".tftpl": TERRAFORM, ".pkrtpl.hcl": TERRAFORM, ".gotmpl": LANGUAGES[1], ".j2": LANGUAGES[2],
+              ".jinja2": LANGUAGES[2], ".erb": LANGUAGES[3]}  # fmt: skip
+
+
+def language_of_file(name: str) -> Language | None:
+    """The language that the end of a file's name says; None for all other names.
+
+    >>> language_of_file("user-data.tftpl").name
+    'Terraform'
+    """
+    return next((language for suffix, language in _BY_SUFFIX.items() if name.endswith(suffix)), None)
+
+
+def language_of(text: str) -> Language | None:
+    """The language of a template, by the blocks that it has; None for a text without any.
+
+    >>> language_of("%{ if x }a: 1%{ endif }").name, language_of("a: ${x}")
+    ('Terraform', None)
+    """
+    return next((one for one in LANGUAGES if one.sign is not None and one.sign.search(text)), None)
+
+
+def unescaped(text: str) -> str:
+    """What Terraform and CloudFormation make of a beginning of markup that is written twice, or with a mark.
+
+    >>> unescaped("$${A} %%{ ${!B}")
+    '${A} %{ ${B}'
+    """
+    return _ESCAPE.sub(lambda found: found[1] + "{", text)
+
+
+def filled_as_jinja(text: str, language: Language) -> str | None:
+    """The same template as one of Jinja, whose names say nothing.
+
+    None for a text that is no template, or has a block that is not known here or is not closed.
+    Each line stays on its line. A value that has a line for itself may be several lines, and becomes a comment.
+
+    >>> filled_as_jinja("%{ if x ~}\\nhostname: ${y}\\n%{ endif ~}\\n", TERRAFORM)
+    '{% if branch_0 %}\\nhostname: {{ filled_1 }}\\n{% endif %}\\n'
+    """
+    try:
+        is_template = any(not piece.escape for piece in language.tags(text))
+        return "".join(_Translation(text, language).pieces()) if is_template else None
+    except _NotKnown:
+        return None
+
+
+class _Translation:
+    def __init__(self, text: str, language: Language) -> None:
+        self._text, self._language = text, language
+        self._names: dict[str, int] = {}
+        self._open: list[_Kind] = []
+
+    def pieces(self) -> Iterator[str]:
+        """Literals and tags of Jinja, in order. raises: _NotKnown"""
+        at = 0
+        for piece in self._language.tags(self._text):
+            start, end = piece.start, piece.end
+            if not self._language.trims:  # a mark takes the blanks on its side, and not the line feed
+                before, behind = self._blanks(piece)
+                start, end = max(before, at) if piece.left else start, behind if piece.right else end
+            yield _literal(self._text[at:start])
+            yield self._tag(piece)
+            at = end
+        yield _literal(self._text[at:])
+        if self._open:
+            raise _NotKnown
+
+    def _tag(self, piece: _Piece) -> str:
+        if piece.escape:
+            return _literal(unescaped(piece.escape))
+        tag = self._language.read(piece.body)
+        if tag is None:
+            raise _NotKnown
+        left, right = (piece.left, piece.right) if self._language.trims else ("", "")
+        feeds = "\n" * self._text.count("\n", piece.start, piece.end)
+        if tag.kind is _Kind.NOTHING:
+            return f"{{%{left} set nothing = 0{feeds} {right}%}}"
+        if tag.kind is _Kind.VALUE:
+            comment = "# " if self._is_alone(piece) else ""
+            return f"{comment}{{{{{left} filled_{self._number(tag.what)}{feeds} {right}}}}}"
+        is_kept = not (piece.right or self._language.is_trimmed)
+        return f"{{%{left} {self._words(tag)}{feeds} {right or '+' * is_kept}%}}"
+
+    def _words(self, tag: _Tag) -> str:
+        """The words of a block of Jinja."""
+        if tag.kind is _Kind.LOOP:
+            self._open.append(tag.kind)
+            return f"for one in filled_{self._number(tag.what)}"
+        if tag.kind in (_Kind.IF, _Kind.ELSE_IF):
+            word = "if" if tag.kind is _Kind.IF else "elif"
+            self._open += [tag.kind] if tag.kind is _Kind.IF else []
+            return f"{word} {'' if tag.holds else 'not '}branch_{self._number(tag.what)}"
+        if not self._open:
+            raise _NotKnown
+        if tag.kind is _Kind.ELSE:
+            return "else"
+        return "endfor" if self._open.pop() is _Kind.LOOP else "endif"
+
+    def _number(self, what: str) -> int:
+        return self._names.setdefault(what, len(self._names))
+
+    def _is_alone(self, piece: _Piece) -> bool:
+        """Whether a tag has its lines for itself."""
+        before, behind = self._blanks(piece)
+        return self._text[max(before - 1, 0) : before] in ("", "\n") and self._text[behind : behind + 1] in ("", "\n")
+
+    def _blanks(self, piece: _Piece) -> tuple[int, int]:
+        """Where the blanks before a tag begin, and where those behind it end."""
+        start, end = piece.start, piece.end
+        while start and self._text[start - 1] in " \t":
+            start -= 1
+        while self._text[end : end + 1] in (" ", "\t"):
+            end += 1
+        return start, end
+
+
+_ESCAPE = re.compile(r"([$%])(?:\1\{|\{!)")
+_MARKUP = re.compile(r"\{(?=[{%#])")
+
+
+def _literal(text: str) -> str:
+    """A text that Jinja leaves as it is."""
+    return _MARKUP.sub("{{ '{' }}", text)
