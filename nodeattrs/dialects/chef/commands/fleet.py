@@ -76,7 +76,7 @@ _ARGUMENTS = (
         "run and report, and save nothing",
         {"action": "store_true"},
     ),
-    Argument(("--force",), "save even over a revision that another process saved meanwhile", {"action": "store_true"}),
+    Argument(("--force",), "save over a newer revision of another process", {"action": "store_true"}),
     *RUBY,
     *STORE,
     *output(),
