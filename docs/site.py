@@ -73,6 +73,7 @@ WEIGHTS = (
     ("how-to/", 3.0),
     ("cli.md", 2.0),
     ("impact.md", 2.0),
+    ("search.md", 3.0),
 )
 """Beginning of a page's name -> its weight in the search, the first that fits. Weight 0 leaves the page out."""
 
