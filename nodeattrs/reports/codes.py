@@ -14,13 +14,9 @@ from nodeattrs.reports.screen import Screen, in_columns
 _HEAD = """\
 # Codes
 
-On this page you find what a code means and what to do about it. `nodeattrs codes NA1203` prints the same, with an
-example; `nodeattrs codes NA12` prints a list.
-
-Every error, warning and finding has a code. It stands behind the sentence; in JSON it is `code`, in Python
-`error.code`. A code never changes its meaning, and one that goes away is not given again.
-
-The package declares the codes beside the errors. `python -m nodeattrs.reports.codes > docs/codes.md` writes this page.
+After this page you know what a code means and what to do about it. `nodeattrs codes NA1203` prints the same, with an
+example; `nodeattrs codes NA12` prints a list. A code never changes its meaning, and one that goes away is not given
+again. `python -m nodeattrs.reports.codes > docs/codes.md` writes this page.
 """
 
 
