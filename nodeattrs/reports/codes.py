@@ -58,7 +58,7 @@ def page() -> str:
 
 def _rooms() -> Iterator[str]:
     for room, entries in groupby(codes().values(), lambda one: one.room):
-        yield f"## {room}\n\n|code|name|cause|way out|\n|---|---|---|---|"
+        yield f"## {room}\n\n|code|cause|way out|\n|---|---|---|"
         yield from map(_row, entries)
         yield ""
 
@@ -66,7 +66,7 @@ def _rooms() -> Iterator[str]:
 def _row(one: Code) -> str:
     names = ", ".join(f"`{name}`" for name in one.names)
     texts = (text.replace("|", "\\|") for text in (one.cause, one.way_out))
-    return "|".join(["", f'<a id="{one.code.lower()}"></a>{one.code}', names, *texts, ""])
+    return "|".join(["", f'<a id="{one.code.lower()}"></a>{one.code}<br>{names}', *texts, ""])
 
 
 if __name__ == "__main__":
