@@ -55,3 +55,18 @@ def test_no_help_is_longer_than_60_lines(monkeypatch: pytest.MonkeyPatch, capsys
 
     assert {} == {name: len(text.splitlines()) for name, text in helps.items() if len(text.splitlines()) > 60}
     assert [] == [name for name, text in helps.items() if "None" in text]
+    assert [] == [name for name, text in helps.items() if name not in text.partition("\nexamples:\n")[2]]
+
+
+@pytest.mark.parametrize("words", ["check", "list", "order", "graph", "apply"])
+def test_the_example_of_a_catalog_works(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """The others name a file that only the reader has."""
+    shutil.copytree(EXAMPLE, tmp_path / "cookbooks_example")
+    monkeypatch.chdir(tmp_path)
+    entry = next(one for one in entries(parser()) if one.words == ("catalog", words))
+    example = entry.more.partition("examples:\n")[2].splitlines()[0]
+
+    assert main(shlex.split(example)[1:]) in (0, 1), capsys.readouterr().err
+    assert "error:" not in capsys.readouterr().err

@@ -59,7 +59,8 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
 
 def _short_first(action: argparse.Action) -> list[str]:
-    return sorted(action.option_strings, key=len)
+    long = [one for one in action.option_strings if one.startswith("--")]
+    return [*(one for one in action.option_strings if one not in long), *long]
 
 
 def _rows(words: Iterable[str], width: int) -> Iterator[str]:

@@ -57,11 +57,13 @@ _CARE = (
     Argument(("--strict",), "warnings and unreadable levels are errors", FLAG, _DATA),
 )
 
-_ASKS = "who asks"
+_ASKS = "the node"
 NODE = Argument(
     ("--node",), "its name; may be repeated with a folder of facts", {"metavar": "NAME", "action": "append"}, _ASKS
 )
-ENVIRONMENT = Argument(("--environment", "-E"), "(default: that of --enc, or production)", {"metavar": "NAME"}, _ASKS)
+ENVIRONMENT = Argument(
+    ("--environment", "-E"), "its environment (default: of --enc, or production)", {"metavar": "NAME"}, _ASKS
+)
 FACTS = (
     Argument(
         ("--facts",),
@@ -71,13 +73,13 @@ FACTS = (
     ),
     Argument(("--set",), "a variable of the node; VALUE is JSON or text", {"metavar": "PATH=VALUE", **_MANY}, _ASKS),
     Argument(("--trusted",), "trusted facts in JSON or YAML", _FILE, _ASKS),
-    Argument(("--enc",), "YAML of a classifier; its program with --run-code", _FILE, _ASKS),
+    Argument(("--enc",), "YAML of a classifier; with --run-code a program", _FILE, _ASKS),
 )
 _ANY_NODE = (*_TREE, *_CARE, ENVIRONMENT, *FACTS)
 NODES = (*_ANY_NODE, NODE)
 CLEAR_NODES = (*NODES, *_DECRYPTION)
 
-_VALUES = "how values become one"
+_VALUES = "the merge"
 MERGING = (
     Argument(("--compile",), "", FLAG, _VALUES),
     Argument(("--merge",), "first, unique, hash, deep; over lookup_options", {"metavar": "STRATEGY"}, _VALUES),

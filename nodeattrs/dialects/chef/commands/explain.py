@@ -32,7 +32,7 @@ _EXAMPLES = (
 )
 _EXITS = {
     0: "explained",
-    1: "could not be",
+    1: "not set, or an error",
     2: "not understood",
     5: "explained, and an unknown layer may override it",
 }
