@@ -105,7 +105,7 @@ def led(link: str, source: str, repository: str) -> str:
     whole = Path(*_normal((folder / target).parts)).as_posix()
     up = "../" * source.count("/")
     if whole == "docs/index.md":
-        return f"{up}index.md{mark}{anchor}"
+        return f"{up}decisions.md" if anchor == "decisions" else f"{up}index.md{mark}{anchor}"
     if whole in TOP:
         return f"{up}{TOP[whole]}{mark}{anchor}"
     if whole.startswith("docs/"):
