@@ -73,7 +73,8 @@ types: $(STAMP) ## mypy --strict
 	@$(BIN)/mypy
 
 docs: $(STAMP) ## the site, into .run/site; a warning fails it
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs --quiet build && echo "$(BIN)/python -m http.server --directory .run/site serves it, with its search"
+	@mkdir -p .run; NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build >.run/site.log 2>&1 || { grep -v INFO .run/site.log; exit 1; }
+	@echo "$(BIN)/python -m http.server --directory .run/site serves it, with its search"
 
 bench: $(STAMP) ## the benchmarks of the node
 	@$(BIN)/python -m tests.benchmarks node

@@ -73,6 +73,7 @@ WEIGHTS = (
     ("how-to/", 3.0),
     ("cli.md", 2.0),
     ("impact.md", 2.0),
+    ("search.md", 3.0),
 )
 """Beginning of a page's name -> its weight in the search, the first that fits. Weight 0 leaves the page out."""
 
@@ -104,7 +105,7 @@ def led(link: str, source: str, repository: str) -> str:
     whole = Path(*_normal((folder / target).parts)).as_posix()
     up = "../" * source.count("/")
     if whole == "docs/index.md":
-        return f"{up}index.md{mark}{anchor}"
+        return f"{up}decisions.md" if anchor == "decisions" else f"{up}index.md{mark}{anchor}"
     if whole in TOP:
         return f"{up}{TOP[whole]}{mark}{anchor}"
     if whole.startswith("docs/"):

@@ -229,7 +229,7 @@ def applicable(
 
 
 def by_the_page(composed: list[list[list[dict[str, Any]]]]) -> Any:
-    """What docs/bindings.md, "Who wins", says of these layers."""
+    """What docs/bindings.md, "Which declaration wins", says of these layers."""
     declared = [
         entry for number, layer in enumerate(composed) for one in layer for entry in applicable(one, [[]], number)
     ]

@@ -60,6 +60,7 @@ def test_every_page_is_in_the_navigation():
         ("../README.md", "hiera.md", "index.md"),
         ("../../CONTRIBUTING.md#licence", "how-to/own-store.md", "../contributing.md#licence"),
         ("../in-ci.md", "tutorials/chef.md", "../in-ci.md"),
+        ("index.md#decisions", "architecture.md", "decisions.md"),
         ("../cookbooks_example", "cli.md", "https://forge/tree/main/cookbooks_example"),
         ("LICENSE", "index.md", "https://forge/blob/main/LICENSE"),
     ],

@@ -23,11 +23,9 @@ if TYPE_CHECKING:
 _NAMED = 4
 
 DESCRIPTION = """\
-Read the settings, roles, environments, nodes, data bags, cookbooks and the files of all other dialects of a
-repository, and say what cannot be read, names what is not there, or is probably not meant: what nothing
-reads, what is always overridden, misspelt keys, values of two shapes. No code of the repository runs.
-A finding is passed over by --ignore, by nodeattrs.toml, by a baseline, or by a comment on its line or alone on
-the line before: `# nodeattrs: ignore[NA0303]`; for a whole file: `# nodeattrs: ignore-file[NA0303]`."""
+Read a repository in all dialects, and report what cannot be read, what is missing, and what has no effect.
+No code of the repository runs. docs/check.md has each finding. A finding is passed over by --ignore, by
+nodeattrs.toml, by a baseline, or by a comment on its line: `# nodeattrs: ignore[NA0303]`."""
 EXAMPLES = """\
 examples:
   nodeattrs check cookbooks_example

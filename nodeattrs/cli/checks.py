@@ -29,22 +29,19 @@ _FORMS = ("sarif", "github", "gitlab", "junit")
 _BASELINE = "nodeattrs-baseline.json"
 
 
-_ONE = "a code, the beginning of one, or a name; several with commas; may be repeated"
 _MANY: dict[str, Any] = {"metavar": "CODE", "action": "append", "default": []}
 _HOW_BAD: dict[str, Any] = {"choices": ("error", "warning", "note"), "default": "warning"}
 CHECKING = (
-    Argument(("--select",), f"only these count: {_ONE}", _MANY, "findings"),
-    Argument(("--ignore",), f"these do not: {_ONE}", _MANY, "findings"),
-    Argument(("--baseline",), "pass over what was found when this file was written", {"metavar": "FILE"}, "findings"),
+    Argument(("--select",), "count only this code, its beginning, or a name", _MANY, "findings"),
+    Argument(("--ignore",), "pass over it; both are repeatable", _MANY, "findings"),
+    Argument(("--baseline",), "pass over the findings of this file", {"metavar": "FILE"}, "findings"),
     Argument(
         ("--write-baseline",),
-        f"write what is found now to the file of --baseline (default: {_BASELINE})",
+        "write today's findings to the file of --baseline",
         {"action": "store_true"},
         "findings",
     ),
-    Argument(
-        ("--fail-on",), "how bad a finding has to be for the exit code 1 (default: warning)", _HOW_BAD, "findings"
-    ),
+    Argument(("--fail-on",), "what gives exit code 1 (default: warning)", _HOW_BAD, "findings"),
     *output(also=_FORMS),
 )
 """Which findings count, and how they come out."""

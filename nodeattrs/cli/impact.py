@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Resolve what a change can touch on both of its sides, and compare, in every dialect that a side has.
 The sides are commits of git, which are read and not checked out, or folders; of one revision the other
-side is the work tree. Code of the repository runs, that of both sides, as `nodeattrs run` runs it; --no-run-code
-runs none. Nothing is saved but what answers have looked at."""
+side is the work tree. Code of both sides runs; --no-run-code runs none. Only --reads saves a file."""
 EXAMPLES = """\
 examples:
   nodeattrs impact main..HEAD
@@ -28,8 +27,8 @@ examples:
   nodeattrs impact old/ new/ --sample 100
 
 exit codes:
-  0 done    1 it could not be done, or something changes that must not: --fail-on, --max-nodes, --exit-code, or
-    nodes that can no longer be resolved    2 not understood    130 interrupted
+  0 done    1 it could not be done, a node can no longer be resolved, or an option forbids the change
+  2 not understood    130 interrupted
 """
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
+from nodeattrs.cli.help import Help
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.errors import BadArgument, NodeattrsError
@@ -44,7 +45,7 @@ def actions_of(
                 help=summary,
                 description=f"{summary[0].upper()}{summary[1:]}.",
                 epilog=epilog,
-                formatter_class=argparse.HelpFormatter if epilog is None else argparse.RawDescriptionHelpFormatter,
+                formatter_class=Help,
                 allow_abbrev=False,
             ),
         )

@@ -6,11 +6,13 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from nodeattrs._version import VERSION
 from nodeattrs.border import Border, held
 from nodeattrs.cli.exits import DONE, EXITS, FAILED, INTERRUPTED, NOT_UNDERSTOOD, READER_GONE, failed, final_code
+from nodeattrs.cli.help import Help
 from nodeattrs.cli.interrupts import raise_while_working
 from nodeattrs.cli.options import MARKED, MAY_BE_DASHES, add_arguments_of, limits_of, may_run_code, settings_limits
 from nodeattrs.cli.terminal import Terminal, columns
@@ -31,22 +33,18 @@ class _Listed(NamedTuple):
 
 
 _COMMAND_MODULES = {
-    "list": _Listed(
-        "list_command", "list subjects, nodes, roles, environments, cookbooks, policies, data bags or fields by name"
-    ),
-    "report": _Listed("report", "write the attributes of nodes as one HTML file, each with the line that set it"),
-    "web": _Listed("web", "serve pages for this machine: values with their lines, differences, effects of a change"),
-    "impact": _Listed("impact", "name the nodes and values that a change changes, and the line that causes each"),
-    "what-if": _Listed(
-        "what_if", "name what would change without a file, a line, a role or a level, or with other values"
-    ),
+    "list": _Listed("list_command", "list subjects, nodes, roles, cookbooks and more by name"),
+    "report": _Listed("report", "write nodes as one HTML file, with the line of each value"),
+    "web": _Listed("web", "serve pages in a browser, for this machine"),
+    "impact": _Listed("impact", "name the nodes and values that a change changes"),
+    "what-if": _Listed("what_if", "name the effects of a change that is not made yet"),
     "check": _Listed("check", "find mistakes in a repository"),
     "lsp": _Listed("lsp", "language server for editors"),
     "mcp": _Listed("mcp", "MCP server for AI agents"),
     "codes": _Listed("codes", "explain an error code such as NA1203"),
     "config": _Listed("config_command", "print each setting and the place that set it"),
-    "trust": _Listed("trust", "allow a repository settings that only the caller may set"),
-    "schema": _Listed("schema", "print the JSON Schema of an output, of nodeattrs.toml, or of attribute files as data"),
+    "trust": _Listed("trust", "allow a repository all of its settings"),
+    "schema": _Listed("schema", "print the JSON Schema of an output or of settings"),
     "completion": _Listed("completion", "print or install shell completion"),
 }
 """The commands that have a module in this package. A call imports the one that it needs."""
@@ -76,33 +74,18 @@ def summaries() -> dict[str, str]:
 
 
 _EXAMPLES = """\
+nodeattrs COMMAND --help, --version [-v], --man [COMMAND]
+
 examples:
-  nodeattrs
   nodeattrs why http.port base.yaml prod.yaml
-  nodeattrs run --repo cookbooks_example --node web1 --facts cookbooks_example/facts/web1.json
-  nodeattrs explain web1 app.workers
-  nodeattrs show web1 apache2 --origins
   nodeattrs explain web1 app.workers --repo cookbooks_example --facts cookbooks_example/facts
-
-a path is the keys joined by dots; odd keys are quoted:
-  apache2.listen_ports.0     filesystem."/dev/sda1".size     ports."80"
-
-nodeattrs help COMMAND is COMMAND --help
 
 exit codes:
 """
 
 
-class _Help(argparse.RawDescriptionHelpFormatter):
-    """Help that keeps the lines of examples and tables."""
-
-    def __init__(self, prog: str, width: int | None = None) -> None:
-        super().__init__(prog, max_help_position=30, width=width)
-
-    def add_argument(self, action: argparse.Action) -> None:
-        super().add_argument(action)
-        if isinstance(action, argparse._SubParsersAction):
-            self._action_max_length += 2  # argparse forgets that the commands are indented
+_IN_ONE_ROW = {"role": "environment", "lsp": "mcp"}
+"""Command -> the command that the help of the program lists in the same row."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -167,11 +150,27 @@ class _Program(Parser):
 
 
 def _precedence_table() -> str:
-    """The fifteen slots as a text table, the strongest first."""
+    """The levels as a text, the strongest first, each with the numbers of its slots."""
     from nodeattrs.node.slot_names import SLOTS
 
-    rows = [f"  {slot.number:2}  {slot.level:14}  {slot.source}" for slot in reversed(SLOTS)]
-    return "\n".join(["precedence, the strongest first (maps meet key by key; docs/merging.md):", *rows, ""])
+    levels = []
+    for level, slots in groupby(reversed(SLOTS), lambda slot: slot.level):
+        numbers = [slot.number for slot in slots]
+        levels.append(f"{level} {numbers[0]}" if len(numbers) == 1 else f"{level} {numbers[0]}-{numbers[-1]}")
+    return f"precedence by slots, the strongest first (docs/merging.md):\n  {', '.join(levels)}\n"
+
+
+def _command_table() -> str:
+    """The rows of all commands for the help of the program."""
+    known = summaries()
+    rows = ["commands:"]
+    for name, summary in known.items():
+        if name in _IN_ONE_ROW:
+            second = _IN_ONE_ROW[name]
+            rows.append(f"  {f'{name}, {second}':17}  {summary}; {known[second]}")
+        elif name not in _IN_ONE_ROW.values():
+            rows.append(f"  {name:17}  {summary}")
+    return "\n".join(rows)
 
 
 def parser(only: str | None = None, action: str | None = None, kind: type[Parser] = Parser) -> argparse.ArgumentParser:
@@ -185,7 +184,7 @@ def parser(only: str | None = None, action: str | None = None, kind: type[Parser
         prog="nodeattrs",
         description="Node attributes in layers: why is this value what it is?",
         epilog=_EXAMPLES + "\n".join(f"  {code:3}  {name:13}  {meaning}" for code, (name, meaning) in EXITS.items()),
-        formatter_class=_Help,
+        formatter_class=Help,
         allow_abbrev=False,
     )
     program.add_argument("--version", action="version", version=_version(), help="show the version; with -v, of what")
@@ -197,8 +196,12 @@ def parser(only: str | None = None, action: str | None = None, kind: type[Parser
     if only is not None and (named := _opened(only)) is not None:
         _add(commands, only, named, action)
     elif only is not None:
-        for name, summary in summaries().items():
-            commands.add_parser(name, help=summary)
+        program.description = f"{program.description}\n\n{_command_table()}"
+        for name in summaries():
+            commands.add_parser(name)
+        program.usage = "%(prog)s COMMAND ..."
+        for option in program._actions:
+            option.help = argparse.SUPPRESS  # the end of the help names them
     else:
         for name in summaries():
             _add(commands, name, _opened(name), action)
@@ -212,7 +215,7 @@ def _add(commands: argparse._SubParsersAction[Parser], name: str, command: Any, 
         help=_COMMAND_MODULES[name].summary if name in _COMMAND_MODULES else command.SUMMARY,
         description=command.DESCRIPTION,
         epilog=command.EXAMPLES,
-        formatter_class=_Help,
+        formatter_class=Help,
         allow_abbrev=False,
     )
     one.asked = action

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from nodeattrs.contract.sides import Side
 
 DESCRIPTION = """\
-As `nodeattrs impact`, for a change that is not made yet: the side before is the folder as it is, or a commit;
-the side after is a copy of it without what --without names, and with what --set says. Code of the repository runs,
-as `nodeattrs run` runs it; --no-run-code runs none."""
+Print the effects of a change that is not made yet, as `nodeattrs impact` does. The side before is the folder
+or a commit; the side after is a copy without what --without names, and with the values of --set. Code of the
+repository runs; --no-run-code runs none."""
 EXAMPLES = """\
 examples:
   nodeattrs what-if --without 'role[base]'

@@ -14,17 +14,13 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "json", "yaml")
 
-_STORE_HELP = (
-    "where nodes are kept: a file that ends in .db, or a URL such as postgresql:// (default: "
-    "NODEATTRS_STORE, else `store` in nodeattrs.toml of the repository, else .nodeattrs/nodes.db here, or beside the "
-    "nodeattrs.toml that was found above)"
-)
+OUTPUT = "output"
+"""The group of the options that every command has: help names them, and explains them in docs/cli.md."""
+
+_STORE_HELP = "a .db file or a URL (default: nodeattrs.toml, or .nodeattrs/nodes.db)"
 
 
-REPO_HELP = (
-    "the repository (default: NODEATTRS_REPO, else that of the nearest nodeattrs.toml here or above, else the current "
-    "directory)"
-)
+REPO_HELP = "the repository (default: NODEATTRS_REPO, else the nearest nodeattrs.toml, else this folder)"
 
 
 ALLOWED_PATHS = (
@@ -63,10 +59,13 @@ UNREAD = (
 """How what was not read, and may change the answer, counts."""
 
 
-TEXT = (
-    Argument(("--traceback",), "on an error, show the whole way to it", {"action": "store_true"}),
-    *UNREAD,
-    *BUDGET,
+TEXT = tuple(
+    one._replace(group=OUTPUT)
+    for one in (
+        Argument(("--traceback",), "on an error, show the whole way to it", {"action": "store_true"}),
+        *UNREAD,
+        *BUDGET,
+    )
 )
 """The options of every output, also of a command that has a format of its own."""
 
@@ -75,14 +74,14 @@ STORE = (Argument(("--store",), _STORE_HELP, {"metavar": "PLACE"}),)
 """Where nodes are kept."""
 
 
-STRICT = (Argument(("--strict",), "fail where a layer that cannot be read may decide", {"action": "store_true"}),)
+STRICT = (Argument(("--strict",), "fail where an unreadable layer may decide", {"action": "store_true"}),)
 """Whether an answer that an unknown layer might change is one."""
 
 
 AT = (
     Argument(
         ("--at",),
-        "a revision by its number, or the one at a time: 7, 2030-01-31, 2030-01-31T12:00Z",
+        "a revision, 7, or a time: 2030-01-31, 2030-01-31T12:00Z",
         {"metavar": "WHEN"},
     ),
 )
@@ -92,7 +91,7 @@ AT = (
 RUBY = (
     Argument(
         ("--ruby",),
-        "run attribute files in Ruby too, by the ruby of this machine (default: each is an unknown layer)",
+        "run attribute files in Ruby, with `ruby`",
         {"action": "store_true"},
     ),
 )
@@ -102,8 +101,7 @@ RUBY = (
 SETTINGS_FROM = (
     Argument(
         ("--repo",),
-        "the repository whose nodeattrs.toml says where nodes are kept and which paths are sensitive "
-        "(default: NODEATTRS_REPO, else the nearest nodeattrs.toml here or above)",
+        "whose nodeattrs.toml counts (default: NODEATTRS_REPO, else the nearest one here or above)",
         {"metavar": "DIR"},
     ),
 )
@@ -113,7 +111,7 @@ SETTINGS_FROM = (
 RUN_CODE = (
     Argument(
         ("--run-code",),
-        "run code of installed packages that documents name (default: such a layer is unknown)",
+        "run code of installed packages that files name",
         {"action": "store_true"},
     ),
 )
@@ -123,7 +121,7 @@ RUN_CODE = (
 SOURCES = (
     Argument(
         ("--sources",),
-        "the repository in which to look for the lines that saved values come from (default: the one that was run)",
+        "the folder with the lines of saved values (default: the repository that was run)",
         {"metavar": "DIR"},
     ),
 )
@@ -135,9 +133,9 @@ def output(forms: Sequence[str] = FORMATS, also: Sequence[str] = ()) -> tuple[Ar
     form = {"choices": (*forms, *also), "default": forms[0]}
     color = {"choices": ("auto", "always", "never"), "default": "auto"}
     return (
-        Argument(("--format", "-F"), f"for people, or as data (default: {forms[0]})", form, "output"),
-        Argument(("--color",), "auto: on a terminal, unless NO_COLOR is set (default)", color, "output"),
-        *(one._replace(group="output") for one in TEXT),
+        Argument(("--format", "-F"), f"for people, or as data (default: {forms[0]})", form, OUTPUT),
+        Argument(("--color",), "auto: on a terminal, unless NO_COLOR is set (default)", color, OUTPUT),
+        *TEXT,
     )
 
 

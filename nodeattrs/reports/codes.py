@@ -14,13 +14,9 @@ from nodeattrs.reports.screen import Screen, in_columns
 _HEAD = """\
 # Codes
 
-On this page you find what a code means and what to do about it. `nodeattrs codes NA1203` prints the same, with an
-example; `nodeattrs codes NA12` prints a list.
-
-Every error, warning and finding has a code. It stands behind the sentence; in JSON it is `code`, in Python
-`error.code`. A code never changes its meaning, and one that goes away is not given again.
-
-The package declares the codes beside the errors. `python -m nodeattrs.reports.codes > docs/codes.md` writes this page.
+After this page you know what a code means and what to do about it. `nodeattrs codes NA1203` prints the same, with an
+example; `nodeattrs codes NA12` prints a list. A code never changes its meaning, and one that goes away is not given
+again. `python -m nodeattrs.reports.codes > docs/codes.md` writes this page.
 """
 
 
@@ -62,7 +58,7 @@ def page() -> str:
 
 def _rooms() -> Iterator[str]:
     for room, entries in groupby(codes().values(), lambda one: one.room):
-        yield f"## {room}\n\n|code|name|cause|way out|\n|---|---|---|---|"
+        yield f"## {room}\n\n|code|cause|way out|\n|---|---|---|"
         yield from map(_row, entries)
         yield ""
 
@@ -70,7 +66,7 @@ def _rooms() -> Iterator[str]:
 def _row(one: Code) -> str:
     names = ", ".join(f"`{name}`" for name in one.names)
     texts = (text.replace("|", "\\|") for text in (one.cause, one.way_out))
-    return "|".join(["", f'<a id="{one.code.lower()}"></a>{one.code}', names, *texts, ""])
+    return "|".join(["", f'<a id="{one.code.lower()}"></a>{one.code}<br>{names}', *texts, ""])
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ TOP: Mapping[str, Command] = {
         _overview,
     ),
     "why": Command(
-        "name the file and line that set a value, and what it overrode, in every dialect",
+        "name the line that set a value, and what it overrode",
         "Name the file and line that set a value, what it overrides and the rule, in every dialect that a folder "
         "has, installed packages included. Subjects with the same reasons stand together. No code of the "
         "repository runs, unless --run-code says so.",
@@ -104,7 +104,7 @@ TOP: Mapping[str, Command] = {
         _why,
     ),
     "where": Command(
-        "name the subjects on which a line wins, and what overrides it elsewhere",
+        "name where a line wins, and what overrides it elsewhere",
         "Name what a line of a file sets, on which nodes, hosts or sets that is read, and who overrides it elsewhere. "
         "Of a file all of its lines; with --key all lines that set a key. No code of the repository runs, unless "
         "--run-code says so.",

@@ -93,10 +93,10 @@ def write_and_read(rounds: int) -> Iterator[Figure]:
 def reading(rounds: int) -> Iterator[Figure]:
     node = workloads.loaded(workloads.merge_input())
     warm, plain = seconds_each(*_each(workloads.read_ten, [node, node.to_dict()]), rounds=rounds)
-    yield Figure("warm read node[a][b][c][d]", warm / plain, "times", 4.0, "a plain nested dict")
+    yield Figure("warm read `node[a][b][c][d]`", warm / plain, "times", 4.0, "a plain nested dict")
     plain, at_once = seconds_each(*workloads.hot_reads(node), rounds=rounds)
-    yield Figure("warm read node[a, b, c, d]", at_once / plain, "times", 2.0, "a plain nested dict")
-    yield _micro("warm read node[a][b][c][d]", warm / 10, chef=_micro_text(1 / 153_899))
+    yield Figure("warm read `node[a, b, c, d]`", at_once / plain, "times", 2.0, "a plain nested dict")
+    yield _micro("warm read `node[a][b][c][d]`", warm / 10, chef=_micro_text(1 / 153_899))
     written, _ = workloads.life(provenance=True)
     path = tuple(workloads.hot_path())
     (explained,) = seconds_each(once(lambda: written.explain(path)), rounds=rounds)

@@ -21,6 +21,7 @@ ALLOWED = {
     ("cli/complete.py", "argparse._AppendAction"): "argparse has no public name for the kinds of its options",
     ("cli/complete.py", "argparse._SubParsersAction"): "",
     ("cli/completion.py", "argparse._SubParsersAction"): "",
+    ("cli/help.py", "argparse._MutuallyExclusiveGroup"): "",
     ("cli/manual.py", "argparse._SubParsersAction"): "",
     ("cli/options.py", "argparse._ActionsContainer"): "",
     ("cli/program.py", "argparse._SubParsersAction"): "",

@@ -21,7 +21,7 @@ class Ansible(Dialect):
     option = Option("--inventory", "SOURCE", "of Ansible (default: that of ansible.cfg)")
     command = "ansible"
     project = ("ansible.cfg", "group_vars", "host_vars", "roles")
-    summary = "name the file and line that set a variable of an Ansible host"
+    summary = "name the line that set a variable of an Ansible host"
     description = (
         "Read inventories, group_vars, host_vars, playbooks and roles of Ansible as they are, without running "
         "anything: what a\nhost has, at which of the 22 precedence levels each value was set, and why the others lost. "

@@ -23,20 +23,20 @@ class Chef(Dialect):
     tops: ClassVar[Mapping[str, str]] = {
         "run": "compute the attributes of nodes and save the result",
         "show": "show the attributes of a node",
-        "explain": "name the file and line that set a value, and what it overrode",
-        "facts": "show the facts of this machine, of a platform, or those in a file",
+        "explain": "name the line that set a value of a node",
+        "facts": "show facts of this machine, a platform or a file",
         "shell": "open a Python prompt with a node",
         "role": "show what a role sets",
         "environment": "show what an environment sets",
-        "catalog": "what recipes declare: list, order, cycles, why, compare, apply",
+        "catalog": "list, order, compare and apply what recipes declare",
         "history": "list the revisions of a node",
-        "diff": "compare two nodes or revisions, with the line that set each side",
-        "matrix": "print the values of an attribute on many nodes, each with its lines and nodes",
+        "diff": "compare nodes or revisions, with the line of each side",
+        "matrix": "print the values of an attribute on many nodes",
         "search": "search saved nodes by their attributes",
         "status": "show the last run of each node: age and result",
-        "node": "set or remove a stored normal attribute, or go back to an older revision",
+        "node": "set or remove a stored attribute, or restore a revision",
         "store": "check, prune, export, import or copy the store",
-        "fleet": "compute many nodes on all processors and save the results",
+        "fleet": "compute and save many nodes on all processors",
     }
 
     def open(self, side: Side, request: Request) -> Opened:

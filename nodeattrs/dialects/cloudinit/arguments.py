@@ -22,30 +22,29 @@ from nodeattrs.formats.documents import standard_input
 
 FILES = Argument(
     ("files",),
-    "user-data of any kind, in order: files, folders, a plan or state of Terraform as JSON, a secret of Cluster API; "
-    "- is standard input",
+    "user-data of any kind, in order; - is stdin",
     {"metavar": "FILE", "nargs": "+"},
 )
 MACHINE = (
     Argument(("--resource",), "of several machines in one file this one", {"metavar": "ADDRESS"}),
     Argument(
         ("--input-form",),
-        "what the files are (default: as their shape says)",
+        "what the files are (default: by their shape)",
         {"choices": FORM_NAMES, "metavar": "FORM"},
     ),
     Argument(("--launch-index",), "keep the parts for this launch index", {"metavar": "N", "type": int}),
-    Argument(("--include-root",), "follow #include in this folder only (default: list them)", {"metavar": "DIR"}),
+    Argument(("--include-root",), "follow #include in this folder only", {"metavar": "DIR"}),
 )
 
 _LAYERS = {
-    "extra": "a further configuration file, stronger than all; may be repeated, the first one strongest",
+    "extra": "a further file, stronger than all; repeatable",
     "env": "the file that the environment names",
     "vendor2": "vendor-data 2",
     "vendor": "vendor-data",
     "datasource": "the config of the data source",
     "cmdline": "the kernel command line, as /proc/cmdline has it",
     "runtime": "the runtime configuration file",
-    "builtin": "the built-in values; a release, such as 26.2, stands for its own",
+    "builtin": "built-in values, or a release such as 26.2",
 }
 _BESIDE = "layers beside user-data"
 MERGING = (
@@ -57,24 +56,23 @@ MERGING = (
     ),
     Argument(
         ("--how",),
-        "what if every part had this definition: append, prepend, replace, deep, or list(...)+dict(...)",
+        "what if every part had it: append, prepend, replace, deep, or list(...)+dict(...)",
         {"metavar": "DEFINITION"},
         "merging",
     ),
     Argument(
         ("--cloud-init",),
-        "the release whose rules apply (default: 26.2)",
-        {"choices": ("22.4", "23.1", "23.4", "24.1", "26.2"), "default": "26.2"},
+        "22.4, 23.1, 23.4, 24.1 or 26.2 (default)",
+        {"choices": ("22.4", "23.1", "23.4", "24.1", "26.2"), "default": "26.2", "metavar": "RELEASE"},
         "merging",
     ),
     Argument(
         ("--instance-data",),
-        "what templates are rendered with: instance-data-sensitive.json of a machine, or what `cloud-init query --all` "
-        "prints (default: a template is an unknown layer)",
+        "instance data for templates: of a machine, or the output of `cloud-init query --all`",
         {"metavar": "FILE"},
         "merging",
     ),
-    Argument(("--confd",), "a cloud.cfg with its cloud.cfg.d, or a folder of *.cfg", {"metavar": "FILE"}, _BESIDE),
+    Argument(("--confd",), "a cloud.cfg, or a folder of *.cfg", {"metavar": "FILE"}, _BESIDE),
     *(Argument((f"--{one}",), text, {"metavar": "FILE", "action": "append"}, _BESIDE) for one, text in _LAYERS.items()),
 )
 

@@ -31,7 +31,7 @@ _WHAT = "what is checked"
 ARGUMENTS = (
     Argument(
         ("--each",),
-        "each file for itself, as for a pre-commit hook, and each machine of a plan",
+        "each file, and each machine of a plan, alone",
         {"action": "store_true"},
         _WHAT,
         "way",
@@ -39,13 +39,13 @@ ARGUMENTS = (
     Argument(("--together",), "all files as those of one machine (default)", {"action": "store_true"}, _WHAT, "way"),
     Argument(
         ("--schema",),
-        "also what cloud-init's JSON schema says: its file, the folder of a cloud-init, or the word installed",
+        "cloud-init's JSON schema: its file, the folder of a cloud-init, or the word installed",
         {"metavar": "FILE"},
         _WHAT,
     ),
     Argument(
         ("--cloud",),
-        "whose limit of size counts (default: a note past the smallest one, that of aws)",
+        "whose limit of size counts (default: a note)",
         {"choices": ("aws", "azure", "digitalocean", "gcp", "hetzner", "openstack", "oracle")},
         _WHAT,
     ),

@@ -17,7 +17,7 @@ class CloudInit(Dialect):
     name = "cloud-init"
     noun = "set"
     command = "cloud-config"
-    summary = "merge and check cloud-init user-data offline, and explain values"
+    summary = "merge, check and explain cloud-init user-data offline"
     description = (
         "Merge cloud-init user-data as cloud-init does, without a machine, without root and without a network:\n"
         "any mix of cloud-config, MIME, gzip, archives and JSON patches, with conf.d folders and vendor-data."

@@ -230,7 +230,7 @@ COMMANDS: Mapping[str, Command] = {
         ),
         {
             0: "done",
-            1: "could not be",
+            1: "an error",
             2: "not understood",
             5: "done, and a layer cannot be read or a value is encrypted",
         },

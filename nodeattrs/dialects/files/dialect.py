@@ -16,7 +16,7 @@ class Files(Dialect):
     name = "folds"
     noun = "fold"
     command = "fold"
-    summary = "merge config files, and name the file and line of each value"
+    summary = "merge config files, and name the line of each value"
     description = (
         "Lay files over each other, the weakest first, and print the merged tree, as YAML or as --format says. Files\n"
         "are YAML, JSON, TOML, .env, .ini or .properties; folders stand for their files by name, quoted patterns for\n"

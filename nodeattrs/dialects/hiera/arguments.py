@@ -28,67 +28,69 @@ KEYS = Argument(("keys",), "such as ntp::servers or users.bob.uid", {"metavar": 
 
 _DATA = "where the data is"
 _TREE = (
-    Argument(("--hiera",), "a hiera.yaml, or a folder with one (default: ./hiera.yaml)", {"metavar": "PLACE"}, _DATA),
+    Argument(("--hiera",), "a hiera.yaml or its folder (default: ./hiera.yaml)", {"metavar": "PLACE"}, _DATA),
     Argument(("--environmentpath",), "a folder with a folder for each environment", {"metavar": "DIR"}, _DATA),
     Argument(("--hiera-config", "--hiera_config"), "the hiera.yaml of the global layer", _FILE, _DATA),
     Argument(("--modulepath",), "a folder with modules; repeatable", {"metavar": "DIR", **_MANY}, _DATA),
     Argument(("--basemodulepath",), "what $basemodulepath is; repeatable", {"metavar": "DIR", **_MANY}, _DATA),
     Argument(
         ("--puppet-conf", "--confdir"),
-        "a puppet.conf or its folder: where data and modules are",
+        "a puppet.conf or its folder",
         {"metavar": "PLACE"},
         _DATA,
     ),
     Argument(("--skip-level",), "leave a level out; repeatable", {"metavar": "NAME", **_MANY}, _DATA),
 )
 _DECRYPTION = (
-    Argument(("--decrypt",), "decrypt eyaml with the keys that hiera.yaml names", FLAG, _DATA),
+    Argument(("--decrypt",), "decrypt eyaml with the keys of hiera.yaml", FLAG, _DATA),
     Argument(("--eyaml-private-key",), "decrypt eyaml; the private key, in PEM", _FILE, _DATA),
     Argument(("--eyaml-public-key",), "decrypt eyaml; the public key, in PEM", _FILE, _DATA),
 )
 _CARE = (
     Argument(
         ("--puppet-version",),
-        "whose rules hold, 7 or 8 (default: puppet_version of nodeattrs.toml, or 8)",
+        "whose rules hold (default: nodeattrs.toml, or 8)",
         {"choices": ("7", "8")},
         _DATA,
     ),
     Argument(("--documented",), "strategies follow the documentation, not Puppet", FLAG, _DATA),
-    Argument(("--strict",), "warnings, and levels that cannot be read, are errors", FLAG, _DATA),
+    Argument(("--strict",), "warnings and unreadable levels are errors", FLAG, _DATA),
 )
 
-_ASKS = "who asks"
+_ASKS = "the node"
 NODE = Argument(
     ("--node",), "its name; may be repeated with a folder of facts", {"metavar": "NAME", "action": "append"}, _ASKS
 )
-ENVIRONMENT = Argument(("--environment", "-E"), "(default: that of --enc, or production)", {"metavar": "NAME"}, _ASKS)
+ENVIRONMENT = Argument(
+    ("--environment", "-E"), "its environment (default: of --enc, or production)", {"metavar": "NAME"}, _ASKS
+)
 FACTS = (
     Argument(
         ("--facts",),
-        "facts in JSON or YAML, an answer of PuppetDB, or a folder with NODE.json or NODE.yaml; - is stdin",
+        "facts of a node or of PuppetDB, or a folder of NODE.json or NODE.yaml; - is stdin",
         {"metavar": "PLACE"},
         _ASKS,
     ),
     Argument(("--set",), "a variable of the node; VALUE is JSON or text", {"metavar": "PATH=VALUE", **_MANY}, _ASKS),
-    Argument(("--trusted",), "trusted facts in JSON or YAML, over those of the name", _FILE, _ASKS),
-    Argument(("--enc",), "the YAML answer of a classifier; or the program itself, with --run-code", _FILE, _ASKS),
+    Argument(("--trusted",), "trusted facts in JSON or YAML", _FILE, _ASKS),
+    Argument(("--enc",), "YAML of a classifier; with --run-code a program", _FILE, _ASKS),
 )
 _ANY_NODE = (*_TREE, *_CARE, ENVIRONMENT, *FACTS)
 NODES = (*_ANY_NODE, NODE)
 CLEAR_NODES = (*NODES, *_DECRYPTION)
 
-_VALUES = "how values become one"
+_VALUES = "the merge"
 MERGING = (
     Argument(("--compile",), "", FLAG, _VALUES),
-    Argument(("--merge",), "first, unique, hash or deep; goes before lookup_options", {"metavar": "STRATEGY"}, _VALUES),
+    Argument(("--merge",), "first, unique, hash, deep; over lookup_options", {"metavar": "STRATEGY"}, _VALUES),
     Argument(
-        ("--knock-out-prefix",), "with --merge deep: what marks a value to be removed", {"metavar": "PREFIX"}, _VALUES
+        ("--knock-out-prefix",), "with --merge deep: the mark of values to remove", {"metavar": "PREFIX"}, _VALUES
     ),
     Argument(("--sort-merged-arrays",), "with --merge deep: sort merged lists", FLAG, _VALUES),
-    Argument(("--merge-hash-arrays",), "with --merge deep: merge maps in lists by position", FLAG, _VALUES),
+    Argument(("--merge-hash-arrays",), "with --merge deep: merge lists by position", FLAG, _VALUES),
 )
 ONE_VALUE = (
-    Argument(("--type",), "what the value has to be, such as 'Array[String]'", {"metavar": "TYPE"}, _VALUES),
+    Argument(("--type",), "the type of the value, such as 'Array[String]'", {"metavar": "TYPE"}, _VALUES),
     Argument(("--default",), "the answer where nothing has the key", {"metavar": "TEXT"}, _VALUES),
 )
 SIDES = (

@@ -50,7 +50,7 @@ _EXITS = {0: "done", 1: "failed", 2: "usage", 3: "no such key", 4: "wrong type",
 
 _RENDER = Argument(
     ("--render-as",),
-    "the bare value or explanation, as `puppet lookup` prints it",
+    "print as `puppet lookup` does",
     {"choices": ("s", "json", "yaml")},
 )
 
@@ -302,7 +302,7 @@ COMMANDS: Mapping[str, Command] = {
         _lookup,
         [
             KEYS,
-            Argument(("--explain",), "say why instead, as `nodeattrs hiera explain` does", FLAG),
+            Argument(("--explain",), "explain instead, as `nodeattrs hiera explain`", FLAG),
             Argument(("--explain-options",), "explain lookup_options instead", FLAG),
             *CLEAR_NODES,
             *MERGING,

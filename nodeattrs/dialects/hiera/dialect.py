@@ -23,7 +23,7 @@ class Hiera(Dialect):
     facts_choose_files = True
     command = "hiera"
     found_upwards = "hiera.yaml"
-    summary = "look keys up as Puppet does, with the file and line of each value"
+    summary = "look keys up as Puppet does, with the line of each value"
     description = (
         "Ask layers of Hiera 5 data, for one node or for all of a folder of facts. The tree is hiera.yaml\n"
         "here, or what --hiera or --environmentpath name."

@@ -12,7 +12,7 @@ def facts_of(what: str, default: str) -> tuple[Argument, Argument]:
         Argument(("--facts",), f"{what} (default: {default})", {"metavar": "PLACE"}, choice="facts"),
         Argument(
             ("--platform",),
-            "the facts of a platform instead: debian-12, or what `[facts] fauxhai` in nodeattrs.toml has",
+            "facts of a platform instead, such as debian-12",
             {"metavar": "NAME"},
             choice="facts",
         ),
@@ -25,13 +25,11 @@ APPLYING = (
         ("--root",), "the folder that stands for / (default: /)", {"metavar": "DIR", "default": "/"}, group="applying"
     ),
     Argument(("--backups",), "keep what files held before they were replaced", {"metavar": "DIR"}, group="applying"),
-    Argument(
-        ("--report",), "the report (default: .nodeattrs/reports/NODE.jsonl)", {"metavar": "FILE"}, group="applying"
-    ),
+    Argument(("--report",), "the report (default: in .nodeattrs/reports)", {"metavar": "FILE"}, group="applying"),
     Argument(("--no-diff",), "do not show how files differ", {"action": "store_true"}, group="applying"),
     Argument(
         ("--documented",),
-        "by the letter of the language page, where Puppet differs from it",
+        "follow the language page where Puppet differs",
         {"action": "store_true"},
         group="applying",
     ),
@@ -42,20 +40,20 @@ APPLYING = (
 RUN = (
     Argument(
         ("--run-list",),
-        'such as "role[web],recipe[app::db]"; may be repeated (default: what the node has)',
+        'such as "role[web],recipe[app::db]"; repeatable',
         {"metavar": "ITEMS", "action": "append"},
     ),
     Argument(
         ("--override-run-list", "-o"),
-        "run these items instead, this once: the node keeps its run list, and nothing is saved",
+        "run these items once, and save nothing",
         {"metavar": "ITEMS", "action": "append"},
     ),
     Argument(("--environment", "-E"), "the node's environment from now on", {"metavar": "NAME"}),
-    *facts_of("what ohai or facter --json wrote, or a directory with NODE.json in it", "ask this machine"),
+    *facts_of("from ohai or facter --json, or a folder of NODE.json", "ask this machine"),
     Argument(("--json-attributes", "-j"), "attributes, and a run_list, for this node", {"metavar": "FILE"}),
     Argument(
         ("--policy-name",),
-        "a policy of the repository, or the file that locks it",
+        "a policy of the repository, or its lock file",
         {"dest": "policy", "metavar": "NAME"},
     ),
     Argument(("--policy-group",), "of the policy: whose attributes are hoisted", {"metavar": "NAME"}),
@@ -63,12 +61,12 @@ RUN = (
     Argument(("--secret-file",), "with the secret of encrypted data bags", {"metavar": "FILE"}),
     Argument(
         ("--roles-only",),
-        "roles and environments alone: no cookbook is read or has to be there",
+        "read no cookbook, only roles and environments",
         {"action": "store_true"},
     ),
     Argument(
         ("--cookbook-path",),
-        "a further folder with cookbooks, such as ~/.berkshelf/cookbooks; may be repeated",
+        "a further folder with cookbooks; repeatable",
         {"metavar": "DIR", "action": "append"},
     ),
     *RUBY,

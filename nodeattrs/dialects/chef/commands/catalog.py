@@ -259,10 +259,19 @@ def _run(question: Question) -> Run:
     return run
 
 
+_NODE = "--repo cookbooks_example --node web1 --facts cookbooks_example/facts"
+"""The end of examples that run at the top of a checkout."""
+
+
 def _command(
-    summary: str, act: Callable[[Question], Output], arguments: Sequence[Argument], shared: Sequence[str] = ()
+    summary: str,
+    act: Callable[[Question], Output],
+    arguments: Sequence[Argument],
+    shared: Sequence[str] = (),
+    *,
+    example: str,
 ) -> Command:
-    return Command(summary, "", arguments, (), {}, partial(_perform, act), shared)
+    return Command(summary, "", arguments, (example,), {}, partial(_perform, act), shared)
 
 
 _COMMANDS = {
@@ -271,6 +280,7 @@ _COMMANDS = {
         _check,
         (*_SOURCE, _DOCUMENTED),
         ("checking",),
+        example=f"check {_NODE}",
     ),
     "list": _command(
         "list the resources in the order in which they were declared, recipes in Ruby included",
@@ -284,6 +294,7 @@ _COMMANDS = {
             ),
             *output(),
         ),
+        example=f"list {_NODE}",
     ),
     "order": _command(
         "list the resources in the order in which they are visited",
@@ -298,6 +309,7 @@ _COMMANDS = {
             ),
             *output(),
         ),
+        example=f"order {_NODE}",
     ),
     "graph": _command(
         "draw the relationships",
@@ -312,6 +324,7 @@ _COMMANDS = {
             ),
             *output(),
         ),
+        example=f"graph --as mermaid {_NODE}",
     ),
     "why": _command(
         "say why one resource comes before another",
@@ -323,16 +336,19 @@ _COMMANDS = {
             _DOCUMENTED,
             *output(),
         ),
+        example="why 'File[/etc/ntp.conf]' 'Service[ntpd]' --from catalog.json",
     ),
     "explain": _command(
-        "say where a resource was declared, what relates it, and who set the attributes that its line read",
+        "name the line that declared a resource, its relations, and the lines that set what its line read",
         _explain,
         (_RESOURCE, *_SOURCE, _DOCUMENTED, *output()),
+        example="explain 'File[/etc/ntp.conf]' --from catalog.json",
     ),
     "impact": _command(
         "say what refreshes if a resource changes, and what is skipped if it fails",
         _impact,
         (_RESOURCE, *_SOURCE, _DOCUMENTED, *output()),
+        example="impact 'File[/etc/ntp.conf]' --from catalog.json",
     ),
     "diff": Command(
         "compare two catalogs: resources, parameters, order",
@@ -354,11 +370,16 @@ _COMMANDS = {
             *RUN_CODE,
             *output(also=("markdown",)),
         ),
-        (),
+        ("diff before.json after.json",),
         {},
         _diff,
         (),
     ),
-    "apply": _command("bring every resource into its state", _apply, (*_SOURCE, *APPLYING, *output())),
+    "apply": _command(
+        "bring every resource into its state",
+        _apply,
+        (*_SOURCE, *APPLYING, *output()),
+        example=f"apply --noop --root scratch {_NODE}",
+    ),
 }
 COMMANDS = {"catalog": Group("", _DESCRIPTION, _EXAMPLES, _COMMANDS)}

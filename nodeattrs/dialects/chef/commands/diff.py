@@ -26,7 +26,7 @@ _EXAMPLES = (
 )
 _EXITS = {
     0: "compared",
-    1: "could not be",
+    1: "an error",
     2: "not understood",
     5: "compared, and an unknown layer may override something",
 }

@@ -21,11 +21,9 @@ if TYPE_CHECKING:
     from nodeattrs.dialects.chef.run.run import Run
 
 _DESCRIPTION = """\
-Name who set a value and where, what it overrode and by which rule, which element of a list came
-from whom, and what was set before. From what was saved, or with --repo from a run made now;
-then also what the line of a cookbook that set the value read: attributes and lookups. Where the
-value comes from another line than the one that set it, that line is named: the one to edit.
-Of a path that is not set: who sets it on other nodes, and what this node lacks."""
+Name the file and line that set a value, what it overrode and by which rule, and what was set before.
+Also name the line to edit, where the value comes from another line. Saved nodes are read; with --repo
+the node is run. For a path that is not set: the lines that set it on other nodes, and what this node lacks."""
 _EXAMPLES = (
     "explain web1 app.workers",
     "explain web1 apache2.listen_ports --format json",
@@ -34,7 +32,7 @@ _EXAMPLES = (
 )
 _EXITS = {
     0: "explained",
-    1: "could not be",
+    1: "not set, or an error",
     2: "not understood",
     5: "explained, and an unknown layer may override it",
 }
@@ -44,8 +42,8 @@ _ARGUMENTS = (
     Argument(("node",), "its name", {"metavar": "NODE"}),
     Argument(("path",), 'such as apache2.listen_ports.0; "(root)" is all of it', {"metavar": "PATH"}),
     Argument(("--repo",), "run the node of this repository, and save nothing", {"metavar": "DIR"}),
-    Argument(("--because",), "with --repo: also the lines that decided who was asked", {"action": "store_true"}),
-    Argument(("--git",), "with --repo: also who changed the lines last, and when", {"action": "store_true"}),
+    Argument(("--because",), "with --repo: also the lines that chose the layers", {"action": "store_true"}),
+    Argument(("--git",), "with --repo: also the last commit of each line", {"action": "store_true"}),
     *RUN,
     *STORE,
     *AT,

@@ -33,12 +33,10 @@ from nodeattrs.store.search import parse_query
 from nodeattrs.workers.batches import opened
 
 _DESCRIPTION = """\
-Run every node that nodes/ describes or the store keeps, several at a time, and save the result of
-each, as `nodeattrs run` does; resources are not applied. Failures are reported at the end and stop
-no other node. A node without a file in --facts has the facts of its last run. Ctrl-C lets the nodes that
-are running finish, reports what was done, and how to go on with --since. On other machines the
-work is done with --executor: each worker has the same repository at the same place, which is
-looked at, or is sent it with --ship; the store is one that all of them reach."""
+Run every node of nodes/ and of the store, several at a time, and save each result. Resources are not applied.
+A node without a file in --facts has the facts of its last run. Failures are reported at the end and stop no
+other node. After Ctrl-C running nodes finish, and the command for the rest is printed. --executor runs nodes
+on other machines (docs/cluster.md)."""
 _EXAMPLES = (
     "fleet resolve --repo cookbooks_example --facts cookbooks_example/facts",
     "fleet resolve --repo . --query role:web --jobs 4",
@@ -66,8 +64,8 @@ _ARGUMENTS = (
     ),
     Argument(
         ("--executor",),
-        "who does the work: process, thread, dask:tcp://HOST:8786, or MODULE:CALLABLE, which makes any other "
-        "executor of concurrent.futures (default: process)",
+        "process (default), thread, dask:tcp://HOST:8786, or MODULE:CALLABLE, which makes another executor of "
+        "concurrent.futures",
         {"metavar": "WHO", "default": "process"},
     ),
     Argument(("--ship",), "send the repository and the facts to the workers", {"action": "store_true"}),
@@ -76,7 +74,7 @@ _ARGUMENTS = (
         "run and report, and save nothing",
         {"action": "store_true"},
     ),
-    Argument(("--force",), "save even over a revision that another process saved meanwhile", {"action": "store_true"}),
+    Argument(("--force",), "save over a newer revision of another process", {"action": "store_true"}),
     *RUBY,
     *STORE,
     *output(),

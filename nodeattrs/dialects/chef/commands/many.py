@@ -24,25 +24,21 @@ def going_on(jobs: str = "", since: str = "") -> tuple[Argument, Argument]:
     return (
         Argument(
             ("--jobs",),
-            f"how many nodes at a time, in so many processes; 1 is this process alone{jobs} "
-            "(default: one for each processor, and this process alone for a few nodes)",
+            f"how many processes{jobs} (default: one for each processor; none for a few nodes)",
             {"metavar": "N", "type": int},
         ),
         Argument(
             ("--since",),
-            f"go on where an earlier call was interrupted{since}: skip nodes whose last run went well and was "
-            "at TIME or later; in UTC, such as 2030-01-31T12:00Z",
+            f"skip nodes{since} whose last run was good and at TIME (UTC) or later",
             {"metavar": "TIME"},
         ),
     )
 
 
-NEW = Argument(
-    ("--new",), "save a node of --node that neither nodes/, the store nor facts know by name", {"action": "store_true"}
-)
+NEW = Argument(("--new",), "save a node of --node whose name is not known", {"action": "store_true"})
 EXPORT = Argument(
     ("--export",),
-    "after saving, write the files of the changed nodes to this folder, as `nodeattrs store export --to` does",
+    "also write files of changed nodes to this folder",
     {"metavar": "DIR"},
 )
 

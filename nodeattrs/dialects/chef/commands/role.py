@@ -54,7 +54,9 @@ def _show(kind: str, fields: tuple[str, ...], question: Question) -> Output:
 
 
 def _group(kind: str, description: str, examples: Sequence[str], fields: tuple[str, ...]) -> Group:
-    show = Command(f"show one {kind}", "", _SHOWING, (), {}, partial(_show, kind, fields), ())
+    show = Command(
+        f"show one {kind}", "", _SHOWING, (examples[0].partition(" ")[2],), {}, partial(_show, kind, fields), ()
+    )
     return Group("", description, examples, {"show": show})
 
 

@@ -49,10 +49,9 @@ from nodeattrs.reports.screen import printable
 from nodeattrs.workers.batches import jobs_for
 
 _DESCRIPTION = """\
-Run nodes: facts, roles and environment, attribute files, recipes, in Chef's order. Normal
-attributes come from the last run. The result is saved as a new revision, with the origin
-of each value, all of it or nothing. Of several nodes, one that fails does not keep the others from
-running; the exit code is then 1. What resources describe is only touched with --apply."""
+Run nodes in Chef's order: facts, roles and environment, attribute files, recipes. Save the result as a
+new revision, with the origin of each value. Normal attributes come from the last run. Of several nodes,
+one that fails does not stop the others; the exit code is then 1. Only --apply changes the machine."""
 _EXAMPLES = (
     "run --repo cookbooks_example --node web1 --facts cookbooks_example/facts/web1.json",
     "run --repo cookbooks_example --all --facts cookbooks_example/facts",
@@ -66,13 +65,11 @@ _ARGUMENTS = (
     Argument(("--repo",), REPO_HELP, {"metavar": "DIR"}),
     Argument(
         ("--node",),
-        "may be repeated (default: as Chef's configuration says, else the fqdn of the facts)",
+        "a node; repeatable (default: this machine's)",
         {"metavar": "NAME", "action": "append"},
         choice="which",
     ),
-    Argument(
-        ("--all",), "every node that nodes/ of the repository describes", {"action": "store_true"}, choice="which"
-    ),
+    Argument(("--all",), "every node that nodes/ describes", {"action": "store_true"}, choice="which"),
     Argument(
         ("--quiet", "-q"),
         "one line for each node, and what is wrong",
@@ -83,16 +80,16 @@ _ARGUMENTS = (
         "run and report, and save nothing",
         {"action": "store_true"},
     ),
-    Argument(("--apply",), "bring the resources of the recipes into their state, then save", {"action": "store_true"}),
+    Argument(("--apply",), "apply the resources of the recipes, then save", {"action": "store_true"}),
     Argument(("--strict",), "refuse a run with a cookbook that is not there", {"action": "store_true"}),
-    Argument(("--force",), "save even over a revision that another process saved meanwhile", {"action": "store_true"}),
+    Argument(("--force",), "save over a newer revision of another process", {"action": "store_true"}),
     *RUN,
     *STORE,
     *APPLYING,
     *output(),
     EXPORT,
     NEW,
-    *going_on(", as it always is with --apply and --noop", " (with --all)"),
+    *going_on("", " of --all"),
 )
 
 

@@ -14,8 +14,8 @@ from nodeattrs.reports.show import ShownNode, ShownSlots, part_of, winner_of
 from nodeattrs.reports.values import unread_at
 
 _DESCRIPTION = """\
-Show what is read on a node, as it was saved, or with --repo as a run would make it now;
-or what single slots say, each for itself."""
+Print the attributes of a saved node, or with --repo of a run that is made now and not saved.
+--level and --slot print single slots."""
 _EXAMPLES = (
     "show web1",
     "show web1 apache2 --origins",
@@ -25,7 +25,7 @@ _EXAMPLES = (
 )
 _EXITS = {
     0: "shown",
-    1: "could not be",
+    1: "not set, or an error",
     2: "not understood",
     5: "shown, and an unknown layer may override something of it",
 }
@@ -34,7 +34,7 @@ _EXITS = {
 _ARGUMENTS = (
     Argument(("node",), "its name", {"metavar": "NODE"}),
     Argument(("path",), "only what is there (default: all)", {"metavar": "PATH", "nargs": "?"}),
-    Argument(("--origins",), "beside each leaf, who set it and where", {"action": "store_true"}),
+    Argument(("--origins",), "print the line that set each leaf beside it", {"action": "store_true"}),
     Argument(
         ("--winners",), "a row an attribute: its value, slot and line, and what it overrides", {"action": "store_true"}
     ),

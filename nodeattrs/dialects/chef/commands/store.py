@@ -21,20 +21,13 @@ from nodeattrs.store.engines.texts import text_budget
 from nodeattrs.store.folders import export_nodes, read_folder
 
 _DESCRIPTION = """\
-check:    read everything, and say what is damaged
+check:    read everything, and name what is damaged
 prune:    forget all but the latest revisions of each node: --keep N
-export:   write nodes to stdout as JSON Lines: Chef's node JSON, or with --snapshots every revision,
-          with slots, origins and notes (--latest: only the latest one of each node).
-          With --to DIR write NODE.json (as `knife node show NODE -F json -l` prints it) and
-          NODE.snapshot.json (slots and origins) for each node, and only the files that change; with
-          --history also all revisions. Without --node, files of nodes that the store no longer has are
-          removed, if an export wrote them and they are unedited; other files stay
-import:   save the nodes of a FILE: JSON Lines from export, or one node as Chef writes it; - is stdin.
-          A revision of an export keeps its number, its time and who made it. A folder is read too: one
-          that export --to wrote, or nodes/ of a Chef repository
-copy:     copy all revisions of all nodes into the store at --to PLACE, which is made if it does not exist;
-          --compression zstd makes one that compresses with zstd (extra "fast"). Run an interrupted copy again:
-          it goes on where it stopped"""
+export:   write nodes to stdout as JSON Lines, with --snapshots every revision; with --to DIR as files
+import:   save the nodes of a FILE or folder from export, or as Chef writes them; - is stdin
+copy:     copy all revisions of all nodes into the store at --to PLACE
+
+docs/stores.md, Maintenance, has each of them in detail."""
 _EXAMPLES = (
     "store check",
     "store prune --keep 30",
