@@ -28,8 +28,8 @@ from nodeattrs.bindings import (
     site_from_document,
     to_data,
 )
-from nodeattrs.dialects.bindings.forms.language import grammar
-from nodeattrs.dialects.bindings.forms.language.grammar import parser
+from nodeattrs.dialects.bindings.forms.language import text as grammar
+from nodeattrs.dialects.bindings.forms.language.text import parser
 from nodeattrs.errors import MissingExtra
 from nodeattrs.formats.documents import parse
 

@@ -14,8 +14,8 @@ from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.tree import parse
 from nodeattrs.core.unread import Unread, unread_in
+from nodeattrs.dialects.bindings.checking import MOST, count_of, findings_of, states_of, title_of
 from nodeattrs.dialects.bindings.codes import MISSING
-from nodeattrs.dialects.bindings.combinations import MOST, count_of, states_of, title_of
 from nodeattrs.dialects.bindings.composition import Composition
 from nodeattrs.dialects.bindings.injector import Injector
 from nodeattrs.dialects.bindings.model.faults import NotBound
@@ -26,7 +26,6 @@ from nodeattrs.dialects.bindings.reports import (
     InjectedValue,
     ListedBindings,
     explained_binding,
-    findings_of,
 )
 from nodeattrs.dialects.bindings.site import site_of
 from nodeattrs.errors import BadUsage, DocumentError, NodeattrsError, NotFound

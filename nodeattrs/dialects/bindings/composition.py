@@ -15,7 +15,8 @@ import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
+from importlib import metadata
 from itertools import groupby, zip_longest
 from typing import Any, NamedTuple
 
@@ -36,8 +37,8 @@ from nodeattrs.dialects.bindings.codes import (
     TWO_FILES,
 )
 from nodeattrs.dialects.bindings.forms.builder import Bindings
-from nodeattrs.dialects.bindings.forms.data import sets_from_document, site_from_document
-from nodeattrs.dialects.bindings.forms.language import parse_sets, parse_site
+from nodeattrs.dialects.bindings.forms.data.kinds import sets_from_document, site_from_document
+from nodeattrs.dialects.bindings.forms.language.reading import parse_sets, parse_site
 from nodeattrs.dialects.bindings.injector import Injector
 from nodeattrs.dialects.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.dialects.bindings.model.items import BindingSet, Inclusion, Item, Parameters, Variables, When
@@ -48,10 +49,51 @@ from nodeattrs.dialects.bindings.model.types import Classes, target_of
 from nodeattrs.dialects.bindings.model.values import taken_in
 from nodeattrs.dialects.bindings.references import Inventory, layer_references, parse_reference
 from nodeattrs.dialects.bindings.resolution import BOUND_PROVIDERS, Layer
-from nodeattrs.dialects.bindings.site_files import ENDINGS, TEXTS, SiteFiles, directories, sets_below
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.formats.documents import Document, parse, read, text_of
 from nodeattrs.formats.encrypted import encrypted_whole
+
+PROVIDERS = "nodeattrs.bindings_providers"
+"""The entry points that provide further schemes: the name is the scheme, the object a `Provider`."""
+
+TEXTS = (".pp", ".bindings")
+ENDINGS = (*TEXTS, ".yaml", ".yml", ".json")
+
+
+class SiteFiles:
+    """What is the same for all nodes of a site: its files as they were read, and what packages offer.
+
+    files:   each with the stamp of its state then; what was wrong with it is kept as an error
+    folders: the files of each, by the names of the sets in them
+    """
+
+    def __init__(self) -> None:
+        self.files: dict[tuple[pathlib.Path, pathlib.Path], tuple[tuple[int, int], Any]] = {}
+        self.folders: dict[pathlib.Path, list[tuple[str, pathlib.Path]]] = {}
+
+    @cached_property
+    def offered(self) -> Mapping[str, Any]:
+        """The entry points of those who provide a scheme."""
+        return {point.name: point for point in metadata.entry_points(group=PROVIDERS)}
+
+
+def sets_below(directory: pathlib.Path, module: str) -> Iterator[tuple[str, pathlib.Path]]:
+    """The name of the set that each file below a folder has, and the file."""
+    for folder, inner, names in os.walk(directory):
+        inner.sort()
+        for path in (pathlib.Path(folder, name) for name in sorted(names) if not name.startswith(".")):
+            if path.suffix in ENDINGS:
+                segments = path.relative_to(directory).with_suffix("").parts
+                yield "::".join((*((module,) if module else ()), *segments)), path
+
+
+def directories(path: pathlib.Path) -> list[str]:
+    """The names of the folders in a folder; none where there is no such folder."""
+    try:
+        return sorted(entry.name for entry in os.scandir(path) if entry.is_dir() and not entry.name.startswith("."))
+    except OSError:
+        return []
+
 
 _CLASSIFIER_SECONDS = 60
 

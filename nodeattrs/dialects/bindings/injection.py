@@ -10,9 +10,8 @@ from nodeattrs.catalog import Catalog, ref_of
 from nodeattrs.contract.folder import Folder
 from nodeattrs.contract.peers import HieraParameters
 from nodeattrs.core.trace import Trace
-from nodeattrs.dialects.bindings.injector import Injector
+from nodeattrs.dialects.bindings.injector import Injector, extended_run_list, fill_parameters
 from nodeattrs.dialects.bindings.model.types import Type, parameter_key
-from nodeattrs.dialects.bindings.parameters import extended_run_list, fill_parameters
 from nodeattrs.dialects.bindings.site import site_of
 from nodeattrs.node.intake import facts_of
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node

@@ -1,51 +1,25 @@
-"""Reports about bindings: what is wrong, what a key is worth and why, what there is, who needs whom.
+"""Reports of the commands: the value of a key, why it has that value, all keys, and which key needs which.
 
-`injector` and `checking` find all of it; here it becomes data and lines.
+The injector answers; here the answer becomes data and lines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.trace import Trace, shown
 from nodeattrs.core.tree import ABSENT, Path, copied, spell
-from nodeattrs.dialects.bindings.combinations import wrongs_of
-from nodeattrs.dialects.bindings.composition import FAULTY
-from nodeattrs.dialects.bindings.edges import Graph
-from nodeattrs.dialects.bindings.explain import Explanation
+from nodeattrs.dialects.bindings.explain import Explanation, Graph
 from nodeattrs.dialects.bindings.injector import Injector
 from nodeattrs.dialects.bindings.model.producers import Constant
 from nodeattrs.dialects.bindings.model.values import texts_of
 from nodeattrs.dialects.bindings.resolution import Declaration
 from nodeattrs.errors import BadKey, BadValue, NoSuchAttribute
-from nodeattrs.kinds import LAYER_IS_UNKNOWN
 from nodeattrs.reports.explain import Explanation as Explained
 from nodeattrs.reports.explain import because, way_to
-from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
-
-
-def findings_of(asked: Iterable[tuple[str, Injector]]) -> Iterator[Finding]:
-    """What is wrong or doubtful about some injectors, each with whom it is for; what many have for the first."""
-    first: dict[Finding, str] = {}
-    for who, injector in asked:
-        for one in wrongs_of(injector, who):
-            first.setdefault(finding_of(one.error, "warning" if one.is_warning else "error"), who)
-        for place in injector.resolution.unknown:
-            if place.value.reason not in FAULTY:  # which is an error already
-                at = place.origin
-                note = Finding(
-                    LAYER_IS_UNKNOWN.entry.code,
-                    "note",
-                    f"{place.value.name} was not read: {place.value.reason}",
-                    at.file,
-                    at.line,
-                )
-                first.setdefault(note, who)
-    for found, who in first.items():
-        yield replace(found, details=(*found.details, f"for {who}")) if who else found
 
 
 def explained_binding(explanation: Explanation, path: Path = (), with_causes: bool = False) -> ExplainedBinding:
