@@ -20,7 +20,7 @@ from nodeattrs.puppet.references import Reference
 
 if TYPE_CHECKING:
     from nodeattrs.dialects.bindings.composition import PROVIDERS, Composition, Provider, Request, read_sets
-    from nodeattrs.dialects.bindings.explain import Edge, Explanation, Graph, graph
+    from nodeattrs.dialects.bindings.explain import Edge, Explanation, Graph
     from nodeattrs.dialects.bindings.forms.builder import Bindings, Block
     from nodeattrs.dialects.bindings.forms.data.kinds import (
         VERSION,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     )
     from nodeattrs.dialects.bindings.forms.language.reading import (
         parse_expression,
-        parse_inject_call,
         parse_items,
         parse_sets,
         parse_site,
@@ -98,14 +97,12 @@ __all__ = [
     "environment_of",
     "extended_run_list",
     "fill_parameters",
-    "graph",
     "kinds_of",
     "layer_references",
     "map_key",
     "named",
     "parameter_key",
     "parse_expression",
-    "parse_inject_call",
     "parse_items",
     "parse_sets",
     "parse_site",
@@ -121,10 +118,10 @@ __all__ = [
 
 _HOMES = {
     "composition": "Composition PROVIDERS Provider Request read_sets",
-    "explain": "Edge Explanation Graph graph",
+    "explain": "Edge Explanation Graph",
     "forms.builder": "Bindings Block",
     "forms.data.kinds": "VERSION schema sets_from_data sets_from_document site_from_document to_data",
-    "forms.language.reading": "parse_expression parse_inject_call parse_items parse_sets parse_site",
+    "forms.language.reading": "parse_expression parse_items parse_sets parse_site",
     "injector": "Filled Handle Injector extended_run_list fill_parameters",
     "model.faults": "BindingError BindingErrors LookupLoop NotBound TypeMismatch kinds_of",
     "model.items": "BindingSet",

@@ -59,7 +59,7 @@ def findings_of(asked: Iterable[tuple[str, Injector]]) -> Iterator[Finding]:
     for who, injector in asked:
         for error in (*injector.faults, *injector.check()):
             first.setdefault(finding_of(error, "error"), who)
-        for warning in injector.warnings:
+        for warning in injector.resolution.warnings:
             first.setdefault(finding_of(warning, "warning"), who)
         for place in injector.resolution.unknown:
             if place.value.reason not in FAULTY:  # which is an error already

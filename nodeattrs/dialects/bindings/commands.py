@@ -194,7 +194,7 @@ def _injector(question: Question) -> Injector:
     """What is wrong with other keys is a warning: the caller asks for one. raises: BindingError"""
     is_strict = "default" in question.arguments and question.arguments["strict"]
     injector = _composition(question).injector(strict=is_strict, lenient=True)
-    question.caller.warn([*injector.faults, *injector.warnings])
+    question.caller.warn([*injector.faults, *injector.resolution.warnings])
     return injector
 
 

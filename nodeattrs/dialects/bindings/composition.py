@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib import metadata
 from itertools import groupby, zip_longest
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs import border, children
 from nodeattrs.core.borders import A_PATH, taking
@@ -63,13 +63,11 @@ ENDINGS = (*TEXTS, ".yaml", ".yml", ".json")
 class SiteFiles:
     """What is the same for all nodes of a site: its files as they were read, and what packages offer.
 
-    files:   each with the stamp of its state then; what was wrong with it is kept as an error
-    folders: the files of each, by the names of the sets in them
+    files: (file, the folder it is shown from) -> the stamp of the file when it was read, and what it says or its error
     """
 
     def __init__(self) -> None:
         self.files: dict[tuple[pathlib.Path, pathlib.Path], tuple[tuple[int, int], Any]] = {}
-        self.folders: dict[pathlib.Path, list[tuple[str, pathlib.Path]]] = {}
 
     @cached_property
     def offered(self) -> Mapping[str, Any]:
@@ -183,7 +181,7 @@ class Composition:
         self._classes = classes if isinstance(classes, Classes) else Classes(classes)
         self._objects = objects
         self._without = frozenset(without)
-        self._known, self._is_alone = (SiteFiles(), True) if known is None else (known, False)
+        self._known = known or SiteFiles()
         self._read_files: set[pathlib.Path] = set()
         self.layers: tuple[Layer, ...] = ()
         self.faults: list[BindingError] = []
@@ -196,8 +194,6 @@ class Composition:
         before = (self.layers, [str(fault) for fault in self.faults], self.state.categories)
         self.faults = []
         self.layers = ()
-        if self._is_alone:
-            self._known.folders.clear()
         try:
             self._compose()
         except (BindingError, DocumentError) as error:
@@ -230,7 +226,7 @@ class Composition:
         site, selected = self._site(self.root, "environments").evaluated(variables)
         # Paths of a site are seen from its root: nothing outside of it is read.
         self.environment = environment_of(
-            site, self._wanted or selected, confdir="/", directories=lambda path: self._inside(path).is_dir()
+            site, self._wanted or selected, confdir="/", is_directory=lambda path: self._inside(path).is_dir()
         )
         name = self.environment.name
         manifest = self._inside(self.environment.manifest)
@@ -259,74 +255,76 @@ class Composition:
     def _read_layers(
         self, layers: Iterable[Mapping[str, Any]], classified: _ClassifierAnswer, request: Request
     ) -> None:
-        assert self.environment is not None
-        confdir = self._files(self._inside(self.environment.bindingsdir), "")
-        modules: dict[str, dict[str, pathlib.Path]] = {}
-        for directory in self.environment.modulepath:
-            for name in directories(self._inside(directory)):
-                modules.setdefault(name, self._files(self._inside(directory) / name / "bindings", name))
+        found = self._set_files()
         bound = [text.partition(":")[0] for layer in layers for text in _references_in(layer)]
-        inventory = Inventory({name: list(files) for name, files in modules.items()}, list(confdir), bound)
-        reading = _ReferenceSources(
-            {"confdir": confdir, "module": {name: file for files in modules.values() for name, file in files.items()}},
-            classified, request,
-        )  # fmt: skip
+        inventory = Inventory({"": list(found["module"])}, list(found["confdir"]), bound)
         listed = layer_references(layers, inventory)
         parts = [
             (number, scheme, list(several))
             for number, (_, references) in enumerate(listed)
             for scheme, several in groupby(references, lambda one: one.partition(":")[0])
         ]
-        read = [self._of_scheme(reading, scheme, several) for _, scheme, several in parts]
+        read: list[list[BindingSet] | None] = []
+        for _, scheme, references in parts:
+            if scheme in found:
+                read.append(list(self._named_sets(references, found[scheme])))
+            elif scheme == "enc":
+                read.append(classified.sets(references, self.state.value("node")))
+            else:
+                read.append(self._from_provider(scheme, references, request))
         self.layers = _layers(listed, parts, read)
-        if None in read:
-            providers = self._bound_providers(reading)
-            late = [
-                providers(scheme, several) if sets is None else sets
-                for (_, scheme, several), sets in zip(parts, read, strict=True)
-            ]
-            self.layers = _layers(listed, parts, late)
+        if None not in read:
+            return
+        providers = self._bound_providers()
+        for index, (_, scheme, references) in enumerate(parts):
+            if read[index] is None:
+                read[index] = self._from_bound_provider(providers, scheme, references, request)
+        self.layers = _layers(listed, parts, read)
 
-    def _of_scheme(self, reading: _ReferenceSources, scheme: str, several: list[str]) -> list[BindingSet] | None:
-        """The sets that references of one scheme name; None where who provides it may be bound itself."""
-        if scheme in reading.found:
-            return list(self._named_sets(several, reading.found[scheme]))
-        if scheme == "enc":
-            return reading.classified.sets(several, self.state.value("node"))
-        if scheme not in self._providers and scheme not in self._known.offered:
+    def _set_files(self) -> dict[str, dict[str, pathlib.Path]]:
+        """The files of the sets: "confdir" and "module" -> the name of a set -> its file."""
+        assert self.environment is not None
+        modules: dict[str, dict[str, pathlib.Path]] = {}
+        for directory in map(self._inside, self.environment.modulepath):
+            for name in directories(directory):
+                modules.setdefault(name, self._files(directory / name / "bindings", name))
+        in_modules = {name: file for files in modules.values() for name, file in files.items()}
+        return {"confdir": self._files(self._inside(self.environment.bindingsdir), ""), "module": in_modules}
+
+    def _from_provider(self, scheme: str, references: list[str], request: Request) -> list[BindingSet] | None:
+        """The sets of a provider that is given or installed; None where neither has the scheme."""
+        if scheme in self._providers:
+            return self._provided(scheme, self._providers[scheme], references, request)
+        if scheme not in self._known.offered:
             return None
-        if scheme not in self._providers and not may_run():
+        if not may_run():
             return [BindingSet.unknown(scheme, Origin("provider", scheme), f"its provider {NOT_RUN}")]
-        provider = self._providers.get(scheme) or self._known.offered[scheme].load()
-        return self._provided(scheme, provider, several, reading.request)
+        return self._provided(scheme, self._known.offered[scheme].load(), references, request)
 
-    def _bound_providers(self, reading: _ReferenceSources) -> Callable[[str, list[str]], list[BindingSet]]:
-        """Who is bound as a fragment of `bindings_providers`, in what was read so far."""
-        injector = Injector(self.layers, self.state, classes=self._classes, objects=self._objects, lenient=True)
+    def _bound_providers(self) -> Mapping[str, Any]:
+        """The fragments of `bindings_providers` by name, in the layers that were read so far."""
+        own = Bindings(BOUND_PROVIDERS)
+        own.multibind(BOUND_PROVIDERS, "Hash[Any]")
+        layers = [Layer("providers", (own.to_set(),)), *self.layers]
+        injector = Injector(layers, self.state, classes=self._classes, objects=self._objects, lenient=True)
+        found: Mapping[str, Any] = injector.inject(BOUND_PROVIDERS, "Hash[Any]")
+        return found
+
+    def _from_bound_provider(
+        self, providers: Mapping[str, Any], scheme: str, references: list[str], request: Request
+    ) -> list[BindingSet]:
+        if callable(providers.get(scheme)):
+            return self._provided(scheme, providers[scheme], references, request)
         try:
-            bound = injector.collected_by_name(BOUND_PROVIDERS)
+            parse_reference(references[0], ["enc", *self._providers, *self._known.offered, *providers])
+            raise BindingError(PROVIDER_FAILED, f"what is bound as the provider of {scheme}: is no function")
         except BindingError as error:
             self._note(error)
-            return lambda scheme, references: []
-
-        def provided(scheme: str, references: list[str]) -> list[BindingSet]:
-            if callable(bound.get(scheme)):
-                return self._provided(scheme, bound[scheme], references, reading.request)
-            try:
-                parse_reference(references[0], ["enc", *self._providers, *self._known.offered, *bound])
-                raise BindingError(PROVIDER_FAILED, f"what is bound as the provider of {scheme}: is no function")
-            except BindingError as error:
-                self._note(error)
-            return []
-
-        return provided
+        return []
 
     def _files(self, directory: pathlib.Path, module: str) -> dict[str, pathlib.Path]:
         files: dict[str, pathlib.Path] = {}
-        known = self._known.folders
-        if directory not in known:
-            known[directory] = [*sets_below(directory, module)]
-        for called, path in known[directory]:
+        for called, path in sets_below(directory, module):
             if called in files:
                 message = f"the set {called} has two files: {files[called].name} and {path.name}"
                 self._note(BindingError(TWO_FILES, message, origins=(Origin("bindings", "", self._shown(path)),)))
@@ -442,17 +440,6 @@ def _layers(
     for (number, *_), sets in zip(parts, read, strict=True):
         found[number].extend(sets or ())
     return tuple(Layer(name, tuple(sets)) for (name, _), sets in zip(listed, found, strict=True))
-
-
-class _ReferenceSources(NamedTuple):
-    """What the references of a site are read from.
-
-    found: scheme -> set -> its file
-    """
-
-    found: Mapping[str, Mapping[str, pathlib.Path]]
-    classified: _ClassifierAnswer
-    request: Request
 
 
 def _read_site(path: pathlib.Path, name: str) -> Site:

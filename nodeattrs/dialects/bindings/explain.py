@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Cause, Claim, Origin, ValueText
 from nodeattrs.core.trace import Element, Outcome, Trace, TraceClaim
 from nodeattrs.core.tree import ABSENT, Path, as_path, dig
@@ -399,7 +398,6 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-@taking(maker="resolution")
 def graph(maker: ValueMaker) -> Graph:
     """The graph of an injector: look-ups as they are declared, queries as they were read so far."""
     edges = set(_edges(maker))

@@ -433,12 +433,9 @@ class Applied:
 
     def _without_value(self, item: When) -> tuple[str, ...]:
         """The categories without a value that keep a condition from holding; a node may have no name."""
-        lists = ([name for name, _ in one if name in self._unset] for one in item.alternatives)
+        unset = {name for name, value in self.state.categories if value is None and name != "node"}
+        lists = ([name for name, _ in one if name in unset] for one in item.alternatives)
         return tuple(next(filter(None, lists), ()))
-
-    @property
-    def _unset(self) -> set[str]:
-        return {name for name in self.state.names() if self.state.value(name) is None and name != "node"}
 
     def _bind(self, item: Bind, at: At) -> None:
         is_fragment = item.into is not None and type(item) is not Multibind
@@ -491,7 +488,7 @@ def _entry_of(item: Parameters, name: Any, value: Any) -> Constant:
 
 def bind_again(applied: Applied) -> None:
     """Bind again what was asked to be, from the lowest position up, in the order of names at one position."""
-    for item, at in sorted(applied.rebindings, key=lambda pair: (pair[1].position, *map(str, _sides(pair[0])))):
+    for item, at in sorted(applied.rebindings, key=_rebinding_order):
         below = [one for one in applied.declared.get(item.key.key, ()) if one.position < at.position]
         if not below:
             hint = applied.near_misses(item.key.key)
@@ -505,11 +502,12 @@ def bind_again(applied: Applied) -> None:
         one = _bound_again(item, at, tied[0], below)
         applied.declared[item.target.key].append(one)
         if item.verb == "renamed":
-            _take_away(applied, item, below)
+            applied.declared[item.key.key] = [one for one in applied.declared[item.key.key] if one not in below]
 
 
-def _sides(item: Rebinding) -> tuple[Any, Any, str]:
-    return item.key, item.target, item.verb
+def _rebinding_order(rebinding: tuple[Rebinding, Declaration]) -> tuple[Position, str, str, str]:
+    item, at = rebinding
+    return at.position, str(item.key), str(item.target), item.verb
 
 
 def _bound_again(item: Rebinding, at: Declaration, source: Declaration, below: list[Declaration]) -> Declaration:
@@ -522,11 +520,6 @@ def _bound_again(item: Rebinding, at: Declaration, source: Declaration, below: l
         one.source = source
         one.lower = tuple(other for other in below if other.position < source.position)
     return one
-
-
-def _take_away(applied: Applied, item: Rebinding, moved: list[Declaration]) -> None:
-    gone = {id(one) for one in moved}
-    applied.declared[item.key.key] = [one for one in applied.declared[item.key.key] if id(one) not in gone]
 
 
 def choose(applied: Applied) -> None:
@@ -622,9 +615,9 @@ def check_ids(applied: Applied) -> None:
             hint = f"; did you mean {', '.join(close)}?" if close else ""
             message = f"no multibind has the id {name!r}: the fragment is not used{hint}"
             warnings.extend(BindingError(UNKNOWN_ID, message, origins=[one.origin]) for one in fragments)
-    effective = {id(one.root) for one in applied.resolution.winners.values()}
+    effective = {one.root for one in applied.resolution.winners.values()}
     for name, several in applied.ids.items():
-        keys = {one.key for one in several if id(one) in effective and one.key is not None}
+        keys = {one.key for one in several if one in effective and one.key is not None}
         if len(keys) > 1:
             listed = " and ".join(sorted(map(spelled_key, keys)))
             message = f"the id {name!r} is shared by {listed}: both get its fragments"
@@ -680,7 +673,9 @@ def _names(applied: Applied, item: Parameters, at: Declaration, objects: Objects
     own = item.options.get("map")
     source = _source_type(item.to)
     left = item.target if item.target.name == "Class" else Type(item.target.name)
-    mapped = _map(applied, left, source) if isinstance(source, Type) else None
+    maps = applied.declared.get(("Data", map_key(left, source)), ()) if isinstance(source, Type) else ()
+    # Two at one position are a conflict, which is reported when the winner is chosen.
+    mapped = max(maps, key=lambda one: one.position, default=None)
     if mapped is not None and (own is None or mapped.position > at.position):
         assert isinstance(mapped.producer, Constant)
         return dict(mapped.producer.value)
@@ -691,12 +686,6 @@ def _names(applied: Applied, item: Parameters, at: Declaration, objects: Objects
     right = objects.parameters(str(source)) or []
     wanted = right if left == source else objects.parameters(str(left)) or []
     return {name: name for name in wanted if name in right}
-
-
-def _map(applied: Applied, left: Type, right: Type) -> Declaration | None:
-    declared = applied.declared.get(("Data", map_key(left, right)))
-    # Two at one position are a conflict, which is reported when the winner is chosen.
-    return max(declared, key=lambda one: one.position) if declared else None
 
 
 def _source_type(of: Producing | None) -> Type | int:

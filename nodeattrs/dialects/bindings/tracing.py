@@ -213,7 +213,7 @@ def account_of(maker: ValueMaker, wanted: Asked, value: Any) -> Account | None:
     if not several and not maker.resolution.unknown:
         return None
     giver = maker.giver(wanted)
-    if all(one is not giver for one in several):
+    if giver not in several:
         giver = maker.declaration(wanted)  # an alias decides what lies below its source
     asking = _Asking(maker, value, maker.giver(wanted))
     return _declared(asking, wanted.key, several, giver, maker.resolution.unknown)
@@ -248,7 +248,7 @@ def _inner(asking: _Asking, giver: Declaration) -> Account | None:
     key = source.key or ("", "")
     resolution = asking.maker.resolution
     below = [one for one in resolution.declared.get(key, []) if one.position < giver.position]
-    if all(one is not source for one in below):
+    if source not in below:
         below = [source, *giver.lower]  # renamed: nobody finds it under its own key
     found = next((one for one in below if one is asking.giver), source)
     unknown = [one for one in resolution.unknown if one.place.number <= giver.position[0]]
@@ -314,7 +314,7 @@ class _Laying:
 
     def _lay_group(self, group: list[Declaration]) -> None:
         stands = standing(group)
-        demands = [one for one in group if all(one is not other for other in stands)]
+        demands = [one for one in group if one not in stands]
         part: Part | Folding
         if demands and len(stands) == 1:
             part = Folding()

@@ -59,27 +59,21 @@ class Scope(Protocol):
 
     def ask(self, asked: Asked) -> Any:
         """The value of another key, or None. raises: LookupLoop, TypeMismatch, BindingError"""
-        ...
 
     def once(self, thing: object, make: Callable[[], Any]) -> Any:
         """What *make* gives, made once for this thing."""
-        ...
 
     def call(self, call: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """What a callable gives, its further arguments filled by their annotations."""
-        ...
 
     def construct(self, of: str | type, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """A new object of a class, through its hook where it has one."""
-        ...
 
     def variable(self, name: str) -> Any:
         """The value of a variable of the text language."""
-        ...
 
     def record(self, query: Producing, found: Iterable[Reference]) -> None:
         """Note what a query has read."""
-        ...
 
 
 Calling = tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]
@@ -102,7 +96,7 @@ class Producing:
 
     @property
     def takes_arguments(self) -> bool:
-        """Whether who injects may give arguments for what is called."""
+        """Whether `inject` may give arguments for what is called."""
         return False
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
@@ -116,10 +110,6 @@ class Producing:
     def calls(self, classes: Classes) -> Calling | None:
         """What is called for a product, with the arguments that the binding has for it."""
         return None
-
-    def gives(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        """What returns the product: what is called for it, or its method."""
-        return call
 
     def describe(self) -> str:
         """What it does, in a few words."""
@@ -328,9 +318,6 @@ class Custom(OfClass):
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         return self.producer(scope, given).produce()
 
-    def gives(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        return getattr(call, "produce", call)
-
     def words(self) -> str:
         return f"ask {self._call()}"
 
@@ -363,12 +350,8 @@ class Named(Producing):
         yield Asked(PRODUCER, self.name)
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
-        found = self.bound(scope)
+        found = scope.ask(next(self.asks()))
         return None if found is None else _checked(found, self.name).produce()
-
-    def bound(self, scope: Scope) -> Any:
-        """The producer object, or None."""
-        return scope.ask(next(self.asks()))
 
     def words(self) -> str:
         return f"ask the producer {self.name!r}"
@@ -463,11 +446,8 @@ class Query(Producing):
         return compared(actual, sign, wanted)
 
     def words(self) -> str:
-        return f"query {self.type.name} where {' and '.join(map(_condition_text, self.where)) or 'anything'}"
-
-
-def _condition_text(condition: Condition) -> str:
-    return " ".join(str(part) for part in condition)
+        conditions = (" ".join(map(str, condition)) for condition in self.where)
+        return f"query {self.type.name} where {' and '.join(conditions) or 'anything'}"
 
 
 @dataclass(frozen=True)

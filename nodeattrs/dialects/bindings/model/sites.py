@@ -6,8 +6,9 @@ worked out here, from variables. It reads no file.
 
 from __future__ import annotations
 
+import os
 import posixpath
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -127,14 +128,6 @@ class Environment:
     templatedir: str
     bindingsdir: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """The environment as plain data."""
-        return {
-            "name": self.name,
-            **{name: getattr(self, name) for name in _ATTRIBUTES},
-            "modulepath": list(self.modulepath),
-        }
-
 
 @taking(site=Mapping | None)
 def environment_of(
@@ -142,13 +135,13 @@ def environment_of(
     selected: str | None = None,
     *,
     confdir: str,
-    directories: Iterable[str] | Callable[[str], bool] = (),
+    is_directory: Callable[[str], bool] = os.path.isdir,
 ) -> Environment:
     """The environment that is selected, with its paths.
 
     site:        "defaults", "environments" (name -> attributes), "dynamic" ("dir", "attrs"); None without any
     selected:    its name; production unless given
-    directories: those that exist, or a function that knows
+    is_directory: whether an absolute path is a directory; asked for dynamic environments
     raises:      BindingError: "unknown-environment", "envdir-not-allowed", "dynamic-not-absolute",
                  "environment-attribute"
 
@@ -156,7 +149,6 @@ def environment_of(
     '/etc/puppet/manifests/site.pp'
     """
     given = site or {}
-    exists = directories if callable(directories) else _listed(directories)
     name = selected or "production"
     dynamic = given.get("dynamic")
     if dynamic is not None:
@@ -164,7 +156,7 @@ def environment_of(
     declared = given.get("environments") or {}
     if name in declared:
         own, envdir = dict(declared[name] or {}), None
-    elif dynamic is not None and _is_name(name) and exists(posixpath.join(dynamic["dir"], name)):
+    elif dynamic is not None and _is_name(name) and is_directory(posixpath.join(dynamic["dir"], name)):
         own, envdir = dict(dynamic.get("attrs") or {}), posixpath.join(dynamic["dir"], name)
     elif name == "production":
         own, envdir = {}, None
@@ -212,8 +204,3 @@ def _is_name(name: str) -> bool:
 
 def _tidy(path: str) -> str:
     return path.rstrip("/") or "/"
-
-
-def _listed(directories: Iterable[str]) -> Callable[[str], bool]:
-    known = {_tidy(one) for one in directories}
-    return lambda path: _tidy(path) in known

@@ -20,6 +20,7 @@ from nodeattrs.dialects.bindings.model.producers import (
     Calling,
     Computed,
     Constant,
+    Custom,
     Instance,
     Named,
     Producing,
@@ -185,7 +186,7 @@ class Bound:
             return None
         return next((one for one in self.slots(known) if one.is_required and one.wanted is None), None)
 
-    def _not_bound(self, wanted: Asked) -> BindingError:
+    def not_bound(self, wanted: Asked) -> BindingError:
         declared = self.declaration(wanted)
         for fault in self.resolution.faults if declared is None else ():
             if fault.key == wanted.key:
@@ -198,14 +199,14 @@ class Bound:
             )  # fmt: skip
         if (lacking := self._lacking(wanted)) is not None:
             return self.unfilled([wanted.label], lacking)
-        return NotBound(MISSING, f"nothing is bound to {wanted}", details=details, hint=self._hint(wanted))
+        return NotBound(MISSING, f"nothing is bound to {wanted}", details=details, hint=self.hint(wanted))
 
     def _asked_by(self, but: Declaration | None = None) -> list[str]:
         """Who asks for what is being made, in a line; nothing where nobody does."""
         chain = [one.words for one in self._chain() if one.key and one is not but]
         return [f"asked for by {' -> '.join(chain)}"] if chain else []
 
-    def _hint(self, wanted: Asked) -> str | None:
+    def hint(self, wanted: Asked) -> str | None:
         """The way out where nothing is bound."""
         close, hint = self._nearest(wanted)
         return hint or (f"did you mean {', '.join(close)}?" if close else None)
@@ -234,9 +235,11 @@ class Bound:
         return {name: known.get(name.strip('"'), "") for name in near(wanted.label, known)}, hint
 
     def mismatch(self, one: Declaration, value: Any, of: Type, what: str = "declared") -> TypeMismatch:
+        is_class = isinstance(value, type) and of.name == "Type"
         return TypeMismatch(
             TYPE_MISMATCH, f"{one.words}: {value!r} is no {of}, as {what}",
             origins=(one.origin,), details=(self.resolution.described(one), *self._asked_by(one)),
+            hint=f"an object of the class is made by .to_class({value.__name__})" if is_class else None,
         )  # fmt: skip
 
     def about(self, one: Declaration, kind: Kind, message: str, hint: str | None = None) -> BindingError:
@@ -306,4 +309,7 @@ def _type_given(bound: Bound, producer: Producing, calling: Calling | None) -> T
         declared = bound.declaration(next(producer.asks()))
         inner = declared.type.args[0] if declared is not None and declared.type.args else None
         return parse_type(str(inner.args[0])) if isinstance(inner, Type) and inner.args else None
-    return None if calling is None else returned(producer.gives(calling[0]), bound.register)
+    if calling is None:
+        return None
+    gives = getattr(calling[0], "produce", calling[0]) if isinstance(producer, Custom) else calling[0]
+    return returned(gives, bound.register)

@@ -13,7 +13,7 @@ from asyncio import Future
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import signature
 from threading import RLock
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import ABSENT, meant
@@ -23,6 +23,7 @@ from nodeattrs.dialects.bindings.codes import (
     BAD_OPTION,
     CONFLICT,
     EXPRESSION,
+    MISSING,
     NEEDS_AWAIT,
     NO_PRODUCER,
     NOTHING_PRODUCED,
@@ -45,7 +46,7 @@ from nodeattrs.dialects.bindings.model.types import (
 from nodeattrs.dialects.bindings.model.values import taken_in
 from nodeattrs.dialects.bindings.production.bound import CONCRETE, Bound, chained
 from nodeattrs.dialects.bindings.production.filling import Slot, name_of, not_given
-from nodeattrs.dialects.bindings.production.multibinds import Collected, Fragment, collect
+from nodeattrs.dialects.bindings.production.multibinds import Collected, Fragment, collect, option_faults
 from nodeattrs.dialects.bindings.production.plans import Make, Planner
 from nodeattrs.dialects.bindings.production.scopes import OpenedContexts, Replay, Waiting, opening_of
 from nodeattrs.dialects.bindings.resolution import (
@@ -57,9 +58,12 @@ from nodeattrs.dialects.bindings.resolution import (
 )
 from nodeattrs.puppet.references import Reference
 
+_T = TypeVar("_T")
 _MISSING: Any = object()
 _MADE_ONCE: Any = object()
 _NOTHING: Mapping[str, Any] = {}
+_OWN: Key = ("Type[Injector]", "")
+"""The injector itself: a parameter of its type gets the one that fills the parameter."""
 
 Read = tuple[Key, str, tuple[Reference, ...]]
 """A query that was asked: the key it was asked for, the query in words, and what it found."""
@@ -82,8 +86,10 @@ class ValueMaker(Bound):
         register: Classes,
         functions: Mapping[str, Callable[..., Any]],
         objects: Objects,
+        injector: object,
     ) -> None:
         super().__init__(layers, state, register, objects)
+        self._given[_OWN] = injector
         self.functions: Mapping[str, Callable[..., Any]] = {**functions, "inject": self.word}
         self._lock = RLock()
         self.kept: dict[int, Any] = {}
@@ -92,7 +98,7 @@ class ValueMaker(Bound):
         self._reads: dict[tuple[Key, str], Read] = {}
         self._plans: dict[int, Make | None] = {}
         self._tasks: dict[int, Future[Any]] = {}
-        self._opened = OpenedContexts()
+        self.opened = OpenedContexts()
         self._outer: ValueMaker | None = None
         self.scope_name = ""
 
@@ -102,7 +108,7 @@ class ValueMaker(Bound):
         """The value of a key. raises: NotBound, TypeMismatch, LookupLoop, BindingError"""
         value = self.ask(wanted, args)
         if value is None:
-            raise self._not_bound(wanted)
+            raise self.not_bound(wanted)
         return value
 
     def classes(self) -> list[str]:
@@ -115,7 +121,7 @@ class ValueMaker(Bound):
             for name in item.names:
                 yield item.exclude, name.removeprefix("::"), at
         for excluded, id in enumerate(CLASS_IDS):
-            for fragment in self._fragments(id):
+            for fragment in self.fragments(id):
                 value = fragment.value
                 for name in value if isinstance(value, list) else [value]:
                     yield bool(excluded), str(name).removeprefix("::"), fragment.declaration
@@ -176,7 +182,9 @@ class ValueMaker(Bound):
         if is_abstract(known):
             raise BindingError(ABSTRACT_CLASS, f"{of} is abstract: nothing can be made of it", hint=CONCRETE)
         hook = getattr(known, "__inject__", None)
-        return self.call(known, args, named) if hook is None else _called(hook, (self, *args), named, known.__name__)
+        if hook is None:
+            return self.call(known, args, named)
+        return _called(hook, (self._given[_OWN], *args), named, known.__name__)
 
     def word(self, *given: Any) -> Any:
         """`inject` in an expression: a name, a type, or both, and a hash of arguments. For producers.
@@ -213,16 +221,43 @@ class ValueMaker(Bound):
 
     # --- scopes ------------------------------------------------------------------------------------
 
-    def _opened_inside(self, name: str, given: Mapping[Key, Any]) -> Self:
-        """The same, which keeps what lives in a scope of its own; for the rest it asks this one."""
+    def opened_inside(self, name: str, given: Mapping[Key, Any], injector: object) -> Self:
+        """A maker for one scope: it keeps the products of that scope, and asks this maker for all others.
+
+        given:    values that are known inside of the scope
+        injector: the value of a parameter of the type Injector
+        """
         inner = copy.copy(self)
-        inner._lock, inner._opened = RLock(), OpenedContexts()
+        inner._lock, inner.opened = RLock(), OpenedContexts()
         inner.kept, inner._tasks = {}, {}
-        inner._given = {**self._given, **given}
+        inner._given = {**self._given, **given, _OWN: injector}
         inner.functions = {**self.functions, "inject": inner.word}
         inner._plans = {} if given else self._plans
         inner._outer, inner.scope_name = self, name
         return inner
+
+    def forget(self) -> None:
+        """Forget what was made here; the next injection makes a product anew."""
+        shared = () if self._outer is not None else (self._collected, self._plans)
+        for kept in (self.kept, self._tasks, *shared):
+            kept.clear()
+
+    async def awaited(self, attempt: Callable[[], _T]) -> _T:
+        """What an injection gives, tried again whenever something it needs had to be awaited.
+
+        cost: one try for each asynchronous product
+        """
+        replay = Replay()
+        while True:
+            replay.again()
+            self._making.replay = replay
+            try:
+                return attempt()
+            except Waiting as waiting:
+                missing = waiting
+            finally:
+                self._making.replay = None
+            replay.add(missing.steps, await asyncio.shield(missing.task))
 
     # --- making ------------------------------------------------------------------------------------
 
@@ -253,7 +288,7 @@ class ValueMaker(Bound):
             raise self.mismatch(declared, value, wanted.type, "asked for")
         return value
 
-    def _stays(self, wanted: Asked) -> bool:
+    def stays(self, wanted: Asked) -> bool:
         """Whether every further injection gives the same object."""
         declared = self.counting(wanted)
         if declared is None or declared.optional:
@@ -320,7 +355,7 @@ class ValueMaker(Bound):
                 raise self._loop([*chain[chain.index(root) :], root])
             chain.append(root)
             try:
-                value = self._finished(declared, self._product(root, args))
+                value = self.finished(declared, self._product(root, args))
             except RecursionError as error:
                 if isinstance(error, LookupLoop):
                     raise
@@ -365,7 +400,7 @@ class ValueMaker(Bound):
             message = f"{root.describe()} takes no arguments, and {', '.join(args)} was given"
             raise self.about(root, ARGUMENTS, message)
         if root.is_multibind:
-            fragments = list(self._fragments(root.id)) if root.id is not None else []
+            fragments = list(self.fragments(root.id)) if root.id is not None else []
             collection = collect(root, fragments, self, self.resolution.unknown)
             self._collected[id(root)] = collection
             return collection.value
@@ -396,7 +431,7 @@ class ValueMaker(Bound):
 
         def make() -> Any:
             product = producer.produce(self, args)
-            return self._opened.enter(product) if enters else product
+            return self.opened.enter(product) if enters else product
 
         return make() if replay is None or root.scope != "none" else replay.next(steps, make)
 
@@ -405,12 +440,12 @@ class ValueMaker(Bound):
         task = self._tasks.get(id(root))
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
             product = producer.produce(self, args)
-            task = asyncio.ensure_future(self._opened.aenter(product) if hasattr(product, "__aenter__") else product)
+            task = asyncio.ensure_future(self.opened.aenter(product) if hasattr(product, "__aenter__") else product)
             if root.scope != "none" and not args:
                 self._tasks[id(root)] = task
         raise Waiting(steps, task)
 
-    def _finished(self, declared: Declaration, product: Any) -> Any:
+    def finished(self, declared: Declaration, product: Any) -> Any:
         root = declared.root
         value = product
         transformer = root.options.get("transformer")
@@ -433,7 +468,7 @@ class ValueMaker(Bound):
             raise self.about(about, BAD_OPTION, f"no function is called {given!r}", hint=hint)
         return found
 
-    def _fragments(self, id: str | None) -> Iterator[Fragment]:
+    def fragments(self, id: str | None) -> Iterator[Fragment]:
         for one in self.resolution.fragments.get(id or "", ()):
             value = self._made(one, _NOTHING)
             if value is not None:
@@ -475,3 +510,14 @@ def decided(inclusions: Iterable[ClassStatement]) -> dict[str, tuple[bool, Posit
         name: (True, outside[name]) if name in outside and outside[name] >= position else (False, position)
         for name, position in best[False].items()
     }
+
+
+def late_faults(maker: ValueMaker) -> Iterator[BindingError]:
+    """What would fail when keys are injected, as far as it is known without producing anything."""
+    for _, winner in sorted(maker.resolution.winners.items()):
+        if winner.is_multibind:
+            yield from option_faults(winner, maker)
+        for wanted in maker.needs(winner):
+            if maker.counting(wanted) is None and not winner.optional:
+                message = f"{winner.words} looks up {wanted}, which nothing binds"
+                yield maker.about(winner, MISSING, message, hint=maker.hint(wanted))

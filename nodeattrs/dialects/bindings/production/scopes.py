@@ -5,16 +5,14 @@ A scope is a maker that keeps some products for itself (`maker`). What is here k
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import inspect
 from asyncio import Future
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
-_T = TypeVar("_T")
 Steps = tuple[int, ...]
 """For whom a product is made: the declarations on the way to it."""
 
@@ -101,22 +99,3 @@ class Replay:
     def add(self, steps: Steps, product: Any) -> None:
         """A product that was awaited."""
         self._made.setdefault(steps, []).append(product)
-
-
-async def awaited(making: Any, attempt: Callable[[], _T]) -> _T:
-    """What an injection gives, tried again whenever something it needs had to be awaited.
-
-    making: where the replay stands while it is tried
-    cost:   one try for each asynchronous product
-    """
-    replay = Replay()
-    while True:
-        replay.again()
-        making.replay = replay
-        try:
-            return attempt()
-        except Waiting as waiting:
-            missing = waiting
-        finally:
-            making.replay = None
-        replay.add(missing.steps, await asyncio.shield(missing.task))

@@ -478,25 +478,6 @@ def parse_site(text: str, file: str | None = None) -> Site:
     return read.guarded(lambda: SiteReader(read).site(read.parsed("site_file")))
 
 
-def parse_inject_call(text: str) -> dict[str, Any]:
-    """The key and arguments of a call: `inject(String, 'main url', { size => 3 })`.
-
-    >>> parse_inject_call("inject('x')")
-    {'inject': {'name': 'x'}}
-    """
-    read = Text(text)
-    return read.guarded(lambda: _inject_call(read))
-
-
-def _inject_call(read: Text) -> dict[str, Any]:
-    key, *args = read.parsed("inject_call").children
-    asked = SetReader(read).asked(key)
-    typed = {"type": str(asked.type)} if asked.type is not None else {}
-    named = {"name": asked.name} if asked.name is not None else {}
-    given = {"args": plain(ExpressionReader(read).node(args[0]))} if args else {}
-    return {"inject": {**typed, **named}, **given}
-
-
 def parse_expression(text: str) -> Node:
     """One expression. raises: as `parse_sets`"""
     read = Text(text)

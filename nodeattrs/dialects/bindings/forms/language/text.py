@@ -26,7 +26,7 @@ from nodeattrs.errors import missing_extra
 
 __all__ = ["parser"]
 
-_STARTS = ["bindings_file", "site_file", "items", "inject_call", "expression"]
+_STARTS = ["bindings_file", "site_file", "items", "expression"]
 
 
 @functools.cache
