@@ -40,7 +40,7 @@ def named_values(layers: Sequence[Layer], state: State) -> dict[str, list[str | 
 
 
 def count_of(layers: Sequence[Layer], state: State) -> int:
-    """How many combinations there are."""
+    """The number of combinations of categories that conditions name; 1 where no condition names any."""
     return prod(len(values) for values in named_values(layers, state).values())
 
 
@@ -54,7 +54,10 @@ def states_of(layers: Sequence[Layer], state: State, most: int = MOST) -> Iterat
 
 
 def findings_of(asked: Iterable[tuple[str, Injector]]) -> Iterator[Finding]:
-    """What is wrong or doubtful about some injectors, each with whom it is for; what many have for the first."""
+    """The errors and warnings of some injectors as findings; a finding of several injectors is given once.
+
+    asked: (the node or the categories in words, the injector) pairs; no pairs give no findings
+    """
     first: dict[Finding, str] = {}
     for who, injector in asked:
         for error in (*injector.faults, *injector.check()):
@@ -77,7 +80,7 @@ def findings_of(asked: Iterable[tuple[str, Injector]]) -> Iterator[Finding]:
 
 
 def title_of(state: State) -> str:
-    """The categories of a state in words."""
+    """The categories of a state in words: "role web + rack r7", or "common"."""
     return " + ".join(f"{name} {value}" for name, value in state.categories if value is not None) or "common"
 
 

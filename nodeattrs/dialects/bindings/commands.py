@@ -28,8 +28,8 @@ from nodeattrs.dialects.bindings.reports import (
     explained_binding,
 )
 from nodeattrs.dialects.bindings.site import site_of
-from nodeattrs.errors import BadUsage, DocumentError, NodeattrsError, NotFound
-from nodeattrs.formats.documents import read
+from nodeattrs.errors import BadUsage, NodeattrsError, NotFound
+from nodeattrs.puppet.facts import facts_at
 from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.store import open_store
 from nodeattrs.store.search.word import search_word
@@ -83,7 +83,7 @@ def _check(question: Question) -> Output:
 
 
 def _everywhere(question: Question, looked: dict[str, int]) -> Iterator[tuple[str, Injector]]:
-    """The injector of every node, and of every combination of categories; who that is, in words."""
+    """(the node or the categories in words, the injector) for every node and every combination of categories."""
     opened, names = _subjects(question)
     looked |= {"node": len(names), "combination": 0}
     done: set[str] = set()
@@ -130,12 +130,12 @@ def _open(injector: Injector, asked: Asked) -> list[Unread]:
 
 
 def _doubts(injector: Injector, asked: Asked) -> list[Unread]:
-    """What was not read and may bind a key, and blocks that may count."""
+    """The unread layers and the blocks below open conditions that may bind a key."""
     return [*unread_in(injector.unknown_layers(asked)), *_open(injector, asked)]
 
 
 def _subjects(question: Question) -> tuple[BindingKeys, list[str]]:
-    """The site, and the nodes that are asked: of the repository, its store and its facts. raises: NotFound"""
+    """The site, and the names of the nodes of the repository, its store and its facts. raises: NotFound"""
     asked, settings = question.arguments, question.settings
     site, repository = asked["site"], settings.repository
     root = Path(os.path.realpath(repository.root if repository is not None else site or "."))
@@ -191,7 +191,7 @@ def _graph(question: Question) -> Output:
 
 
 def _injector(question: Question) -> Injector:
-    """What is wrong with other keys is a warning: the caller asks for one. raises: BindingError"""
+    """The injector of the arguments; errors about other keys are printed as warnings. raises: BindingError"""
     is_strict = "default" in question.arguments and question.arguments["strict"]
     injector = _composition(question).injector(strict=is_strict, lenient=True)
     question.caller.warn([*injector.faults, *injector.resolution.warnings])
@@ -210,7 +210,7 @@ def _composition(question: Question) -> Composition:
     asked, settings = question.arguments, question.settings
     how: dict[str, Any] = {
         "node": asked["node"],
-        "facts": _facts(asked["facts"]),
+        "facts": facts_at(Path(asked["facts"])) if asked["facts"] else {},
         "environment": asked["environment"],
         "classifier": asked["enc"],
         "mode": _mode(question),
@@ -234,17 +234,8 @@ def _composition(question: Question) -> Composition:
 
 
 def _searched(place: str, *words: Any, **named: Any) -> Any:
-    """The kept nodes that a query sees. The store is opened when one asks."""
+    """The saved nodes that a query finds. The store is opened at the first query."""
     return search_word(open_store(place))(*words, **named)
-
-
-def _facts(place: str | None) -> dict[str, Any]:
-    if place is None:
-        return {}
-    document = read(Path(place))
-    if not isinstance(document.tree, dict):
-        raise DocumentError("facts are a map", file=document.file)
-    return document.tree
 
 
 COMMANDS: Mapping[str, Command] = {

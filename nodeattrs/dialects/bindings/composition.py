@@ -61,7 +61,7 @@ ENDINGS = (*TEXTS, ".yaml", ".yml", ".json")
 
 
 class SiteFiles:
-    """What is the same for all nodes of a site: its files as they were read, and what packages offer.
+    """The parsed files of a site and the providers of installed packages, shared by the compositions of all nodes.
 
     files: (file, the folder it is shown from) -> the stamp of the file when it was read, and what it says or its error
     """
@@ -71,12 +71,12 @@ class SiteFiles:
 
     @cached_property
     def offered(self) -> Mapping[str, Any]:
-        """The entry points of those who provide a scheme."""
+        """Scheme -> the entry point of its provider; read at the first question."""
         return {point.name: point for point in metadata.entry_points(group=PROVIDERS)}
 
 
 def sets_below(directory: pathlib.Path, module: str) -> Iterator[tuple[str, pathlib.Path]]:
-    """The name of the set that each file below a folder has, and the file."""
+    """(name of the set, file) for each file of bindings below a folder; nothing where the folder does not exist."""
     for folder, inner, names in os.walk(directory):
         inner.sort()
         for path in (pathlib.Path(folder, name) for name in sorted(names) if not name.startswith(".")):
@@ -86,7 +86,7 @@ def sets_below(directory: pathlib.Path, module: str) -> Iterator[tuple[str, path
 
 
 def directories(path: pathlib.Path) -> list[str]:
-    """The names of the folders in a folder; none where there is no such folder."""
+    """The names of the folders in a folder, in order; [] where the folder cannot be read."""
     try:
         return sorted(entry.name for entry in os.scandir(path) if entry.is_dir() and not entry.name.startswith("."))
     except OSError:
@@ -98,7 +98,7 @@ _CLASSIFIER_SECONDS = 60
 
 @dataclass(frozen=True)
 class Request:
-    """What providers know of the request: the node, its environment, its categories and facts."""
+    """The node for which a provider is called, with its environment, categories and facts."""
 
     node: str
     environment: str
@@ -107,7 +107,7 @@ class Request:
 
 
 Provider = Callable[[list[str], Request], Iterable["BindingSet | Bindings"]]
-"""Gives the sets for the references of one layer; called once a layer."""
+"""A function from the references of one layer to their sets; called once for each layer."""
 
 Classifier = Mapping[str, Any] | str | os.PathLike[str] | Sequence[str] | Callable[[str], Any]
 """An external node classifier: its data, a YAML file of it, a command that is given the node, or a callable."""
@@ -115,9 +115,10 @@ Classifier = Mapping[str, Any] | str | os.PathLike[str] | Sequence[str] | Callab
 
 @taking(path=A_PATH)
 def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[BindingSet]:
-    """The sets of one file, text or data. raises: BindingError, DocumentError
+    """The sets of one file: text (.pp, .bindings) or data (.yaml, .yml, .json).
 
-    file: its name in messages
+    file:   the name of the file in messages; the path unless given
+    raises: BindingError, DocumentError, also where the file does not exist
     """
     where = pathlib.Path(path)
     name = where.as_posix() if file is None else file
@@ -127,11 +128,11 @@ def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[Bin
 
 
 FAULTY = ("there is no such set", "cannot be read")
-"""Why a set is unknown that is a fault, too."""
+"""Reasons of unknown sets that are reported as errors already."""
 
 
 def _read_set(name: str, path: pathlib.Path, shown: str) -> list[BindingSet]:
-    """The sets of a file; one that is encrypted as a whole is an unknown set."""
+    """The sets of a file; for a file that is encrypted as a whole one unknown set."""
     reason = encrypted_whole(text_of(path, shown))
     if reason is None:
         return read_sets(path, shown)
@@ -139,16 +140,16 @@ def _read_set(name: str, path: pathlib.Path, shown: str) -> list[BindingSet]:
 
 
 class Composition:
-    """What one node gets: environment, categories and layers, read from disk.
+    """The environment, the categories and the layers of one node, read from the folder of a site.
 
-    facts:      of the node; who is given some of them has a copy
-    shown_from: the folder from which files are named in messages and origins; the root unless given
-    classes:    those that `Type[X]` may name
+    facts:      of the node; providers get a copy
+    shown_from: the folder to which file names in messages are relative; the root unless given
+    classes:    the classes that `Type[X]` may name
     objects:    the instances that parameters and queries read
     without:    names of layers to leave out
-    known:      what other compositions of the site have read, for this one and those to come
+    known:      files that other compositions of the site have read; this one adds its own
     layers:     highest first
-    faults:     everything that could not be read; the injector reports it with the rest
+    faults:     the errors of reading; the injector reports them with its own
     """
 
     @taking(root=A_PATH)
@@ -190,7 +191,7 @@ class Composition:
         self.refresh()
 
     def refresh(self) -> bool:
-        """Read again what has changed on disk; whether anything has. An injector that was built stays as it is."""
+        """Read changed files again; True if a layer, error or category differs. Existing injectors do not change."""
         before = (self.layers, [str(fault) for fault in self.faults], self.state.categories)
         self.faults = []
         self.layers = ()
@@ -202,11 +203,11 @@ class Composition:
 
     @property
     def files(self) -> int:
-        """How many files were read."""
+        """The number of files that were read."""
         return len(self._read_files)
 
     def injector(self, **options: Any) -> Injector:
-        """An injector over the layers; options as of `Injector`. raises: BindingErrors, with all faults together"""
+        """An injector over the layers. options: of `Injector`. raises: BindingErrors, with the errors of reading"""
         options = {"classes": self._classes, "objects": self._objects, "faults": self.faults, **options}
         return Injector(self.layers, self.state, **options)
 
@@ -373,7 +374,7 @@ class Composition:
         return Site()
 
     def _read(self, path: pathlib.Path, reader: Callable[[pathlib.Path, str], Any]) -> Any:
-        """What a file says, read again only when it has changed; its faults are noted each time."""
+        """The result of *reader* for a file; None where it fails. An unchanged file is not read again."""
         try:
             status = path.stat()
             stamp = (status.st_mtime_ns, status.st_size)
@@ -413,7 +414,7 @@ class Composition:
         return _ClassifierAnswer(document.tree or {}, document)
 
     def _note(self, error: BindingError | DocumentError) -> None:
-        """Keep what is wrong for the injector, which reports it with the rest."""
+        """Add an error to `faults`; a `DocumentError` becomes a `BindingError` with its place."""
         if isinstance(error, DocumentError):
             origin = Origin("bindings", "", error.file, error.line, error.column)
             error = BindingError(FORMAT, error.message, origins=(origin,), details=error.details, hint=error.hint)
@@ -424,7 +425,7 @@ class Composition:
 
 
 def _references_in(layer: Any) -> Iterator[str]:
-    """All references of a layer as data."""
+    """The references in `include` and `exclude` of a layer; [] for what is no map."""
     for word in ("include", "exclude") if isinstance(layer, Mapping) else ():
         given = layer.get(word)
         yield from (one for one in (given if isinstance(given, (list, tuple)) else [given]) if isinstance(one, str))
@@ -435,7 +436,7 @@ def _layers(
     parts: Iterable[tuple[int, str, list[str]]],
     read: Iterable[Iterable[BindingSet] | None],
 ) -> tuple[Layer, ...]:
-    """The sets of each layer, from the parts of it that were read."""
+    """The layers, each with the sets of its parts in order; a part that is None adds none."""
     found: list[list[BindingSet]] = [[] for _ in listed]
     for (number, *_), sets in zip(parts, read, strict=True):
         found[number].extend(sets or ())
@@ -464,7 +465,7 @@ def _asked_command(command: list[str], node: str) -> Document:
 
 
 class _ClassifierAnswer:
-    """What a classifier gives for the node: classes with their parameters, and top scope variables.
+    """The answer of a classifier for the node: classes with their parameters, and top scope variables.
 
     variables: the top scope variables
     """
@@ -485,7 +486,7 @@ class _ClassifierAnswer:
             raise BindingError(CLASSIFIER_FAILED, "the classes of the classifier are neither a list nor a map")
 
     def sets(self, references: list[str], node: str | None) -> list[BindingSet]:
-        """A set with the parts that are referred to, in the category of the node."""
+        """One set with the parts that the references name, in the category of the node; [] for no parts or no node."""
         parts = {reference.partition(":/")[2] for reference in references}
         items: list[Item] = []
         names = [str(name) for name in self._classes]

@@ -20,14 +20,14 @@ from nodeattrs.dialects.bindings.model.items import Rebinding
 from nodeattrs.dialects.bindings.model.types import CLASSES, Asked, spelled_key
 from nodeattrs.dialects.bindings.production.maker import ValueMaker, decided
 from nodeattrs.dialects.bindings.resolution import Declaration, Position, UnknownSet, why_above
-from nodeattrs.dialects.bindings.tracing import Account, SetBy, account_of, label_of, plain, title_of
+from nodeattrs.dialects.bindings.tracing import Account, SetBy, account_of, data_of, label_of, plain, title_of
 
 
 @dataclass(frozen=True, slots=True)
 class ClassInclusion:
     """An include or exclude of one class.
 
-    counts: whether it is what decides about the class
+    counts: whether this statement decides about the class
     """
 
     rank: int
@@ -39,11 +39,11 @@ class ClassInclusion:
 
     @property
     def words(self) -> str:
-        """What it says."""
+        """The statement in words: "include ntp"."""
         return f"{'exclude' if self.excluded else 'include'} {self.name}"
 
     def claim(self, path: Path) -> Claim:
-        """It as a claim about a path."""
+        """The statement as a claim about a path below `/classes`."""
         return Claim((CLASSES, *path), ValueText(self.words), self.rank, self.at.origin)
 
 
@@ -60,11 +60,11 @@ class ClassAccount:
 
     @property
     def innermost(self) -> ClassAccount:
-        """Itself: it hands nothing on."""
+        """This account: classes have no account below."""
         return self
 
     def trace(self, path: Path, value: object) -> Trace:
-        """Who includes the classes, or the one at a path; and who is overridden."""
+        """The includes and excludes of all classes, or of the class at a path; those that count stand first."""
         titles = {one.rank: one.title for one in self.inclusions}
         titles |= {self.rank_of(one): one.place.layer for one in self.unknown}
         about = [one for one in self.inclusions if not path or one.name == value]
@@ -96,7 +96,7 @@ class ClassAccount:
             yield Element(name, tuple(one.rank for one in by), tuple(one.claim((index,)) for one in by))
 
     def _overridden(self, one: ClassInclusion) -> tuple[str, tuple[int, ...]]:
-        """Why it does not count, and who decides instead."""
+        """The reason why a statement does not count, and the ranks of the statements that count instead."""
         by = [other for other in self.inclusions if other.name == one.name and other.counts]
         if not by:
             return "nothing includes the class (bindings)", ()
@@ -105,7 +105,7 @@ class ClassAccount:
         return f"{why} (bindings)", tuple(sorted((other.rank for other in by), reverse=True))
 
     def set_by(self) -> Iterator[SetBy]:
-        """What each says, and whether it counts."""
+        """Each statement in words, with its place and whether it counts."""
         for one in self.inclusions:
             yield SetBy(one.words, f"{one.at.origin}; layer {one.title}", one.counts)
 
@@ -131,7 +131,7 @@ def inclusions_of(maker: ValueMaker) -> ClassAccount:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """A key that is looked up on the way; depth 1 is asked by the key itself."""
+    """A look-up on the way to a value. depth: 1 for a look-up by the key itself"""
 
     depth: int
     asked: str
@@ -160,11 +160,11 @@ class Explanation:
 
     @property
     def ties(self) -> Mapping[int, tuple[int, ...]]:
-        """Rank -> the ranks that would be in conflict with it if nothing stood above."""
+        """Rank -> the ranks at the same position, which would conflict if a better position did not override them."""
         return {} if self.account is None else self.account.ties
 
     def origins(self, path: str | Path = ()) -> tuple[Origin, ...]:
-        """Everyone who set what stands at a path of the value; nobody where nothing stands."""
+        """The places that set the value at a path; () where the value has no such path."""
         steps = as_path(path)
         value = dig(plain(self.value), steps)
         if self.account is None or value is ABSENT:
@@ -172,10 +172,10 @@ class Explanation:
         return self.account.innermost.trace(steps, value).origins
 
     def trace(self, path: str | Path = ()) -> Trace:
-        """Everyone who set a path of the value, the winner first, with the rule that overrode each other one.
+        """The trace of a path of the value: the winner first, then each other claim with the rule that overrode it.
 
         At the root the ranks count the declarations of the key, weakest first, behind those of its
-        fragments; below it they are those who set what stands there.
+        fragments; below the root the ranks are those of the claims about the path.
         cost: the declarations and fragments of the key
         """
         steps = as_path(path)
@@ -189,7 +189,7 @@ class Explanation:
         return found._replace(claims=(*found.standing, *found.unknown, *more, *found.losers), titles=titles)
 
     def causes(self, path: str | Path = ()) -> tuple[Cause, ...]:
-        """The lines because of which those who set a path are in effect: conditions, and the lists of layers."""
+        """The conditions and lists of layers because of which the claims about a path are in effect; () for none."""
         found: dict[Cause, None] = {}
         if self.account is not None:
             for stated in self.trace(path).claims:
@@ -198,7 +198,7 @@ class Explanation:
 
     @property
     def unknown(self) -> tuple[TraceClaim, ...]:
-        """The layers that cannot be read and might decide the value, as rows of its trace."""
+        """The unread layers that might decide the value, as rows of its trace; () for none."""
         return self.trace().unknown
 
     def _unknown_claim(self, beside: tuple[str, UnknownSet]) -> TraceClaim:
@@ -209,7 +209,7 @@ class Explanation:
 
     @property
     def set_by(self) -> tuple[SetBy, ...]:
-        """What fragments say, by element or name, then those that do not count; of classes who includes what."""
+        """The fragments by element or name, counting ones first; for `/classes` includes and excludes; else ()."""
         if isinstance(self.account, ClassAccount):
             return tuple(self.account.set_by())
         innermost = None if self.account is None else self.account.innermost
@@ -228,7 +228,7 @@ class Explanation:
             ],
             "elements": trace["elements"],
             "set_by": [
-                {"value": _data(one.value), "place": one.place, "counts": one.counts, "step": _data(one.step)}
+                {"value": data_of(one.value), "place": one.place, "counts": one.counts, "step": data_of(one.step)}
                 for one in self.set_by
             ],
             "looked_up": [{"depth": one.depth, "asked": one.asked, "by": one.by} for one in self.looked],
@@ -239,13 +239,8 @@ class Explanation:
         return text if self.problem is None else f"{text}\n{self.problem}"
 
 
-def _data(value: Any) -> Any:
-    found = plain(value)
-    return str(found) if isinstance(found, ValueText) else found
-
-
 def explain(maker: ValueMaker, wanted: Asked) -> Explanation:
-    """Explain one key. It is injected for that, so its producers run.
+    """Why a key has its value. The key is injected, so its producers run; an error stands in `problem`.
 
     cost: the declarations of the key, and what its producers cost
     """
@@ -258,7 +253,7 @@ def explain(maker: ValueMaker, wanted: Asked) -> Explanation:
 
 
 def explained(maker: ValueMaker, wanted: Asked, value: Any, problem: str | None = None) -> Explanation:
-    """The explanation of a key that was injected; nothing is produced for it."""
+    """The explanation of a key whose value is known; no producer runs. value: ABSENT where there is none"""
     key, label = spelled_key(wanted.key), label_of(wanted.key)
     if wanted.key == ("Data", CLASSES):
         unknown = tuple((label, one) for one in maker.resolution.unknown)
@@ -269,7 +264,7 @@ def explained(maker: ValueMaker, wanted: Asked, value: Any, problem: str | None 
 
 
 def _beside(maker: ValueMaker, wanted: Asked) -> Iterator[tuple[str, UnknownSet]]:
-    """What cannot be read and might decide a key that is looked up on the way."""
+    """(key, unread set) for each unread set that might decide a key on which the wanted one depends."""
     for needed in _needed(maker, wanted):
         account = account_of(maker, needed, ABSENT)
         for one in account.unknown() if account is not None else ():
@@ -277,7 +272,7 @@ def _beside(maker: ValueMaker, wanted: Asked) -> Iterator[tuple[str, UnknownSet]
 
 
 def _needed(maker: ValueMaker, wanted: Asked) -> Iterator[Asked]:
-    """Every key that is looked up for one, each once."""
+    """Every key that a key looks up, also by way of others; each once, without the key itself."""
     waiting, seen = [wanted], {wanted.key}
     while waiting:
         for one in _locators(maker, waiting.pop()):
@@ -293,7 +288,7 @@ def _needed(maker: ValueMaker, wanted: Asked) -> Iterator[Asked]:
 
 
 def _set_by(account: Account, value: Any) -> Iterator[SetBy]:
-    """An entry for each element or name that is read, then the fragments of which nothing is."""
+    """An entry for each element or name of the collection, then the fragments that contribute nothing."""
     whole, counted = account.trace((), value), set()
     for step, entry, claims in account.contributed():
         counted |= {claim.rank for claim in claims}
@@ -320,7 +315,7 @@ _DEEPEST = 20
 
 
 def _all_looks(maker: ValueMaker, wanted: Asked) -> Iterator[Looked]:
-    """What is looked up for a key: by its producer, or by each of its fragments."""
+    """The look-ups of a key: those of its producer, or of each of its fragments."""
     for one in _locators(maker, wanted):
         if one.key is not None and one.key != wanted.key:
             yield Looked(1, one.words, _given_by(maker, one))
@@ -329,7 +324,7 @@ def _all_looks(maker: ValueMaker, wanted: Asked) -> Iterator[Looked]:
 
 
 def _locators(maker: ValueMaker, wanted: Asked) -> list[Declaration]:
-    """Which declaration counts for a key: the winner, and the one in its place where it gave nothing."""
+    """The winner of a key, and the declaration that gave the value in its place; [] where nothing is bound."""
     both = (maker.declaration(wanted), maker.giver(wanted))
     return [one for one in dict.fromkeys(both) if one is not None]
 
@@ -348,7 +343,7 @@ def _looks(maker: ValueMaker, one: Declaration, depth: int, seen: frozenset[int]
 
 
 def _sources(maker: ValueMaker, one: Declaration) -> Iterator[tuple[str, Declaration | None]]:
-    """What a declaration has its value from: what it is an alias of, its fragments, or the keys it looks up."""
+    """(words, declaration) for each source of a value: the source of an alias, fragments, or looked-up keys."""
     if one.source is not None:
         yield one.source.words, one.source
     elif one.is_multibind:
@@ -362,7 +357,7 @@ def _sources(maker: ValueMaker, one: Declaration) -> Iterator[tuple[str, Declara
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edge:
-    """From a key to what it needs. kind: "looks up", "collects", "alias of", "queried", or a dependency's arrow"""
+    """An edge from a key to a key that it needs. kind: "looks up", "collects", "alias of", "queried", "->", "~>"."""
 
     source: str
     target: str
@@ -377,7 +372,7 @@ class Graph:
     edges: tuple[Edge, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The edge as plain data."""
+        """The nodes and edges as plain data."""
         return {
             "version": 1,
             "nodes": list(self.nodes),
@@ -399,7 +394,7 @@ def _quoted(text: str) -> str:
 
 
 def graph(maker: ValueMaker) -> Graph:
-    """The graph of an injector: look-ups as they are declared, queries as they were read so far."""
+    """The graph of all keys: look-ups as declared, and the queries that were asked so far."""
     edges = set(_edges(maker))
     nodes = {spelled_key(key) for key in maker.resolution.winners}
     nodes |= {name for edge in edges for name in (edge.source, edge.target)}

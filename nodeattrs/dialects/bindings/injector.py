@@ -47,12 +47,12 @@ class Injector:
 
     layers:    highest first: `Layer`s, or lists of sets; sets are `Bindings` or `BindingSet`s
     state:     the categories of the request, highest first
-    classes:   the classes that `Type[X]` may name, beside those that the builder has seen
+    classes:   the classes that `Type[X]` may name, beside the classes of the builder
     functions: transformers, combinators and functions of expressions, by name
     objects:     the instances that parameters and queries read
-    faults:    what was wrong already when the layers were read
-    lenient:   what is wrong stands in `faults`, and is not raised; what nothing is wrong with can be asked for
-    strict:    what a layer that cannot be read might decide is given to nobody: asking raises UnknownLayer
+    faults:    errors that were found when the layers were read
+    lenient:   errors stand in `faults` and are not raised; correct keys can be asked for
+    strict:    a key that an unread layer might decide raises UnknownLayer
     cost:      linear in the number of bindings; a warm `inject` is one look-up in a dict
     raises:    BindingErrors: every conflict, open abstract, baseless override, shadowed final,
                type mismatch of a constant and malformed item, in one report
@@ -105,9 +105,9 @@ class Injector:
     def inject(self, key: Any, type: Any = None, /, **args: Any) -> Any:
         """The value of a key.
 
-        key:    a name; or a type alone, for what is bound without a name
+        key:    a name; or a type alone, for a binding without a name
         type:   what the value must conform to, and for other types than data a part of the key
-        args:   handed to the constructor or factory; then the product is made anew
+        args:   passed to the constructor or factory; then the product is made anew and not kept
         cost:   one look-up in a dict once the value is there
         raises: NotBound, TypeMismatch, LookupLoop, BindingError
         """
@@ -315,7 +315,7 @@ class Injector:
 
 
 class Handle:
-    """Makes the values of one key."""
+    """The producer of one key."""
 
     __slots__ = ("_make",)
 
@@ -323,7 +323,7 @@ class Handle:
         self._make = make
 
     def produce(self) -> Any:
-        """A value, as an injection would give it now; None where nothing is produced."""
+        """The value that an injection would give now; None where nothing is produced."""
         return self._make()
 
 
@@ -353,7 +353,7 @@ _NOTHING = object()
 
 @dataclass(frozen=True)
 class Filled:
-    """A parameter and where its value comes from: "bindings", "lookup" or "default"; "nothing" where nobody has one."""
+    """A parameter, its value, and the source of the value: "bindings", "lookup", "default" or "nothing"."""
 
     name: str
     value: Any
@@ -373,7 +373,7 @@ def fill_parameters(
     lookup: Callable[[str, Any], Any] | None = None,
     defaults: Mapping[str, Any] | None = None,
 ) -> dict[str, Filled]:
-    """The values of a class's parameters, implicitly injected.
+    """Name -> the value and source of each parameter of a class: bindings, then *lookup*, then *defaults*.
 
     target: "ntp", "class ntp", "Web[one]"
     lookup: asked for "target::name" where nothing is bound, with what to give when it finds nothing
@@ -400,7 +400,7 @@ def fill_parameters(
 
 @taking(injector="classes", run_list=Listed)
 def extended_run_list(injector: Injector, run_list: Iterable[str]) -> list[str]:
-    """A run-list with the included classes behind it, as recipes; what is on it already stays once.
+    """A run-list followed by the included classes as recipes; a recipe that is listed already is not added.
 
     The class `apache::vhost` is the recipe `apache::vhost`.
     """

@@ -54,7 +54,7 @@ class _Reference:
 
 
 def parse_reference(text: Any, schemes: Iterable[str]) -> _Reference:
-    """A reference in its parts. raises: BindingError ("bad-uri", "unknown-scheme")
+    """The parts of a reference. raises: BindingError ("bad-uri", "unknown-scheme")
 
     >>> parse_reference("module:/::apache::default?optional", [])
     _Reference(scheme='module', name='apache::default', optional=True)
@@ -83,7 +83,7 @@ def parse_reference(text: Any, schemes: Iterable[str]) -> _Reference:
 
 @taking(config=Listed)
 def layer_references(config: Iterable[Mapping[str, Any]], inventory: Inventory) -> list[tuple[str, list[str]]]:
-    """The references of each layer, sorted: what its includes give minus what its excludes give.
+    """(layer, sorted references) for each layer: its included references minus the excluded ones.
 
     config: layers as data: {"name", "include"?, "exclude"?}, a reference or a list of them
     raises: BindingError ("bad-uri", "unknown-scheme", "bad-layer")
@@ -117,7 +117,7 @@ def _expanded(given: Any, inventory: Inventory, keeps: bool) -> Iterator[str]:
 
 
 def _matching(wanted: list[str]) -> Callable[[str], object]:
-    """Whether a name is one that segments mean: `*` is any one, `**` any row of them.
+    """A function that tests whether a name matches segments: `*` is one segment, `**` one or more.
 
     Each row takes as few as it can, and that is final.
     """

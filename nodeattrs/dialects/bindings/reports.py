@@ -10,23 +10,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.trace import Trace, shown
-from nodeattrs.core.tree import ABSENT, Path, copied, spell
+from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.dialects.bindings.explain import Explanation, Graph
 from nodeattrs.dialects.bindings.injector import Injector
 from nodeattrs.dialects.bindings.model.producers import Constant
-from nodeattrs.dialects.bindings.model.values import texts_of
 from nodeattrs.dialects.bindings.resolution import Declaration
-from nodeattrs.errors import BadKey, BadValue, NoSuchAttribute
+from nodeattrs.dialects.bindings.tracing import data_of
+from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.reports.explain import Explanation as Explained
 from nodeattrs.reports.explain import because, way_to
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 
 
 def explained_binding(explanation: Explanation, path: Path = (), with_causes: bool = False) -> ExplainedBinding:
-    """The report about a key, or about a path of its value.
+    """The report about the value of a key, or about a path of the value.
 
     with_causes: also the lines because of which those who set it are in effect
-    raises: NoSuchAttribute, for a path that nobody sets
+    raises: NoSuchAttribute, for a path that is not set
     """
     trace = explanation.trace(path)
     if path and not (trace.found or trace.claims):
@@ -34,13 +34,6 @@ def explained_binding(explanation: Explanation, path: Path = (), with_causes: bo
         hint = None if value is ABSENT else (way_to(value, path) or "").replace("the node has", "the value has", 1)
         raise NoSuchAttribute(f"{spell(trace.path)} is not set", path=trace.path, hint=hint or None)
     return ExplainedBinding(explanation, path, with_causes)
-
-
-def _plain(value: Any) -> Any:
-    try:
-        return copied(texts_of(value))
-    except (BadKey, BadValue):
-        return str(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +45,18 @@ class InjectedValue:
 
     def to_dict(self) -> dict[str, Any]:
         """The key and its value as plain data."""
-        return {"version": 1, "key": self.key, "value": _plain(self.value)}
+        return {"version": 1, "key": self.key, "value": data_of(self.value)}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """A text as it is, anything else as JSON."""
-        value = _plain(self.value)
+        value = data_of(self.value)
         text = value if isinstance(value, str) else shown(value, 100_000)
         yield from map(printable, text.splitlines() or [""])
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedBinding:
-    """Why a key has its value, or what stands at a path of it."""
+    """Why a key has its value, or why the value has an entry at a path."""
 
     explanation: Explanation
     path: Path = ()
@@ -77,11 +70,11 @@ class ExplainedBinding:
 
     @property
     def trace(self) -> Trace:
-        """That of the path."""
+        """The trace of the path."""
         return self.explanation.trace(self.path)
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The table of the trace; then, about the key as a whole, who ties, who says what, and what is looked up."""
+        """The table of the trace; for the whole value also ties, named fragments and look-ups."""
         found, problem = self.trace, self.explanation.problem
         table = Explained(found).lines(screen)
         if problem is not None:
@@ -128,16 +121,16 @@ class ExplainedBinding:
 
 
 def _gives(one: Declaration) -> str:
-    """What a declaration gives, as an explanation shows it."""
+    """The value of a constant as text, or the words of any other declaration."""
     producer = one.root.producer
     if one.abstract or one.is_multibind or not isinstance(producer, Constant):
         return one.describe()
-    return shown(_plain(producer.value), 200)
+    return shown(data_of(producer.value), 200)
 
 
 @dataclass(frozen=True, slots=True)
 class ListedBindings:
-    """Every key that is bound, with what it gives and where that stands."""
+    """Every key that is bound, with its value or producer and its line."""
 
     injector: Injector
     prefix: str = ""
@@ -183,7 +176,7 @@ class ListedBindings:
 
 @dataclass(frozen=True, slots=True)
 class BindingGraph:
-    """Who needs whom. The text is DOT, for Graphviz."""
+    """The graph of keys. The text is DOT, for Graphviz."""
 
     graph: Graph
 

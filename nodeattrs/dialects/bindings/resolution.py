@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from math import inf
 from typing import Any, NamedTuple
@@ -81,7 +81,7 @@ Position = tuple[int, int]
 @taking(name=str, sets=Listed)
 @dataclass(frozen=True)
 class Layer:
-    """A named list of binding sets. The name is for people only, and so is where a site lists it."""
+    """A named list of binding sets. The name is for messages only; origin: the line of a site that lists the layer."""
 
     name: str
     sets: tuple[BindingSet, ...] = ()
@@ -89,9 +89,9 @@ class Layer:
 
     @classmethod
     def unknown(cls, name: str, origin: Origin, reason: str) -> Layer:
-        """A layer that is there and cannot be read, or must not be asked.
+        """A layer that exists and cannot be read, or must not be asked.
 
-        It binds nothing; where it might decide a value, the explanation of that value says so.
+        It binds nothing. The explanation of a value names the layer where the layer might decide the value.
         reason: why, in words: "needs a server"
         """
         return cls(name, (BindingSet.unknown(name, origin, reason),))
@@ -99,18 +99,23 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where declarations stand: a layer, a set in it, and because of which lines they are in effect there.
+    """The place of declarations: a layer, a set of the layer, and the conditions around them.
 
-    number: the rank of the layer; the highest layer has the greatest
+    number: the rank of the layer; the highest layer has the greatest number
+    causes: the lines because of which the place is in effect: conditions, and lists of layers and categories
+    mask:   the categories that make a declaration apply, as bits
+    rank:   the rank of those categories; the greatest wins
     """
 
     number: int
     layer: str
     set: str
     causes: tuple[Cause, ...] = ()
+    mask: int = 0
+    rank: int = 0
 
     def when(self, item: When, listed_at: Mapping[str, Origin]) -> Place:
-        """The same for what stands inside of a condition. listed_at: where its categories are listed"""
+        """The place inside of a condition, with its line as a cause. listed_at: category -> the line that lists it"""
         words = " or ".join(" and ".join(" ".join(map(str, one)) for one in all_of) for all_of in item.alternatives)
         names = dict.fromkeys(str(name) for all_of in item.alternatives for name, *_ in all_of if name in listed_at)
         listed = (Cause(f"category {name} is listed", listed_at[name]) for name in names)
@@ -118,7 +123,7 @@ class Place:
 
 
 class OpenBlock(NamedTuple):
-    """The items below a condition on a category without a value: they count where the category has that value.
+    """A block below a condition on a category without a value: the block counts where the category has that value.
 
     names: the categories without a value
     place: the layer and set
@@ -130,7 +135,7 @@ class OpenBlock(NamedTuple):
 
     @property
     def keys(self) -> set[str] | None:
-        """The names that it may bind; None where it may bind any."""
+        """The names that the block may bind; None where it may bind any name."""
         inside = [*BindingSet("", self.item.items).every()]
         names = {one.name for one in inside if isinstance(one, Bind)}
         binds_names = all(isinstance(one, (Bind, When, Inclusion, Dependency)) for one in inside)
@@ -139,9 +144,9 @@ class OpenBlock(NamedTuple):
 
 
 class UnknownSet(NamedTuple):
-    """A set whose content is unknown, and where it stands.
+    """A set that cannot be read, and its place.
 
-    position: the best that anything in it could have
+    position: the best position that a declaration in the set could have
     """
 
     value: Unknown
@@ -154,7 +159,7 @@ class UnknownSet(NamedTuple):
 
 
 class Why(Enum):
-    """Why a declaration does not decide its key. The value is the reason in words."""
+    """The reason why a declaration does not decide its key; the value is the reason in words."""
 
     LAYER = "a higher layer hides what lies below"
     CATEGORY = "the higher category wins"
@@ -162,30 +167,23 @@ class Why(Enum):
     FILLED = "a concrete binding fills an abstract one beside it"
 
 
-class At(NamedTuple):
-    """Where something applies: its place, and the categories that make it apply, as a rank and as a set."""
-
-    place: Place
-    rank: int
-    mask: int
-
-
 class Declaration:
-    """One thing that applies: a key, or a fragment, at a position.
+    """One declaration in effect: a key, or a fragment, at a position.
 
-    source: for an alias: the declaration whose producer it has; its product is shared
-    lower:  for an alias: what lay below its source, for an optional source that gives nothing
+    source: for an alias, the declaration whose producer and product it shares; else None
+    lower:  for an alias, the declarations below its source, in case an optional source gives nothing
+    demands: the types that abstract declarations of the same variable demand
     """
 
     __slots__ = (
-        "abstract", "at", "demands", "final", "item", "key", "lower", "optional", "override", "position", "producer",
+        "abstract", "demands", "final", "item", "key", "lower", "optional", "override", "place", "position", "producer",
         "source", "type",
     )  # fmt: skip
 
-    def __init__(self, item: Item, at: At, key: Key | None, of: Type, producer: Producing | None = None) -> None:
+    def __init__(self, item: Item, place: Place, key: Key | None, of: Type, producer: Producing | None = None) -> None:
         self.item = item
-        self.at = at
-        self.position: Position = (at.place.number, at.rank)
+        self.place = place
+        self.position: Position = (place.number, place.rank)
         self.key = key
         self.type = of
         self.producer = producer
@@ -198,40 +196,35 @@ class Declaration:
         self.demands: tuple[Type, ...] = ()
 
     @property
-    def place(self) -> Place:
-        """Its layer and its set."""
-        return self.at.place
-
-    @property
     def name(self) -> str:
-        """The name that its item has; "" for none."""
+        """The name of the item; "" for none."""
         return (self.item.name or "") if isinstance(self.item, Bind) else ""
 
     @property
     def id(self) -> str | None:
-        """The id that a multibind collects; None for all others."""
+        """The id of a multibind; None for any other declaration."""
         return self.item.id if isinstance(self.item, Multibind) else None
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """The options of its item."""
+        """The options of the item; {} for an item without options."""
         return self.item.options if isinstance(self.item, Bind) else {}
 
     @property
     def origin(self) -> Origin:
-        """Where it stands."""
+        """The line of the item."""
         return self.item.origin
 
     @property
     def words(self) -> str:
-        """What messages call it: its key, or the id that it is a fragment of."""
+        """The name of the declaration in messages: its key, or "a fragment of 'ID'"."""
         if self.key is not None:
             return spelled_key(self.key)
         return f"a fragment of {self.item.into!r}" if isinstance(self.item, Bind) else "an item without a key"
 
     @property
     def short(self) -> str:
-        """The same in one word: its name, or the class that it binds."""
+        """The name of the declaration in one word: the name of its key, or its class."""
         if self.key is None:
             return self.words
         kind, name = self.key
@@ -239,7 +232,7 @@ class Declaration:
 
     @property
     def root(self) -> Declaration:
-        """The declaration whose producer this one has: itself, unless it is an alias."""
+        """The declaration that has the producer: this one, or the source behind an alias."""
         one = self
         while one.source is not None:
             one = one.source
@@ -247,12 +240,12 @@ class Declaration:
 
     @property
     def is_multibind(self) -> bool:
-        """Whether its value is collected."""
+        """Whether the value is collected from fragments."""
         return isinstance(self.root.item, Multibind)
 
     @property
     def scope(self) -> str:
-        """How long its product is kept: "" for ever, "none" not at all, else while the scope of that name is open."""
+        """How long the product is kept: "" for ever, "none" not at all, else while the scope of that name is open."""
         named = self.options.get("scope")
         if named is not None:
             return "" if named == "singleton" else str(named)
@@ -260,11 +253,11 @@ class Declaration:
         return "" if keeps else "none"
 
     def flags(self) -> str:
-        """Its flags in words, with a blank behind each."""
+        """The flags abstract, override and final in words, each followed by a blank; "" for none."""
         return "".join(f"{flag} " for flag in ("abstract", "override", "final") if getattr(self, flag))
 
     def describe(self) -> str:
-        """What it gives, in words."""
+        """The producer, the multibind or the flags in words, for messages."""
         root = self.root
         if self.abstract:
             return self.flags().strip()
@@ -274,7 +267,7 @@ class Declaration:
 
 
 def standing(several: list[Declaration]) -> list[Declaration]:
-    """Those of the best position: the concrete ones, or all where there is none. several: the best first"""
+    """The concrete declarations of the best position, else its abstract ones. several: the best first"""
     best = several[0].position
     top = [one for one in several if one.position == best]
     return [one for one in top if not one.abstract] or top
@@ -282,13 +275,13 @@ def standing(several: list[Declaration]) -> list[Declaration]:
 
 @dataclass
 class Resolution:
-    """What a composition comes to for a state.
+    """The result of `resolve`: the declarations in effect for a state, and the one that counts for each key.
 
     winners:      key -> the declaration that decides it
     declared:     key -> all that apply, the best position first
     fragments:    id -> the fragments, highest layer first, then as declared
     inclusions:   included and excluded classes
-    dependencies: those that apply, with their places
+    dependencies: those that apply
     unknown:      the sets that cannot be read, highest layer first
     open:         the blocks that would count if a category had a value
     """
@@ -298,14 +291,14 @@ class Resolution:
     declared: dict[Key, list[Declaration]] = field(default_factory=dict)
     fragments: dict[str, list[Declaration]] = field(default_factory=dict)
     inclusions: list[tuple[Inclusion, Declaration]] = field(default_factory=list)
-    dependencies: list[tuple[Dependency, Place]] = field(default_factory=list)
+    dependencies: list[Dependency] = field(default_factory=list)
     faults: list[BindingError] = field(default_factory=list)
     warnings: list[BindingError] = field(default_factory=list)
     unknown: list[UnknownSet] = field(default_factory=list)
     open: list[OpenBlock] = field(default_factory=list)
 
     def may_count(self) -> Iterator[Unread]:
-        """The open blocks as unread places. What a higher layer binds in any case, a block does not change."""
+        """The open blocks as unread places; a block that a higher layer overrides in any case is left out."""
         for one in self.open:
             keys = one.keys
             paths: tuple[tuple[str, ...], ...] = ()
@@ -326,14 +319,14 @@ class Resolution:
     def pairs(self) -> dict[tuple[str, str, str], Origin]:
         """(left, arrow, right) of every dependency that applies, each once, and where the highest layer says so."""
         found: dict[tuple[str, str, str], Origin] = {}
-        for item, _ in self.dependencies:
+        for item in self.dependencies:
             for pair in item.pairs():
                 found.setdefault(pair, item.origin)
         return found
 
     def when(self, one: Declaration) -> str:
         """The categories that made a declaration apply, in words."""
-        return self.state.title(one.at.mask)
+        return self.state.title(one.place.mask)
 
 
 _MANY = 50_000
@@ -341,7 +334,7 @@ _MANY = 50_000
 
 
 def resolve(layers: Iterable[Layer], state: State, objects: Objects) -> Resolution:
-    """Decide which declaration counts for each key.
+    """Decide which declaration counts for each key; errors are collected in the result.
 
     layers: highest first
     cost:   linear in the number of bindings
@@ -357,7 +350,7 @@ def resolve(layers: Iterable[Layer], state: State, objects: Objects) -> Resoluti
 
 
 class Applied:
-    """What applies of some layers for a state, while it is being resolved.
+    """The declarations of some layers for a state, while `resolve` runs.
 
     declared:   key -> its declarations, as they come
     rebindings: keys to be bound again, each with the position it is set at
@@ -375,7 +368,7 @@ class Applied:
         self._looked_at = 0
 
     def take(self, layers: list[Layer]) -> None:
-        """Take in all that applies. layers: highest first"""
+        """Take in the items in effect. layers: the highest first"""
         for index, layer in enumerate(layers):
             listed = () if layer.origin is None else (Cause(f"layer {layer.name} is listed", layer.origin),)
             for one in layer.sets:
@@ -384,12 +377,12 @@ class Applied:
                     self.resolution.unknown.append(UnknownSet(Unknown(one.name, one.unread), one.origin, place))
                 self._block(one.items, place, (0,))
 
-    def declare(self, item: Item, at: At, name: str, of: Type, producer: Producing | None) -> None:
+    def declare(self, item: Item, place: Place, name: str, of: Type, producer: Producing | None) -> None:
         """Declare a name among the data, with the flags of its item."""
-        self.declared["Data", name].append(Declaration(item, at, ("Data", name), of, producer))
+        self.declared["Data", name].append(Declaration(item, place, ("Data", name), of, producer))
 
     def fault(self, kind: Kind, message: str, about: Iterable[Declaration], hint: str | None = None) -> None:
-        """Note something that is wrong, with all whom it is about."""
+        """Note an error with the declarations that the error is about, the strongest first."""
         listed = list(about)
         details = [self.resolution.described(one) for one in listed]
         origins = [one.origin for one in listed]
@@ -398,7 +391,7 @@ class Applied:
         self.resolution.faults.append(error)
 
     def near_misses(self, key: Key) -> str | None:
-        """A hint with the names of the same kind that look like this one."""
+        """A hint with similar names of the same kind; None for none, and after many keys."""
         kind, name = key
         self._looked_at += len(self.declared)
         if not name or self._looked_at > _MANY:
@@ -409,10 +402,10 @@ class Applied:
     # --- items -----------------------------------------------------------------------------
 
     def _block(self, items: Iterable[Item], place: Place, masks: tuple[int, ...]) -> None:
-        """Take in the items of a block. masks: the conjunctions that hold around it"""
+        """Take in the items of a block. masks: the conjunctions that hold around the block"""
         ranked = self.state.ranked
         mask = max(masks, key=ranked)
-        at = At(place, ranked(mask), mask)
+        at = replace(place, mask=mask, rank=ranked(mask))
         for item in items:
             if type(item) is When:
                 self._when(item, place, masks)
@@ -437,7 +430,7 @@ class Applied:
         lists = ([name for name, _ in one if name in unset] for one in item.alternatives)
         return tuple(next(filter(None, lists), ()))
 
-    def _bind(self, item: Bind, at: At) -> None:
+    def _bind(self, item: Bind, at: Place) -> None:
         is_fragment = item.into is not None and type(item) is not Multibind
         of = item.type or (ANY if is_fragment else DATA)  # what a fragment may be its multibind says
         key = None if is_fragment else (of.kind, item.name or "")
@@ -454,7 +447,7 @@ class Applied:
         if item.into is not None:
             self.resolution.fragments.setdefault(item.into, []).append(one)
 
-    def _other(self, item: Item, at: At) -> None:
+    def _other(self, item: Item, at: Place) -> None:
         match item:
             case Inclusion():
                 self.resolution.inclusions.append((item, Declaration(item, at, None, DATA)))
@@ -468,9 +461,9 @@ class Applied:
             case Rebinding():
                 self.rebindings.append((item, Declaration(item, at, ("Data", ""), DATA)))
             case Dependency():
-                self.resolution.dependencies.append((item, at.place))
+                self.resolution.dependencies.append(item)
 
-    def _parameters(self, item: Parameters, at: At) -> None:
+    def _parameters(self, item: Parameters, at: Place) -> None:
         given = hash_of(item)
         if given is None:
             self.sources.append((item, Declaration(item, at, ("Data", ""), ANY)))
@@ -481,13 +474,13 @@ class Applied:
 
 
 def _entry_of(item: Parameters, name: Any, value: Any) -> Constant:
-    """One parameter, which knows where it stands in the hash."""
+    """The producer of one parameter of a hash, with the place of the entry."""
     places = item.to.places if isinstance(item.to, Constant) else None
     return Constant(value, places=None if places is None else LocatorBelow(places, (name,)))
 
 
 def bind_again(applied: Applied) -> None:
-    """Bind again what was asked to be, from the lowest position up, in the order of names at one position."""
+    """Declare all aliases, renamed and rebound keys, from the lowest position up."""
     for item, at in sorted(applied.rebindings, key=_rebinding_order):
         below = [one for one in applied.declared.get(item.key.key, ()) if one.position < at.position]
         if not below:
@@ -512,7 +505,7 @@ def _rebinding_order(rebinding: tuple[Rebinding, Declaration]) -> tuple[Position
 
 def _bound_again(item: Rebinding, at: Declaration, source: Declaration, below: list[Declaration]) -> Declaration:
     target = item.target
-    one = Declaration(item, at.at, target.key, target.type or source.type)
+    one = Declaration(item, at.place, target.key, target.type or source.type)
     one.abstract = item.abstract or source.abstract
     one.final = item.final  # override says nothing new: what is bound again exists
     one.optional = source.optional
@@ -523,7 +516,7 @@ def _bound_again(item: Rebinding, at: Declaration, source: Declaration, below: l
 
 
 def choose(applied: Applied) -> None:
-    """Pick the winner of each key, and find what is wrong with it."""
+    """Choose the declaration that counts for each key; note conflicts and unmet demands."""
     resolution = applied.resolution
     for key, several in applied.declared.items():
         if not several:
@@ -538,7 +531,7 @@ def choose(applied: Applied) -> None:
 
 
 def _best(applied: Applied, key: Key, several: list[Declaration]) -> Declaration | None:
-    """The one of the best position; None where several are in conflict there."""
+    """The declaration of the best position; None for a conflict, which is noted."""
     several.sort(key=lambda one: one.position, reverse=True)
     _check_finals(applied, key, several)
     best = standing(several)
@@ -556,7 +549,7 @@ def _best(applied: Applied, key: Key, several: list[Declaration]) -> Declaration
 
 
 def why_above(upper: Declaration, lower: Declaration) -> Why:
-    """Why a better position is better.
+    """The reason why a better position wins.
 
     More categories win only where they begin as the fewer do: what is more ranks below all of those.
     """
@@ -593,7 +586,7 @@ _OWN_NAMES = (
 
 
 def _line_for(key: Key) -> str:
-    """The line that binds a key; of a name that is the library's own the item that stands for it."""
+    """The source line that would bind a key; for a name of the library the item that binds it."""
     for pattern, line in _OWN_NAMES:
         if found := pattern.fullmatch(key[1]):
             return line.format(*filter(None, found.groups()))
@@ -601,13 +594,13 @@ def _line_for(key: Key) -> str:
 
 
 def _unread(applied: Applied) -> str | None:
-    """The hint that it may be bound where nobody can look."""
+    """The hint that an unread set may bind the key; None where all sets were read."""
     names = ", ".join(one.value.name for one in applied.resolution.unknown)
     return f"it may be bound in what cannot be read: {names}" if names else None
 
 
 def check_ids(applied: Applied) -> None:
-    """Warn of ids that nobody has, and of ids that several keys share."""
+    """Warn of fragments for unknown ids, and of ids that several keys share."""
     warnings = applied.resolution.warnings
     for name, fragments in applied.resolution.fragments.items():
         if name not in applied.ids and name not in OWN_IDS:
@@ -665,11 +658,11 @@ def _from_source(applied: Applied, item: Parameters, at: Declaration, objects: O
         )  # fmt: skip
     for left, right in names.items():
         producer = Attribute(item.to, right, item.options.get("select_result"), item.optional)
-        applied.declare(item, at.at, parameter_key(item.target, left), ANY, producer)
+        applied.declare(item, at.place, parameter_key(item.target, left), ANY, producer)
 
 
 def _names(applied: Applied, item: Parameters, at: Declaration, objects: Objects) -> dict[str, str]:
-    """Which parameter of the target is filled by which one of the source."""
+    """Parameter of the target -> parameter of the source that fills it; {} where no names match."""
     own = item.options.get("map")
     source = _source_type(item.to)
     left = item.target if item.target.name == "Class" else Type(item.target.name)
@@ -689,7 +682,7 @@ def _names(applied: Applied, item: Parameters, at: Declaration, objects: Objects
 
 
 def _source_type(of: Producing | None) -> Type | int:
-    """The type that gives parameters; a number for producers whose type nobody knows before they are asked."""
+    """The type whose instances give the parameters; for other producers a number that is unique."""
     if isinstance(of, Ref):
         return Type(of.type.name) if of.type.is_instance else of.type
     return of.type if isinstance(of, Query) else id(of)

@@ -48,11 +48,11 @@ def site_of(
     search: Search | None = None,
     **more: Any,
 ) -> Composition:
-    """The site of a repository for one node.
+    """The composition of a site of bindings for one node of a repository.
 
     place:  its folder
-    search: asked for kept nodes; None where there is no store
-    more:   as `Composition` has it
+    search: finds saved nodes; None where there is no store
+    more:   further arguments of `Composition`
     """
     known = {"nodes": partial(_from_nodes, search)}
     if folder.hiera is not None:
@@ -95,7 +95,7 @@ def _of_package(point: Any) -> Any:
 
 
 def loaded(root: Path, text: str, modules: dict[str, Any] | None = None) -> Any:
-    """What "package.module:name", or "file.py:name" of a folder, means.
+    """The object of "package.module:name", or of "file.py:name" in a folder; its code is loaded.
 
     modules: files that were loaded, for this call and those to come
     raises:  UnknownLayer, where code is held back; DocumentError
@@ -156,7 +156,7 @@ def _from_hiera(
 
 
 class _InHiera:
-    """Where a value of Hiera stands; asked when somebody explains it."""
+    """The place of a value of Hiera; Hiera explains the key when the place is asked for."""
 
     def __init__(self, explain: Callable[[], Any], key: str) -> None:
         self._explain, self._key = explain, key
@@ -167,7 +167,7 @@ class _InHiera:
 
 
 def _from_nodes(search: Search | None, references: list[str], request: Request) -> Iterator[BindingSet]:
-    """`nodes:/db*`: each kept node as a hash of what it reads, under nodes::NAME."""
+    """`nodes:/db*`: each saved node as a hash of its attributes, under nodes::NAME."""
     if search is None:
         yield BindingSet.unknown("nodes", Origin("provider", "nodes"), "needs a store")
         return
@@ -192,10 +192,10 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class KeptNodes(Objects):
-    """The kept nodes as instances.
+    """The saved nodes as instances.
 
-    `Node[web1]` has the attributes of the node. `Sql[db1]` is each node that has a map `sql`, with what is in it; what
-    a node is (role, recipe, environment, tag, name, fqdn, ipaddress, ...) can be asked of both.
+    `Node[web1]` has the attributes of the node. `Sql[db1]` is each node with a map `sql`, and its entries; conditions
+    about the node (role, recipe, environment, tag, name, fqdn, ipaddress, ...) work for both.
     cost: one search a question, and reading the nodes that it finds; the same question is asked once
     """
 
@@ -212,7 +212,7 @@ class KeptNodes(Objects):
         return next((found for title, found in self._of(of, wanted) if title == name), None)
 
     def of_type(self, name: str, where: Iterable[Any] = ()) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """The instances of a type; conditions about what a node is are left to the search."""
+        """(reference, parameters) of the instances of a type; the search applies conditions on role, recipe, name."""
         for title, parameters in self._of(name, where):
             yield f"{name}[{title}]", parameters
 

@@ -32,7 +32,7 @@ from nodeattrs.puppet.references import Reference
 
 
 class Producer(ABC):
-    """What custom producers are: objects that are asked for a value again and again."""
+    """The base class of custom producers: objects that are asked for a value again and again."""
 
     @abstractmethod
     def produce(self) -> Any:
@@ -40,7 +40,7 @@ class Producer(ABC):
 
 
 class ConstantProducer(Producer):
-    """Gives the value it was made with."""
+    """Gives the same value each time."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -50,7 +50,7 @@ class ConstantProducer(Producer):
 
 
 class Scope(Protocol):
-    """Whom a producer may ask."""
+    """What a producer may use to make a value: other keys, classes, functions, objects, the state."""
 
     register: Classes
     functions: Mapping[str, Callable[..., Any]]
@@ -61,19 +61,19 @@ class Scope(Protocol):
         """The value of another key, or None. raises: LookupLoop, TypeMismatch, BindingError"""
 
     def once(self, thing: object, make: Callable[[], Any]) -> Any:
-        """What *make* gives, made once for this thing."""
+        """The result of *make*, which is called once for this object."""
 
     def call(self, call: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-        """What a callable gives, its further arguments filled by their annotations."""
+        """The result of a callable; further arguments are filled by their annotations."""
 
     def construct(self, of: str | type, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-        """A new object of a class, through its hook where it has one."""
+        """A new object of a class; the hook `__inject__` of the class makes it, if there is one."""
 
     def variable(self, name: str) -> Any:
         """The value of a variable of the text language."""
 
     def record(self, query: Producing, found: Iterable[Reference]) -> None:
-        """Note what a query has read."""
+        """Note the references that a query found."""
 
 
 Calling = tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]
@@ -82,7 +82,7 @@ Calling = tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Producing:
-    """How a value comes about.
+    """The base class of producers: how the value of a binding is made.
 
     each_time: whether no product is ever kept: each injection gets its own
     """
@@ -100,32 +100,32 @@ class Producing:
         return False
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
-        """A product; None for nothing. given: arguments of the one who injects, where the producer takes some"""
+        """A product; None for nothing. given: arguments of the injection, where the producer takes arguments"""
         raise NotImplementedError
 
     def asks(self) -> Iterator[Asked]:
-        """The keys that it looks up, beside those of what it calls."""
+        """The keys that the producer looks up; keys of parameters that it fills are not among them."""
         return iter(())
 
     def calls(self, classes: Classes) -> Calling | None:
-        """What is called for a product, with the arguments that the binding has for it."""
+        """The callable that makes a product, and the arguments of the binding; None where nothing is called."""
         return None
 
     def describe(self) -> str:
-        """What it does, in a few words."""
+        """The producer in a few words for messages."""
         return f"each time {self.words()}" if self.each_time else self.words()
 
     def words(self) -> str:
-        """What it does for one product, in a few words."""
+        """The producer in a few words, without "each time"."""
         raise NotImplementedError
 
     def place(self, path: Path = ()) -> Origin | None:
-        """Where an entry of its product is written; None where nobody knows more than where it is bound."""
+        """The place of an entry of the product; None where only the place of the binding is known."""
         return None
 
 
 def called(given: Any, scope: Scope) -> Callable[..., Any] | None:
-    """The function that an option means: a callable, a name, or a lambda; None where nobody has it."""
+    """The function of an option: a callable, the name of a function, or a lambda; None for an unknown name."""
     if isinstance(given, str):
         given = scope.functions.get(given)
     if hasattr(given, "evaluate"):
@@ -149,7 +149,7 @@ def _guarded(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def with_options(of: Producing, options: Mapping[str, Any]) -> Producing:
-    """A producer with the options of its binding: `producer_args` for what it makes, `singleton` false for each time.
+    """A producer changed by the options `producer_args` and `singleton` of its binding.
 
     raises: BindingError ("bad-option")
     """
@@ -163,7 +163,7 @@ def with_options(of: Producing, options: Mapping[str, Any]) -> Producing:
 
 @dataclass(frozen=True)
 class Written(Producing):
-    """Something that stands in a file.
+    """A producer whose value is written in a file.
 
     places: knows where each entry of it stands; None where that is the place of the binding
     """
@@ -176,7 +176,7 @@ class Written(Producing):
 
 @dataclass(frozen=True)
 class Constant(Written):
-    """A value as it is; each injector has a copy of a list or a map, since others may have what it was read from."""
+    """A value as it is; each injector gets its own copy of a list or a map."""
 
     value: Any
 
@@ -283,7 +283,7 @@ class Instance(OfClass):
 
 @dataclass(frozen=True)
 class Factory(Producing):
-    """What a callable gives."""
+    """The result of a callable."""
 
     call: Callable[..., Any]
 
@@ -324,7 +324,7 @@ class Custom(OfClass):
 
 @dataclass(frozen=True)
 class ProducerObject(OfClass):
-    """A producer object itself, to be asked by others under its name."""
+    """A producer object itself; `Named` asks it for values."""
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         return _checked(self.made(scope, given), self.of)
@@ -452,7 +452,7 @@ class Query(Producing):
 
 @dataclass(frozen=True)
 class Attribute(Producing):
-    """One attribute of what another producer gives: how parameters come from an instance or a query.
+    """One attribute of the product of another producer: a parameter from an instance or a query.
 
     select: picks one of several instances that a query found
     """

@@ -41,7 +41,7 @@ DEFAULT_LAYERS: list[Any] = [
 
 @dataclass
 class Site:
-    """What one site description says, nothing evaluated.
+    """The description of a site, nothing evaluated.
 
     parts:      what `site { }` says, as data with expressions for its values: "defaults" (attribute -> value),
                 "environments" (name -> attributes), "dynamic" ("dir" and "attrs"), "categories" ([name, value], the
@@ -108,7 +108,7 @@ def _asker(variables: Mapping[str, Any], missing_is_nothing: bool = False) -> Ca
 
 
 def _worked(part: Any, ask: Callable[[str], Any]) -> Any:
-    """A part of a site with the values of its expressions."""
+    """A part of a site in which each expression is replaced by its value."""
     if isinstance(part, Node):
         return part.evaluate(ask, FUNCTIONS)
     if isinstance(part, dict):
@@ -118,7 +118,7 @@ def _worked(part: Any, ask: Callable[[str], Any]) -> Any:
 
 @dataclass(frozen=True)
 class Environment:
-    """An environment with all its paths, absolute and without trailing slash."""
+    """An environment and its paths: absolute, without a slash at the end."""
 
     name: str
     envdir: str
@@ -137,7 +137,7 @@ def environment_of(
     confdir: str,
     is_directory: Callable[[str], bool] = os.path.isdir,
 ) -> Environment:
-    """The environment that is selected, with its paths.
+    """The selected environment and its paths.
 
     site:        "defaults", "environments" (name -> attributes), "dynamic" ("dir", "attrs"); None without any
     selected:    its name; production unless given

@@ -73,7 +73,7 @@ ClassStatement = tuple[bool, str, Declaration]
 
 
 class ValueMaker(Bound):
-    """Makes the value of each key when it is first needed.
+    """Makes the value of each key when it is first needed, and keeps it for its scope.
 
     One lock guards the making of values; what was made is read without it.
     cost: to build it, linear in the number of bindings
@@ -128,25 +128,22 @@ class ValueMaker(Bound):
 
     @property
     def reads(self) -> list[Read]:
-        """What queries have read so far."""
+        """The queries that were asked so far."""
         return list(self._reads.values())
 
     # --- the scope of producers -------------------------------------------------------------------
 
     def once(self, thing: object, make: Callable[[], Any]) -> Any:
-        """What *make* gives, made once for this thing. For producers."""
+        """The result of *make*, which is called once for this object. For producers."""
         if self._outer is not None:
             return self._outer.once(thing, make)
-        kept = self.kept.get(id(thing), _MISSING)
-        if kept is _MISSING:
-            with self._lock:
-                kept = self.kept.get(id(thing), _MISSING)
-                if kept is _MISSING:
-                    kept = self.kept[id(thing)] = make()
-        return kept
+        with self._lock:
+            if id(thing) not in self.kept:
+                self.kept[id(thing)] = make()
+            return self.kept[id(thing)]
 
     def call(self, call: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-        """What a callable gives; arguments that nobody has given are filled by their annotations.
+        """The result of a callable; missing arguments are filled by their annotations.
 
         raises: NotBound, BindingError ("arguments"); what the callable raises
         """
@@ -162,17 +159,17 @@ class ValueMaker(Bound):
         return _called(call, tuple(ready), given)
 
     def _filled(self, call: Callable[..., Any], slot: Slot) -> Any:
-        """The value of a parameter; ABSENT where its own default is taken."""
+        """The value of a parameter; ABSENT where the parameter keeps its own default. raises: NotBound"""
         if slot.wanted is not None and self.is_asked(slot):
             value = self.ask(slot.wanted)
             if value is not None:
                 return value
         if slot.is_required:
-            raise self.unfilled([one.short for one in self._chain()] or [name_of(call)], slot)
+            raise self.unfilled([one.short for one in self._making.chain] or [name_of(call)], slot)
         return None if slot.default is ABSENT else ABSENT
 
     def construct(self, of: str | type, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-        """A new object of a class: through its hook `__inject__(injector, ...)` where it has one."""
+        """A new object of a class; the hook `__inject__(injector, ...)` makes it, if the class has one."""
         known = of if isinstance(of, type) else self.register.require(of)
         if known is None:
             raise BindingError(
@@ -213,8 +210,8 @@ class ValueMaker(Bound):
         return found
 
     def record(self, query: Producing, found: Iterable[Reference]) -> None:
-        """Note what a query has read. For producers."""
-        chain = self._chain()
+        """Note the references that a query found. For producers."""
+        chain = self._making.chain
         key = chain[-1].key or ("", "") if chain else ("", "")
         words = query.describe()
         self._reads[key, words] = (key, words, tuple(found))
@@ -243,7 +240,7 @@ class ValueMaker(Bound):
             kept.clear()
 
     async def awaited(self, attempt: Callable[[], _T]) -> _T:
-        """What an injection gives, tried again whenever something it needs had to be awaited.
+        """The result of *attempt*, which is tried again after each asynchronous product that had to be awaited.
 
         cost: one try for each asynchronous product
         """
@@ -262,7 +259,7 @@ class ValueMaker(Bound):
     # --- making ------------------------------------------------------------------------------------
 
     def giver(self, wanted: Asked) -> Declaration | None:
-        """Who gave the value when a key was last asked for: the winner, or the next one where that gave nothing."""
+        """The declaration that gave a key its last value: the winner, or a lower one after an optional winner."""
         declared = self.declaration(wanted)
         return declared if declared is None else self._instead.get(id(declared), declared)
 
@@ -272,7 +269,7 @@ class ValueMaker(Bound):
         return [] if id is None else self.resolution.fragments.get(id, [])
 
     def collected(self, of: Declaration) -> Collected | None:
-        """What a multibind was collected from, once it was injected."""
+        """The collection of a multibind; None before its first injection."""
         return self._collected.get(id(of.root))
 
     def ask(self, wanted: Asked, args: Mapping[str, Any] = _NOTHING) -> Any:
@@ -309,7 +306,7 @@ class ValueMaker(Bound):
         return value
 
     def _value_below(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
-        """The value of the next lower one that gives something, and a note of who that is."""
+        """The value of the next lower declaration that gives one, which is noted as the giver; None for none."""
         for lower in self._ladder(declared):
             value = self._made(lower, args)
             if value is not None:
@@ -320,7 +317,7 @@ class ValueMaker(Bound):
         return None
 
     def _ladder(self, declared: Declaration) -> Iterator[Declaration]:
-        """Who is asked next when an optional one has given nothing: the next lower ones, down to an abstract one."""
+        """The lower declarations to ask after an optional one gave nothing. raises: BindingError, for a conflict"""
         below = list(declared.lower)
         if declared.source is None and declared.key is not None:
             several = self.resolution.declared[declared.key]
@@ -350,7 +347,7 @@ class ValueMaker(Bound):
             value = _MISSING if args else self._by_plan(root)
             if value is not _MISSING:
                 return value
-            chain = self._chain()
+            chain = self._making.chain
             if root in chain:
                 raise self._loop([*chain[chain.index(root) :], root])
             chain.append(root)
@@ -371,11 +368,11 @@ class ValueMaker(Bound):
         return value
 
     def _by_plan(self, root: Declaration) -> Any:
-        """A product that was made before in the usual way, as it is planned since; _MISSING where there is no plan."""
+        """A product by its plan, from the second time on; _MISSING where the declaration has no plan."""
         plan = self._plans.get(id(root))
         if plan is _MADE_ONCE:
             plan = self._plans[id(root)] = Planner(self, self.ask).of(root)
-        if plan is None or getattr(self._making, "replay", None) is not None:
+        if plan is None or self._making.replay is not None:
             return _MISSING
         try:
             return self._keep(root, plan(self))
@@ -383,11 +380,11 @@ class ValueMaker(Bound):
             return _MISSING
 
     def _home(self, root: Declaration) -> ValueMaker:
-        """Who keeps the product of a declaration. raises: BindingError ("scope")"""
+        """The maker that keeps the product of a declaration. raises: BindingError ("scope"), for a closed scope"""
         wanted, one = root.scope, self
         while wanted != "none" and one.scope_name != wanted:
             if one._outer is None:
-                needs = chained([one.short for one in (*self._chain(), root)])
+                needs = chained([one.short for one in (*self._making.chain, root)])
                 raise self.about(
                     root, SCOPE, f"{needs}, which lives in the scope {wanted}, and none is open",
                     hint=f"with injector.scope({wanted!r}) as {wanted}: ...",
@@ -415,11 +412,11 @@ class ValueMaker(Bound):
             raise
 
     def _produced(self, root: Declaration, producer: Producing, args: Mapping[str, Any]) -> Any:
-        """What a producer gives, entered and awaited where it has to be."""
+        """The product of a producer, entered and awaited where necessary."""
         calling = producer.calls(self.register)
         _, enters, awaits = (None, False, False) if calling is None else opening_of(calling[0])
-        replay: Replay | None = getattr(self._making, "replay", None)
-        steps = tuple(map(id, self._chain()))
+        replay = self._making.replay
+        steps = tuple(map(id, self._making.chain))
         if awaits:
             if replay is None:
                 raise BindingError(
@@ -436,7 +433,7 @@ class ValueMaker(Bound):
         return make() if replay is None or root.scope != "none" else replay.next(steps, make)
 
     def _begun(self, root: Declaration, producer: Producing, args: Mapping[str, Any], steps: tuple[int, ...]) -> Any:
-        """Begin to make what has to be awaited, once for all who wait for one product. raises: Waiting"""
+        """Start an asynchronous product, once for all injections that need it. raises: Waiting, always"""
         task = self._tasks.get(id(root))
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
             product = producer.produce(self, args)
@@ -501,7 +498,7 @@ def _is_wrong_call(call: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -
 
 
 def decided(inclusions: Iterable[ClassStatement]) -> dict[str, tuple[bool, Position]]:
-    """Whether each class that is included somewhere is excluded, and the position that decides it."""
+    """Included class -> whether it is excluded, and the position that decides this."""
     best: dict[bool, dict[str, Position]] = {False: {}, True: {}}
     for excluded, name, at in inclusions:
         best[excluded][name] = max(best[excluded].get(name, at.position), at.position)

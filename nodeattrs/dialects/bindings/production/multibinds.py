@@ -125,9 +125,9 @@ class Fragment:
 
 @dataclass(frozen=True)
 class Collected:
-    """A collection, and how it came about.
+    """A collection, and the folding that made it.
 
-    folding: what the fragments were laid through; its sources are their numbers
+    folding: the fragments laid over each other; its sources are the numbers of fragments
     sources: number -> fragment, or a set that cannot be read and may hold some; the strongest has the greatest number
     """
 
@@ -192,7 +192,7 @@ class _Options:
 
 
 def option_faults(of: Declaration, scope: Scope) -> list[BindingError]:
-    """What is wrong with the options of a multibind; they are checked when it is injected, or when asked here."""
+    """The error in the options of a multibind, in a list; [] for correct options."""
     try:
         _Options(of, scope)
     except BindingError as error:
@@ -203,7 +203,7 @@ def option_faults(of: Declaration, scope: Scope) -> list[BindingError]:
 def collect(
     of: Declaration, fragments: Sequence[Fragment], scope: Scope, unknown: Sequence[UnknownSet] = ()
 ) -> Collected:
-    """The collection that a multibind is, of what its fragments produced, in their order.
+    """The collection of a multibind, from its fragments in their order.
 
     unknown: the sets that cannot be read, which may hold further fragments
     cost:   linear in the elements
@@ -233,7 +233,7 @@ def collect(
 
 
 def independent(value: Any) -> Any:
-    """A copy of the lists and maps of a value; what is neither is taken as it is."""
+    """A copy of a list or a map at all levels; any other value as it is."""
     return taken_in(value) if isinstance(value, (list, dict)) else value
 
 
@@ -243,7 +243,7 @@ _Numbered = Mapping[int, Fragment | UnknownSet]
 def _numbered(fragments: Sequence[Fragment], unknown: Sequence[UnknownSet]) -> _Numbered:
     """The fragments in their order, numbered by strength; of equal positions the one declared first is stronger.
 
-    What cannot be read comes before all that stands in its layer.
+    An unread set comes before all fragments of its layer.
     """
     found: list[Fragment | UnknownSet] = [*unknown, *fragments]
     found.sort(key=lambda one: one.position[0], reverse=True)  # the highest layer first, as fragments come
@@ -303,7 +303,7 @@ _FEW = 16
 
 
 def _joined(parts: Sequence[Part | Folding], policy: Policy, halves: Policy) -> Folding:
-    """All in a row, by halves: a trace takes each step again, and none of them needs to be over all before it.
+    """All parts joined in order, by halves, so that a trace repeats few steps.
 
     halves: how what came of two rows is joined
     """
@@ -316,14 +316,14 @@ def _joined(parts: Sequence[Part | Folding], policy: Policy, halves: Policy) -> 
 
 
 def _in_list(part: Part, options: _Options) -> Part:
-    """What a policy of the caller meets is a list: a fragment that is none is its only element."""
+    """A fragment as a list, for a policy of the caller; a fragment that is no list is the only element."""
     if type(part.value) is Unknown or (isinstance(part.value, list) and options.flatten is None):
         return part
     return listed([Part(part.value, At(part.origins, ()))])
 
 
 def _combining(call: Callable[[Any, Any], Any]) -> Policy:
-    """A combinator of the caller: it may change what it is given, and is asked again by an explanation."""
+    """The policy of a callable of the caller, which may change its arguments; explanations call it again."""
 
     def combined(lower: Part, upper: Part) -> Part:
         memo = lower.value if lower.value else independent(lower.value)  # the start is everybody's
@@ -380,7 +380,7 @@ def _uniq(part: Part) -> Part:
 
 
 def _hash(options: _Options, numbered: _Numbered) -> Folding:
-    """The names are laid one by one, each of them what its fragments come to."""
+    """The folding of a hash: name by name, each from its own fragments."""
     policy, looks, named = _name_policy(options), list(_last_looks(options)), []
     unknown = [number for number, one in numbered.items() if isinstance(one, UnknownSet)]
     order = {number: index for index, number in enumerate(numbered)}
@@ -435,7 +435,7 @@ def _entry(options: _Options, name: str, several: _Numbered, policy: Policy) -> 
 
 
 def _naming(call: Callable[[str, Any, Any], Any]) -> Policy:
-    """A combinator of the caller for the fragments of one name; it may change what it is given."""
+    """The policy of a callable for the fragments of one name; the callable may change its arguments."""
 
     def combined(lower: Part, upper: Part) -> Part:
         (name,) = upper.value
@@ -451,7 +451,7 @@ def _by_function(call: Callable[..., Any], combined: Callable[[Part, Part], Part
 
 
 def _check_single(options: _Options, name: str, several: Sequence[Fragment]) -> None:
-    """Nobody says which of several is better: of one position, or in the letter of the document."""
+    """Check that one fragment of a name is best. raises: BindingError, for two at the best position"""
     positions = [fragment.position for fragment in several]
     if len(several) > 1 and (options.word == "error" or positions.count(max(positions)) > 1):
         tied = [fragment.origin for fragment in several]

@@ -16,7 +16,7 @@ from nodeattrs.dialects.bindings.production.filling import Slot
 from nodeattrs.dialects.bindings.resolution import Declaration
 
 Make = Callable[[Any], Any]
-"""Makes a product for the scope that it is given."""
+"""A function from a scope to a product."""
 
 
 class Planner:
@@ -28,7 +28,7 @@ class Planner:
         self._made: dict[int, Make | None] = {}
 
     def of(self, root: Declaration) -> Make | None:
-        """What makes the product of a declaration; None where it is made in the usual way.
+        """A function that makes the product of a declaration; None where only the usual way is possible.
 
         cost: one visit for each class that it needs
         """
@@ -49,7 +49,7 @@ class Planner:
         return lambda scope: known(*[get(scope) for get in gets])
 
     def _class_of(self, root: Declaration) -> type | None:
-        """The class of which a declaration gives an object and nothing else, so that its type needs no look."""
+        """The class of a declaration that gives an object of the class without further checks; None for others."""
         producer, classes = root.producer, self._bound.register
         if (
             not isinstance(producer, (Instance, Ref))
@@ -80,7 +80,7 @@ class Planner:
 
 
 def _keeping(number: int, name: str, make: Make, wanted: Asked) -> Make:
-    """What the scope has, else made and kept there."""
+    """A function that gives the product that a scope keeps, or makes and keeps it."""
 
     def get(scope: Any) -> Any:
         kept = scope.kept

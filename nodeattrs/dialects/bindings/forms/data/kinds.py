@@ -92,7 +92,7 @@ from nodeattrs.formats.documents import Document
 
 
 def expression(reading: Reading, data: Any, path: Path) -> Node:
-    """The expression that some data stands for: a value alone is one too."""
+    """The expression of some data; a plain value is a literal. raises: Malformed, with the fault noted"""
     if isinstance(data, dict):
         special = _special(reading, data, path)
         if special is not None:
@@ -104,7 +104,7 @@ def expression(reading: Reading, data: Any, path: Path) -> Node:
 
 
 def looks_special(value: Any) -> bool:
-    """Whether a plain value would be taken for an expression when it is read again."""
+    """Whether `expression` would read a plain value as an expression instead of a literal."""
     if isinstance(value, dict):
         special = (len(value) == 1 and set(value) <= _WORDS.keys()) or set(value) == _LAMBDA
         return special or any(map(looks_special, value.values()))
@@ -231,7 +231,7 @@ PRODUCER = Shape(_read_producer, _write_producer, {"$ref": "#/$defs/producer"})
 
 
 class _Inner(Field):
-    """A word whose map holds fields of the same model."""
+    """A word whose map holds attributes of the model itself, not the value of one attribute."""
 
     def take(self, reading: Reading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
         taken.update(self.shape.read(reading, whole[self.word], (*path, self.word)))
@@ -298,7 +298,7 @@ PRODUCERS: dict[str, Record] = {
     "ref": _simple("ref", Ref, TYPE, "type"),
     "query": Record("a query producer", Query, (_Inner("query", _QUERY.shape(), needed=True),)),
 }
-"""The word that says which producer it is, and what its map holds."""
+"""The word of a producer -> the map of the producer."""
 
 
 # --- items -------------------------------------------------------------------------------------
@@ -380,7 +380,7 @@ _BOUND_TO_A_HASH = "variables are bound to a hash of values"
 
 
 class _Values(Field):
-    """What variables are bound to: a hash of values, or the names that somebody has to bind."""
+    """The word `to` of variables: a hash of values, or for abstract variables the names that must be bound."""
 
     def take(self, reading: Reading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
         at = (*path, "to")
@@ -454,7 +454,7 @@ KINDS: dict[str, Record] = {
     "variables": _record("variables", Variables, _TYPE, *_FLAGS, _VALUES),
     "dependency": _record("dependency", Dependency, Field("chain", _CHAIN, needed=True)),
 }
-"""What an item calls itself, and what its map holds."""
+"""`kind` of an item -> the map of the item."""
 
 VERSION = 1
 """The version of the data form that is written."""
@@ -494,7 +494,7 @@ def _many(name: str) -> dict[str, Any]:
 
 
 def _parts() -> dict[str, Any]:
-    """What several kinds refer to."""
+    """The schemas that several kinds refer to, by name."""
     options = sorted(BIND_OPTIONS | MULTIBIND_OPTIONS | PARAMETER_OPTIONS)
     comparison = {
         "type": "array", "minItems": 3, "maxItems": 3, "prefixItems": [TEXT.schema, {"enum": list(SIGNS)}, True],
@@ -587,14 +587,14 @@ def sets_from_data(data: Any, origin: Origin = NOWHERE) -> list[BindingSet]:
 
 @taking(document=Document)
 def sets_from_document(document: Document) -> list[BindingSet]:
-    """The sets of a document that was read; each item knows its line. raises: BindingErrors"""
+    """The sets of a document; each item knows its line. An empty document is an error. raises: BindingErrors"""
     reading = Reading(partial(document.locator, "bindings"))
     return reading.guarded(lambda: _sets(reading, document.tree)) or []
 
 
 @taking(document=Document)
 def site_from_document(document: Document) -> Site:
-    """What a site says, from its data form: `{"site": {...}, "assign": {...}}`. raises: BindingErrors"""
+    """The site of a document: `{"site": {...}, "assign": {...}}`; {} gives an empty site. raises: BindingErrors"""
     reading = Reading(partial(document.locator, "bindings"))
     return reading.guarded(lambda: _site(reading, document.tree)) or Site()
 
@@ -620,7 +620,7 @@ def _set(reading: Reading, data: Any, path: Path) -> BindingSet:
 
 @taking(sets=BindingSet | list)
 def to_data(sets: BindingSet | list[BindingSet]) -> dict[str, Any]:
-    """The data form of one set or several; `sets_from_data` reads it back.
+    """The data form of one set, or of a list of sets; `sets_from_data` gives equal sets again.
 
     raises: BindingError ("not-data"), for callables: give them a name with `functions`
 

@@ -1,4 +1,4 @@
-"""Sets and sites of a text: branches of its tree become items of the model, each with its line and column."""
+"""The text language: texts become sets, sites and expressions, each item with its line and column."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _MOST_DIGITS = 4000
 
 
 class ExpressionReader:
-    """Reads the expressions of one text. Each method below `node` reads the branch of its name."""
+    """Reads the expressions of one text. The method `_NAME` reads a branch of that name."""
 
     def __init__(self, text: Text) -> None:
         self._text = text
@@ -134,17 +134,14 @@ class ExpressionReader:
 
     _term = _comparison = _sum
 
-    def _chained(self, tree: Tree, sign: str) -> Node:
-        first, *rest = map(self.node, tree.children)
-        for right in rest:
-            first = Operation(self._text.source(tree), sign, first, right)
-        return first
-
     def _any_(self, tree: Tree) -> Node:
-        return self._chained(tree, "or")
+        sign = "or" if tree.data == "any_" else "and"
+        result, *rest = map(self.node, tree.children)
+        for right in rest:
+            result = Operation(self._text.source(tree), sign, result, right)
+        return result
 
-    def _all_(self, tree: Tree) -> Node:
-        return self._chained(tree, "and")
+    _all_ = _any_
 
     def _not_(self, tree: Tree) -> Node:
         return Not(self._text.source(tree), self.node(tree.children[0]))
@@ -171,17 +168,16 @@ class ExpressionReader:
 
     def _if_(self, tree: Tree) -> Node:
         condition, then, *otherwise = map(self.node, tree.children)
+        if tree.data == "unless_":
+            condition = Not(self._text.source(tree.children[0]), condition)
         return Branch(self._text.source(tree), condition, then, otherwise[0] if otherwise else None)
 
-    def _unless_(self, tree: Tree) -> Node:
-        condition, then, *otherwise = map(self.node, tree.children)
-        negated = Not(self._text.source(tree.children[0]), condition)
-        return Branch(self._text.source(tree), negated, then, otherwise[0] if otherwise else None)
+    _unless_ = _if_
 
 
 @dataclass(frozen=True)
 class WrittenValue:
-    """A value of a text as a locator: it looks for an entry when it is asked.
+    """The locator of a value in a text: finds the place of an entry when the place is asked for.
 
     origin: where the value begins
     """
@@ -191,7 +187,7 @@ class WrittenValue:
     origin: Origin
 
     def at(self, path: Path) -> Origin:
-        """Where an entry is written, or what holds it."""
+        """The place of an entry; where the entry cannot be found, the place of the value that holds it."""
         here = self.tree
         for step in path:
             below = _entry(ExpressionReader(self.text), here, step)
@@ -203,7 +199,7 @@ class WrittenValue:
 
 
 def written(text: Text, tree: Tree) -> WrittenValue:
-    """The locator of the value of a branch."""
+    """A locator for the entries of the value that a branch writes."""
     return WrittenValue(text, tree, text.origin(tree))
 
 
@@ -226,7 +222,7 @@ def _is_key(expressions: ExpressionReader, tree: Tree, step: object) -> bool:
 
 
 class SetReader(ExpressionReader):
-    """Reads the sets of one text. Each method with an origin reads the item of its name."""
+    """Reads the sets of one text. The method `_NAME` with an origin reads an item of that name."""
 
     def set(self, tree: Tree) -> BindingSet:
         """A set with its name. raises: BindingError"""
@@ -240,7 +236,7 @@ class SetReader(ExpressionReader):
         return read(tree, self._text.origin(tree))
 
     def asked(self, tree: Tree) -> Asked:
-        """A key: a type and a name, or one of the two."""
+        """The key of a branch: a type and a name, or one of the two."""
         typed = name = None
         for child in tree.children:
             if child.data == "type":
@@ -327,7 +323,7 @@ class SetReader(ExpressionReader):
     # --- their parts ---------------------------------------------------------------------------
 
     def _fields(self, children: Iterable[Tree]) -> dict[str, Any]:
-        """What the parts of an item say; a part that is none of these is a flag."""
+        """The attributes of an item from its parts; a part with another name is a flag."""
         fields: dict[str, Any] = {}
         for child in children:
             match child.data:
@@ -399,7 +395,7 @@ class SetReader(ExpressionReader):
 
 
 class SiteReader(ExpressionReader):
-    """Reads the site that one text describes."""
+    """Reads the site of one text."""
 
     def site(self, tree: Tree) -> Site:
         """The site of a whole text, and the statements beside it."""
@@ -448,7 +444,7 @@ class SiteReader(ExpressionReader):
 
 
 def parse_sets(text: str, file: str | None = None) -> list[BindingSet]:
-    """The sets of a text: `bindings NAME { ... }`, any number of them.
+    """The sets of a text, each `bindings NAME { ... }`, in order; [] for an empty text.
 
     file:   its name in messages and origins
     raises: BindingError ("syntax", "bad-type"), MissingExtra
@@ -461,13 +457,13 @@ def parse_sets(text: str, file: str | None = None) -> list[BindingSet]:
 
 
 def parse_items(text: str, name: str = "", file: str | None = None) -> BindingSet:
-    """A set of loose items, without the words around them. raises: as `parse_sets`"""
+    """A set of the items in a text that has no `bindings NAME { }` around them. raises: as `parse_sets`"""
     read = Text(text, file, name)
     return read.guarded(lambda: BindingSet(name, tuple(map(SetReader(read).item, read.parsed("items").children))))
 
 
 def parse_site(text: str, file: str | None = None) -> Site:
-    """What a site says: categories, layers and environments, not evaluated yet.
+    """The site of a text: categories, layers and environments, nothing evaluated; an empty text gives an empty site.
 
     raises: as `parse_sets`; BindingError ("categories-twice"), for a second categories expression
 

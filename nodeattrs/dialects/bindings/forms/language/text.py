@@ -31,7 +31,7 @@ _STARTS = ["bindings_file", "site_file", "items", "expression"]
 
 @functools.cache
 def parser() -> Any:
-    """Lark's parser, an LALR one whose trees know their places.
+    """The LALR parser of the grammar; its trees know their places.
 
     cost:   0.2 s the first time. lark keeps the tables in a file beside the bytecode, which is trusted as bytecode is
             and made again if it is damaged, from another grammar, or from another version of lark.
@@ -68,7 +68,7 @@ _WORD, _LETTER, _REMARK = re.compile(r"\w+"), re.compile(r"[A-Za-z_]"), re.compi
 
 
 def caret(text: str, line: int | None, column: int | None) -> tuple[str, ...]:
-    """The line, and below it a caret: two lines for the middle of a message.
+    """Two lines for a message: the line of the text, and a caret below the column; () for a place outside of the text.
 
     >>> caret("bind x", 1, 6)
     ('bind x', '     ^')
@@ -90,7 +90,7 @@ def _word_at(text: str, line: int, column: int) -> str:
 
 
 def _hint(found: str, expected: set[str], behind: str) -> str | None:
-    """What may have been meant. found: a word or a sign; behind: the rest of the line behind it"""
+    """The way out for a wrong word, or None. found: the word or sign; behind: the rest of the line"""
     is_word = bool(_LETTER.match(found))
     wanted = {name.strip("_").lower() for name in expected}
     close = [word for word in near(found, _KEYWORDS) if word != found]
@@ -110,7 +110,7 @@ def _hint(found: str, expected: set[str], behind: str) -> str | None:
 
 
 def _word(name: str) -> str:
-    """A word of the grammar as messages show it; "" for what no message names."""
+    """The text of a terminal of the grammar in messages; "" where messages leave the terminal out."""
     plain = name.strip("_").lower()
     return _SIGNS.get(name) or (plain if plain in (*_KEYWORDS, "to", "in", "as", "or", "if", "unless") else "")
 
@@ -145,7 +145,7 @@ class Text:
             raise self._not_expected(error) from None
 
     def _not_expected(self, error: Any) -> BindingError:
-        """The error for what lark could not read."""
+        """The error of ours for an error of lark, with the line and a hint."""
         token, line, column = getattr(error, "token", None), error.line, error.column
         at_end = token is not None and token.type == "$END"
         if at_end or not isinstance(line, int) or line < 1:
@@ -166,19 +166,19 @@ class Text:
         return BindingError(kind, f"{where}{message}", origins=(origin,), details=details, hint=hint)
 
     def guarded(self, read: Callable[[], _Found]) -> _Found:
-        """What *read* gives. raises: BindingError, also for what is nested too deep"""
+        """The result of *read*. raises: BindingError, also where the text is nested too deep"""
         try:
             return read()
         except RecursionError:
             raise BindingError(SYNTAX, f"{self.file or 'the text'} is nested too deep") from None
 
     def origin(self, tree: Tree) -> Origin:
-        """Where a branch begins."""
+        """The line and column where a branch begins."""
         meta = getattr(tree, "meta", tree)
         return Origin("bindings", self.name, self.file, getattr(meta, "line", None), getattr(meta, "column", None))
 
     def source(self, tree: Tree) -> str:
-        """A branch as it was written."""
+        """The source text of a branch."""
         meta = getattr(tree, "meta", tree)
         return self.text[getattr(meta, "start_pos", 0) : getattr(meta, "end_pos", 0)]
 
@@ -187,12 +187,12 @@ class Text:
         return self._error_at(self.origin(tree), message, kind)
 
     def tried(self, read: Callable[..., _Found], tree: Tree, *given: Any) -> _Found:
-        """What *read* makes of what is given to it; its error is about a branch."""
+        """The result of `read(*given)`; a `BindingError` of *read* gets the place of the branch."""
         try:
             return read(*given)
         except BindingError as error:
             raise self.error(tree, error.message, error.kind) from None
 
     def type(self, tree: Tree, read: Callable[[str], Type] = parse_type) -> Type:
-        """The type that a branch spells."""
+        """The type that a branch writes, read by *read*. raises: BindingError, with the place of the branch"""
         return self.tried(read, tree, _REMARK.sub(" ", self.source(tree)))
