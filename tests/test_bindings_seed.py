@@ -21,7 +21,6 @@ from nodeattrs.bindings import (
     map_key,
     named,
     parameter_key,
-    parse_inject_call,
     parse_items,
     parse_sets,
     parse_site,
@@ -30,6 +29,7 @@ from nodeattrs.bindings import (
 )
 from nodeattrs.formats.documents import read
 from tests.bound_names import parameters_of, variables_of
+from tests.vectors.bindings import inject_call
 
 EXAMPLES = read(Path(__file__).parent / "samples" / "arm8.yaml").tree
 
@@ -138,7 +138,7 @@ def test_it_does_as_the_document_has_it(example: dict[str, Any], tmp_path: Path)
     elif "parsed" in example:
         assert len(parse_sets(example["parsed"])) == 1
     elif "parsed_call" in example:
-        assert parse_inject_call(example["parsed_call"]) == {
+        assert inject_call(example["parsed_call"]) == {
             "inject": {"type": "String", "name": "a"},
             "args": {"x": 1},
         }

@@ -31,7 +31,7 @@ from nodeattrs.bindings import (
     to_data,
     variable_key,
 )
-from nodeattrs.dialects.bindings.model.expressions import plain
+from nodeattrs.dialects.bindings.model.expressions import Call, plain
 from nodeattrs.puppet.references import Reference
 from tests.vectors.cases import Case, Judge
 from tests.vectors.values import spelled
@@ -228,12 +228,14 @@ def _parse(case: Case) -> dict[str, Any]:
         case "site_file":
             return dict(_without_sources(parse_site(text).to_dict()))
         case "inject_call":
-            return _inject_call(parse_expression(text))
+            return inject_call(text)
     raise ValueError(f"no such start: {case['start']}")
 
 
-def _inject_call(call: Any) -> dict[str, Any]:
+def inject_call(text: str) -> dict[str, Any]:
     """The key and the arguments of a call `inject(String, 'main url', { size => 3 })`."""
+    call = parse_expression(text)
+    assert isinstance(call, Call) and call.name == "inject"
     *key, last = (plain(one) for one in call.args)
     given = {"args": last} if isinstance(last, dict) else {}
     words = key if given else [*key, last]

@@ -46,7 +46,7 @@ from nodeattrs.dialects.bindings.model.producers import Constant, Producing
 from nodeattrs.dialects.bindings.model.sites import DEFAULT_LAYERS, Environment, Site, environment_of
 from nodeattrs.dialects.bindings.model.state import Objects, State, effective_categories
 from nodeattrs.dialects.bindings.model.types import Classes, target_of
-from nodeattrs.dialects.bindings.model.values import taken_in
+from nodeattrs.dialects.bindings.model.values import own_copy
 from nodeattrs.dialects.bindings.references import Inventory, layer_references, parse_reference
 from nodeattrs.dialects.bindings.resolution import BOUND_PROVIDERS, Layer
 from nodeattrs.errors import DocumentError, NodeattrsError
@@ -257,9 +257,7 @@ class Composition:
         self, layers: Iterable[Mapping[str, Any]], classified: _ClassifierAnswer, request: Request
     ) -> None:
         found = self._set_files()
-        bound = [text.partition(":")[0] for layer in layers for text in _references_in(layer)]
-        inventory = Inventory({"": list(found["module"])}, list(found["confdir"]), bound)
-        listed = layer_references(layers, inventory)
+        listed = layer_references(layers, Inventory({"": list(found["module"])}, list(found["confdir"]), None))
         parts = [
             (number, scheme, list(several))
             for number, (_, references) in enumerate(listed)
@@ -356,7 +354,7 @@ class Composition:
 
     def _provided(self, scheme: str, provider: Provider, references: list[str], request: Request) -> list[BindingSet]:
         try:
-            given = list(provider(references, replace(request, facts=taken_in(request.facts))))
+            given = list(provider(references, replace(request, facts=own_copy(request.facts))))
         except BindingError as error:
             self._note(error)
             return []
@@ -410,7 +408,7 @@ class Composition:
         if isinstance(given, (str, os.PathLike)):
             document = read(pathlib.Path(given), pathlib.Path(given).name)
         else:
-            document = _asked_command(list(given), self.node)
+            document = _command_answer(list(given), self.node)
         return _ClassifierAnswer(document.tree or {}, document)
 
     def _note(self, error: BindingError | DocumentError) -> None:
@@ -422,13 +420,6 @@ class Composition:
 
     def _shown(self, path: pathlib.Path) -> str:
         return pathlib.Path(os.path.relpath(path, self._shown_from)).as_posix()
-
-
-def _references_in(layer: Any) -> Iterator[str]:
-    """The references in `include` and `exclude` of a layer; [] for what is no map."""
-    for word in ("include", "exclude") if isinstance(layer, Mapping) else ():
-        given = layer.get(word)
-        yield from (one for one in (given if isinstance(given, (list, tuple)) else [given]) if isinstance(one, str))
 
 
 def _layers(
@@ -449,7 +440,7 @@ def _read_site(path: pathlib.Path, name: str) -> Site:
     return site_from_document(read(path, name))
 
 
-def _asked_command(command: list[str], node: str) -> Document:
+def _command_answer(command: list[str], node: str) -> Document:
     if not command or node.startswith("-"):
         raise BindingError(CLASSIFIER_FAILED, "the classifier is no command, or the node's name is no word")
     name = os.path.basename(command[0])

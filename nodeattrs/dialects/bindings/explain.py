@@ -19,7 +19,7 @@ from nodeattrs.dialects.bindings.model.faults import BindingError
 from nodeattrs.dialects.bindings.model.items import Rebinding
 from nodeattrs.dialects.bindings.model.types import CLASSES, Asked, spelled_key
 from nodeattrs.dialects.bindings.production.maker import ValueMaker, decided
-from nodeattrs.dialects.bindings.resolution import Declaration, Position, UnknownSet, why_above
+from nodeattrs.dialects.bindings.resolution import Declaration, Position, UnknownSet, reason_above
 from nodeattrs.dialects.bindings.tracing import Account, SetBy, account_of, data_of, label_of, plain, title_of
 
 
@@ -101,7 +101,7 @@ class ClassAccount:
         if not by:
             return "nothing includes the class (bindings)", ()
         same = by[0].at.position == one.at.position
-        why = "an exclude at the same position wins" if same else why_above(by[0].at, one.at).value
+        why = "an exclude at the same position wins" if same else reason_above(by[0].at, one.at).value
         return f"{why} (bindings)", tuple(sorted((other.rank for other in by), reverse=True))
 
     def set_by(self) -> Iterator[SetBy]:
@@ -130,7 +130,7 @@ def inclusions_of(maker: ValueMaker) -> ClassAccount:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class LookupStep:
     """A look-up on the way to a value. depth: 1 for a look-up by the key itself"""
 
     depth: int
@@ -153,7 +153,7 @@ class Explanation:
     key: str
     value: Any
     problem: str | None
-    looked: tuple[Looked, ...] = ()
+    looked: tuple[LookupStep, ...] = ()
     account: Account | ClassAccount | None = field(default=None, repr=False)
     label: str = ""
     beside: tuple[tuple[str, UnknownSet], ...] = field(default=(), repr=False)
@@ -260,7 +260,7 @@ def explained(maker: ValueMaker, wanted: Asked, value: Any, problem: str | None 
         return Explanation(key, value, problem, (), None if problem else inclusions_of(maker), label, unknown)
     account = account_of(maker, wanted, value)
     beside = tuple(_beside(maker, wanted)) if maker.resolution.unknown else ()
-    return Explanation(key, value, problem, tuple(_all_looks(maker, wanted)), account, label, beside)
+    return Explanation(key, value, problem, tuple(_all_lookups(maker, wanted)), account, label, beside)
 
 
 def _beside(maker: ValueMaker, wanted: Asked) -> Iterator[tuple[str, UnknownSet]]:
@@ -275,7 +275,7 @@ def _needed(maker: ValueMaker, wanted: Asked) -> Iterator[Asked]:
     """Every key that a key looks up, also by way of others; each once, without the key itself."""
     waiting, seen = [wanted], {wanted.key}
     while waiting:
-        for one in _locators(maker, waiting.pop()):
+        for one in _deciding(maker, waiting.pop()):
             for source in maker.fragments_of(one) if one.is_multibind else (one,):
                 for needed in maker.needs(source):
                     if needed.key not in seen:
@@ -314,16 +314,16 @@ def _place(claim: Claim, trace: Trace) -> str:
 _DEEPEST = 20
 
 
-def _all_looks(maker: ValueMaker, wanted: Asked) -> Iterator[Looked]:
+def _all_lookups(maker: ValueMaker, wanted: Asked) -> Iterator[LookupStep]:
     """The look-ups of a key: those of its producer, or of each of its fragments."""
-    for one in _locators(maker, wanted):
+    for one in _deciding(maker, wanted):
         if one.key is not None and one.key != wanted.key:
-            yield Looked(1, one.words, _given_by(maker, one))
+            yield LookupStep(1, one.words, _given_by(maker, one))
         for source in maker.fragments_of(one) if one.is_multibind else (one,):
-            yield from _looks(maker, source, 1, frozenset())
+            yield from _lookups(maker, source, 1, frozenset())
 
 
-def _locators(maker: ValueMaker, wanted: Asked) -> list[Declaration]:
+def _deciding(maker: ValueMaker, wanted: Asked) -> list[Declaration]:
     """The winner of a key, and the declaration that gave the value in its place; [] where nothing is bound."""
     both = (maker.declaration(wanted), maker.giver(wanted))
     return [one for one in dict.fromkeys(both) if one is not None]
@@ -333,13 +333,13 @@ def _given_by(maker: ValueMaker, one: Declaration) -> str:
     return f"{one.describe()}  {one.origin}; layer {title_of(maker, one)}"
 
 
-def _looks(maker: ValueMaker, one: Declaration, depth: int, seen: frozenset[int]) -> Iterator[Looked]:
+def _lookups(maker: ValueMaker, one: Declaration, depth: int, seen: frozenset[int]) -> Iterator[LookupStep]:
     if id(one) in seen or depth > _DEEPEST:
         return
     for asked, found in _sources(maker, one):
-        yield Looked(depth, asked, "nothing is bound" if found is None else _given_by(maker, found))
+        yield LookupStep(depth, asked, "nothing is bound" if found is None else _given_by(maker, found))
         if found is not None:
-            yield from _looks(maker, found, depth + 1, seen | {id(one)})
+            yield from _lookups(maker, found, depth + 1, seen | {id(one)})
 
 
 def _sources(maker: ValueMaker, one: Declaration) -> Iterator[tuple[str, Declaration | None]]:
@@ -351,7 +351,7 @@ def _sources(maker: ValueMaker, one: Declaration) -> Iterator[tuple[str, Declara
             yield f"a fragment of {one.id!r}", fragment
     else:
         for wanted in maker.needs(one):
-            for found in _locators(maker, wanted) or (None,):
+            for found in _deciding(maker, wanted) or (None,):
                 yield str(wanted), found
 
 

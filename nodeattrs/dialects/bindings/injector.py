@@ -80,8 +80,8 @@ class Injector:
         lenient: bool = False,
     ) -> None:
         register = Classes({"Injector": Injector, "Producer": Producer, "ConstantProducer": ConstantProducer})
-        register = register.merged(classes if isinstance(classes, Classes) else Classes(classes))
-        plain, register = _plain_layers(enumerate(layers, 1), register)
+        register.include(classes if isinstance(classes, Classes) else Classes(classes))
+        plain = _plain_layers(enumerate(layers, 1), register)
         self._maker = ValueMaker(
             plain, state if isinstance(state, State) else State(state or ()), register,
             {**FUNCTIONS, **(functions or {})}, objects or Objects(), self,
@@ -139,7 +139,7 @@ class Injector:
     @overload
     def __getitem__(self, key: Any) -> Any: ...
     def __getitem__(self, key: Any) -> Any:
-        """The value of a key: `injector[Logger]`, `injector["ssh::port"]`, `injector["log", Logger]`."""
+        """The value of a key, as `inject`: `injector[Logger]`, `injector["port"]`, `injector["log", Logger]`."""
         return self.inject(key)
 
     def __contains__(self, key: Any) -> bool:
@@ -150,7 +150,7 @@ class Injector:
     def producer(self, key: Any, type: Any = None, /) -> Handle:
         """The producer of a key, to be asked again and again. raises: NotBound"""
         wanted = self._asked(key, type)
-        declared = self._maker.counting(wanted)
+        declared = self._maker.declaration_or_class(wanted)
         if declared is None and wanted.key != ("Data", CLASSES):
             raise self._maker.not_bound(wanted)
         of = None if declared is None else declared.root.producer
@@ -239,7 +239,7 @@ class Injector:
         given = {self._asked(key).key: value for key, value in (values or {}).items()}
         inner = copy.copy(self)
         inner._warm = {}
-        inner._maker = self._maker.opened_inside(name, given, inner)
+        inner._maker = self._maker.scoped(name, given, inner)
         return inner
 
     def close(self) -> None:
@@ -278,7 +278,9 @@ class Injector:
     def child(self, *layers: Layer | Iterable[Bindings | BindingSet], state: State | None = None) -> Injector:
         """An injector with further layers on top; its singletons are its own. raises: BindingErrors"""
         maker = self._maker
-        plain, register = _plain_layers(((0, layer) for layer in layers), maker.register)
+        register = Classes()
+        register.include(maker.register)
+        plain = _plain_layers(((0, layer) for layer in layers), register)
         return Injector(
             [*plain, *maker.layers], state or maker.state, classes=register, functions=maker.functions,
             objects=maker.objects, strict=self._strict, lenient=self._lenient,
@@ -314,23 +316,20 @@ class Injector:
         return cast(_Call, afilled if iscoroutinefunction(call) else filled)
 
 
+@dataclass(frozen=True, slots=True)
 class Handle:
-    """The producer of one key."""
+    """The producer of one key.
 
-    __slots__ = ("_make",)
+    produce: gives the value that an injection would give now; None where nothing is produced
+    """
 
-    def __init__(self, make: Callable[[], Any]) -> None:
-        self._make = make
-
-    def produce(self) -> Any:
-        """The value that an injection would give now; None where nothing is produced."""
-        return self._make()
+    produce: Callable[[], Any]
 
 
 def _plain_layers(
     layers: Iterable[tuple[int, Layer | Iterable[Bindings | BindingSet]]], register: Classes
-) -> tuple[tuple[Layer, ...], Classes]:
-    """Layers of plain sets, and the register with the classes that their builders have seen."""
+) -> tuple[Layer, ...]:
+    """Layers of plain sets; the classes that their builders have seen are added to the register."""
     taken = []
     for number, layer in layers:
         if not isinstance(layer, (Layer, Listed)):
@@ -341,11 +340,11 @@ def _plain_layers(
         plain = []
         for one in sets:
             if not isinstance(one, BindingSet) and hasattr(one, "to_set"):  # written in Python
-                register = register.merged(one.classes)
+                register.include(one.classes)
                 one = one.to_set()
             plain.append(one)
         taken.append(Layer(name, tuple(plain), layer.origin if isinstance(layer, Layer) else None))
-    return tuple(taken), register
+    return tuple(taken)
 
 
 _NOTHING = object()

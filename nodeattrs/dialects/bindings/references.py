@@ -28,12 +28,12 @@ class Inventory:
 
     modules: the name of a module -> the names of the sets it ships
     confdir: the names of the sets of the configuration directory
-    schemes: further schemes that somebody provides
+    schemes: further schemes that have a provider; None allows any scheme
     """
 
     modules: Mapping[str, Sequence[str]] = field(default_factory=dict)
     confdir: Sequence[str] = ()
-    schemes: Sequence[str] = ()
+    schemes: Sequence[str] | None = ()
 
     def names(self, scheme: str) -> Iterator[str]:
         """The sets that a scheme reaches."""
@@ -53,8 +53,11 @@ class _Reference:
         return f"{self.scheme}:/{self.name}" if self.name else f"{self.scheme}:"
 
 
-def parse_reference(text: Any, schemes: Iterable[str]) -> _Reference:
-    """The parts of a reference. raises: BindingError ("bad-uri", "unknown-scheme")
+def parse_reference(text: Any, schemes: Iterable[str] | None) -> _Reference:
+    """The parts of a reference.
+
+    schemes: those with a provider, beside confdir and module; None allows any scheme
+    raises:  BindingError ("bad-uri", "unknown-scheme")
 
     >>> parse_reference("module:/::apache::default?optional", [])
     _Reference(scheme='module', name='apache::default', optional=True)
@@ -62,8 +65,8 @@ def parse_reference(text: Any, schemes: Iterable[str]) -> _Reference:
     scheme, colon, rest = text.partition(":") if isinstance(text, str) else ("", "", "")
     if not colon or not _SCHEME.fullmatch(scheme):
         raise BindingError(BAD_URI, f"{text!r} is no reference", hint="write module:/name::default")
-    known = ("confdir", "module", *schemes)
-    if scheme not in known:
+    known = ("confdir", "module", *(schemes or ()))
+    if schemes is not None and scheme not in known:
         hint = meant(scheme, known) or f"known are {', '.join(known)}"
         raise BindingError(UNKNOWN_SCHEME, f"{text!r}: the scheme {scheme} has no provider", hint=hint)
     path, mark, query = rest.partition("?")

@@ -5,7 +5,7 @@ The injector answers; here the answer becomes data and lines.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,9 @@ def explained_binding(explanation: Explanation, path: Path = (), with_causes: bo
         hint = None if value is ABSENT else (way_to(value, path) or "").replace("the node has", "the value has", 1)
         raise NoSuchAttribute(f"{spell(trace.path)} is not set", path=trace.path, hint=hint or None)
     return ExplainedBinding(explanation, path, with_causes)
+
+
+_TIES = "tie below the winner: without it they would be a conflict"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,26 +91,22 @@ class ExplainedBinding:
             yield from because(causes, screen)
 
     def _beside(self, screen: Screen) -> Iterator[str]:
-        asides = (
-            (
-                "tie below the winner: without it they would be a conflict"
-                if self.explanation.problem is None
-                else "neither stands above the other",
-                self._ties(),
-            ),
-            ("set by", self._set_by()),
-            ("looks up", self._looked()),
-        )
-        for title, rows in asides:
+        explained = self.explanation
+        is_known = explained.problem is None
+        groups = {tuple(sorted((rank, *others))) for rank, others in explained.ties.items()}
+        asides: Mapping[str, Iterable[str]] = {
+            _TIES if is_known else "neither stands above the other": [
+                " and ".join(map(str, ranks)) for ranks in sorted(groups)
+            ],
+            "set by": self._set_by(),
+            "looks up": [f"{'  ' * (one.depth - 1)}{one.asked}: {one.by}" for one in explained.looked],
+        }
+        for title, rows in asides.items():
             lines = [line for row in rows for line in screen.wrapped(printable(row), "        ", "    ")]
             if lines:
                 yield ""
                 yield f"  {title}"
                 yield from lines
-
-    def _ties(self) -> Iterator[str]:
-        groups = {tuple(sorted((rank, *others))) for rank, others in self.explanation.ties.items()}
-        return (" and ".join(map(str, ranks)) for ranks in sorted(groups))
 
     def _set_by(self) -> Iterator[str]:
         """Name by name; the elements of a list are in the table."""
@@ -115,9 +114,6 @@ class ExplainedBinding:
             if isinstance(one.step, str):
                 counts = "" if one.counts else "  (does not count)"
                 yield f"{one.step} = {shown(one.value, 40)}  {one.place}{counts}"
-
-    def _looked(self) -> Iterator[str]:
-        return (f"{'  ' * (one.depth - 1)}{one.asked}: {one.by}" for one in self.explanation.looked)
 
 
 def _gives(one: Declaration) -> str:

@@ -158,7 +158,7 @@ class UnknownSet(NamedTuple):
         return self.place.number, inf
 
 
-class Why(Enum):
+class Reason(Enum):
     """The reason why a declaration does not decide its key; the value is the reason in words."""
 
     LAYER = "a higher layer hides what lies below"
@@ -266,7 +266,7 @@ class Declaration:
         return root.producer.describe() if root.producer else "(no producer)"
 
 
-def standing(several: list[Declaration]) -> list[Declaration]:
+def best_ones(several: list[Declaration]) -> list[Declaration]:
     """The concrete declarations of the best position, else its abstract ones. several: the best first"""
     best = several[0].position
     top = [one for one in several if one.position == best]
@@ -340,16 +340,16 @@ def resolve(layers: Iterable[Layer], state: State, objects: Objects) -> Resoluti
     cost:   linear in the number of bindings
     source: docs/bindings.md, "Who wins"
     """
-    applied = Applied(state)
-    applied.take(list(layers))
-    declare_parameters(applied, objects)
-    bind_again(applied)
-    choose(applied)
-    check_ids(applied)
-    return applied.resolution
+    table = DeclarationTable(state)
+    table.take(list(layers))
+    declare_parameters(table, objects)
+    declare_rebindings(table)
+    choose(table)
+    check_ids(table)
+    return table.resolution
 
 
-class Applied:
+class DeclarationTable:
     """The declarations of some layers for a state, while `resolve` runs.
 
     declared:   key -> its declarations, as they come
@@ -479,23 +479,23 @@ def _entry_of(item: Parameters, name: Any, value: Any) -> Constant:
     return Constant(value, places=None if places is None else LocatorBelow(places, (name,)))
 
 
-def bind_again(applied: Applied) -> None:
+def declare_rebindings(table: DeclarationTable) -> None:
     """Declare all aliases, renamed and rebound keys, from the lowest position up."""
-    for item, at in sorted(applied.rebindings, key=_rebinding_order):
-        below = [one for one in applied.declared.get(item.key.key, ()) if one.position < at.position]
+    for item, at in sorted(table.rebindings, key=_rebinding_order):
+        below = [one for one in table.declared.get(item.key.key, ()) if one.position < at.position]
         if not below:
-            hint = applied.near_misses(item.key.key)
-            applied.fault(REBIND_MISSING, f"{item.verb} of {item.key}: nothing below binds it", [at], hint=hint)
+            hint = table.near_misses(item.key.key)
+            table.fault(REBIND_MISSING, f"{item.verb} of {item.key}: nothing below binds it", [at], hint=hint)
             continue
         below.sort(key=lambda one: one.position, reverse=True)
-        tied = standing(below)
+        tied = best_ones(below)
         if len(tied) > 1:
-            applied.fault(CONFLICT, f"{item.verb} of {item.key}: what lies below is not decided", [at, *tied])
+            table.fault(CONFLICT, f"{item.verb} of {item.key}: what lies below is not decided", [at, *tied])
             continue
-        one = _bound_again(item, at, tied[0], below)
-        applied.declared[item.target.key].append(one)
+        one = _rebound(item, at, tied[0], below)
+        table.declared[item.target.key].append(one)
         if item.verb == "renamed":
-            applied.declared[item.key.key] = [one for one in applied.declared[item.key.key] if one not in below]
+            table.declared[item.key.key] = [one for one in table.declared[item.key.key] if one not in below]
 
 
 def _rebinding_order(rebinding: tuple[Rebinding, Declaration]) -> tuple[Position, str, str, str]:
@@ -503,7 +503,7 @@ def _rebinding_order(rebinding: tuple[Rebinding, Declaration]) -> tuple[Position
     return at.position, str(item.key), str(item.target), item.verb
 
 
-def _bound_again(item: Rebinding, at: Declaration, source: Declaration, below: list[Declaration]) -> Declaration:
+def _rebound(item: Rebinding, at: Declaration, source: Declaration, below: list[Declaration]) -> Declaration:
     target = item.target
     one = Declaration(item, at.place, target.key, target.type or source.type)
     one.abstract = item.abstract or source.abstract
@@ -515,29 +515,29 @@ def _bound_again(item: Rebinding, at: Declaration, source: Declaration, below: l
     return one
 
 
-def choose(applied: Applied) -> None:
+def choose(table: DeclarationTable) -> None:
     """Choose the declaration that counts for each key; note conflicts and unmet demands."""
-    resolution = applied.resolution
-    for key, several in applied.declared.items():
+    resolution = table.resolution
+    for key, several in table.declared.items():
         if not several:
             continue
         resolution.declared[key] = several
-        winner = several[0] if len(several) == 1 else _best(applied, key, several)
+        winner = several[0] if len(several) == 1 else _best(table, key, several)
         if winner is None:
             continue
-        if (winner.abstract or winner.override) and not _may_set(applied, key, winner, several):
+        if (winner.abstract or winner.override) and not _may_set(table, key, winner, several):
             continue
         resolution.winners[key] = winner
 
 
-def _best(applied: Applied, key: Key, several: list[Declaration]) -> Declaration | None:
+def _best(table: DeclarationTable, key: Key, several: list[Declaration]) -> Declaration | None:
     """The declaration of the best position; None for a conflict, which is noted."""
     several.sort(key=lambda one: one.position, reverse=True)
-    _check_finals(applied, key, several)
-    best = standing(several)
+    _check_finals(table, key, several)
+    best = best_ones(several)
     if len(best) > 1:
         what = "demanded" if best[0].abstract else "bound"
-        applied.fault(
+        table.fault(
             CONFLICT, f"{spelled_key(key)} is {what} {len(best)} times at one precedence", best,
             hint="bind it once more in a higher layer, or in a category of its own",
         )  # fmt: skip
@@ -548,33 +548,33 @@ def _best(applied: Applied, key: Key, several: list[Declaration]) -> Declaration
     return winner
 
 
-def why_above(upper: Declaration, lower: Declaration) -> Why:
+def reason_above(upper: Declaration, lower: Declaration) -> Reason:
     """The reason why a better position wins.
 
     More categories win only where they begin as the fewer do: what is more ranks below all of those.
     """
     if upper.position[0] != lower.position[0]:
-        return Why.LAYER
+        return Reason.LAYER
     above, below = upper.position[1], lower.position[1]
     lowest = below & -below
-    return Why.CATEGORIES if below and above - below < lowest and above & below == below else Why.CATEGORY
+    return Reason.CATEGORIES if below and above - below < lowest and above & below == below else Reason.CATEGORY
 
 
-def _check_finals(applied: Applied, key: Key, several: list[Declaration]) -> None:
+def _check_finals(table: DeclarationTable, key: Key, several: list[Declaration]) -> None:
     top = several[0]
     for one in several:
         if one.final and top.position[0] > one.position[0]:
-            applied.fault(FINAL_OVERRIDDEN, f"{spelled_key(key)} is final, and bound again above", [top, one])
+            table.fault(FINAL_OVERRIDDEN, f"{spelled_key(key)} is final, and bound again above", [top, one])
             return
 
 
-def _may_set(applied: Applied, key: Key, winner: Declaration, several: list[Declaration]) -> bool:
+def _may_set(table: DeclarationTable, key: Key, winner: Declaration, several: list[Declaration]) -> bool:
     if winner.abstract:
-        hint = applied.near_misses(key) or _unread(applied) or f"{_line_for(key)} in a higher layer or category"
-        applied.fault(ABSTRACT_NOT_OVERRIDDEN, f"{spelled_key(key)} must be bound", several, hint=hint)
+        hint = table.near_misses(key) or _unread(table) or f"{_line_for(key)} in a higher layer or category"
+        table.fault(ABSTRACT_NOT_OVERRIDDEN, f"{spelled_key(key)} must be bound", several, hint=hint)
     elif winner.override and several[-1].position == winner.position and not any(one.abstract for one in several):
         message = f"{spelled_key(key)} overrides nothing"
-        applied.fault(OVERRIDE_WITHOUT_BASE, message, [winner], hint=applied.near_misses(key) or _unread(applied))
+        table.fault(OVERRIDE_WITHOUT_BASE, message, [winner], hint=table.near_misses(key) or _unread(table))
     return not winner.abstract
 
 
@@ -593,23 +593,23 @@ def _line_for(key: Key) -> str:
     return f"bind {spelled_key(key)}"
 
 
-def _unread(applied: Applied) -> str | None:
+def _unread(table: DeclarationTable) -> str | None:
     """The hint that an unread set may bind the key; None where all sets were read."""
-    names = ", ".join(one.value.name for one in applied.resolution.unknown)
+    names = ", ".join(one.value.name for one in table.resolution.unknown)
     return f"it may be bound in what cannot be read: {names}" if names else None
 
 
-def check_ids(applied: Applied) -> None:
+def check_ids(table: DeclarationTable) -> None:
     """Warn of fragments for unknown ids, and of ids that several keys share."""
-    warnings = applied.resolution.warnings
-    for name, fragments in applied.resolution.fragments.items():
-        if name not in applied.ids and name not in OWN_IDS:
-            close = near(name, applied.ids)
+    warnings = table.resolution.warnings
+    for name, fragments in table.resolution.fragments.items():
+        if name not in table.ids and name not in OWN_IDS:
+            close = near(name, table.ids)
             hint = f"; did you mean {', '.join(close)}?" if close else ""
             message = f"no multibind has the id {name!r}: the fragment is not used{hint}"
             warnings.extend(BindingError(UNKNOWN_ID, message, origins=[one.origin]) for one in fragments)
-    effective = {one.root for one in applied.resolution.winners.values()}
-    for name, several in applied.ids.items():
+    effective = {one.root for one in table.resolution.winners.values()}
+    for name, several in table.ids.items():
         keys = {one.key for one in several if one in effective and one.key is not None}
         if len(keys) > 1:
             listed = " and ".join(sorted(map(spelled_key, keys)))
@@ -621,25 +621,25 @@ _Bound = tuple[Parameters, Declaration]
 """Parameters with a source, and the position they are bound at."""
 
 
-def declare_parameters(applied: Applied, objects: Objects) -> None:
+def declare_parameters(table: DeclarationTable, objects: Objects) -> None:
     """Declare each parameter that a source gives; two sources of one type at the best position are a fault."""
-    for (target, source), several in _by_source(applied).items():
+    for (target, source), several in _by_source(table).items():
         top = max(at.position for _, at in several)
         tied = [at for _, at in several if at.position == top]
         if len(tied) > 1 and isinstance(_source_type(several[0][0].to), Type):
-            applied.fault(TYPE_ALREADY_BOUND, f"{source} already gives the parameters of {target}", tied)
+            table.fault(TYPE_ALREADY_BOUND, f"{source} already gives the parameters of {target}", tied)
             continue
         for item, at in several:
-            _from_source(applied, item, at, objects)
+            _from_source(table, item, at, objects)
 
 
-def _by_source(applied: Applied) -> dict[tuple[str, str], list[_Bound]]:
+def _by_source(table: DeclarationTable) -> dict[tuple[str, str], list[_Bound]]:
     found: dict[tuple[str, str], list[_Bound]] = {}
-    for item, at in applied.sources:
+    for item, at in table.sources:
         if item.to is None or item.abstract or not is_parameter_map(item.options.get("map", {})):
             continue  # a fault that was reported
         if isinstance(item.to, Constant):
-            applied.fault(
+            table.fault(
                 TYPE_MISMATCH, f"the parameters of {item.target} are bound to {item.to.describe()}", [at],
                 hint="give a hash, an instance, a query or a producer",
             )  # fmt: skip
@@ -648,25 +648,25 @@ def _by_source(applied: Applied) -> dict[tuple[str, str], list[_Bound]]:
     return found
 
 
-def _from_source(applied: Applied, item: Parameters, at: Declaration, objects: Objects) -> None:
+def _from_source(table: DeclarationTable, item: Parameters, at: Declaration, objects: Objects) -> None:
     assert item.to is not None
-    names = _names(applied, item, at, objects)
+    names = _names(table, item, at, objects)
     if not names:
-        applied.fault(
+        table.fault(
             MAP_REQUIRED, f"{item.to.describe()} and {item.target} have no parameter name in common", [at],
             hint=f"say which fills which: {{ map => {{ name_in_{item.target.name.lower()} => name }} }}",
         )  # fmt: skip
     for left, right in names.items():
         producer = Attribute(item.to, right, item.options.get("select_result"), item.optional)
-        applied.declare(item, at.place, parameter_key(item.target, left), ANY, producer)
+        table.declare(item, at.place, parameter_key(item.target, left), ANY, producer)
 
 
-def _names(applied: Applied, item: Parameters, at: Declaration, objects: Objects) -> dict[str, str]:
+def _names(table: DeclarationTable, item: Parameters, at: Declaration, objects: Objects) -> dict[str, str]:
     """Parameter of the target -> parameter of the source that fills it; {} where no names match."""
     own = item.options.get("map")
     source = _source_type(item.to)
     left = item.target if item.target.name == "Class" else Type(item.target.name)
-    maps = applied.declared.get(("Data", map_key(left, source)), ()) if isinstance(source, Type) else ()
+    maps = table.declared.get(("Data", map_key(left, source)), ()) if isinstance(source, Type) else ()
     # Two at one position are a conflict, which is reported when the winner is chosen.
     mapped = max(maps, key=lambda one: one.position, default=None)
     if mapped is not None and (own is None or mapped.position > at.position):

@@ -156,7 +156,7 @@ def _from_hiera(
 
 
 class _InHiera:
-    """The place of a value of Hiera; Hiera explains the key when the place is asked for."""
+    """The place of a value of Hiera; Hiera explains the key when a message needs the place."""
 
     def __init__(self, explain: Callable[[], Any], key: str) -> None:
         self._explain, self._key = explain, key

@@ -29,7 +29,7 @@ from nodeattrs.dialects.bindings.model.types import Asked, Key, spelled_key
 from nodeattrs.dialects.bindings.model.values import texts_of
 from nodeattrs.dialects.bindings.production.maker import ValueMaker
 from nodeattrs.dialects.bindings.production.multibinds import Fragment
-from nodeattrs.dialects.bindings.resolution import Declaration, UnknownSet, Why, standing, why_above
+from nodeattrs.dialects.bindings.resolution import Declaration, Reason, UnknownSet, best_ones, reason_above
 from nodeattrs.errors import BadKey, BadValue
 
 
@@ -54,7 +54,7 @@ def _rule(rule: Any, why: str) -> Policy:
     return Policy("bindings", Line(ANY, PRESENT, rule, why))
 
 
-_ABOVE = {why: _rule(TAKE, why.value) for why in Why}
+_ABOVE = {why: _rule(TAKE, why.value) for why in Reason}
 _FINAL = _rule(KEEP, "what is final is bound in no higher layer")
 _SILENT = _rule(KEEP, "it is optional and gave nothing")
 _TIED = _rule(_conflicting, "neither stands above the other")
@@ -129,7 +129,7 @@ class Account:
         if self.inner is None:
             return own
         below = self.inner.trace(path, value)
-        return own._replace(claims=tuple(_with_inner(own, below, not path)), elements=below.elements)
+        return own._replace(claims=tuple(_joined_rows(own, below, not path)), elements=below.elements)
 
     def unknown(self) -> Iterator[UnknownSet]:
         """The unread sets that might decide the value."""
@@ -164,7 +164,7 @@ class Account:
         return Claim((self.label, *setting.path), source.shown(setting), setting.source, place)
 
 
-def _with_inner(own: Trace, below: Trace, at_root: bool) -> Iterator[TraceClaim]:
+def _joined_rows(own: Trace, below: Trace, at_root: bool) -> Iterator[TraceClaim]:
     """The rows of both traces: the winner first, with the claims of its inner value in its place."""
     for stated in own.claims if at_root else ():
         if stated.outcome in _READ:
@@ -218,11 +218,11 @@ def account_of(maker: ValueMaker, wanted: Asked, value: Any) -> Account | None:
     giver = maker.giver(wanted)
     if giver not in several:
         giver = maker.declaration(wanted)  # an alias decides what lies below its source
-    asking = _Asking(maker, value, maker.giver(wanted))
+    asking = _ExplainedKey(maker, value, maker.giver(wanted))
     return _declared(asking, wanted.key, several, giver, maker.resolution.unknown)
 
 
-class _Asking(NamedTuple):
+class _ExplainedKey(NamedTuple):
     """The key of an account. giver: the declaration that gave the value, behind all aliases"""
 
     maker: ValueMaker
@@ -231,7 +231,7 @@ class _Asking(NamedTuple):
 
 
 def _declared(
-    asking: _Asking,
+    asking: _ExplainedKey,
     key: Key,
     several: Sequence[Declaration],
     giver: Declaration | None,
@@ -239,12 +239,12 @@ def _declared(
 ) -> Account:
     """The account of the declarations of one key. unknown: unread sets that may declare the key, too"""
     inner = None if giver is None else _inner(asking, giver)
-    laying = _Laying(asking, giver, 0 if inner is None else max(inner.titles, default=0))
+    laying = _DeclarationFolding(asking, giver, 0 if inner is None else max(inner.titles, default=0))
     laying.lay([*several, *unknown])
     return Account(label_of(key), laying.folding, laying.sources, inner, laying.ties)
 
 
-def _inner(asking: _Asking, giver: Declaration) -> Account | None:
+def _inner(asking: _ExplainedKey, giver: Declaration) -> Account | None:
     source = giver.source
     if source is None:
         return _collected(asking, giver) if giver.is_multibind else None
@@ -258,12 +258,12 @@ def _inner(asking: _Asking, giver: Declaration) -> Account | None:
     return _declared(asking, key, below, found, unknown)
 
 
-def _collected(asking: _Asking, multibind: Declaration) -> Account:
+def _collected(asking: _ExplainedKey, multibind: Declaration) -> Account:
     """The account of the fragments of a multibind; without a collected value the fragments stand side by side."""
     maker, root, label = asking.maker, multibind.root, label_of(multibind.key or ("", ""))
     collected = maker.collected(multibind)
     if collected is None:
-        laying = _Laying(asking._replace(value=ABSENT), None, 0)
+        laying = _DeclarationFolding(asking._replace(value=ABSENT), None, 0)
         laying.folding.lay(laying.side_by_side(maker.fragments_of(multibind)), _TIED)
         laying.lay(maker.resolution.unknown)
         return Account(label, laying.folding, laying.sources)
@@ -283,10 +283,10 @@ def _source(maker: ValueMaker, one: Fragment | UnknownSet, of: Declaration) -> S
     return Source(one.declaration, title_of(maker, one.declaration), None, of.type.name == "Hash")
 
 
-class _Laying:
-    """Lays the declarations of one key over each other, the worst position first. first: the number before theirs"""
+class _DeclarationFolding:
+    """Lays the declarations of one key, the worst position first. first: the number before theirs"""
 
-    def __init__(self, asking: _Asking, giver: Declaration | None, first: int) -> None:
+    def __init__(self, asking: _ExplainedKey, giver: Declaration | None, first: int) -> None:
         self.maker = asking.maker
         self.value = asking.value
         self.giver = giver
@@ -312,17 +312,17 @@ class _Laying:
     def _lay_unknown(self, one: UnknownSet) -> None:
         self._last += 1
         self.sources[self._last] = Source(one, one.place.layer)
-        policy = _FINAL if one.place.number > self._final else _ABOVE[Why.LAYER]
+        policy = _FINAL if one.place.number > self._final else _ABOVE[Reason.LAYER]
         self.folding.lay(Part(one.value, self._last), policy)
 
     def _lay_group(self, group: list[Declaration]) -> None:
-        stands = standing(group)
+        stands = best_ones(group)
         demands = [one for one in group if one not in stands]
         part: Part | Folding
         if demands and len(stands) == 1:
             part = Folding()
             part.lay(self.side_by_side(demands), _TIED)
-            part.lay(self.side_by_side(stands), _ABOVE[Why.FILLED])
+            part.lay(self.side_by_side(stands), _ABOVE[Reason.FILLED])
         else:
             part = self.side_by_side([*demands, *stands])
         if len(stands) > 1:
@@ -340,7 +340,7 @@ class _Laying:
     def _policy(self, one: Declaration) -> Policy:
         if self.giver is not None and one.position > self.giver.position:
             return _SILENT
-        return _ABOVE[Why.LAYER if self._below is None else why_above(one, self._below)]
+        return _ABOVE[Reason.LAYER if self._below is None else reason_above(one, self._below)]
 
     def side_by_side(self, several: Sequence[Declaration]) -> Part | Folding:
         """Declarations of one position as one part, in which none overrides another."""

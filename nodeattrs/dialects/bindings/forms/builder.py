@@ -49,7 +49,7 @@ from nodeattrs.dialects.bindings.model.producers import (
     Ref,
 )
 from nodeattrs.dialects.bindings.model.types import Classes, Type, parse_type, target_of, type_of_hint
-from nodeattrs.dialects.bindings.model.values import shown_file, taken_in
+from nodeattrs.dialects.bindings.model.values import own_copy, shown_file
 
 
 def _here(name: str) -> Origin:
@@ -105,7 +105,7 @@ class BindLine(_Line):
 
     def to(self, value: Any) -> Self:
         """Bind the value itself. `to_class` binds an object of a class, `to_factory` the result of a call."""
-        return self._to(value if isinstance(value, Producing) else Constant(taken_in(value)))
+        return self._to(value if isinstance(value, Producing) else Constant(own_copy(value)))
 
     def to_class(self, of: type | str, *args: Any, **named: Any) -> Self:
         """Bind an object of a class. Its constructor gets *args*, *named*, and what its annotations name."""
@@ -295,7 +295,7 @@ class Block:
 
     def variables(self, values: Mapping[str, Any] | None = None, type: Any = None, **more: Any) -> None:
         """Bind top scope variables."""
-        given = {name: Constant(taken_in(value)) for name, value in {**(values or {}), **more}.items()}
+        given = {name: Constant(own_copy(value)) for name, value in {**(values or {}), **more}.items()}
         self.add(Variables(origin=_here(self.name), type=self._type(type), values=given))
 
     def abstract_variables(self, *names: str, type: Any = None) -> None:

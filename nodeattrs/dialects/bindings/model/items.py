@@ -236,11 +236,6 @@ class BindingSet:
         """All items in order, also the items inside `when`."""
         return _every(self.items)
 
-    def faults(self) -> Iterator[BindingError]:
-        """What is wrong with its items, each on its own."""
-        for item in self.every():
-            yield from faults(item)
-
 
 def _every(items: tuple[Item, ...]) -> Iterator[Item]:
     waiting = list(reversed(items))

@@ -26,7 +26,7 @@ from nodeattrs.dialects.bindings.codes import (
 from nodeattrs.dialects.bindings.model.faults import BindingError
 from nodeattrs.dialects.bindings.model.state import Objects, State
 from nodeattrs.dialects.bindings.model.types import HASH, Asked, Classes, Type
-from nodeattrs.dialects.bindings.model.values import PATTERN_SIGNS, compared, pattern_of, taken_in
+from nodeattrs.dialects.bindings.model.values import PATTERN_SIGNS, compared, own_copy, pattern_of
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.puppet.references import Reference
 
@@ -183,7 +183,7 @@ class Constant(Written):
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         if self.each_time and not isinstance(self.value, (list, dict)):
             return copy.deepcopy(self.value)
-        return taken_in(self.value)
+        return own_copy(self.value)
 
     def words(self) -> str:
         return repr(self.value)
@@ -259,7 +259,7 @@ class OfClass(Producing):
         return True
 
     def made(self, scope: Scope, given: Mapping[str, Any]) -> Any:
-        return scope.construct(self.of, tuple(map(taken_in, self.args)), {**taken_in(dict(self.named)), **given})
+        return scope.construct(self.of, tuple(map(own_copy, self.args)), {**own_copy(dict(self.named)), **given})
 
     def calls(self, classes: Classes) -> Calling | None:
         known = classes.find(self.of)
@@ -384,7 +384,7 @@ class Ref(Producing):
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         if self.type.name == "Type":
-            return scope.construct(self.type.title, (), {**taken_in(dict(self.named)), **given})
+            return scope.construct(self.type.title, (), {**own_copy(dict(self.named)), **given})
         if self.type.name == "Pattern" and self.type.args:
             return re.compile(self.type.title)
         return self.reference

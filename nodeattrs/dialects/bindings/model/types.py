@@ -276,14 +276,12 @@ class Classes:
             require_may_run(f"the class {plain}")
         return self.find(name)
 
-    def merged(self, other: Classes) -> Classes:
-        """Both registers in one. raises: BindingError"""
-        both = Classes(self._known)
-        both._offered = {**self._offered, **other._offered}
-        both._sources = [*self._sources, *other._sources]
+    def include(self, other: Classes) -> None:
+        """Register the classes and the offers of another register, too. raises: BindingError, for two of one name"""
+        self._offered.update(other._offered)
+        self._sources.extend(other._sources)
         for name, one in other._known.items():
-            both.add(one, name)
-        return both
+            self.add(one, name)
 
     def names(self) -> list[str]:
         """All names."""

@@ -20,7 +20,7 @@ from nodeattrs.formats.patterns import BadPattern, expression
 from nodeattrs.puppet.references import Reference
 
 
-def taken_in(value: Any, room: int = MAX_DEPTH) -> Any:
+def own_copy(value: Any, room: int = MAX_DEPTH) -> Any:
     """A copy of a value: lists and maps at all levels; a tuple becomes a list. raises: TooDeep"""
     if not isinstance(value, (list, tuple, dict)):
         return value
@@ -30,11 +30,11 @@ def taken_in(value: Any, room: int = MAX_DEPTH) -> Any:
     if isinstance(value, dict):
         copied = {}
         for key, entry in value.items():
-            copied[key] = taken_in(entry, room - 1)
+            copied[key] = own_copy(entry, room - 1)
         return copied
     entries = []
     for entry in value:
-        entries.append(taken_in(entry, room - 1))
+        entries.append(own_copy(entry, room - 1))
     return entries
 
 
@@ -81,7 +81,7 @@ def _text_of(value: Any) -> Any:
 
 
 def flatten(value: Any) -> list[Any]:
-    """The elements of a list and of all lists inside of it; a value that is no list becomes a list.
+    """The elements of a list and of all lists inside of the list; any other value becomes a list.
 
     >>> flatten([1, [2, [3]]])
     [1, 2, 3]

@@ -72,7 +72,7 @@ class Bound:
     def declaration(self, wanted: Asked) -> Declaration | None:
         """The declaration that counts for a key; None where nothing is bound.
 
-        A producer that is asked for by name may have any type: `Type[Producer[String]]`.
+        A producer that a caller names may have any type: `Type[Producer[String]]`.
         """
         found = self.resolution.winners.get(wanted.key)
         if found is None and wanted.type == PRODUCER:
@@ -80,9 +80,9 @@ class Bound:
             return self.resolution.winners.get(next(named, wanted.key))
         return found
 
-    def counting(self, wanted: Asked) -> Declaration | None:
+    def declaration_or_class(self, wanted: Asked) -> Declaration | None:
         """The declaration that counts for a key; for an unbound class one that calls its constructor, or None."""
-        return self.declaration(wanted) or self._alone(wanted)
+        return self.declaration(wanted) or self._of_unbound_class(wanted)
 
     def is_given(self, wanted: Asked) -> bool:
         """Whether the scope was opened with a value for a key."""
@@ -125,7 +125,7 @@ class Bound:
             slot.is_required or self.is_given(wanted) or self.declaration(wanted) is not None
         )
 
-    def _alone(self, wanted: Asked) -> Declaration | None:
+    def _of_unbound_class(self, wanted: Asked) -> Declaration | None:
         """The declaration that makes an unbound class; None where the key is no such class, or cannot be filled."""
         if wanted.type is None or wanted.name is not None or wanted.type.name != "Type":
             return None
@@ -165,7 +165,7 @@ class Bound:
     def unfilled(self, links: list[str], slot: Slot) -> NotBound:
         """The error for a parameter without a value: "Web needs Repo needs db_url: not bound"."""
         chain, seen = self._making.chain, list(links)
-        while (inner := self._lacking(slot.wanted)) is not None and slot.label not in seen:
+        while (inner := self._missing_parameter(slot.wanted)) is not None and slot.label not in seen:
             seen.append(slot.label)
             slot = inner
         why, hint = self._why_missing(slot)
@@ -184,7 +184,7 @@ class Bound:
         nearest = " or ".join(f"{name} ({place})" if place else name for name, place in close.items())
         return f"not bound; nearest: {nearest}" if close else "not bound", hint
 
-    def _lacking(self, wanted: Asked | None) -> Slot | None:
+    def _missing_parameter(self, wanted: Asked | None) -> Slot | None:
         """The parameter because of which an unbound class cannot be made; None where there is none."""
         if wanted is None or wanted.name or wanted.type is None or self.declaration(wanted) is not None:
             return None
@@ -204,7 +204,7 @@ class Bound:
                 MISSING, f"{wanted} is bound, and nothing was produced", origins=(declared.origin,),
                 details=[self.resolution.described(declared), *details],
             )  # fmt: skip
-        if (lacking := self._lacking(wanted)) is not None:
+        if (lacking := self._missing_parameter(wanted)) is not None:
             return self.unfilled([wanted.label], lacking)
         return NotBound(MISSING, f"nothing is bound to {wanted}", details=details, hint=self.hint(wanted))
 

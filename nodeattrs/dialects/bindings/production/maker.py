@@ -43,7 +43,7 @@ from nodeattrs.dialects.bindings.model.types import (
     is_abstract,
     parse_type,
 )
-from nodeattrs.dialects.bindings.model.values import taken_in
+from nodeattrs.dialects.bindings.model.values import own_copy
 from nodeattrs.dialects.bindings.production.bound import CONCRETE, Bound, chained
 from nodeattrs.dialects.bindings.production.filling import Slot, name_of, not_given
 from nodeattrs.dialects.bindings.production.multibinds import Collected, Fragment, collect, option_faults
@@ -54,7 +54,7 @@ from nodeattrs.dialects.bindings.resolution import (
     Declaration,
     Layer,
     Position,
-    standing,
+    best_ones,
 )
 from nodeattrs.puppet.references import Reference
 
@@ -94,7 +94,7 @@ class ValueMaker(Bound):
         self._lock = RLock()
         self.kept: dict[int, Any] = {}
         self._collected: dict[int, Collected] = {}
-        self._instead: dict[int, Declaration] = {}
+        self._givers: dict[int, Declaration] = {}
         self._reads: dict[tuple[Key, str], Read] = {}
         self._plans: dict[int, Make | None] = {}
         self._tasks: dict[int, Future[Any]] = {}
@@ -200,7 +200,7 @@ class ValueMaker(Bound):
         plain = name.removeprefix("::")
         key = self._key_of_variable(plain)
         if key is None:
-            return taken_in(self.state.variables.get(plain, self.state.value(plain)))
+            return own_copy(self.state.variables.get(plain, self.state.value(plain)))
         found = self.ask(key)
         if found is None:
             raise BindingError(
@@ -218,7 +218,7 @@ class ValueMaker(Bound):
 
     # --- scopes ------------------------------------------------------------------------------------
 
-    def opened_inside(self, name: str, given: Mapping[Key, Any], injector: object) -> Self:
+    def scoped(self, name: str, given: Mapping[Key, Any], injector: object) -> Self:
         """A maker for one scope: it keeps the products of that scope, and asks this maker for all others.
 
         given:    values that are known inside of the scope
@@ -261,7 +261,7 @@ class ValueMaker(Bound):
     def giver(self, wanted: Asked) -> Declaration | None:
         """The declaration that gave a key its last value: the winner, or a lower one after an optional winner."""
         declared = self.declaration(wanted)
-        return declared if declared is None else self._instead.get(id(declared), declared)
+        return declared if declared is None else self._givers.get(id(declared), declared)
 
     def fragments_of(self, one: Declaration) -> list[Declaration]:
         """The fragments that a multibind collects, in their order."""
@@ -277,7 +277,7 @@ class ValueMaker(Bound):
         given = self._given.get(wanted.key, _MISSING)
         if given is not _MISSING:
             return given
-        declared = self.counting(wanted)
+        declared = self.declaration_or_class(wanted)
         if declared is None:
             return self.classes() if wanted.key == ("Data", CLASSES) else None
         value = self._value(declared, args)
@@ -287,7 +287,7 @@ class ValueMaker(Bound):
 
     def stays(self, wanted: Asked) -> bool:
         """Whether every further injection gives the same object."""
-        declared = self.counting(wanted)
+        declared = self.declaration_or_class(wanted)
         if declared is None or declared.optional:
             return wanted.key in self._given
         one: ValueMaker | None = self
@@ -300,30 +300,30 @@ class ValueMaker(Bound):
         if value is not None and declared.source is not None and not declared.type.holds(value, self.register):
             raise self.mismatch(declared, value, declared.type)
         if declared.optional:
-            self._instead.pop(id(declared), None)
+            self._givers.pop(id(declared), None)
             if value is None:
                 value = self._value_below(declared, args)
         return value
 
     def _value_below(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
         """The value of the next lower declaration that gives one, which is noted as the giver; None for none."""
-        for lower in self._ladder(declared):
+        for lower in self._lower_ones(declared):
             value = self._made(lower, args)
             if value is not None:
-                self._instead[id(declared)] = lower
+                self._givers[id(declared)] = lower
                 return value
             if not lower.optional:
                 break
         return None
 
-    def _ladder(self, declared: Declaration) -> Iterator[Declaration]:
+    def _lower_ones(self, declared: Declaration) -> Iterator[Declaration]:
         """The lower declarations to ask after an optional one gave nothing. raises: BindingError, for a conflict"""
         below = list(declared.lower)
         if declared.source is None and declared.key is not None:
             several = self.resolution.declared[declared.key]
             below = [one for one in several if one.position < declared.position]
         while below:
-            best = standing(below)
+            best = best_ones(below)
             if len(best) > 1:
                 raise self.about(best[0], CONFLICT, f"{best[0].words} is bound twice below")
             if best[0].abstract:
@@ -337,7 +337,7 @@ class ValueMaker(Bound):
             kept = self.kept.get(id(root), _MISSING)
             if kept is not _MISSING:
                 return kept
-            home = self._home(root)
+            home = self._keeper(root)
             if home is not self:
                 return home._made(declared, args)
         with self._lock:
@@ -379,7 +379,7 @@ class ValueMaker(Bound):
         except BindingError:  # asked for in the usual way it says who needs whom
             return _MISSING
 
-    def _home(self, root: Declaration) -> ValueMaker:
+    def _keeper(self, root: Declaration) -> ValueMaker:
         """The maker that keeps the product of a declaration. raises: BindingError ("scope"), for a closed scope"""
         wanted, one = root.scope, self
         while wanted != "none" and one.scope_name != wanted:
@@ -423,7 +423,7 @@ class ValueMaker(Bound):
                     NEEDS_AWAIT, f"{root.short} has to be awaited: {producer.describe()} is asynchronous",
                     hint="await injector.ainject(...)",
                 )  # fmt: skip
-            return replay.next(steps, lambda: self._begun(root, producer, args, steps))
+            return replay.next(steps, lambda: self._started(root, producer, args, steps))
         enters = enters or bool(root.options.get("closing"))
 
         def make() -> Any:
@@ -432,7 +432,7 @@ class ValueMaker(Bound):
 
         return make() if replay is None or root.scope != "none" else replay.next(steps, make)
 
-    def _begun(self, root: Declaration, producer: Producing, args: Mapping[str, Any], steps: tuple[int, ...]) -> Any:
+    def _started(self, root: Declaration, producer: Producing, args: Mapping[str, Any], steps: tuple[int, ...]) -> Any:
         """Start an asynchronous product, once for all injections that need it. raises: Waiting, always"""
         task = self._tasks.get(id(root))
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
@@ -515,6 +515,6 @@ def late_faults(maker: ValueMaker) -> Iterator[BindingError]:
         if winner.is_multibind:
             yield from option_faults(winner, maker)
         for wanted in maker.needs(winner):
-            if maker.counting(wanted) is None and not winner.optional:
+            if maker.declaration_or_class(wanted) is None and not winner.optional:
                 message = f"{winner.words} looks up {wanted}, which nothing binds"
                 yield maker.about(winner, MISSING, message, hint=maker.hint(wanted))

@@ -34,7 +34,7 @@ from nodeattrs.dialects.bindings.codes import BAD_OPTION, DUPLICATE_FRAGMENT, TY
 from nodeattrs.dialects.bindings.model.faults import BindingError, TypeMismatch
 from nodeattrs.dialects.bindings.model.producers import Scope, called
 from nodeattrs.dialects.bindings.model.types import Classes
-from nodeattrs.dialects.bindings.model.values import taken_in
+from nodeattrs.dialects.bindings.model.values import own_copy
 from nodeattrs.dialects.bindings.resolution import Declaration, Position, UnknownSet
 from nodeattrs.errors import MergeConflict
 
@@ -127,7 +127,7 @@ class Fragment:
 class Collected:
     """A collection, and the folding that made it.
 
-    folding: the fragments laid over each other; its sources are the numbers of fragments
+    folding: all fragments in one folding; its sources are the numbers of fragments
     sources: number -> fragment, or a set that cannot be read and may hold some; the strongest has the greatest number
     """
 
@@ -234,7 +234,7 @@ def collect(
 
 def independent(value: Any) -> Any:
     """A copy of a list or a map at all levels; any other value as it is."""
-    return taken_in(value) if isinstance(value, (list, dict)) else value
+    return own_copy(value) if isinstance(value, (list, dict)) else value
 
 
 _Numbered = Mapping[int, Fragment | UnknownSet]
@@ -286,7 +286,7 @@ def _array(options: _Options, numbered: _Numbered) -> Folding:
     else:
         single = options.flatten is not None or options.word == "append"
         folding = _joined(parts, APPEND if single else CONCAT, CONCAT)
-    for look in _last_looks(options):
+    for look in _final_policies(options):
         folding.finish(look)
     return folding
 
@@ -316,7 +316,7 @@ def _joined(parts: Sequence[Part | Folding], policy: Policy, halves: Policy) -> 
 
 
 def _in_list(part: Part, options: _Options) -> Part:
-    """A fragment as a list, for a policy of the caller; a fragment that is no list is the only element."""
+    """A fragment as a list, for a policy of the caller; any other fragment is the only element of a list."""
     if type(part.value) is Unknown or (isinstance(part.value, list) and options.flatten is None):
         return part
     return listed([Part(part.value, At(part.origins, ()))])
@@ -338,14 +338,14 @@ _Look = Callable[[Part], Part]
 """A last look at a list."""
 
 
-def _last_looks(options: _Options) -> Iterator[Policy]:
+def _final_policies(options: _Options) -> Iterator[Policy]:
     if options.flatten:
-        yield _looking(partial(_flat, levels=options.flatten), "flatten", "lists in the list are taken apart")
+        yield _final_policy(partial(_flat, levels=options.flatten), "flatten", "lists in the list are taken apart")
     if options.uniq:
-        yield _looking(_uniq, "uniq", "the first of equal elements stands")
+        yield _final_policy(_uniq, "uniq", "the first of equal elements stands")
 
 
-def _looking(look: _Look, name: str, why: str) -> Policy:
+def _final_policy(look: _Look, name: str, why: str) -> Policy:
     """A last look at a list, or at the lists that are entries of a map."""
 
     def at_entries(_: Part, upper: Part) -> Part:
@@ -381,7 +381,7 @@ def _uniq(part: Part) -> Part:
 
 def _hash(options: _Options, numbered: _Numbered) -> Folding:
     """The folding of a hash: name by name, each from its own fragments."""
-    policy, looks, named = _name_policy(options), list(_last_looks(options)), []
+    policy, looks, named = _name_policy(options), list(_final_policies(options)), []
     unknown = [number for number, one in numbered.items() if isinstance(one, UnknownSet)]
     order = {number: index for index, number in enumerate(numbered)}
     for name, numbers in _named(options, numbered).items():

@@ -67,7 +67,7 @@ class Planner:
     def _getting(self, slot: Slot) -> Make:
         wanted, bound = slot.wanted, self._bound
         assert wanted is not None
-        declared = None if bound.is_given(wanted) else bound.counting(wanted)
+        declared = None if bound.is_given(wanted) else bound.declaration_or_class(wanted)
         if declared is None or declared.source is not None:
             return lambda scope: scope.ask(wanted)
         if not declared.scope and not declared.optional:

@@ -85,7 +85,7 @@ from nodeattrs.dialects.bindings.model.producers import (
     condition,
 )
 from nodeattrs.dialects.bindings.model.sites import Site
-from nodeattrs.dialects.bindings.model.values import SIGNS, as_data, pattern_of, taken_in
+from nodeattrs.dialects.bindings.model.values import SIGNS, as_data, own_copy, pattern_of
 from nodeattrs.formats.documents import Document
 
 # --- values ------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ _WORDS: dict[Any, tuple[type, Callable[[Reading, Any, Path], Node | None]]] = {
 
 
 def _list(reading: Reading, data: Any, path: Path) -> tuple[Any, ...]:
-    return tuple(taken_in(reading.list(data, path, f"{path[-1]} is a list")))
+    return tuple(own_copy(reading.list(data, path, f"{path[-1]} is a list")))
 
 
 def _option(reading: Reading, data: Any, path: Path) -> Any:
@@ -169,7 +169,7 @@ VALUE = Shape(
     {"description": f"a value; {_SPECIAL_WORDS} and {{lambda: [...], source: text}} are worked out"},
 )  # fmt: skip
 LITERAL = Shape(
-    lambda reading, data, path: taken_in(data), as_data, {"description": "a value, taken as it is"}
+    lambda reading, data, path: own_copy(data), as_data, {"description": "a value, taken as it is"}
 )  # fmt: skip
 LIST = Shape(_list, as_data, {"type": "array"})
 MAP = map_of(LITERAL, "named is a map")
@@ -395,7 +395,7 @@ class _Values(Field):
             return
         taken["values"] = values = {}
         for name, value in reading.map(given, at, _BOUND_TO_A_HASH).items():
-            node = Literal(taken_in(value)) if word == "literal" else expression(reading, value, (*at, name))
+            node = Literal(own_copy(value)) if word == "literal" else expression(reading, value, (*at, name))
             values[str(name)] = producing(node, reading.locator((*at, name)))
 
     def give(self, model: Any, data: dict[str, Any]) -> None:

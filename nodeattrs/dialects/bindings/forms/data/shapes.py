@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, TypeVar
 
 from nodeattrs.codes import Kind
@@ -206,7 +205,7 @@ class Record:
     def read(self, reading: Reading, data: Any, path: Path, **more: Any) -> Any:
         """The model of a map. more: further attributes. raises: Malformed, for wrong, unknown or missing words"""
         whole = reading.map(data, path, f"{self.what} is a map")
-        reading.known(whole, self.words, path, self.what)
+        reading.known(whole, [one.word for one in self.fields], path, self.what)
         taken: dict[str, Any] = {}
         for one in self.fields:
             one.take(reading, whole, path, taken)
@@ -223,11 +222,6 @@ class Record:
     def is_of(self, model: Any) -> bool:
         """Whether the map writes that model: the same class with the same fixed attributes."""
         return type(model) is self.model and all(getattr(model, name) == value for name, value in self.fixed.items())
-
-    @cached_property
-    def words(self) -> dict[str, Field]:
-        """The fields by their words."""
-        return {one.word: one for one in self.fields}
 
     def shape(self) -> Shape:
         """The shape of a field whose value is such a map."""

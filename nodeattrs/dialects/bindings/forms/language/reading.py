@@ -177,7 +177,7 @@ class ExpressionReader:
 
 @dataclass(frozen=True)
 class WrittenValue:
-    """The locator of a value in a text: finds the place of an entry when the place is asked for.
+    """The locator of a value in a text: finds the place of an entry when a message needs the place.
 
     origin: where the value begins
     """

@@ -145,7 +145,7 @@ class Text:
             raise self._not_expected(error) from None
 
     def _not_expected(self, error: Any) -> BindingError:
-        """The error of ours for an error of lark, with the line and a hint."""
+        """A `BindingError` for an error of lark, with the line and a hint."""
         token, line, column = getattr(error, "token", None), error.line, error.column
         at_end = token is not None and token.type == "$END"
         if at_end or not isinstance(line, int) or line < 1:
