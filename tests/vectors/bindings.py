@@ -235,7 +235,8 @@ def _parse(case: Case) -> dict[str, Any]:
 def inject_call(text: str) -> dict[str, Any]:
     """The key and the arguments of a call `inject(String, 'main url', { size => 3 })`."""
     call = parse_expression(text)
-    assert isinstance(call, Call) and call.name == "inject"
+    assert isinstance(call, Call)
+    assert call.name == "inject"
     *key, last = (plain(one) for one in call.args)
     given = {"args": last} if isinstance(last, dict) else {}
     words = key if given else [*key, last]

@@ -27,20 +27,18 @@ from nodeattrs.dialects.bindings.tracing import Account, SetBy, account_of, data
 class ClassInclusion:
     """An include or exclude of one class.
 
-    counts: whether this statement decides about the class
+    rank:   the strength of the statement; the strongest has the greatest rank
+    words:  the statement: "include ntp"
+    counts: whether the statement decides about the class
+    title:  the layer and the categories in words
     """
 
     rank: int
-    excluded: bool
     name: str
+    words: str
     at: Declaration
     counts: bool
     title: str
-
-    @property
-    def words(self) -> str:
-        """The statement in words: "include ntp"."""
-        return f"{'exclude' if self.excluded else 'include'} {self.name}"
 
     def claim(self, path: Path) -> Claim:
         """The statement as a claim about a path below `/classes`."""
@@ -49,24 +47,23 @@ class ClassInclusion:
 
 @dataclass(frozen=True, slots=True)
 class ClassAccount:
-    """Every include and exclude that applies, in the order in which they are written; the strongest has the best rank.
+    """The account of the key `/classes`: every include and exclude in effect, in the order in which they are written.
 
-    unknown: the sets that cannot be read: they may hold further ones
+    unknown: rank -> a set that cannot be read, and may hold further statements
     """
 
     inclusions: tuple[ClassInclusion, ...]
-    unknown: tuple[UnknownSet, ...] = ()
-    ties: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    unknown: Mapping[int, UnknownSet]
 
     @property
     def innermost(self) -> ClassAccount:
-        """This account: classes have no account below."""
+        """The account itself: classes have no account below."""
         return self
 
     def trace(self, path: Path, value: object) -> Trace:
         """The includes and excludes of all classes, or of the class at a path; those that count stand first."""
         titles = {one.rank: one.title for one in self.inclusions}
-        titles |= {self.rank_of(one): one.place.layer for one in self.unknown}
+        titles |= {rank: one.place.layer for rank, one in self.unknown.items()}
         about = [one for one in self.inclusions if not path or one.name == value]
         order = sorted(about, key=lambda one: (one.counts, one.rank), reverse=True)
         outcome = Outcome.WINS if sum(one.counts for one in about) == 1 else Outcome.JOINS
@@ -80,15 +77,13 @@ class ClassAccount:
         return Trace((CLASSES, *path), value, claims, elements, titles=titles)
 
     def rank_of(self, unknown: UnknownSet) -> int:
-        """The number of a set that cannot be read: behind all others."""
-        return len(self.inclusions) + 1 + self.unknown.index(unknown)
+        """The rank of an unread set."""
+        return next(rank for rank, one in self.unknown.items() if one is unknown)
 
     def causes_of(self, rank: int) -> tuple[Cause, ...]:
-        """The lines because of which an include or exclude is in effect."""
-        places = {one.rank: one.at.place for one in self.inclusions} | {
-            self.rank_of(one): one.place for one in self.unknown
-        }
-        return places[rank].causes
+        """The conditions and lists of layers because of which a statement or an unread set is in effect."""
+        places = {one.rank: one.at.place for one in self.inclusions}
+        return self.unknown[rank].place.causes if rank in self.unknown else places[rank].causes
 
     def _elements(self, names: list[object]) -> Iterator[Element]:
         for index, name in enumerate(names):
@@ -112,21 +107,20 @@ class ClassAccount:
 
 def inclusions_of(maker: ValueMaker) -> ClassAccount:
     """The account of the key `/classes`. raises: as a fragment's producer"""
-    inclusions = list(maker.inclusions())
-    deciding: Mapping[str, tuple[bool, Position]] = decided(inclusions)
-    order = sorted(
-        range(len(inclusions)), key=lambda index: (inclusions[index][2].position, inclusions[index][0], -index)
-    )
-    ranks = {index: rank for rank, index in enumerate(order, 1)}
-    return ClassAccount(
-        tuple(
-            ClassInclusion(
-                ranks[index], excluded, name, at, deciding.get(name) == (excluded, at.position), title_of(maker, at)
-            )
-            for index, (excluded, name, at) in enumerate(inclusions)
-        ),
-        tuple(maker.resolution.unknown),
-    )
+    statements = list(maker.inclusions())
+    deciding: Mapping[str, tuple[bool, Position]] = decided(statements)
+
+    def strength(index: int) -> tuple[Position, bool, int]:
+        excluded, _, at = statements[index]
+        return at.position, excluded, -index
+
+    ranks = {index: rank for rank, index in enumerate(sorted(range(len(statements)), key=strength), 1)}
+    inclusions = []
+    for index, (excluded, name, at) in enumerate(statements):
+        words = f"{'exclude' if excluded else 'include'} {name}"
+        counts = deciding.get(name) == (excluded, at.position)
+        inclusions.append(ClassInclusion(ranks[index], name, words, at, counts, title_of(maker, at)))
+    return ClassAccount(tuple(inclusions), dict(enumerate(maker.resolution.unknown, len(inclusions) + 1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +155,7 @@ class Explanation:
     @property
     def ties(self) -> Mapping[int, tuple[int, ...]]:
         """Rank -> the ranks at the same position, which would conflict if a better position did not override them."""
-        return {} if self.account is None else self.account.ties
+        return self.account.ties if isinstance(self.account, Account) else {}
 
     def origins(self, path: str | Path = ()) -> tuple[Origin, ...]:
         """The places that set the value at a path; () where the value has no such path."""

@@ -93,7 +93,7 @@ class _Line:
 
 
 class BindLine(_Line):
-    """A binding, a fragment, or parameters."""
+    """A binding, a fragment or parameters that are being built: the producer and the options."""
 
     def _to(self, producer: Producing) -> Self:
         if "to" in self._fields:
@@ -196,7 +196,7 @@ def map_condition(condition: Condition) -> Condition:
 
 
 class MultibindLine(_Line):
-    """A multibind."""
+    """A multibind that is being built."""
 
     def collect(self, *classes: type) -> Self:
         """Add a fragment for each of these classes."""
@@ -278,11 +278,11 @@ class Block:
         self.add(Rebinding(origin=_here(self.name), verb=verb, key=given, target=again, abstract=abstract))
 
     def include(self, *names: str) -> None:
-        """Include classes."""
+        """Add classes to the key `/classes`."""
         self.add(Inclusion(origin=_here(self.name), names=names))
 
     def exclude(self, *names: str) -> None:
-        """Exclude classes."""
+        """Take classes out of the key `/classes`, at this position and below."""
         self.add(Inclusion(origin=_here(self.name), names=names, exclude=True))
 
     def parameters(self, target: str) -> BindLine:
@@ -294,7 +294,7 @@ class Block:
         self.add(ParameterMap(origin=_here(self.name), lhs=target_of(lhs), rhs=target_of(rhs), map=dict(map)))
 
     def variables(self, values: Mapping[str, Any] | None = None, type: Any = None, **more: Any) -> None:
-        """Bind top scope variables."""
+        """Bind top scope variables; each is the key `/var/NAME`."""
         given = {name: Constant(own_copy(value)) for name, value in {**(values or {}), **more}.items()}
         self.add(Variables(origin=_here(self.name), type=self._type(type), values=given))
 
@@ -315,7 +315,7 @@ class Block:
         return block
 
     def add(self, item: Item) -> None:
-        """Add a finished item."""
+        """Add a finished item, after the items that the set has."""
         self._lines.append(item)
 
     def _bound(self, line: _AnyLine) -> _AnyLine:

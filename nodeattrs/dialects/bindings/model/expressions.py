@@ -35,7 +35,7 @@ class Node:
         raise NotImplementedError
 
     def to_data(self) -> Any:
-        """It as plain data; what has no form of its own is shown as it was written."""
+        """The expression as plain data; an expression without a data form as its source text."""
         return {"expression": str(self)}
 
 
@@ -82,7 +82,7 @@ def _text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Variable(Node):
-    """A variable: `$::fqdn`."""
+    """A variable, which its scope looks up: `$::fqdn`."""
 
     name: str
 
@@ -271,7 +271,7 @@ class Blocked(_Written):
 
 @dataclass(frozen=True)
 class Branch(_Written):
-    """`if` and `unless`."""
+    """`if` and `unless`; without `else` the value is null where the condition does not hold."""
 
     condition: Node
     then: Node

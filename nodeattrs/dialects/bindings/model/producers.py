@@ -310,7 +310,7 @@ class Custom(OfClass):
         return False
 
     def producer(self, scope: Scope, given: Mapping[str, Any]) -> Any:
-        """The producer object."""
+        """The producer object, made once unless arguments are given or each injection has its own."""
         if self.each_time or given:
             return _checked(self.made(scope, given), self.of)
         return scope.once(self, lambda: _checked(self.made(scope, {}), self.of))
@@ -375,7 +375,7 @@ class Ref(Producing):
 
     @property
     def reference(self) -> Reference:
-        """The reference as text."""
+        """The reference as text: `Sql[one]`, or the name of the type alone."""
         return Reference(f"{self.type.name}[{self.type.title}]" if self.type.args else self.type.name)
 
     @property

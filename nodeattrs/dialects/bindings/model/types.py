@@ -284,7 +284,7 @@ class Classes:
             self.add(one, name)
 
     def names(self) -> list[str]:
-        """All names."""
+        """The names of all classes, also of those that are only offered, in order."""
         self._offer(None)
         return sorted({*self._known, *self._offered})
 

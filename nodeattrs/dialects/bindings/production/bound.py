@@ -47,10 +47,7 @@ class Making(local):
 
 
 class Bound:
-    """The declarations that count, the keys that they need, and the errors about missing keys.
-
-    given: values that a scope was opened with
-    """
+    """The declarations that count, the keys that they need, and the errors about missing keys."""
 
     def __init__(
         self,

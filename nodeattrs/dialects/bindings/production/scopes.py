@@ -85,7 +85,7 @@ class Replay:
         self._used: Counter[Steps] = Counter()
 
     def again(self) -> None:
-        """Begin a further try."""
+        """Begin a further try, which takes the products from the first one on."""
         self._used.clear()
 
     def next(self, steps: Steps, make: Callable[[], Any]) -> Any:

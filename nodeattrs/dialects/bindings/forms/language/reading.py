@@ -225,13 +225,13 @@ class SetReader(ExpressionReader):
     """Reads the sets of one text. The method `_NAME` with an origin reads an item of that name."""
 
     def set(self, tree: Tree) -> BindingSet:
-        """A set with its name. raises: BindingError"""
+        """The set of a branch, with its items in order. raises: BindingError, for a wrong item"""
         name, *items = tree.children
         self._text.name = str(name)
         return BindingSet(self._text.name, tuple(map(self.item, items)), self._text.origin(tree))
 
     def item(self, tree: Tree) -> Item:
-        """One item. raises: BindingError"""
+        """The item of a branch, with its line. raises: BindingError, for a wrong item"""
         read: Callable[[Tree, Origin], Item] = getattr(self, f"_{tree.data}")
         return read(tree, self._text.origin(tree))
 
