@@ -223,7 +223,7 @@ class Declaration:
         return f"a fragment of {self.item.into!r}" if isinstance(self.item, Bind) else "an item without a key"
 
     @property
-    def short(self) -> str:
+    def label(self) -> str:
         """The name of the declaration in one word: the name of its key, or its class."""
         if self.key is None:
             return self.words

@@ -156,7 +156,7 @@ class Bound:
     def _standing(self, one: Declaration) -> str:
         """The line of an error for a declaration; for an unbound class the place of the class."""
         if one.place is NO_PLACE:
-            return f"{one.short}: {one.origin}; it is not bound"
+            return f"{one.label}: {one.origin}; it is not bound"
         return self.resolution.described(one)
 
     def unfilled(self, links: list[str], slot: Slot) -> NotBound:
@@ -292,7 +292,7 @@ def _of_producer(bound: Bound, one: Declaration, producer: Producing) -> Iterato
         yield from _of_call(bound, one, calling)
     gives = _type_given(bound, producer, calling)
     if gives is not None and "transformer" not in one.options and one.type.excludes(gives, bound.register):
-        yield bound.about(one, TYPE_MISMATCH, f"{one.short} is {one.type}, and {producer.describe()} gives {gives}")
+        yield bound.about(one, TYPE_MISMATCH, f"{one.label} is {one.type}, and {producer.describe()} gives {gives}")
 
 
 def _of_call(bound: Bound, one: Declaration, calling: Calling) -> Iterator[BindingError]:
@@ -300,10 +300,10 @@ def _of_call(bound: Bound, one: Declaration, calling: Calling) -> Iterator[Bindi
     if not isinstance(call, type):
         for slot in not_given(bound.slots(call), args, named):
             if slot.is_required and slot.wanted is None and slot.way != "by name":
-                lacks = bound.unfilled([one.short, name_of(call)], slot)
+                lacks = bound.unfilled([one.label, name_of(call)], slot)
                 yield bound.about(one, UNFILLED, lacks.message, lacks.hint)
     elif is_abstract(call) and not hasattr(call, "__inject__"):
-        what = f"{one.short} is bound to {call.__name__}, of which nothing can be made"
+        what = f"{one.label} is bound to {call.__name__}, of which nothing can be made"
         yield bound.about(one, ABSTRACT_CLASS, what, CONCRETE)
 
 

@@ -165,7 +165,7 @@ class ValueMaker(Bound):
             if value is not None:
                 return value
         if slot.is_required:
-            raise self.unfilled([one.short for one in self._making.chain] or [name_of(call)], slot)
+            raise self.unfilled([one.label for one in self._making.chain] or [name_of(call)], slot)
         return None if slot.default is ABSENT else ABSENT
 
     def construct(self, of: str | type, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
@@ -384,7 +384,7 @@ class ValueMaker(Bound):
         wanted, one = root.scope, self
         while wanted != "none" and one.scope_name != wanted:
             if one._outer is None:
-                needs = chained([one.short for one in (*self._making.chain, root)])
+                needs = chained([one.label for one in (*self._making.chain, root)])
                 raise self.about(
                     root, SCOPE, f"{needs}, which lives in the scope {wanted}, and none is open",
                     hint=f"with injector.scope({wanted!r}) as {wanted}: ...",
@@ -420,7 +420,7 @@ class ValueMaker(Bound):
         if awaits:
             if replay is None:
                 raise BindingError(
-                    NEEDS_AWAIT, f"{root.short} has to be awaited: {producer.describe()} is asynchronous",
+                    NEEDS_AWAIT, f"{root.label} has to be awaited: {producer.describe()} is asynchronous",
                     hint="await injector.ainject(...)",
                 )  # fmt: skip
             return replay.next(steps, lambda: self._started(root, producer, args, steps))
