@@ -70,6 +70,7 @@ def _mode(question: Question) -> str:
 
 
 def _check(question: Question) -> Output:
+    """The findings of one node, or of all nodes and combinations, with the counts of what was looked at."""
     asked, looked = question.arguments, dict[str, int]()
     if not asked["all_nodes"]:
         injector = _composition(question).injector(lenient=True)
@@ -102,6 +103,7 @@ def _everywhere(question: Question, looked: dict[str, int]) -> Iterator[tuple[st
 
 
 def _matrix(question: Question) -> Output:
+    """The value of a key on each node; a node whose injector cannot be built has its error as value."""
     opened, names = _subjects(question)
     asked = _asked(question)
     cells = []
@@ -154,6 +156,7 @@ def _subjects(question: Question) -> tuple[BindingKeys, list[str]]:
 
 
 def _inject(question: Question) -> Output:
+    """The value of a key, or the default; without either an error, code 0 where an unread place may bind the key."""
     injector, asked, default = _injector(question), _asked(question), question.arguments["default"]
     unread = _doubts(injector, asked)
     try:
@@ -164,6 +167,7 @@ def _inject(question: Question) -> Output:
 
 
 def _explain(question: Question) -> Output:
+    """The explanation of a key, or of a path of its value. raises: NotBound, where nothing is declared"""
     injector, asked = _injector(question), _asked(question)
     explanation = injector.explain(asked)
     if explanation.problem is not None and not explanation.trace().claims:
@@ -199,6 +203,7 @@ def _injector(question: Question) -> Injector:
 
 
 def _asked(question: Question) -> Asked:
+    """The key of the arguments. raises: BadUsage, for an empty KEY without a type"""
     key, text = question.arguments["key"], question.arguments["type"]
     of = parse_type(text) if text else None
     if of is None and not key:
@@ -207,6 +212,7 @@ def _asked(question: Question) -> Asked:
 
 
 def _composition(question: Question) -> Composition:
+    """The site of the arguments: of the repository, or of a folder alone. raises: NotFound, without bindings"""
     asked, settings = question.arguments, question.settings
     how: dict[str, Any] = {
         "node": asked["node"],

@@ -214,6 +214,7 @@ class Composition:
     # --- reading ---------------------------------------------------------------------------------
 
     def _compose(self) -> None:
+        """Read environment, categories and layers into the attributes. raises: BindingError, DocumentError"""
         if not self.root.is_dir():
             raise BindingError(NO_SUCH_DIRECTORY, f"{self.root.name or self.root} is not a directory")
         classified = self._classified()
@@ -248,6 +249,7 @@ class Composition:
         self.layers = tuple(replace(one, origin=at) for one, (_, at) in zip(self.layers, kept, strict=True))
 
     def _inside(self, path: str) -> pathlib.Path:
+        """The path below the root of the site. raises: BindingError ("bad-path"), for a path with `..`"""
         inner = self.root / path.lstrip("/")
         if ".." in pathlib.PurePosixPath(path).parts:
             raise BindingError(BAD_PATH, f"the path {path!r} leaves the site", hint="write paths without ..")
@@ -256,6 +258,7 @@ class Composition:
     def _read_layers(
         self, layers: Iterable[Mapping[str, Any]], classified: _ClassifierAnswer, request: Request
     ) -> None:
+        """Read the sets of all layers into `layers`; schemes without a provider wait for the bound providers."""
         found = self._set_files()
         listed = layer_references(layers, Inventory({"": list(found["module"])}, list(found["confdir"]), None))
         parts = [
@@ -312,6 +315,7 @@ class Composition:
     def _from_bound_provider(
         self, providers: Mapping[str, Any], scheme: str, references: list[str], request: Request
     ) -> list[BindingSet]:
+        """The sets of a provider that is bound; [] and a fault where none is bound, or where it is no function."""
         if callable(providers.get(scheme)):
             return self._provided(scheme, providers[scheme], references, request)
         try:
@@ -322,6 +326,7 @@ class Composition:
         return []
 
     def _files(self, directory: pathlib.Path, module: str) -> dict[str, pathlib.Path]:
+        """The name of a set -> its file, below a folder; two files of one set are a fault, and the first counts."""
         files: dict[str, pathlib.Path] = {}
         for called, path in sets_below(directory, module):
             if called in files:
@@ -331,6 +336,7 @@ class Composition:
         return files
 
     def _named_sets(self, references: list[str], files: Mapping[str, pathlib.Path]) -> Iterator[BindingSet]:
+        """The sets that references name; one that is missing or cannot be read is an unknown set and a fault."""
         for reference in references:
             name = reference.partition(":/")[2]
             if name not in files:
@@ -353,6 +359,7 @@ class Composition:
                     self._note(BindingError(SET_NAME, message, origins=(one.origin,), details=(f"at {one.origin}",)))
 
     def _provided(self, scheme: str, provider: Provider, references: list[str], request: Request) -> list[BindingSet]:
+        """The sets that a provider gives for a copy of the facts; [] and a fault where the provider fails."""
         try:
             given = list(provider(references, replace(request, facts=own_copy(request.facts))))
         except BindingError as error:
@@ -365,6 +372,7 @@ class Composition:
         return [one.to_set() if hasattr(one, "to_set") else one for one in given]
 
     def _site(self, directory: pathlib.Path, stem: str) -> Site:
+        """The site that a folder describes in a file of that stem; an empty site where there is no such file."""
         for ending in ENDINGS:
             path = directory / f"{stem}{ending}"
             if path.is_file():
@@ -393,6 +401,7 @@ class Composition:
         return known[1]
 
     def _classified(self) -> _ClassifierAnswer:
+        """The answer of the classifier; an empty one where none is given. raises: BindingError, DocumentError"""
         given = self._classifier
         if given is None:
             return _ClassifierAnswer({}, None)
@@ -441,6 +450,7 @@ def _read_site(path: pathlib.Path, name: str) -> Site:
 
 
 def _command_answer(command: list[str], node: str) -> Document:
+    """The document that a classifier command prints for a node. raises: BindingError, where the command fails"""
     if not command or node.startswith("-"):
         raise BindingError(CLASSIFIER_FAILED, "the classifier is no command, or the node's name is no word")
     name = os.path.basename(command[0])

@@ -196,6 +196,7 @@ class Explanation:
         return self.trace().unknown
 
     def _unknown_claim(self, beside: tuple[str, UnknownSet]) -> TraceClaim:
+        """The row of a trace for an unread set that might decide a looked-up key."""
         label, one = beside
         assert self.account is not None
         claim = Claim((label,), one.value, self.account.rank_of(one), one.origin)
@@ -293,6 +294,7 @@ def _set_by(account: Account, value: Any) -> Iterator[SetBy]:
 
 
 def _silent(claim: Claim, trace: Trace) -> SetBy:
+    """The entry of a fragment that contributes nothing; a map with one name is about that name."""
     name, own = None, claim.value
     if isinstance(own, dict) and isinstance(trace.value, dict) and len(own) == 1:
         ((name, own),) = own.items()
@@ -328,6 +330,7 @@ def _given_by(maker: ValueMaker, one: Declaration) -> str:
 
 
 def _lookups(maker: ValueMaker, one: Declaration, depth: int, seen: frozenset[int]) -> Iterator[LookupStep]:
+    """The look-ups of a declaration, depth first, until a declaration repeats or the depth is 20."""
     if id(one) in seen or depth > _DEEPEST:
         return
     for asked, found in _sources(maker, one):
@@ -396,6 +399,7 @@ def graph(maker: ValueMaker) -> Graph:
 
 
 def _edges(maker: ValueMaker) -> Iterator[Edge]:
+    """The edges of all keys: aliases, look-ups, fragments, queries that were asked, and dependencies."""
     for key, winner in maker.resolution.winners.items():
         name = spelled_key(key)
         if isinstance(winner.item, Rebinding) and winner.source is not None and winner.source.key != key:

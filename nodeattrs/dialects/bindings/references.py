@@ -45,6 +45,8 @@ class Inventory:
 
 @dataclass(frozen=True)
 class _Reference:
+    """A reference in its parts: `scheme:/name?optional`."""
+
     scheme: str
     name: str
     optional: bool
@@ -107,6 +109,7 @@ def layer_references(config: Iterable[Mapping[str, Any]], inventory: Inventory) 
 
 
 def _expanded(given: Any, inventory: Inventory, keeps: bool) -> Iterator[str]:
+    """The named references, wildcards expanded. keeps: whether missing optional ones are left out"""
     for text in given if isinstance(given, (list, tuple)) else () if given is None else (given,):
         reference = parse_reference(text, inventory.schemes)
         if reference.scheme not in ("confdir", "module"):

@@ -91,6 +91,7 @@ class ExplainedBinding:
             yield from because(causes, screen)
 
     def _beside(self, screen: Screen) -> Iterator[str]:
+        """The lines below the table: ties, named fragments, and look-ups."""
         explained = self.explanation
         is_known = explained.problem is None
         groups = {tuple(sorted((rank, *others))) for rank, others in explained.ties.items()}
@@ -132,6 +133,7 @@ class ListedBindings:
     prefix: str = ""
 
     def _rows(self) -> Iterator[dict[str, Any]]:
+        """One row of data for each key that begins with the prefix, in order."""
         resolution = self.injector.resolution
         for key in sorted(resolution.winners):
             if not key[1].startswith(self.prefix):

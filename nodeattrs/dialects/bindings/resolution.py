@@ -431,6 +431,7 @@ class DeclarationTable:
         return tuple(next(filter(None, lists), ()))
 
     def _bind(self, item: Bind, at: Place) -> None:
+        """Declare a binding, or add a fragment or the id of a multibind."""
         is_fragment = item.into is not None and type(item) is not Multibind
         of = item.type or (ANY if is_fragment else DATA)  # what a fragment may be its multibind says
         key = None if is_fragment else (of.kind, item.name or "")
@@ -464,6 +465,7 @@ class DeclarationTable:
                 self.resolution.dependencies.append(item)
 
     def _parameters(self, item: Parameters, at: Place) -> None:
+        """Declare the parameters of a hash one by one; another source waits for `declare_parameters`."""
         given = hash_of(item)
         if given is None:
             self.sources.append((item, Declaration(item, at, ("Data", ""), ANY)))
@@ -504,6 +506,7 @@ def _rebinding_order(rebinding: tuple[Rebinding, Declaration]) -> tuple[Position
 
 
 def _rebound(item: Rebinding, at: Declaration, source: Declaration, below: list[Declaration]) -> Declaration:
+    """The declaration of a rebinding, which shares the producer of its source; an abstract one has no source."""
     target = item.target
     one = Declaration(item, at.place, target.key, target.type or source.type)
     one.abstract = item.abstract or source.abstract
@@ -561,6 +564,7 @@ def reason_above(upper: Declaration, lower: Declaration) -> Reason:
 
 
 def _check_finals(table: DeclarationTable, key: Key, several: list[Declaration]) -> None:
+    """Note a final declaration that a higher layer binds again."""
     top = several[0]
     for one in several:
         if one.final and top.position[0] > one.position[0]:
@@ -569,6 +573,7 @@ def _check_finals(table: DeclarationTable, key: Key, several: list[Declaration])
 
 
 def _may_set(table: DeclarationTable, key: Key, winner: Declaration, several: list[Declaration]) -> bool:
+    """Whether a winner may decide its key; note an unmet demand of an abstract or overriding one."""
     if winner.abstract:
         hint = table.near_misses(key) or _unread(table) or f"{_line_for(key)} in a higher layer or category"
         table.fault(ABSTRACT_NOT_OVERRIDDEN, f"{spelled_key(key)} must be bound", several, hint=hint)
@@ -634,6 +639,7 @@ def declare_parameters(table: DeclarationTable, objects: Objects) -> None:
 
 
 def _by_source(table: DeclarationTable) -> dict[tuple[str, str], list[_Bound]]:
+    """Parameters with a source by (target, source); those with a fault are left out."""
     found: dict[tuple[str, str], list[_Bound]] = {}
     for item, at in table.sources:
         if item.to is None or item.abstract or not is_parameter_map(item.options.get("map", {})):
@@ -649,6 +655,7 @@ def _by_source(table: DeclarationTable) -> dict[tuple[str, str], list[_Bound]]:
 
 
 def _from_source(table: DeclarationTable, item: Parameters, at: Declaration, objects: Objects) -> None:
+    """Declare each parameter that a source gives; none in common is noted as an error."""
     assert item.to is not None
     names = _names(table, item, at, objects)
     if not names:

@@ -123,6 +123,7 @@ def loaded(root: Path, text: str, modules: dict[str, Any] | None = None) -> Any:
 
 
 def _asked(folder: Folder, text: str, references: list[str], request: Request) -> Iterable[Any]:
+    """The sets of a provider that the settings name; an unknown set where code must not run."""
     if not may_run():
         return [BindingSet.unknown(text, Origin("provider", text, FILE), f"its provider {NOT_RUN}")]
     provider = loaded(folder.root, text)
@@ -217,6 +218,7 @@ class KeptNodes(Objects):
             yield f"{name}[{title}]", parameters
 
     def _of(self, name: str, where: Iterable[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """(title, parameters) of the instances of a type: nodes, or entries of a map of nodes."""
         path = () if name == "Node" else tuple(map(_snake, name.split("::")))
         for tree in self._nodes(where):
             own = dig(tree, path)
@@ -226,6 +228,7 @@ class KeptNodes(Objects):
                 yield tree["name"], MappingProxyType({**also, **of_node, **own})
 
     def _nodes(self, where: Iterable[Any]) -> list[Mapping[str, Any]]:
+        """The saved nodes for which the searchable conditions hold; equal queries are asked once."""
         terms = [
             f"{_INDEXED[one[0]]}:{one[2]}"
             for one in where

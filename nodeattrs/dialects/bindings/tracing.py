@@ -245,6 +245,7 @@ def _declared(
 
 
 def _inner(asking: _ExplainedKey, giver: Declaration) -> Account | None:
+    """The account of the value that a declaration passes on; None where it has its own value."""
     source = giver.source
     if source is None:
         return _collected(asking, giver) if giver.is_multibind else None
@@ -316,6 +317,7 @@ class _DeclarationFolding:
         self.folding.lay(Part(one.value, self._last), policy)
 
     def _lay_group(self, group: list[Declaration]) -> None:
+        """Lay declarations of one position; a concrete one lies above the abstract ones beside it."""
         stands = best_ones(group)
         demands = [one for one in group if one not in stands]
         part: Part | Folding
@@ -353,6 +355,7 @@ class _DeclarationFolding:
         return folding
 
     def _numbered(self, one: Declaration) -> int:
+        """The next source number, for a declaration."""
         self._last += 1
         flags = one.flags().split()
         title = ", ".join([title_of(self.maker, one), *(flag for flag in flags if flag != "abstract")])
@@ -360,6 +363,7 @@ class _DeclarationFolding:
         return self._last
 
     def _value(self, one: Declaration) -> Any:
+        """The value that a declaration shows: the injected one, its constant, or its words."""
         if one is self.giver and self.value is not ABSENT:
             return plain(self.value)
         producer = one.root.producer

@@ -188,6 +188,7 @@ class Operation(_Written):
         return compared(left, self.sign, right)
 
     def _sum(self, left: Any, right: Any) -> Any:
+        """The result of an arithmetic sign. raises: BindingError, for other values and for a division by zero"""
         if self.sign == "+" and isinstance(left, list):
             return [*left, *(right if isinstance(right, list) else [right])]
         if self.sign == "+" and isinstance(left, dict) and isinstance(right, dict):
@@ -326,6 +327,7 @@ def injected_by(node: Node) -> Iterator[str]:
 
 
 def _every(value: Any) -> Iterator[Node]:
+    """A node and all nodes inside of it, the outermost first."""
     if isinstance(value, Node):
         yield value
         value = tuple(getattr(value, one.name) for one in fields(value))

@@ -238,6 +238,7 @@ class BindingSet:
 
 
 def _every(items: tuple[Item, ...]) -> Iterator[Item]:
+    """All items in order, the items inside `when` after their `when`."""
     waiting = list(reversed(items))
     while waiting:
         item = waiting.pop()
@@ -269,6 +270,7 @@ def faults(item: Item) -> Iterator[BindingError]:
 
 
 def _bind_faults(item: Bind) -> Iterator[BindingError]:
+    """The errors of a binding, a fragment or a multibind, each on its own."""
     what = f"{item.name!r}" if item.name is not None else str(item.type or "a fragment")
     if item.name is not None and item.into is None and item.name.startswith("/"):
         yield _reserved(item, item.name)

@@ -134,6 +134,8 @@ def called(given: Any, scope: Scope) -> Callable[..., Any] | None:
 
 
 def _guarded(call: Callable[..., Any]) -> Callable[..., Any]:
+    """A callable whose exceptions become a `BindingError`; errors of the library pass."""
+
     def guarded(*args: Any) -> Any:
         try:
             return call(*args)
@@ -250,6 +252,8 @@ class FirstFound(Producing):
 
 @dataclass(frozen=True)
 class OfClass(Producing):
+    """A producer that makes an object of a class, with arguments of the binding."""
+
     of: str
     args: tuple[Any, ...] = ()
     named: Mapping[str, Any] = field(default_factory=dict)
@@ -434,6 +438,7 @@ class Query(Producing):
         return all(self._one(condition, reference, has) for condition in where)
 
     def _one(self, condition: Condition, reference: Reference, has: Mapping[str, Any]) -> bool:
+        """Whether one condition holds for an instance; a list attribute is compared element by element."""
         if condition[0] == "or" and not isinstance(condition[1], str):
             return any(self._holds(side, reference, has) for side in condition[1:])
         if condition[0] == "not" and not isinstance(condition[1], str):
@@ -481,6 +486,7 @@ class Attribute(Producing):
         return value
 
     def _holder(self, scope: Scope) -> Any:
+        """The object with the attribute: of a query, an instance, or any producer; None for none."""
         if isinstance(self.of, Query):
             reference = self._selected(self.of.found(scope), scope)
             return None if reference is None else scope.objects.instance(reference)
@@ -490,6 +496,7 @@ class Attribute(Producing):
         return self.of.produce(scope, {})
 
     def _selected(self, found: list[Reference], scope: Scope) -> Reference | None:
+        """The one instance of a query. raises: BindingError, for none or several"""
         if not found and self.optional:
             return None
         if len(found) > 1 and self.select is not None:

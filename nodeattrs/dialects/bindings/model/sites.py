@@ -98,6 +98,8 @@ class Site:
 
 
 def _asker(variables: Mapping[str, Any], missing_is_nothing: bool = False) -> Callable[[str], Any]:
+    """A function that gives the value of a variable; a missing one is None or an error."""
+
     def ask(name: str) -> Any:
         plain = name.removeprefix("::")
         if plain in variables or missing_is_nothing:
@@ -186,6 +188,7 @@ def environment_of(
 
 
 def _check_dynamic(dynamic: Mapping[str, Any]) -> None:
+    """Check `dynamic_environments`. raises: BindingError, for a relative folder, or an envdir"""
     if not isinstance(dynamic.get("dir"), str) or not posixpath.isabs(dynamic["dir"]):
         raise BindingError(
             DYNAMIC_NOT_ABSOLUTE,

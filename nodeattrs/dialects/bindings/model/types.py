@@ -146,6 +146,7 @@ class Type:
 
 
 def _spelled(argument: Type | str) -> str:
+    """An argument of a type as text, in quotes unless it is a word or a name."""
     if isinstance(argument, Type) or _WORD.fullmatch(argument) or _NAME.fullmatch(argument):
         return str(argument)
     escaped = argument.replace("\\", "\\\\").replace("'", "\\'")
@@ -157,6 +158,7 @@ def _inside(element: Type, value: Any, classes: Classes) -> bool:
 
 
 def _is_data(value: Any) -> bool:
+    """Whether a value is data at all levels; null counts inside of a collection."""
     waiting = [value]  # no recursion: a value may be as deep as a tree
     while waiting:
         one = waiting.pop()
@@ -324,6 +326,7 @@ def parse_type(text: str) -> Type:
 
 
 def _parsed(text: str, whole: str) -> tuple[Type, str]:
+    """(type, rest of the text) at the start of a text. raises: BindingError ("bad-type")"""
     text = text.lstrip()
     if text.startswith("class "):
         named = _NAME.match(text, 6)
@@ -355,6 +358,7 @@ _QUOTED = re.compile(r"'((?:\\.|[^'\\])*)'|\"((?:\\.|[^\"\\])*)\"|/((?:\\.|[^/\\
 
 
 def _argument(name: str, text: str, whole: str) -> tuple[Type | str, str]:
+    """(argument, rest of the text) of a type with that name. raises: BindingError ("bad-type")"""
     if quoted := _QUOTED.match(text):
         return unquoted(quoted[0]), text[quoted.end() :]
     if name in ("Array", "Hash"):
@@ -369,6 +373,7 @@ def _argument(name: str, text: str, whole: str) -> tuple[Type | str, str]:
 
 
 def _checked(name: str, args: tuple[Type | str, ...], whole: str) -> Type:
+    """The type, if it may have these arguments. raises: BindingError ("bad-type")"""
     most = {"Array": 1, "Hash": 2}.get(name, 0 if name in _PLAIN - {"Pattern"} else 1)
     if len(args) > most:
         raise _bad(whole, f"gives {name} {len(args)} arguments; it takes {most or 'none'}")

@@ -102,6 +102,7 @@ class Bound:
                 yield from (slot.wanted for slot in slots if slot.wanted is not None and self.is_asked(slot))
 
     def _key_of_variable(self, name: str) -> Asked | None:
+        """The key of a variable: bound as a variable, else by its name; None for a variable of the state."""
         if self.declaration(bound := Asked(None, variable_key(name))) is not None:
             return bound
         if name in self.state.variables or self.state.value(name) is not None:
@@ -191,6 +192,7 @@ class Bound:
         return next((one for one in self.slots(known) if one.is_required and one.wanted is None), None)
 
     def not_bound(self, wanted: Asked) -> BindingError:
+        """The error for a key without a value: what is wrong with its declaration, else near misses."""
         declared = self.declaration(wanted)
         for fault in self.resolution.faults if declared is None else ():
             if fault.key == wanted.key:
@@ -239,6 +241,7 @@ class Bound:
         return {name: known.get(name.strip('"'), "") for name in near(wanted.label, known)}, hint
 
     def mismatch(self, one: Declaration, value: Any, of: Type, what: str = "declared") -> TypeMismatch:
+        """The error for a value that does not conform to a type. what: "declared", "asked for"."""
         is_class = isinstance(value, type) and of.name == "Type"
         return TypeMismatch(
             TYPE_MISMATCH, f"{one.words}: {value!r} is no {of}, as {what}",
@@ -247,6 +250,7 @@ class Bound:
         )  # fmt: skip
 
     def about(self, one: Declaration, kind: Kind, message: str, hint: str | None = None) -> BindingError:
+        """An error about one declaration, with its line."""
         return BindingError(kind, message, origins=(one.origin,), details=(self.resolution.described(one),), hint=hint)
 
 
@@ -255,6 +259,7 @@ NO_PLACE = Place(0, "made for its type", "")
 
 
 def chained(links: list[str]) -> str:
+    """Names in a row for messages: "Web needs Repo needs db_url"."""
     return " needs ".join(links)
 
 
@@ -280,6 +285,7 @@ def early_faults(bound: Bound) -> Iterator[BindingError]:
 
 
 def _of_constant(bound: Bound, winner: Declaration, value: object) -> Iterator[BindingError]:
+    """The error of a constant that does not conform to a declared or demanded type."""
     for of in (winner.root.type, winner.type, *winner.demands):
         if value is not None and not of.holds(value, bound.register):
             yield bound.mismatch(winner, value, of)
@@ -287,6 +293,7 @@ def _of_constant(bound: Bound, winner: Declaration, value: object) -> Iterator[B
 
 
 def _of_producer(bound: Bound, one: Declaration, producer: Producing) -> Iterator[BindingError]:
+    """The errors of a producer: its call, and a type that contradicts the declared one."""
     calling = producer.calls(bound.register)
     if calling is not None:
         yield from _of_call(bound, one, calling)
@@ -296,6 +303,7 @@ def _of_producer(bound: Bound, one: Declaration, producer: Producing) -> Iterato
 
 
 def _of_call(bound: Bound, one: Declaration, calling: Calling) -> Iterator[BindingError]:
+    """The errors of a call: an abstract class, or a required parameter without a key."""
     call, args, named = calling
     if not isinstance(call, type):
         for slot in not_given(bound.slots(call), args, named):

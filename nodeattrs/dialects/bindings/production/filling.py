@@ -117,6 +117,7 @@ def name_of(call: Any) -> str:
 
 
 def _hints(call: Any) -> dict[str, Any]:
+    """The annotations of a callable by parameter; those that cannot be evaluated are left out."""
     if isinstance(call, partial):
         call = call.func
     target = call
@@ -133,6 +134,7 @@ def _hints(call: Any) -> dict[str, Any]:
 
 
 def _slot(one: Parameter, hint: Any, register: Classes) -> Slot:
+    """The slot of a parameter. hint: its annotation, ABSENT for none"""
     name, way = one.name, _WAYS[one.kind]
     default = ABSENT if one.default is one.empty else one.default
     if hint is ABSENT:
@@ -149,6 +151,7 @@ def _slot(one: Parameter, hint: Any, register: Classes) -> Slot:
 
 
 def _wanted(of: Any, key: str | Asked | None, register: Classes) -> Asked | None:
+    """The key of an annotation and a name; None for a plain type without a name. raises: BindingError"""
     if isinstance(key, Asked) and (key.type is not None or key.name is None):
         return key
     if key is None and getattr(of, "__module__", "") == "builtins" and not get_args(of):

@@ -296,6 +296,7 @@ class ValueMaker(Bound):
         return one is not None
 
     def _value(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
+        """The value of a declaration, of a lower one where an optional one gives nothing; None for none."""
         value = self._made(declared, args)
         if value is not None and declared.source is not None and not declared.type.holds(value, self.register):
             raise self.mismatch(declared, value, declared.type)
@@ -332,6 +333,7 @@ class ValueMaker(Bound):
             below = [one for one in below if one.position < best[0].position]
 
     def _made(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
+        """The product of a declaration: kept, by its plan, or made now. raises: LookupLoop, BindingError"""
         root = declared.root
         if not args:
             kept = self.kept.get(id(root), _MISSING)
@@ -362,6 +364,7 @@ class ValueMaker(Bound):
             return value if args or value is None else self._keep(root, value)
 
     def _keep(self, root: Declaration, value: Any) -> Any:
+        """Keep a product for its scope, and note that a plan may make the next one; returns the product."""
         if root.scope != "none":
             self.kept[id(root)] = value
         self._plans.setdefault(id(root), _MADE_ONCE)
@@ -393,6 +396,7 @@ class ValueMaker(Bound):
         return one
 
     def _product(self, root: Declaration, args: Mapping[str, Any]) -> Any:
+        """A new product of a declaration, or the collection of a multibind. raises: BindingError"""
         if args and (root.producer is None or not root.producer.takes_arguments):
             message = f"{root.describe()} takes no arguments, and {', '.join(args)} was given"
             raise self.about(root, ARGUMENTS, message)
@@ -443,6 +447,7 @@ class ValueMaker(Bound):
         raise Waiting(steps, task)
 
     def finished(self, declared: Declaration, product: Any) -> Any:
+        """A product after its transformer, if it conforms to the types; None for none. raises: TypeMismatch"""
         root = declared.root
         value = product
         transformer = root.options.get("transformer")
@@ -459,6 +464,7 @@ class ValueMaker(Bound):
         return value
 
     def _function(self, given: Any, about: Declaration) -> Callable[..., Any]:
+        """The function of an option. raises: BindingError ("bad-option"), for an unknown name"""
         found = called(given, self)
         if found is None:
             hint = meant(given, self.functions) or "pass functions={...}"
@@ -466,6 +472,7 @@ class ValueMaker(Bound):
         return found
 
     def fragments(self, id: str | None) -> Iterator[Fragment]:
+        """The fragments of an id with their products. raises: BindingError, where a required one gives none"""
         for one in self.resolution.fragments.get(id or "", ()):
             value = self._made(one, _NOTHING)
             if value is not None:
@@ -488,6 +495,7 @@ def _called(call: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str,
 
 
 def _is_wrong_call(call: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
+    """Whether arguments do not fit the signature of a callable; False where the signature is not known."""
     try:
         signature(call).bind(*args, **named)
     except TypeError:

@@ -116,6 +116,7 @@ class Fragment:
 
     @property
     def position(self) -> Position:
+        """The position of the declaration."""
         return self.declaration.position
 
     @property
@@ -165,6 +166,7 @@ class _Options:
                 raise self.bad(f"append, flatten and uniq need values that may be lists, not {element}")
 
     def _combinator(self, given: Any, scope: Scope) -> None:
+        """Take the option `combinator`: a policy, a function, or a word. raises: BindingError"""
         words = _HASH_WORDS if self.is_hash else _ARRAY_WORDS
         if isinstance(given, Policy):
             self.word, self.policy = "policy", given
@@ -174,6 +176,7 @@ class _Options:
             self._take(str(given), words)
 
     def _take(self, word: str, known: Sequence[str]) -> None:
+        """Take a word that says how fragments are combined. raises: BindingError, for an unknown word"""
         if word not in known:
             what = "hashes" if self.is_hash else "arrays"
             raise self.bad(f"{word!r} combines no {what}", hint=f"known are {', '.join(known)}, or pass a callable")
@@ -185,6 +188,7 @@ class _Options:
             self.uniq = self.uniq or word == "uniq"
 
     def bad(self, message: str, hint: str | None = None) -> BindingError:
+        """The error for a wrong option of the multibind."""
         return BindingError(
             BAD_OPTION, f"multibind {self.key}: {message}", origins=(self.origin,), details=(f"at {self.origin}",),
             hint=hint,
@@ -253,6 +257,7 @@ def _numbered(fragments: Sequence[Fragment], unknown: Sequence[UnknownSet]) -> _
 
 
 def _check_type(options: _Options, fragment: Fragment, classes: Classes) -> None:
+    """Check a fragment against the type of elements. raises: TypeMismatch"""
     element = options.type.element
     fits = element.holds(fragment.value, classes)
     if not fits and not options.is_hash:
@@ -265,6 +270,7 @@ def _check_type(options: _Options, fragment: Fragment, classes: Classes) -> None
 
 
 def _flatten_levels(given: Any, options: _Options) -> int | None:
+    """The levels to flatten: -1 for all, None for none. raises: BindingError, for another value"""
     if given is None or given is False:
         return None
     if given is True:
@@ -278,6 +284,7 @@ def _flatten_levels(given: Any, options: _Options) -> int | None:
 
 
 def _array(options: _Options, numbered: _Numbered) -> Folding:
+    """The folding of an array: the fragments in order, then `flatten` and `uniq`."""
     parts = [Part(one.value, number) for number, one in numbered.items()]
     if options.call is not None:
         folding = _laid(parts, _combining(options.call), Part([], ()))
@@ -339,6 +346,7 @@ _Look = Callable[[Part], Part]
 
 
 def _final_policies(options: _Options) -> Iterator[Policy]:
+    """The policies of `flatten` and `uniq`, which change the finished collection."""
     if options.flatten:
         yield _final_policy(partial(_flat, levels=options.flatten), "flatten", "lists in the list are taken apart")
     if options.uniq:
@@ -365,6 +373,7 @@ def _flat(part: Part, levels: int) -> Part:
 
 
 def _flattened(part: Part, levels: int) -> Iterator[Part]:
+    """The elements of a list, with the lists inside of it taken apart for some levels."""
     for element in part.elements():
         if levels and isinstance(element.value, list):
             yield from _flattened(element, levels - 1)

@@ -38,6 +38,7 @@ class Planner:
         return self._made[id(root)]
 
     def _constructing(self, root: Declaration) -> Make | None:
+        """A function that calls the class of a declaration with its parameters; None where no call is planned."""
         known = self._class_of(root)
         if known is None:
             return None
@@ -65,6 +66,7 @@ class Planner:
         return known if issubclass(known, bound) else None
 
     def _getting(self, slot: Slot) -> Make:
+        """A function that gives the value of a parameter: a kept product, a planned one, or an ordinary question."""
         wanted, bound = slot.wanted, self._bound
         assert wanted is not None
         declared = None if bound.is_given(wanted) else bound.declaration_or_class(wanted)

@@ -112,6 +112,7 @@ def looks_special(value: Any) -> bool:
 
 
 def _special(reading: Reading, data: dict[Any, Any], path: Path) -> Node | None:
+    """The expression of a map with one of the special words; None for an ordinary map."""
     if len(data) == 1:
         ((word, value),) = data.items()
         kind, read = _WORDS.get(word, (None, None))
@@ -206,6 +207,7 @@ _SIDES_OF_OR = list_of(CONDITIONS, "or takes a list of lists of conditions")
 
 
 def _read_producer(reading: Reading, data: Any, path: Path) -> Producing:
+    """The producer of a map with exactly one of the words of producers. raises: Malformed"""
     whole = reading.map(data, path, 'a producer is a map, such as {"value": 1}')
     words = [word for word in PRODUCERS if word in whole]
     if len(words) != 1:
@@ -217,6 +219,7 @@ def _read_producer(reading: Reading, data: Any, path: Path) -> Producing:
 
 
 def _write_producer(of: Producing) -> dict[str, Any]:
+    """The map of a producer. raises: BindingError ("not-data"), for a callable"""
     if of.each_time and not isinstance(of, Custom):
         return {"series_of": _write_producer(replace(of, each_time=False))}
     if isinstance(of, Constant):
@@ -310,6 +313,7 @@ def _read_items(reading: Reading, data: Any, path: Path) -> tuple[Item, ...]:
 
 
 def _read_item(reading: Reading, data: Any, path: Path) -> Item:
+    """The item of a map, by its `kind`. raises: Malformed, for an unknown kind"""
     whole = reading.map(data, path, "an item is a map")
     kind = whole.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
@@ -600,6 +604,7 @@ def site_from_document(document: Document) -> Site:
 
 
 def _sets(reading: Reading, data: Any) -> list[BindingSet]:
+    """The sets of a document; an entry with a fault is left out. raises: Malformed, for another document"""
     whole = reading.map(data, (), "a document of bindings is a map")
     if "items" in whole:
         return [_set(reading, whole, ())]
@@ -611,6 +616,7 @@ def _sets(reading: Reading, data: Any) -> list[BindingSet]:
 
 
 def _set(reading: Reading, data: Any, path: Path) -> BindingSet:
+    """The set of a map, with its items. raises: Malformed, for a map without a name"""
     whole = reading.map(data, path, "a set is a map")
     reading.known(whole, ("version", "name", "items"), path, "a set")
     name = reading.set = TEXT.read(reading, whole.get("name"), (*path, "name"))

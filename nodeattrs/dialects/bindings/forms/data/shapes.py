@@ -307,6 +307,7 @@ def map_of(shape: Shape, what: str) -> Shape:
 
 
 def _class_names(reading: Reading, data: Any, path: Path) -> tuple[str, ...]:
+    """Class names as a tuple: one text, or a list of texts. raises: Malformed, for an empty list"""
     what = "names is a list of class names"
     listed = [data] if isinstance(data, str) else reading.list(data, path, what)
     if not listed or not all(isinstance(name, str) and name for name in listed):
@@ -318,6 +319,7 @@ CLASSES = Shape(_class_names, list, {"$ref": "#/$defs/names"})
 
 
 def _key(reading: Reading, data: Any, path: Path) -> Asked:
+    """The key of a text, or of a map with a type, a name or both. raises: Malformed, for neither"""
     if isinstance(data, str):
         return Asked(None, data)
     whole = reading.map(data, path, 'a key is a name, or a map such as {"type": "Integer", "name": "x"}')

@@ -80,6 +80,7 @@ class ExpressionReader:
     # --- values ------------------------------------------------------------------------------
 
     def _string(self, tree: Tree) -> Node:
+        """The literal of a text in single quotes; in double quotes with `$` a text with variables."""
         token = str(tree.children[0])
         inner = token[1:-1]
         if token[0] == "'":
@@ -87,6 +88,7 @@ class ExpressionReader:
         return Interpolated(inner) if "$" in inner else Literal(Interpolated(inner).evaluate(str, {}))
 
     def _number(self, tree: Tree) -> Node:
+        """The literal of a number. raises: BindingError, for too many digits and for infinity"""
         *sign, token = map(str, tree.children)
         number: int | float
         if len(token) > _MOST_DIGITS:
@@ -204,6 +206,7 @@ def written(text: Text, tree: Tree) -> WrittenValue:
 
 
 def _entry(expressions: ExpressionReader, tree: Tree, step: object) -> Tree | None:
+    """The branch of an entry of a list or a hash; None where the value has no such entry."""
     if tree.data == "list" and isinstance(step, int) and step < len(tree.children):
         return tree.children[step]
     found = None
@@ -214,6 +217,7 @@ def _entry(expressions: ExpressionReader, tree: Tree, step: object) -> Tree | No
 
 
 def _is_key(expressions: ExpressionReader, tree: Tree, step: object) -> bool:
+    """Whether a branch writes that key; False for a key that is computed."""
     try:
         key = plain(expressions.node(tree))
     except BindingError:  # worked out later
@@ -275,6 +279,7 @@ class SetReader(ExpressionReader):
         return Parameters(origin=origin, **self._fields(tree.children))
 
     def _param_map(self, tree: Tree, origin: Origin) -> Item:
+        """The item `bind map`. A map `{ map => [a, b] }` pairs equal names, as the document proposes."""
         *flags, left, right, pairs = tree.children
         given = plain(self.node(pairs))
         if isinstance(given, dict) and set(given) == {"map"} and isinstance(given["map"], (list, dict)):
@@ -296,6 +301,7 @@ class SetReader(ExpressionReader):
         return Variables(origin=origin, **others, **values, optional=bool(optional))
 
     def _demanded(self, node: Node | None, at: Tree) -> dict[str, Any]:
+        """The names of abstract variables. raises: BindingError, for anything but a name or a list of names"""
         given = plain(node) if node is not None and is_constant(node) else None
         names = [given] if isinstance(given, str) else given
         if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
@@ -303,6 +309,7 @@ class SetReader(ExpressionReader):
         return {"values": dict.fromkeys(names), "single": isinstance(given, str)}
 
     def _given(self, node: Node | None, at: Tree) -> dict[str, Any]:
+        """The producers of variables by name. raises: BindingError, for anything but a hash"""
         if not isinstance(node, HashOf):
             raise self._text.error(at, "variables are bound to a hash: { name => value }")
         trees = (pair.children[1] for pair in at.children[-1].children)
@@ -353,6 +360,7 @@ class SetReader(ExpressionReader):
         return known, settled(self.node(value))
 
     def _predicate(self, tree: Tree) -> tuple[str, str]:
+        """(category, value as text) of a condition."""
         name, value = tree.children
         node = self.node(value)
         if isinstance(node, Interpolated):
@@ -360,6 +368,7 @@ class SetReader(ExpressionReader):
         return category(name, plain(node))
 
     def _producer(self, tree: Tree) -> Producing:
+        """The producer behind `to`: a named or custom producer, a reference, a query, or a value."""
         if tree.data == "producer":
             (of,) = tree.children
             if of.data == "string":
@@ -376,6 +385,7 @@ class SetReader(ExpressionReader):
         return Query(self._text.type(of), tuple(self._conditions(where[0])) if where else ())
 
     def _conditions(self, tree: Tree) -> Iterator[Condition]:
+        """The conditions of a query; `or` and `not` are nested. raises: BindingError, for anything but comparisons"""
         match tree.data:
             case "all_":
                 for child in tree.children:
@@ -410,6 +420,7 @@ class SiteReader(ExpressionReader):
         return found
 
     def _part(self, tree: Tree, site: Site, parts: dict[str, Any]) -> None:
+        """Add one part of `site { }` to the parts. raises: BindingError, for a second environment or categories"""
         match tree.data:
             case "defaults":
                 parts["defaults"] = self._attributes(tree.children[0])
@@ -434,6 +445,7 @@ class SiteReader(ExpressionReader):
         return {str(one.children[0]): self.node(one.children[1]) for one in tree.children}
 
     def _layer(self, tree: Tree) -> dict[str, Any]:
+        """A layer as data: its name, and its references by "include" and "exclude"."""
         name, *lists = tree.children
         layer: dict[str, Any] = {"name": self.name(name)}
         for one in lists:
