@@ -19,11 +19,10 @@ from nodeattrs._lazy import imported
 from nodeattrs.puppet.references import Reference
 
 if TYPE_CHECKING:
-    from nodeattrs.dialects.bindings.composition import Composition, Provider, Request, read_sets
-    from nodeattrs.dialects.bindings.edges import Edge, Graph, graph
-    from nodeattrs.dialects.bindings.explain import Explanation
+    from nodeattrs.dialects.bindings.composition import PROVIDERS, Composition, Provider, Request, read_sets
+    from nodeattrs.dialects.bindings.explain import Edge, Explanation, Graph
     from nodeattrs.dialects.bindings.forms.builder import Bindings, Block
-    from nodeattrs.dialects.bindings.forms.data import (
+    from nodeattrs.dialects.bindings.forms.data.kinds import (
         VERSION,
         schema,
         sets_from_data,
@@ -31,14 +30,13 @@ if TYPE_CHECKING:
         site_from_document,
         to_data,
     )
-    from nodeattrs.dialects.bindings.forms.language import (
+    from nodeattrs.dialects.bindings.forms.language.reading import (
         parse_expression,
-        parse_inject_call,
         parse_items,
         parse_sets,
         parse_site,
     )
-    from nodeattrs.dialects.bindings.injector import Handle, Injector
+    from nodeattrs.dialects.bindings.injector import Filled, Handle, Injector, extended_run_list, fill_parameters
     from nodeattrs.dialects.bindings.model.faults import (
         BindingError,
         BindingErrors,
@@ -60,11 +58,9 @@ if TYPE_CHECKING:
         parse_type,
         variable_key,
     )
-    from nodeattrs.dialects.bindings.parameters import Filled, extended_run_list, fill_parameters
     from nodeattrs.dialects.bindings.production.filling import named
     from nodeattrs.dialects.bindings.references import Inventory, layer_references
     from nodeattrs.dialects.bindings.resolution import Layer
-    from nodeattrs.dialects.bindings.site_files import PROVIDERS
 
 __all__ = [
     "PROVIDERS",
@@ -101,14 +97,12 @@ __all__ = [
     "environment_of",
     "extended_run_list",
     "fill_parameters",
-    "graph",
     "kinds_of",
     "layer_references",
     "map_key",
     "named",
     "parameter_key",
     "parse_expression",
-    "parse_inject_call",
     "parse_items",
     "parse_sets",
     "parse_site",
@@ -123,24 +117,21 @@ __all__ = [
 ]
 
 _HOMES = {
-    "composition": "Composition Provider Request read_sets",
-    "edges": "Edge Graph graph",
-    "explain": "Explanation",
+    "composition": "Composition PROVIDERS Provider Request read_sets",
+    "explain": "Edge Explanation Graph",
     "forms.builder": "Bindings Block",
-    "forms.data": "VERSION schema sets_from_data sets_from_document site_from_document to_data",
-    "forms.language": "parse_expression parse_inject_call parse_items parse_sets parse_site",
-    "injector": "Handle Injector",
+    "forms.data.kinds": "VERSION schema sets_from_data sets_from_document site_from_document to_data",
+    "forms.language.reading": "parse_expression parse_items parse_sets parse_site",
+    "injector": "Filled Handle Injector extended_run_list fill_parameters",
     "model.faults": "BindingError BindingErrors LookupLoop NotBound TypeMismatch kinds_of",
     "model.items": "BindingSet",
     "model.producers": "Producer",
     "model.sites": "Environment Site environment_of",
     "model.state": "Objects State effective_categories",
     "model.types": "Asked Classes Type map_key parameter_key parse_type variable_key",
-    "parameters": "Filled extended_run_list fill_parameters",
     "production.filling": "named",
     "references": "Inventory layer_references",
     "resolution": "Layer",
-    "site_files": "PROVIDERS",
 }
 
 __getattr__ = imported(

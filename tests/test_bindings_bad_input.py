@@ -18,7 +18,6 @@ from nodeattrs.bindings import (
     BindingError,
     Bindings,
     Injector,
-    parse_inject_call,
     parse_items,
     parse_sets,
     parse_site,
@@ -29,7 +28,7 @@ from nodeattrs.bindings import (
 from tests.vectors.cases import HERE, cases_of
 
 CASES = list(cases_of(HERE / "bindings.jsonl"))
-TEXTS = [(case["start"], case["text"]) for case in CASES if case["op"] == "parse"]
+TEXTS = [(case["start"], case["text"]) for case in CASES if case.get("start", "inject_call") != "inject_call"]
 SETS = [one for case in CASES if case["op"] == "inject" for layer in case["layers"] for one in layer["bindings"]]
 WORDS = sorted(
     {word for _, text in TEXTS for word in re.findall(r"\w+|[^\w\s]", text)} | {"\0", "é", "1e400", "0x", "\\"}
@@ -38,7 +37,6 @@ PARSERS: dict[str, Callable[[str], Any]] = {
     "items": parse_items,
     "bindings_file": parse_sets,
     "site_file": parse_site,
-    "inject_call": parse_inject_call,
 }
 
 

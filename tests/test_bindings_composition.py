@@ -20,6 +20,7 @@ from nodeattrs.bindings import (
     environment_of,
 )
 from nodeattrs.cli import main
+from tests.bound_names import parameters_of, variables_of
 
 EXAMPLE = Path(__file__).parents[1] / "cookbooks_example" / "bindings"
 WEB1 = {"fqdn": "web1.example.com", "role": "web", "is_virtual": True}
@@ -44,7 +45,7 @@ class TestTheExample:
         assert injector.inject("ssh::users")["anna"] == {"shell": "zsh", "groups": ["ops"]}
         assert injector.inject("ntp::drift") == "/srv/ntp/drift"
         assert injector.inject("shop::workers") == 8
-        assert injector.parameters("ntp")["enable"] is True
+        assert parameters_of(injector, "ntp")["enable"] is True
         assert injector.classes() == ["ntp", "shop", "ssh"]
         assert injector.check() == []
 
@@ -248,10 +249,10 @@ class TestClassifiersAndProviders:
         injector = Composition(tmp_path, node="n", layers=layers, classifier=self.DATA).injector()
 
         assert injector.classes() == ["ntp", "ssh"]
-        assert injector.parameters("ntp") == {"servers": ["a"]}
-        assert injector.variables() == {"dc": "ber"}
+        assert parameters_of(injector, "ntp") == {"servers": ["a"]}
+        assert variables_of(injector) == {"dc": "ber"}
         only = [{"name": "enc", "include": "enc:/classes"}]
-        assert Composition(tmp_path, node="n", layers=only, classifier=self.DATA).injector().variables() == {}
+        assert variables_of(Composition(tmp_path, node="n", layers=only, classifier=self.DATA).injector()) == {}
 
     def test_a_classifier_is_a_file_a_command_or_a_callable(self, tmp_path):
         """A command is given the node's name."""
@@ -430,14 +431,12 @@ DYNAMIC = {"dynamic": {"dir": "/envs", "attrs": {"modulepath": "m:/x/:"}}, "defa
         ),
     ],
 )
-@pytest.mark.parametrize("directories", [["/envs/there/"], {"/envs/there"}.__contains__])
-def test_an_environment_has_its_paths(site, selected, paths, directories):
+def test_an_environment_has_its_paths(site, selected, paths):
     """A static one before a dynamic one, a dynamic one where its directory is; production always."""
-    found = environment_of(site, selected, confdir="/c", directories=directories)
+    found = environment_of(site, selected, confdir="/c", is_directory={"/envs/there"}.__contains__)
 
     assert (selected or "production") == found.name
     assert paths == (found.envdir, found.modulepath, found.manifestdir, found.manifest)
-    assert paths[0] == found.to_dict()["envdir"]
 
 
 @pytest.mark.parametrize(
@@ -458,6 +457,6 @@ def test_an_environment_has_its_paths(site, selected, paths, directories):
 def test_an_environment_that_cannot_be_is_refused(site, selected, kind):
     with pytest.raises(BindingError) as caught:
         environment_of(
-            site, selected, confdir="/c", directories=lambda path: True if kind[0] != "u" else path == "/envs/there"
+            site, selected, confdir="/c", is_directory=lambda path: True if kind[0] != "u" else path == "/envs/there"
         )
     assert kind == caught.value.kind

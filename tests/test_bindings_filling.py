@@ -12,8 +12,10 @@ from typing import Annotated, Any, Protocol
 
 import pytest
 
+from nodeattrs import bindings, inject
 from nodeattrs.bindings import (
     BindingError,
+    BindingErrors,
     Bindings,
     Classes,
     Injector,
@@ -624,3 +626,24 @@ def test_the_slots_of_a_callable_are_the_parameters_of_its_signature(call: Any):
     assert [
         (one.name, ways[int(one.kind)], ABSENT if one.default is one.empty else one.default) for one in expected
     ] == [(slot.name, slot.way, slot.default) for slot in filling.slots_of(call, Classes())]
+
+
+@pytest.mark.parametrize(("key", "given"), [(Plugin, Xml), (Repo, SqlRepo)])
+def test_the_error_for_a_class_bound_as_a_value_names_to_class(key, given):
+    """`.to(CLASS)` binds the class itself, which is no object of the class."""
+    one = Bindings("app")
+    one.bind(key).to(given)
+
+    with pytest.raises(BindingErrors) as caught:
+        Injector([[one]])
+    assert caught.value.errors[0].hint == f"an object of the class is made by .to_class({given.__name__})"
+
+
+def test_injection_and_its_injector_have_at_most_twenty_public_names():
+    assert len(inject.__all__) <= 20
+    assert len([name for name in dir(Injector()) if not name.startswith("_")]) <= 20
+
+
+@pytest.mark.parametrize("name", inject.__all__)
+def test_the_names_of_injection_are_those_of_bindings(name):
+    assert getattr(inject, name) is getattr(bindings, name)

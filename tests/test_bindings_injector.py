@@ -30,6 +30,7 @@ from nodeattrs.core.part import concat
 from nodeattrs.core.policy import ACROSS, ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.dialects.bindings.model.items import is_parameter_map
+from tests.bound_names import parameters_of
 
 
 def bound(**values: Any) -> Bindings:
@@ -454,7 +455,7 @@ class TestMultibinds:
         one.multibind("users", list)
         one.multibind("admins", list, id="users")
         one.fragment("user").to("a")
-        warnings = Injector([[one]]).warnings
+        warnings = Injector([[one]]).resolution.warnings
 
         assert [warning.kind for warning in warnings] == ["unknown-id", "shared-id"]
         assert "did you mean users?" in str(warnings[0])
@@ -528,7 +529,7 @@ class TestLeftOpenByTheDocument:
         top.parameter_map("Web", "Sql", {"port": "port"})
         low.parameters("Web[one]").to_instance("Sql[two]", map={"user": "user"})
 
-        assert Injector([[top], [low]], objects=self.WORLD).parameters("Web[one]") == {"port": 5432}
+        assert parameters_of(Injector([[top], [low]], objects=self.WORLD), "Web[one]") == {"port": 5432}
 
     def test_a_second_instance_of_one_type_at_a_better_position_shadows(self):
         """At one position it is an error."""
@@ -562,7 +563,7 @@ class TestLeftOpenByTheDocument:
         one = Bindings("x")
         one.parameters("Sql[new]").to_instance("Sql[two]")
 
-        assert Injector([[one]], objects=Objects({}, {"Sql[two]": {"user": "b"}})).parameters("Sql[new]") == {
+        assert parameters_of(Injector([[one]], objects=Objects({}, {"Sql[two]": {"user": "b"}})), "Sql[new]") == {
             "user": "b"
         }
 
@@ -571,7 +572,7 @@ class TestLeftOpenByTheDocument:
         one = Bindings("x")
         one.parameters("Web").to({"port": 80})
 
-        assert Injector([[one]]).parameters("Web[one]") == {}
+        assert parameters_of(Injector([[one]]), "Web[one]") == {}
 
     @pytest.mark.parametrize(
         ("where", "optional", "result"),

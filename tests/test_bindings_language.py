@@ -19,7 +19,6 @@ from nodeattrs.bindings import (
     Producer,
     State,
     parse_expression,
-    parse_inject_call,
     parse_items,
     parse_sets,
     parse_site,
@@ -28,10 +27,12 @@ from nodeattrs.bindings import (
     site_from_document,
     to_data,
 )
-from nodeattrs.dialects.bindings.forms.language import grammar
-from nodeattrs.dialects.bindings.forms.language.grammar import parser
+from nodeattrs.dialects.bindings.forms.language import text as grammar
+from nodeattrs.dialects.bindings.forms.language.text import parser
+from nodeattrs.dialects.bindings.model.values import FUNCTIONS
 from nodeattrs.errors import MissingExtra
 from nodeattrs.formats.documents import parse
+from tests.bound_names import parameters_of, variables_of
 
 
 def items(text: str) -> list[dict[str, Any]]:
@@ -296,7 +297,7 @@ class TestParameters:
             "bind parameters class hedge to { height => 1, kinds => ['box', 'yew'] }",
         )
 
-        assert injector.parameters("hedge") == {"height": 2, "kinds": ["box", "yew"]}
+        assert parameters_of(injector, "hedge") == {"height": 2, "kinds": ["box", "yew"]}
 
     @pytest.mark.parametrize(
         "text",
@@ -312,13 +313,13 @@ class TestParameters:
     )
     def test_from_an_instance_by_a_map(self, text):
         """On the spot, for the pair of types, or by a query."""
-        assert run(text, objects=self.WORLD).parameters("Web[one]") == {"dbuser": "app"}
+        assert parameters_of(run(text, objects=self.WORLD), "Web[one]") == {"dbuser": "app"}
 
     def test_a_unit_map_names_each_once(self):
         """`{ map => [a, b] }`, which the document proposes and does not need."""
         text = "bind map Web to Sql { map => [url] } bind parameters Web[one] to Sql[one]"
 
-        assert run(text, objects=self.WORLD).parameters("Web[one]") == {"url": "sql://one"}
+        assert parameters_of(run(text, objects=self.WORLD), "Web[one]") == {"url": "sql://one"}
 
     def test_an_optional_instance_may_be_absent(self):
         """What is bound below speaks then."""
@@ -327,7 +328,7 @@ class TestParameters:
             objects=self.WORLD,
         )  # fmt: skip
 
-        assert injector.parameters("Web[one]") == {"url": "below"}
+        assert parameters_of(injector, "Web[one]") == {"url": "below"}
 
 
 class TestVariablesAndDependencies:
@@ -343,7 +344,7 @@ class TestVariablesAndDependencies:
             bind abstract variable Array[String] to ['admins']
         """
 
-        assert run(above, below).variables() == {"mainurl": "x", "must": 1, "too": 2, "admins": ["a"], "n": 3}
+        assert variables_of(run(above, below)) == {"mainurl": "x", "must": 1, "too": 2, "admins": ["a"], "n": 3}
 
     def test_dependencies(self):
         """Chains, lists, both arrows."""
@@ -503,19 +504,6 @@ class TestSites:
 
 class TestCallsAndExpressions:
     @pytest.mark.parametrize(
-        ("text", "call"),
-        [
-            ("inject('x')", {"inject": {"name": "x"}}),
-            ("inject(Lamp)", {"inject": {"type": "Lamp"}}),
-            ("inject(String, 'x')", {"inject": {"type": "String", "name": "x"}}),
-            ("inject('x', { size => 3 })", {"inject": {"name": "x"}, "args": {"size": 3}}),
-        ],
-    )
-    def test_calls(self, text, call):
-        """A type, a name, arguments."""
-        assert parse_inject_call(text) == call
-
-    @pytest.mark.parametrize(
         ("text", "value"),
         [
             ("1 + 2 * 3", 7), ("(1 + 2) * 3", 9), ("7 / 2", 3), ("7.0 / 2", 3.5), ("7 % 4", 3), ("5 - 2 - 1", 2),
@@ -530,15 +518,14 @@ class TestCallsAndExpressions:
     def test_expressions(self, text, value):
         """The subset that the document's examples need."""
         known = {"x": ["a", "b"], "h": {"k": 1}}
-        functions = Injector().functions
 
-        assert parse_expression(text).evaluate(known.__getitem__, functions) == value
+        assert parse_expression(text).evaluate(known.__getitem__, FUNCTIONS) == value
 
     @pytest.mark.parametrize("text", ["1 / 0", "'a' + 1", "nobody(1)", "{[1] + [2] => 1}", "size(1)", "1[2]"])
     def test_what_means_nothing_is_an_error_that_shows_it(self, text):
         """Never a raw traceback."""
         with pytest.raises(BindingError):
-            parse_expression(text).evaluate(lambda name: None, Injector().functions)
+            parse_expression(text).evaluate(lambda name: None, FUNCTIONS)
 
 
 class TestSyntaxErrors:

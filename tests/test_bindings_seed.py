@@ -21,7 +21,6 @@ from nodeattrs.bindings import (
     map_key,
     named,
     parameter_key,
-    parse_inject_call,
     parse_items,
     parse_sets,
     parse_site,
@@ -29,6 +28,8 @@ from nodeattrs.bindings import (
     variable_key,
 )
 from nodeattrs.formats.documents import read
+from tests.bound_names import parameters_of, variables_of
+from tests.vectors.bindings import inject_call
 
 EXAMPLES = read(Path(__file__).parent / "samples" / "arm8.yaml").tree
 
@@ -109,10 +110,10 @@ def kind_of(ask: Any) -> frozenset[str]:
 
 ANSWERS: dict[str, Any] = {
     "classes": lambda injector, _: sorted(injector.classes()),
-    "variables": lambda injector, _: injector.variables(),
+    "variables": lambda injector, _: variables_of(injector),
     "dependencies": lambda injector, _: [list(one) for one in injector.dependencies()],
-    "warns": lambda injector, _: len(injector.warnings),
-    "parameters": lambda injector, wanted: {target: injector.parameters(target) for target in wanted},
+    "warns": lambda injector, _: len(injector.resolution.warnings),
+    "parameters": lambda injector, wanted: {target: parameters_of(injector, target) for target in wanted},
     "inject": lambda injector, wanted: {key: injector.inject(asked(key)) for key in wanted},
     "none": lambda injector, wanted: [name for name in wanted if injector.get(name) is None],
     "made": lambda injector, wanted: {key: names_of(injector.inject(asked(key))) for key in wanted},
@@ -137,7 +138,7 @@ def test_it_does_as_the_document_has_it(example: dict[str, Any], tmp_path: Path)
     elif "parsed" in example:
         assert len(parse_sets(example["parsed"])) == 1
     elif "parsed_call" in example:
-        assert parse_inject_call(example["parsed_call"]) == {
+        assert inject_call(example["parsed_call"]) == {
             "inject": {"type": "String", "name": "a"},
             "args": {"x": 1},
         }

@@ -221,11 +221,11 @@ class TestClasses:
         with pytest.raises(BindingError, match="two classes are called Logger"):
             known.add(other)
         with pytest.raises(BindingError, match="two classes are called Logger"):
-            known.merged(Classes({"Logger": other}))
+            known.include(Classes({"Logger": other}))
 
-    def test_both_are_in_what_is_merged(self):
+    def test_a_register_includes_the_classes_of_another_and_does_not_change_it(self):
         one, other = Classes({"A": Logger}), Classes({"B": Plain})
 
-        both = one.merged(other)
-        assert {"A": Logger, "B": Plain} == {name: both.find(name) for name in both.names()}
-        assert ["A"] == one.names()
+        one.include(other)
+        assert {"A": Logger, "B": Plain} == {name: one.find(name) for name in one.names()}
+        assert ["B"] == other.names()

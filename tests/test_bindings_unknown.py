@@ -145,7 +145,7 @@ class TestStrict:
 
         assert injector.inject("b") == injector.inject("b") == 1
         for ask in (lambda: injector.inject("a"), lambda: injector.get("c", default=1), injector.classes,
-                    injector.variables, injector.dependencies, lambda: injector.inject("/classes")):  # fmt: skip
+                    injector.dependencies, lambda: injector.inject("/classes")):  # fmt: skip
             with pytest.raises(UnknownLayer, match="the layer 'vault' is unknown: needs a server"):
                 ask()
         assert injector.explain("a").value == 1

@@ -185,7 +185,7 @@ def test_the_examples_in_the_language_of_bindings_give_their_codes(one: Code):
     found = []
     try:
         injector = Injector([parse_sets(f"bindings x {{ {one.example} }}")])
-        found += [warning.code for warning in injector.warnings]
+        found += [warning.code for warning in injector.resolution.warnings]
         keys = injector.keys()
         for _, name in keys:
             try:

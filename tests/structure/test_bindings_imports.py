@@ -9,7 +9,7 @@ from tests.structure.test_imports import imports_of, modules_of
 FLOORS = {"codes": -1, "model": 0, "forms": 1, "resolution": 1, "production": 2}
 """A module imports from its own folder, or from one below; what stands in no folder is above all of them."""
 
-BINDINGS = "nodeattrs.bindings"
+BINDINGS = "nodeattrs.dialects.bindings"
 
 
 def folder_of(module: str) -> str:

@@ -58,6 +58,7 @@ RANKS = {
     "chef": 12,
     "cloudinit": 12,
     "hiera": 12,
+    "inject": 13,
     "recipe": 12,
     "settings": 12,
     "dialects.folders": 12,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 from nodeattrs.bindings import (
@@ -21,7 +22,7 @@ from nodeattrs.bindings import (
     layer_references,
     map_key,
     parameter_key,
-    parse_inject_call,
+    parse_expression,
     parse_items,
     parse_sets,
     parse_site,
@@ -30,6 +31,8 @@ from nodeattrs.bindings import (
     to_data,
     variable_key,
 )
+from nodeattrs.dialects.bindings.model.expressions import Call, plain
+from nodeattrs.puppet.references import Reference
 from tests.vectors.cases import Case, Judge
 from tests.vectors.values import spelled
 
@@ -199,8 +202,9 @@ def _categories(case: Case) -> dict[str, Any]:
 
 
 def _environment(case: Case) -> dict[str, Any]:
-    found = environment_of(case["site"], case["selected"], confdir=case["confdir"], directories=case["dirs"])
-    return {"environment": found.to_dict()}
+    exists = {path.rstrip("/") for path in case["dirs"]}.__contains__
+    found = environment_of(case["site"], case["selected"], confdir=case["confdir"], is_directory=exists)
+    return {"environment": {**asdict(found), "modulepath": list(found.modulepath)}}
 
 
 def _key(case: Case) -> dict[str, Any]:
@@ -224,8 +228,19 @@ def _parse(case: Case) -> dict[str, Any]:
         case "site_file":
             return dict(_without_sources(parse_site(text).to_dict()))
         case "inject_call":
-            return dict(parse_inject_call(text))
+            return inject_call(text)
     raise ValueError(f"no such start: {case['start']}")
+
+
+def inject_call(text: str) -> dict[str, Any]:
+    """The key and the arguments of a call `inject(String, 'main url', { size => 3 })`."""
+    call = parse_expression(text)
+    assert isinstance(call, Call)
+    assert call.name == "inject"
+    *key, last = (plain(one) for one in call.args)
+    given = {"args": last} if isinstance(last, dict) else {}
+    words = key if given else [*key, last]
+    return {"inject": {"type" if isinstance(one, Reference) else "name": str(one) for one in words}, **given}
 
 
 def _without_sources(data: Any) -> Any:

@@ -1,1 +1,1 @@
-"""Every key of a site of bindings, as each node gets it."""
+"""The keys of a site of bindings, as each node gets them."""

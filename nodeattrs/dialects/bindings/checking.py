@@ -1,17 +1,87 @@
-"""Checks a site of bindings."""
+"""Findings about a site of bindings: for one node, and for every combination of categories that conditions name.
+
+A conflict that only one node meets is found before that node exists: the conditions say which combinations there are.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice, product
+from math import prod
 from pathlib import Path
 
 from nodeattrs.contract.dialect import Looked
 from nodeattrs.contract.folder import Folder
-from nodeattrs.dialects.bindings.reports import findings_of
+from nodeattrs.dialects.bindings.composition import FAULTY
+from nodeattrs.dialects.bindings.injector import Injector
+from nodeattrs.dialects.bindings.model.items import When
+from nodeattrs.dialects.bindings.model.state import State
+from nodeattrs.dialects.bindings.resolution import Layer
 from nodeattrs.dialects.bindings.site import site_of
-from nodeattrs.reports.findings import Finding
+from nodeattrs.kinds import LAYER_IS_UNKNOWN
+from nodeattrs.reports.findings import Finding, finding_of
+
+MOST = 5_000
+
+
+def named_values(layers: Sequence[Layer], state: State) -> dict[str, list[str | None]]:
+    """The values of each category that conditions name, and one that none of them names (None)."""
+    found: dict[str, dict[str | None, None]] = {}
+    for layer in layers:
+        for one in layer.sets:
+            for item in one.every():
+                for alternative in item.alternatives if isinstance(item, When) else ():
+                    for name, value in alternative:
+                        if name in state.names():
+                            found.setdefault(name, {None: None})[str(value).lower()] = None
+    return {name: list(found[name]) for name in state.names() if name in found}
+
+
+def count_of(layers: Sequence[Layer], state: State) -> int:
+    """The number of combinations of categories that conditions name; 1 where no condition names any."""
+    return prod(len(values) for values in named_values(layers, state).values())
+
+
+def states_of(layers: Sequence[Layer], state: State, most: int = MOST) -> Iterator[State]:
+    """A state for each combination, the first *most* of them; a category that no condition names has no value."""
+    values = named_values(layers, state)
+    for chosen in islice(product(*values.values()), most):
+        given = dict(zip(values, chosen, strict=True))
+        listed = [(name, given.get(name)) for name in state.names()]
+        yield State(listed, state.variables, mode=state.mode, listed_at=state.listed_at)
+
+
+def findings_of(asked: Iterable[tuple[str, Injector]]) -> Iterator[Finding]:
+    """The errors and warnings of some injectors as findings; a finding of several injectors is given once.
+
+    asked: (the node or the categories in words, the injector) pairs; no pairs give no findings
+    """
+    first: dict[Finding, str] = {}
+    for who, injector in asked:
+        for error in (*injector.faults, *injector.check()):
+            first.setdefault(finding_of(error, "error"), who)
+        for warning in injector.resolution.warnings:
+            first.setdefault(finding_of(warning, "warning"), who)
+        for place in injector.resolution.unknown:
+            if place.value.reason not in FAULTY:  # which is an error already
+                at = place.origin
+                note = Finding(
+                    LAYER_IS_UNKNOWN.entry.code,
+                    "note",
+                    f"{place.value.name} was not read: {place.value.reason}",
+                    at.file,
+                    at.line,
+                )
+                first.setdefault(note, who)
+    for found, who in first.items():
+        yield replace(found, details=(*found.details, f"for {who}")) if who else found
+
+
+def title_of(state: State) -> str:
+    """The categories of a state in words: "role web + rack r7", or "common"."""
+    return " + ".join(f"{name} {value}" for name, value in state.categories if value is not None) or "common"
 
 
 def looked(root: Path) -> Iterator[Looked]:

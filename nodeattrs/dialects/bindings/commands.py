@@ -14,8 +14,8 @@ from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.tree import parse
 from nodeattrs.core.unread import Unread, unread_in
+from nodeattrs.dialects.bindings.checking import MOST, count_of, findings_of, states_of, title_of
 from nodeattrs.dialects.bindings.codes import MISSING
-from nodeattrs.dialects.bindings.combinations import MOST, count_of, states_of, title_of
 from nodeattrs.dialects.bindings.composition import Composition
 from nodeattrs.dialects.bindings.injector import Injector
 from nodeattrs.dialects.bindings.model.faults import NotBound
@@ -26,11 +26,10 @@ from nodeattrs.dialects.bindings.reports import (
     InjectedValue,
     ListedBindings,
     explained_binding,
-    findings_of,
 )
 from nodeattrs.dialects.bindings.site import site_of
-from nodeattrs.errors import BadUsage, DocumentError, NodeattrsError, NotFound
-from nodeattrs.formats.documents import read
+from nodeattrs.errors import BadUsage, NodeattrsError, NotFound
+from nodeattrs.puppet.facts import facts_at
 from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.store import open_store
 from nodeattrs.store.search.word import search_word
@@ -71,6 +70,7 @@ def _mode(question: Question) -> str:
 
 
 def _check(question: Question) -> Output:
+    """The findings of one node, or of all nodes and combinations, with the counts of what was looked at."""
     asked, looked = question.arguments, dict[str, int]()
     if not asked["all_nodes"]:
         injector = _composition(question).injector(lenient=True)
@@ -84,7 +84,7 @@ def _check(question: Question) -> Output:
 
 
 def _everywhere(question: Question, looked: dict[str, int]) -> Iterator[tuple[str, Injector]]:
-    """The injector of every node, and of every combination of categories; who that is, in words."""
+    """(the node or the categories in words, the injector) for every node and every combination of categories."""
     opened, names = _subjects(question)
     looked |= {"node": len(names), "combination": 0}
     done: set[str] = set()
@@ -103,6 +103,7 @@ def _everywhere(question: Question, looked: dict[str, int]) -> Iterator[tuple[st
 
 
 def _matrix(question: Question) -> Output:
+    """The value of a key on each node; a node whose injector cannot be built has its error as value."""
     opened, names = _subjects(question)
     asked = _asked(question)
     cells = []
@@ -131,12 +132,12 @@ def _open(injector: Injector, asked: Asked) -> list[Unread]:
 
 
 def _doubts(injector: Injector, asked: Asked) -> list[Unread]:
-    """What was not read and may bind a key, and blocks that may count."""
+    """The unread layers and the blocks below open conditions that may bind a key."""
     return [*unread_in(injector.unknown_layers(asked)), *_open(injector, asked)]
 
 
 def _subjects(question: Question) -> tuple[BindingKeys, list[str]]:
-    """The site, and the nodes that are asked: of the repository, its store and its facts. raises: NotFound"""
+    """The site, and the names of the nodes of the repository, its store and its facts. raises: NotFound"""
     asked, settings = question.arguments, question.settings
     site, repository = asked["site"], settings.repository
     root = Path(os.path.realpath(repository.root if repository is not None else site or "."))
@@ -155,6 +156,7 @@ def _subjects(question: Question) -> tuple[BindingKeys, list[str]]:
 
 
 def _inject(question: Question) -> Output:
+    """The value of a key, or the default; without either an error, code 0 where an unread place may bind the key."""
     injector, asked, default = _injector(question), _asked(question), question.arguments["default"]
     unread = _doubts(injector, asked)
     try:
@@ -165,6 +167,7 @@ def _inject(question: Question) -> Output:
 
 
 def _explain(question: Question) -> Output:
+    """The explanation of a key, or of a path of its value. raises: NotBound, where nothing is declared"""
     injector, asked = _injector(question), _asked(question)
     explanation = injector.explain(asked)
     if explanation.problem is not None and not explanation.trace().claims:
@@ -192,14 +195,15 @@ def _graph(question: Question) -> Output:
 
 
 def _injector(question: Question) -> Injector:
-    """What is wrong with other keys is a warning: the caller asks for one. raises: BindingError"""
+    """The injector of the arguments; errors about other keys are printed as warnings. raises: BindingError"""
     is_strict = "default" in question.arguments and question.arguments["strict"]
     injector = _composition(question).injector(strict=is_strict, lenient=True)
-    question.caller.warn([*injector.faults, *injector.warnings])
+    question.caller.warn([*injector.faults, *injector.resolution.warnings])
     return injector
 
 
 def _asked(question: Question) -> Asked:
+    """The key of the arguments. raises: BadUsage, for an empty KEY without a type"""
     key, text = question.arguments["key"], question.arguments["type"]
     of = parse_type(text) if text else None
     if of is None and not key:
@@ -208,10 +212,11 @@ def _asked(question: Question) -> Asked:
 
 
 def _composition(question: Question) -> Composition:
+    """The site of the arguments: of the repository, or of a folder alone. raises: NotFound, without bindings"""
     asked, settings = question.arguments, question.settings
     how: dict[str, Any] = {
         "node": asked["node"],
-        "facts": _facts(asked["facts"]),
+        "facts": facts_at(Path(asked["facts"])) if asked["facts"] else {},
         "environment": asked["environment"],
         "classifier": asked["enc"],
         "mode": _mode(question),
@@ -235,17 +240,8 @@ def _composition(question: Question) -> Composition:
 
 
 def _searched(place: str, *words: Any, **named: Any) -> Any:
-    """The kept nodes that a query sees. The store is opened when one asks."""
+    """The saved nodes that a query finds. The store is opened at the first query."""
     return search_word(open_store(place))(*words, **named)
-
-
-def _facts(place: str | None) -> dict[str, Any]:
-    if place is None:
-        return {}
-    document = read(Path(place))
-    if not isinstance(document.tree, dict):
-        raise DocumentError("facts are a map", file=document.file)
-    return document.tree
 
 
 COMMANDS: Mapping[str, Command] = {

@@ -15,9 +15,10 @@ import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
+from importlib import metadata
 from itertools import groupby, zip_longest
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs import border, children
 from nodeattrs.core.borders import A_PATH, taking
@@ -36,8 +37,8 @@ from nodeattrs.dialects.bindings.codes import (
     TWO_FILES,
 )
 from nodeattrs.dialects.bindings.forms.builder import Bindings
-from nodeattrs.dialects.bindings.forms.data import sets_from_document, site_from_document
-from nodeattrs.dialects.bindings.forms.language import parse_sets, parse_site
+from nodeattrs.dialects.bindings.forms.data.kinds import sets_from_document, site_from_document
+from nodeattrs.dialects.bindings.forms.language.reading import parse_sets, parse_site
 from nodeattrs.dialects.bindings.injector import Injector
 from nodeattrs.dialects.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.dialects.bindings.model.items import BindingSet, Inclusion, Item, Parameters, Variables, When
@@ -45,20 +46,59 @@ from nodeattrs.dialects.bindings.model.producers import Constant, Producing
 from nodeattrs.dialects.bindings.model.sites import DEFAULT_LAYERS, Environment, Site, environment_of
 from nodeattrs.dialects.bindings.model.state import Objects, State, effective_categories
 from nodeattrs.dialects.bindings.model.types import Classes, target_of
-from nodeattrs.dialects.bindings.model.values import taken_in
+from nodeattrs.dialects.bindings.model.values import own_copy
 from nodeattrs.dialects.bindings.references import Inventory, layer_references, parse_reference
 from nodeattrs.dialects.bindings.resolution import BOUND_PROVIDERS, Layer
-from nodeattrs.dialects.bindings.site_files import ENDINGS, TEXTS, SiteFiles, directories, sets_below
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.formats.documents import Document, parse, read, text_of
 from nodeattrs.formats.encrypted import encrypted_whole
+
+PROVIDERS = "nodeattrs.bindings_providers"
+"""The entry points that provide further schemes: the name is the scheme, the object a `Provider`."""
+
+TEXTS = (".pp", ".bindings")
+ENDINGS = (*TEXTS, ".yaml", ".yml", ".json")
+
+
+class SiteFiles:
+    """The parsed files of a site and the providers of installed packages, shared by the compositions of all nodes.
+
+    files: (file, the folder it is shown from) -> the stamp of the file when it was read, and what it says or its error
+    """
+
+    def __init__(self) -> None:
+        self.files: dict[tuple[pathlib.Path, pathlib.Path], tuple[tuple[int, int], Any]] = {}
+
+    @cached_property
+    def offered(self) -> Mapping[str, Any]:
+        """Scheme -> the entry point of its provider; read at the first question."""
+        return {point.name: point for point in metadata.entry_points(group=PROVIDERS)}
+
+
+def sets_below(directory: pathlib.Path, module: str) -> Iterator[tuple[str, pathlib.Path]]:
+    """(name of the set, file) for each file of bindings below a folder; nothing where the folder does not exist."""
+    for folder, inner, names in os.walk(directory):
+        inner.sort()
+        for path in (pathlib.Path(folder, name) for name in sorted(names) if not name.startswith(".")):
+            if path.suffix in ENDINGS:
+                segments = path.relative_to(directory).with_suffix("").parts
+                yield "::".join((*((module,) if module else ()), *segments)), path
+
+
+def directories(path: pathlib.Path) -> list[str]:
+    """The names of the folders in a folder, in order; [] where the folder cannot be read."""
+    try:
+        return sorted(entry.name for entry in os.scandir(path) if entry.is_dir() and not entry.name.startswith("."))
+    except OSError:
+        return []
+
 
 _CLASSIFIER_SECONDS = 60
 
 
 @dataclass(frozen=True)
 class Request:
-    """What providers know of the request: the node, its environment, its categories and facts."""
+    """The node for which a provider is called, with its environment, categories and facts."""
 
     node: str
     environment: str
@@ -67,7 +107,7 @@ class Request:
 
 
 Provider = Callable[[list[str], Request], Iterable["BindingSet | Bindings"]]
-"""Gives the sets for the references of one layer; called once a layer."""
+"""A function from the references of one layer to their sets; called once for each layer."""
 
 Classifier = Mapping[str, Any] | str | os.PathLike[str] | Sequence[str] | Callable[[str], Any]
 """An external node classifier: its data, a YAML file of it, a command that is given the node, or a callable."""
@@ -75,9 +115,10 @@ Classifier = Mapping[str, Any] | str | os.PathLike[str] | Sequence[str] | Callab
 
 @taking(path=A_PATH)
 def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[BindingSet]:
-    """The sets of one file, text or data. raises: BindingError, DocumentError
+    """The sets of one file: text (.pp, .bindings) or data (.yaml, .yml, .json).
 
-    file: its name in messages
+    file:   the name of the file in messages; the path unless given
+    raises: BindingError, DocumentError, also where the file does not exist
     """
     where = pathlib.Path(path)
     name = where.as_posix() if file is None else file
@@ -87,11 +128,11 @@ def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[Bin
 
 
 FAULTY = ("there is no such set", "cannot be read")
-"""Why a set is unknown that is a fault, too."""
+"""Reasons of unknown sets that are reported as errors already."""
 
 
 def _read_set(name: str, path: pathlib.Path, shown: str) -> list[BindingSet]:
-    """The sets of a file; one that is encrypted as a whole is an unknown set."""
+    """The sets of a file; for a file that is encrypted as a whole one unknown set."""
     reason = encrypted_whole(text_of(path, shown))
     if reason is None:
         return read_sets(path, shown)
@@ -99,16 +140,16 @@ def _read_set(name: str, path: pathlib.Path, shown: str) -> list[BindingSet]:
 
 
 class Composition:
-    """What one node gets: environment, categories and layers, read from disk.
+    """The environment, the categories and the layers of one node, read from the folder of a site.
 
-    facts:      of the node; who is given some of them has a copy
-    shown_from: the folder from which files are named in messages and origins; the root unless given
-    classes:    those that `Type[X]` may name
+    facts:      of the node; providers get a copy
+    shown_from: the folder to which file names in messages are relative; the root unless given
+    classes:    the classes that `Type[X]` may name
     objects:    the instances that parameters and queries read
     without:    names of layers to leave out
-    known:      what other compositions of the site have read, for this one and those to come
+    known:      files that other compositions of the site have read; this one adds its own
     layers:     highest first
-    faults:     everything that could not be read; the injector reports it with the rest
+    faults:     the errors of reading; the injector reports them with its own
     """
 
     @taking(root=A_PATH)
@@ -141,7 +182,7 @@ class Composition:
         self._classes = classes if isinstance(classes, Classes) else Classes(classes)
         self._objects = objects
         self._without = frozenset(without)
-        self._known, self._is_alone = (SiteFiles(), True) if known is None else (known, False)
+        self._known = known or SiteFiles()
         self._read_files: set[pathlib.Path] = set()
         self.layers: tuple[Layer, ...] = ()
         self.faults: list[BindingError] = []
@@ -150,12 +191,10 @@ class Composition:
         self.refresh()
 
     def refresh(self) -> bool:
-        """Read again what has changed on disk; whether anything has. An injector that was built stays as it is."""
+        """Read changed files again; True if a layer, error or category differs. Existing injectors do not change."""
         before = (self.layers, [str(fault) for fault in self.faults], self.state.categories)
         self.faults = []
         self.layers = ()
-        if self._is_alone:
-            self._known.folders.clear()
         try:
             self._compose()
         except (BindingError, DocumentError) as error:
@@ -164,17 +203,18 @@ class Composition:
 
     @property
     def files(self) -> int:
-        """How many files were read."""
+        """The number of files that were read."""
         return len(self._read_files)
 
     def injector(self, **options: Any) -> Injector:
-        """An injector over the layers; options as of `Injector`. raises: BindingErrors, with all faults together"""
+        """An injector over the layers. options: of `Injector`. raises: BindingErrors, with the errors of reading"""
         options = {"classes": self._classes, "objects": self._objects, "faults": self.faults, **options}
         return Injector(self.layers, self.state, **options)
 
     # --- reading ---------------------------------------------------------------------------------
 
     def _compose(self) -> None:
+        """Read environment, categories and layers into the attributes. raises: BindingError, DocumentError"""
         if not self.root.is_dir():
             raise BindingError(NO_SUCH_DIRECTORY, f"{self.root.name or self.root} is not a directory")
         classified = self._classified()
@@ -188,7 +228,7 @@ class Composition:
         site, selected = self._site(self.root, "environments").evaluated(variables)
         # Paths of a site are seen from its root: nothing outside of it is read.
         self.environment = environment_of(
-            site, self._wanted or selected, confdir="/", directories=lambda path: self._inside(path).is_dir()
+            site, self._wanted or selected, confdir="/", is_directory=lambda path: self._inside(path).is_dir()
         )
         name = self.environment.name
         manifest = self._inside(self.environment.manifest)
@@ -209,6 +249,7 @@ class Composition:
         self.layers = tuple(replace(one, origin=at) for one, (_, at) in zip(self.layers, kept, strict=True))
 
     def _inside(self, path: str) -> pathlib.Path:
+        """The path below the root of the site. raises: BindingError ("bad-path"), for a path with `..`"""
         inner = self.root / path.lstrip("/")
         if ".." in pathlib.PurePosixPath(path).parts:
             raise BindingError(BAD_PATH, f"the path {path!r} leaves the site", hint="write paths without ..")
@@ -217,74 +258,77 @@ class Composition:
     def _read_layers(
         self, layers: Iterable[Mapping[str, Any]], classified: _ClassifierAnswer, request: Request
     ) -> None:
-        assert self.environment is not None
-        confdir = self._files(self._inside(self.environment.bindingsdir), "")
-        modules: dict[str, dict[str, pathlib.Path]] = {}
-        for directory in self.environment.modulepath:
-            for name in directories(self._inside(directory)):
-                modules.setdefault(name, self._files(self._inside(directory) / name / "bindings", name))
-        bound = [text.partition(":")[0] for layer in layers for text in _references_in(layer)]
-        inventory = Inventory({name: list(files) for name, files in modules.items()}, list(confdir), bound)
-        reading = _ReferenceSources(
-            {"confdir": confdir, "module": {name: file for files in modules.values() for name, file in files.items()}},
-            classified, request,
-        )  # fmt: skip
-        listed = layer_references(layers, inventory)
+        """Read the sets of all layers into `layers`; schemes without a provider wait for the bound providers."""
+        found = self._set_files()
+        listed = layer_references(layers, Inventory({"": list(found["module"])}, list(found["confdir"]), None))
         parts = [
             (number, scheme, list(several))
             for number, (_, references) in enumerate(listed)
             for scheme, several in groupby(references, lambda one: one.partition(":")[0])
         ]
-        read = [self._of_scheme(reading, scheme, several) for _, scheme, several in parts]
+        read: list[list[BindingSet] | None] = []
+        for _, scheme, references in parts:
+            if scheme in found:
+                read.append(list(self._named_sets(references, found[scheme])))
+            elif scheme == "enc":
+                read.append(classified.sets(references, self.state.value("node")))
+            else:
+                read.append(self._from_provider(scheme, references, request))
         self.layers = _layers(listed, parts, read)
-        if None in read:
-            providers = self._bound_providers(reading)
-            late = [
-                providers(scheme, several) if sets is None else sets
-                for (_, scheme, several), sets in zip(parts, read, strict=True)
-            ]
-            self.layers = _layers(listed, parts, late)
+        if None not in read:
+            return
+        providers = self._bound_providers()
+        for index, (_, scheme, references) in enumerate(parts):
+            if read[index] is None:
+                read[index] = self._from_bound_provider(providers, scheme, references, request)
+        self.layers = _layers(listed, parts, read)
 
-    def _of_scheme(self, reading: _ReferenceSources, scheme: str, several: list[str]) -> list[BindingSet] | None:
-        """The sets that references of one scheme name; None where who provides it may be bound itself."""
-        if scheme in reading.found:
-            return list(self._named_sets(several, reading.found[scheme]))
-        if scheme == "enc":
-            return reading.classified.sets(several, self.state.value("node"))
-        if scheme not in self._providers and scheme not in self._known.offered:
+    def _set_files(self) -> dict[str, dict[str, pathlib.Path]]:
+        """The files of the sets: "confdir" and "module" -> the name of a set -> its file."""
+        assert self.environment is not None
+        modules: dict[str, dict[str, pathlib.Path]] = {}
+        for directory in map(self._inside, self.environment.modulepath):
+            for name in directories(directory):
+                modules.setdefault(name, self._files(directory / name / "bindings", name))
+        in_modules = {name: file for files in modules.values() for name, file in files.items()}
+        return {"confdir": self._files(self._inside(self.environment.bindingsdir), ""), "module": in_modules}
+
+    def _from_provider(self, scheme: str, references: list[str], request: Request) -> list[BindingSet] | None:
+        """The sets of a provider that is given or installed; None where neither has the scheme."""
+        if scheme in self._providers:
+            return self._provided(scheme, self._providers[scheme], references, request)
+        if scheme not in self._known.offered:
             return None
-        if scheme not in self._providers and not may_run():
+        if not may_run():
             return [BindingSet.unknown(scheme, Origin("provider", scheme), f"its provider {NOT_RUN}")]
-        provider = self._providers.get(scheme) or self._known.offered[scheme].load()
-        return self._provided(scheme, provider, several, reading.request)
+        return self._provided(scheme, self._known.offered[scheme].load(), references, request)
 
-    def _bound_providers(self, reading: _ReferenceSources) -> Callable[[str, list[str]], list[BindingSet]]:
-        """Who is bound as a fragment of `bindings_providers`, in what was read so far."""
-        injector = Injector(self.layers, self.state, classes=self._classes, objects=self._objects, lenient=True)
+    def _bound_providers(self) -> Mapping[str, Any]:
+        """The fragments of `bindings_providers` by name, in the layers that were read so far."""
+        own = Bindings(BOUND_PROVIDERS)
+        own.multibind(BOUND_PROVIDERS, "Hash[Any]")
+        layers = [Layer("providers", (own.to_set(),)), *self.layers]
+        injector = Injector(layers, self.state, classes=self._classes, objects=self._objects, lenient=True)
+        found: Mapping[str, Any] = injector.inject(BOUND_PROVIDERS, "Hash[Any]")
+        return found
+
+    def _from_bound_provider(
+        self, providers: Mapping[str, Any], scheme: str, references: list[str], request: Request
+    ) -> list[BindingSet]:
+        """The sets of a provider that is bound; [] and a fault where none is bound, or where it is no function."""
+        if callable(providers.get(scheme)):
+            return self._provided(scheme, providers[scheme], references, request)
         try:
-            bound = injector.collected_by_name(BOUND_PROVIDERS)
+            parse_reference(references[0], ["enc", *self._providers, *self._known.offered, *providers])
+            raise BindingError(PROVIDER_FAILED, f"what is bound as the provider of {scheme}: is no function")
         except BindingError as error:
             self._note(error)
-            return lambda scheme, references: []
-
-        def provided(scheme: str, references: list[str]) -> list[BindingSet]:
-            if callable(bound.get(scheme)):
-                return self._provided(scheme, bound[scheme], references, reading.request)
-            try:
-                parse_reference(references[0], ["enc", *self._providers, *self._known.offered, *bound])
-                raise BindingError(PROVIDER_FAILED, f"what is bound as the provider of {scheme}: is no function")
-            except BindingError as error:
-                self._note(error)
-            return []
-
-        return provided
+        return []
 
     def _files(self, directory: pathlib.Path, module: str) -> dict[str, pathlib.Path]:
+        """The name of a set -> its file, below a folder; two files of one set are a fault, and the first counts."""
         files: dict[str, pathlib.Path] = {}
-        known = self._known.folders
-        if directory not in known:
-            known[directory] = [*sets_below(directory, module)]
-        for called, path in known[directory]:
+        for called, path in sets_below(directory, module):
             if called in files:
                 message = f"the set {called} has two files: {files[called].name} and {path.name}"
                 self._note(BindingError(TWO_FILES, message, origins=(Origin("bindings", "", self._shown(path)),)))
@@ -292,6 +336,7 @@ class Composition:
         return files
 
     def _named_sets(self, references: list[str], files: Mapping[str, pathlib.Path]) -> Iterator[BindingSet]:
+        """The sets that references name; one that is missing or cannot be read is an unknown set and a fault."""
         for reference in references:
             name = reference.partition(":/")[2]
             if name not in files:
@@ -314,8 +359,9 @@ class Composition:
                     self._note(BindingError(SET_NAME, message, origins=(one.origin,), details=(f"at {one.origin}",)))
 
     def _provided(self, scheme: str, provider: Provider, references: list[str], request: Request) -> list[BindingSet]:
+        """The sets that a provider gives for a copy of the facts; [] and a fault where the provider fails."""
         try:
-            given = list(provider(references, replace(request, facts=taken_in(request.facts))))
+            given = list(provider(references, replace(request, facts=own_copy(request.facts))))
         except BindingError as error:
             self._note(error)
             return []
@@ -326,6 +372,7 @@ class Composition:
         return [one.to_set() if hasattr(one, "to_set") else one for one in given]
 
     def _site(self, directory: pathlib.Path, stem: str) -> Site:
+        """The site that a folder describes in a file of that stem; an empty site where there is no such file."""
         for ending in ENDINGS:
             path = directory / f"{stem}{ending}"
             if path.is_file():
@@ -333,7 +380,7 @@ class Composition:
         return Site()
 
     def _read(self, path: pathlib.Path, reader: Callable[[pathlib.Path, str], Any]) -> Any:
-        """What a file says, read again only when it has changed; its faults are noted each time."""
+        """The result of *reader* for a file; None where it fails. An unchanged file is not read again."""
         try:
             status = path.stat()
             stamp = (status.st_mtime_ns, status.st_size)
@@ -354,6 +401,7 @@ class Composition:
         return known[1]
 
     def _classified(self) -> _ClassifierAnswer:
+        """The answer of the classifier; an empty one where none is given. raises: BindingError, DocumentError"""
         given = self._classifier
         if given is None:
             return _ClassifierAnswer({}, None)
@@ -369,11 +417,11 @@ class Composition:
         if isinstance(given, (str, os.PathLike)):
             document = read(pathlib.Path(given), pathlib.Path(given).name)
         else:
-            document = _asked_command(list(given), self.node)
+            document = _command_answer(list(given), self.node)
         return _ClassifierAnswer(document.tree or {}, document)
 
     def _note(self, error: BindingError | DocumentError) -> None:
-        """Keep what is wrong for the injector, which reports it with the rest."""
+        """Add an error to `faults`; a `DocumentError` becomes a `BindingError` with its place."""
         if isinstance(error, DocumentError):
             origin = Origin("bindings", "", error.file, error.line, error.column)
             error = BindingError(FORMAT, error.message, origins=(origin,), details=error.details, hint=error.hint)
@@ -383,34 +431,16 @@ class Composition:
         return pathlib.Path(os.path.relpath(path, self._shown_from)).as_posix()
 
 
-def _references_in(layer: Any) -> Iterator[str]:
-    """All references of a layer as data."""
-    for word in ("include", "exclude") if isinstance(layer, Mapping) else ():
-        given = layer.get(word)
-        yield from (one for one in (given if isinstance(given, (list, tuple)) else [given]) if isinstance(one, str))
-
-
 def _layers(
     listed: Sequence[tuple[str, list[str]]],
     parts: Iterable[tuple[int, str, list[str]]],
     read: Iterable[Iterable[BindingSet] | None],
 ) -> tuple[Layer, ...]:
-    """The sets of each layer, from the parts of it that were read."""
+    """The layers, each with the sets of its parts in order; a part that is None adds none."""
     found: list[list[BindingSet]] = [[] for _ in listed]
     for (number, *_), sets in zip(parts, read, strict=True):
         found[number].extend(sets or ())
     return tuple(Layer(name, tuple(sets)) for (name, _), sets in zip(listed, found, strict=True))
-
-
-class _ReferenceSources(NamedTuple):
-    """What the references of a site are read from.
-
-    found: scheme -> set -> its file
-    """
-
-    found: Mapping[str, Mapping[str, pathlib.Path]]
-    classified: _ClassifierAnswer
-    request: Request
 
 
 def _read_site(path: pathlib.Path, name: str) -> Site:
@@ -419,7 +449,8 @@ def _read_site(path: pathlib.Path, name: str) -> Site:
     return site_from_document(read(path, name))
 
 
-def _asked_command(command: list[str], node: str) -> Document:
+def _command_answer(command: list[str], node: str) -> Document:
+    """The document that a classifier command prints for a node. raises: BindingError, where the command fails"""
     if not command or node.startswith("-"):
         raise BindingError(CLASSIFIER_FAILED, "the classifier is no command, or the node's name is no word")
     name = os.path.basename(command[0])
@@ -435,7 +466,7 @@ def _asked_command(command: list[str], node: str) -> Document:
 
 
 class _ClassifierAnswer:
-    """What a classifier gives for the node: classes with their parameters, and top scope variables.
+    """The answer of a classifier for the node: classes with their parameters, and top scope variables.
 
     variables: the top scope variables
     """
@@ -456,7 +487,7 @@ class _ClassifierAnswer:
             raise BindingError(CLASSIFIER_FAILED, "the classes of the classifier are neither a list nor a map")
 
     def sets(self, references: list[str], node: str | None) -> list[BindingSet]:
-        """A set with the parts that are referred to, in the category of the node."""
+        """One set with the parts that the references name, in the category of the node; [] for no parts or no node."""
         parts = {reference.partition(":/")[2] for reference in references}
         items: list[Item] = []
         names = [str(name) for name in self._classes]

@@ -1,4 +1,4 @@
-"""Every key of a site of bindings, as each node gets it."""
+"""The keys of a site of bindings, as each node gets them."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ questions, why a class is included among them, and none of it is kept while valu
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,56 +16,54 @@ from nodeattrs.core.claim import Cause, Claim, Origin, ValueText
 from nodeattrs.core.trace import Element, Outcome, Trace, TraceClaim
 from nodeattrs.core.tree import ABSENT, Path, as_path, dig
 from nodeattrs.dialects.bindings.model.faults import BindingError
+from nodeattrs.dialects.bindings.model.items import Rebinding
 from nodeattrs.dialects.bindings.model.types import CLASSES, Asked, spelled_key
 from nodeattrs.dialects.bindings.production.maker import ValueMaker, decided
-from nodeattrs.dialects.bindings.resolution import Declaration, Position, UnknownSet, why_above
-from nodeattrs.dialects.bindings.tracing import Account, SetBy, account_of, label_of, plain, title_of
+from nodeattrs.dialects.bindings.resolution import Declaration, Position, UnknownSet, reason_above
+from nodeattrs.dialects.bindings.tracing import Account, SetBy, account_of, data_of, label_of, plain, title_of
 
 
 @dataclass(frozen=True, slots=True)
 class ClassInclusion:
     """An include or exclude of one class.
 
-    counts: whether it is what decides about the class
+    rank:   the strength of the statement; the strongest has the greatest rank
+    words:  the statement: "include ntp"
+    counts: whether the statement decides about the class
+    title:  the layer and the categories in words
     """
 
     rank: int
-    excluded: bool
     name: str
+    words: str
     at: Declaration
     counts: bool
     title: str
 
-    @property
-    def words(self) -> str:
-        """What it says."""
-        return f"{'exclude' if self.excluded else 'include'} {self.name}"
-
     def claim(self, path: Path) -> Claim:
-        """It as a claim about a path."""
+        """The statement as a claim about a path below `/classes`."""
         return Claim((CLASSES, *path), ValueText(self.words), self.rank, self.at.origin)
 
 
 @dataclass(frozen=True, slots=True)
 class ClassAccount:
-    """Every include and exclude that applies, in the order in which they are written; the strongest has the best rank.
+    """The account of the key `/classes`: every include and exclude in effect, in the order in which they are written.
 
-    unknown: the sets that cannot be read: they may hold further ones
+    unknown: rank -> a set that cannot be read, and may hold further statements
     """
 
     inclusions: tuple[ClassInclusion, ...]
-    unknown: tuple[UnknownSet, ...] = ()
-    ties: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    unknown: Mapping[int, UnknownSet]
 
     @property
     def innermost(self) -> ClassAccount:
-        """Itself: it hands nothing on."""
+        """The account itself: classes have no account below."""
         return self
 
     def trace(self, path: Path, value: object) -> Trace:
-        """Who includes the classes, or the one at a path; and who is overridden."""
+        """The includes and excludes of all classes, or of the class at a path; those that count stand first."""
         titles = {one.rank: one.title for one in self.inclusions}
-        titles |= {self.rank_of(one): one.place.layer for one in self.unknown}
+        titles |= {rank: one.place.layer for rank, one in self.unknown.items()}
         about = [one for one in self.inclusions if not path or one.name == value]
         order = sorted(about, key=lambda one: (one.counts, one.rank), reverse=True)
         outcome = Outcome.WINS if sum(one.counts for one in about) == 1 else Outcome.JOINS
@@ -78,15 +77,13 @@ class ClassAccount:
         return Trace((CLASSES, *path), value, claims, elements, titles=titles)
 
     def rank_of(self, unknown: UnknownSet) -> int:
-        """The number of a set that cannot be read: behind all others."""
-        return len(self.inclusions) + 1 + self.unknown.index(unknown)
+        """The rank of an unread set."""
+        return next(rank for rank, one in self.unknown.items() if one is unknown)
 
     def causes_of(self, rank: int) -> tuple[Cause, ...]:
-        """The lines because of which an include or exclude is in effect."""
-        places = {one.rank: one.at.place for one in self.inclusions} | {
-            self.rank_of(one): one.place for one in self.unknown
-        }
-        return places[rank].causes
+        """The conditions and lists of layers because of which a statement or an unread set is in effect."""
+        places = {one.rank: one.at.place for one in self.inclusions}
+        return self.unknown[rank].place.causes if rank in self.unknown else places[rank].causes
 
     def _elements(self, names: list[object]) -> Iterator[Element]:
         for index, name in enumerate(names):
@@ -94,42 +91,41 @@ class ClassAccount:
             yield Element(name, tuple(one.rank for one in by), tuple(one.claim((index,)) for one in by))
 
     def _overridden(self, one: ClassInclusion) -> tuple[str, tuple[int, ...]]:
-        """Why it does not count, and who decides instead."""
+        """The reason why a statement does not count, and the ranks of the statements that count instead."""
         by = [other for other in self.inclusions if other.name == one.name and other.counts]
         if not by:
             return "nothing includes the class (bindings)", ()
         same = by[0].at.position == one.at.position
-        why = "an exclude at the same position wins" if same else why_above(by[0].at, one.at).value
+        why = "an exclude at the same position wins" if same else reason_above(by[0].at, one.at).value
         return f"{why} (bindings)", tuple(sorted((other.rank for other in by), reverse=True))
 
     def set_by(self) -> Iterator[SetBy]:
-        """What each says, and whether it counts."""
+        """Each statement in words, with its place and whether it counts."""
         for one in self.inclusions:
             yield SetBy(one.words, f"{one.at.origin}; layer {one.title}", one.counts)
 
 
 def inclusions_of(maker: ValueMaker) -> ClassAccount:
     """The account of the key `/classes`. raises: as a fragment's producer"""
-    inclusions = list(maker.inclusions())
-    deciding: Mapping[str, tuple[bool, Position]] = decided(inclusions)
-    order = sorted(
-        range(len(inclusions)), key=lambda index: (inclusions[index][2].position, inclusions[index][0], -index)
-    )
-    ranks = {index: rank for rank, index in enumerate(order, 1)}
-    return ClassAccount(
-        tuple(
-            ClassInclusion(
-                ranks[index], excluded, name, at, deciding.get(name) == (excluded, at.position), title_of(maker, at)
-            )
-            for index, (excluded, name, at) in enumerate(inclusions)
-        ),
-        tuple(maker.resolution.unknown),
-    )
+    statements = list(maker.inclusions())
+    deciding: Mapping[str, tuple[bool, Position]] = decided(statements)
+
+    def strength(index: int) -> tuple[Position, bool, int]:
+        excluded, _, at = statements[index]
+        return at.position, excluded, -index
+
+    ranks = {index: rank for rank, index in enumerate(sorted(range(len(statements)), key=strength), 1)}
+    inclusions = []
+    for index, (excluded, name, at) in enumerate(statements):
+        words = f"{'exclude' if excluded else 'include'} {name}"
+        counts = deciding.get(name) == (excluded, at.position)
+        inclusions.append(ClassInclusion(ranks[index], name, words, at, counts, title_of(maker, at)))
+    return ClassAccount(tuple(inclusions), dict(enumerate(maker.resolution.unknown, len(inclusions) + 1)))
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    """A key that is looked up on the way; depth 1 is asked by the key itself."""
+class LookupStep:
+    """A look-up on the way to a value. depth: 1 for a look-up by the key itself"""
 
     depth: int
     asked: str
@@ -151,18 +147,18 @@ class Explanation:
     key: str
     value: Any
     problem: str | None
-    looked: tuple[Looked, ...] = ()
+    looked: tuple[LookupStep, ...] = ()
     account: Account | ClassAccount | None = field(default=None, repr=False)
     label: str = ""
     beside: tuple[tuple[str, UnknownSet], ...] = field(default=(), repr=False)
 
     @property
     def ties(self) -> Mapping[int, tuple[int, ...]]:
-        """Rank -> the ranks that would be in conflict with it if nothing stood above."""
-        return {} if self.account is None else self.account.ties
+        """Rank -> the ranks at the same position, which would conflict if a better position did not override them."""
+        return self.account.ties if isinstance(self.account, Account) else {}
 
     def origins(self, path: str | Path = ()) -> tuple[Origin, ...]:
-        """Everyone who set what stands at a path of the value; nobody where nothing stands."""
+        """The places that set the value at a path; () where the value has no such path."""
         steps = as_path(path)
         value = dig(plain(self.value), steps)
         if self.account is None or value is ABSENT:
@@ -170,10 +166,10 @@ class Explanation:
         return self.account.innermost.trace(steps, value).origins
 
     def trace(self, path: str | Path = ()) -> Trace:
-        """Everyone who set a path of the value, the winner first, with the rule that overrode each other one.
+        """The trace of a path of the value: the winner first, then each other claim with the rule that overrode it.
 
         At the root the ranks count the declarations of the key, weakest first, behind those of its
-        fragments; below it they are those who set what stands there.
+        fragments; below the root the ranks are those of the claims about the path.
         cost: the declarations and fragments of the key
         """
         steps = as_path(path)
@@ -187,7 +183,7 @@ class Explanation:
         return found._replace(claims=(*found.standing, *found.unknown, *more, *found.losers), titles=titles)
 
     def causes(self, path: str | Path = ()) -> tuple[Cause, ...]:
-        """The lines because of which those who set a path are in effect: conditions, and the lists of layers."""
+        """The conditions and lists of layers because of which the claims about a path are in effect; () for none."""
         found: dict[Cause, None] = {}
         if self.account is not None:
             for stated in self.trace(path).claims:
@@ -196,10 +192,11 @@ class Explanation:
 
     @property
     def unknown(self) -> tuple[TraceClaim, ...]:
-        """The layers that cannot be read and might decide the value, as rows of its trace."""
+        """The unread layers that might decide the value, as rows of its trace; () for none."""
         return self.trace().unknown
 
     def _unknown_claim(self, beside: tuple[str, UnknownSet]) -> TraceClaim:
+        """The row of a trace for an unread set that might decide a looked-up key."""
         label, one = beside
         assert self.account is not None
         claim = Claim((label,), one.value, self.account.rank_of(one), one.origin)
@@ -207,7 +204,7 @@ class Explanation:
 
     @property
     def set_by(self) -> tuple[SetBy, ...]:
-        """What fragments say, by element or name, then those that do not count; of classes who includes what."""
+        """The fragments by element or name, counting ones first; for `/classes` includes and excludes; else ()."""
         if isinstance(self.account, ClassAccount):
             return tuple(self.account.set_by())
         innermost = None if self.account is None else self.account.innermost
@@ -226,7 +223,7 @@ class Explanation:
             ],
             "elements": trace["elements"],
             "set_by": [
-                {"value": _data(one.value), "place": one.place, "counts": one.counts, "step": _data(one.step)}
+                {"value": data_of(one.value), "place": one.place, "counts": one.counts, "step": data_of(one.step)}
                 for one in self.set_by
             ],
             "looked_up": [{"depth": one.depth, "asked": one.asked, "by": one.by} for one in self.looked],
@@ -237,13 +234,8 @@ class Explanation:
         return text if self.problem is None else f"{text}\n{self.problem}"
 
 
-def _data(value: Any) -> Any:
-    found = plain(value)
-    return str(found) if isinstance(found, ValueText) else found
-
-
 def explain(maker: ValueMaker, wanted: Asked) -> Explanation:
-    """Explain one key. It is injected for that, so its producers run.
+    """Why a key has its value. The key is injected, so its producers run; an error stands in `problem`.
 
     cost: the declarations of the key, and what its producers cost
     """
@@ -256,18 +248,18 @@ def explain(maker: ValueMaker, wanted: Asked) -> Explanation:
 
 
 def explained(maker: ValueMaker, wanted: Asked, value: Any, problem: str | None = None) -> Explanation:
-    """The explanation of a key that was injected; nothing is produced for it."""
+    """The explanation of a key whose value is known; no producer runs. value: ABSENT where there is none"""
     key, label = spelled_key(wanted.key), label_of(wanted.key)
     if wanted.key == ("Data", CLASSES):
         unknown = tuple((label, one) for one in maker.resolution.unknown)
         return Explanation(key, value, problem, (), None if problem else inclusions_of(maker), label, unknown)
     account = account_of(maker, wanted, value)
     beside = tuple(_beside(maker, wanted)) if maker.resolution.unknown else ()
-    return Explanation(key, value, problem, tuple(_all_looks(maker, wanted)), account, label, beside)
+    return Explanation(key, value, problem, tuple(_all_lookups(maker, wanted)), account, label, beside)
 
 
 def _beside(maker: ValueMaker, wanted: Asked) -> Iterator[tuple[str, UnknownSet]]:
-    """What cannot be read and might decide a key that is looked up on the way."""
+    """(key, unread set) for each unread set that might decide a key on which the wanted one depends."""
     for needed in _needed(maker, wanted):
         account = account_of(maker, needed, ABSENT)
         for one in account.unknown() if account is not None else ():
@@ -275,10 +267,10 @@ def _beside(maker: ValueMaker, wanted: Asked) -> Iterator[tuple[str, UnknownSet]
 
 
 def _needed(maker: ValueMaker, wanted: Asked) -> Iterator[Asked]:
-    """Every key that is looked up for one, each once."""
+    """Every key that a key looks up, also by way of others; each once, without the key itself."""
     waiting, seen = [wanted], {wanted.key}
     while waiting:
-        for one in _locators(maker, waiting.pop()):
+        for one in _deciding(maker, waiting.pop()):
             for source in maker.fragments_of(one) if one.is_multibind else (one,):
                 for needed in maker.needs(source):
                     if needed.key not in seen:
@@ -291,7 +283,7 @@ def _needed(maker: ValueMaker, wanted: Asked) -> Iterator[Asked]:
 
 
 def _set_by(account: Account, value: Any) -> Iterator[SetBy]:
-    """An entry for each element or name that is read, then the fragments of which nothing is."""
+    """An entry for each element or name of the collection, then the fragments that contribute nothing."""
     whole, counted = account.trace((), value), set()
     for step, entry, claims in account.contributed():
         counted |= {claim.rank for claim in claims}
@@ -302,6 +294,7 @@ def _set_by(account: Account, value: Any) -> Iterator[SetBy]:
 
 
 def _silent(claim: Claim, trace: Trace) -> SetBy:
+    """The entry of a fragment that contributes nothing; a map with one name is about that name."""
     name, own = None, claim.value
     if isinstance(own, dict) and isinstance(trace.value, dict) and len(own) == 1:
         ((name, own),) = own.items()
@@ -317,17 +310,17 @@ def _place(claim: Claim, trace: Trace) -> str:
 _DEEPEST = 20
 
 
-def _all_looks(maker: ValueMaker, wanted: Asked) -> Iterator[Looked]:
-    """What is looked up for a key: by its producer, or by each of its fragments."""
-    for one in _locators(maker, wanted):
+def _all_lookups(maker: ValueMaker, wanted: Asked) -> Iterator[LookupStep]:
+    """The look-ups of a key: those of its producer, or of each of its fragments."""
+    for one in _deciding(maker, wanted):
         if one.key is not None and one.key != wanted.key:
-            yield Looked(1, one.words, _given_by(maker, one))
+            yield LookupStep(1, one.words, _given_by(maker, one))
         for source in maker.fragments_of(one) if one.is_multibind else (one,):
-            yield from _looks(maker, source, 1, frozenset())
+            yield from _lookups(maker, source, 1, frozenset())
 
 
-def _locators(maker: ValueMaker, wanted: Asked) -> list[Declaration]:
-    """Which declaration counts for a key: the winner, and the one in its place where it gave nothing."""
+def _deciding(maker: ValueMaker, wanted: Asked) -> list[Declaration]:
+    """The winner of a key, and the declaration that gave the value in its place; [] where nothing is bound."""
     both = (maker.declaration(wanted), maker.giver(wanted))
     return [one for one in dict.fromkeys(both) if one is not None]
 
@@ -336,17 +329,18 @@ def _given_by(maker: ValueMaker, one: Declaration) -> str:
     return f"{one.describe()}  {one.origin}; layer {title_of(maker, one)}"
 
 
-def _looks(maker: ValueMaker, one: Declaration, depth: int, seen: frozenset[int]) -> Iterator[Looked]:
+def _lookups(maker: ValueMaker, one: Declaration, depth: int, seen: frozenset[int]) -> Iterator[LookupStep]:
+    """The look-ups of a declaration, depth first, until a declaration repeats or the depth is 20."""
     if id(one) in seen or depth > _DEEPEST:
         return
     for asked, found in _sources(maker, one):
-        yield Looked(depth, asked, "nothing is bound" if found is None else _given_by(maker, found))
+        yield LookupStep(depth, asked, "nothing is bound" if found is None else _given_by(maker, found))
         if found is not None:
-            yield from _looks(maker, found, depth + 1, seen | {id(one)})
+            yield from _lookups(maker, found, depth + 1, seen | {id(one)})
 
 
 def _sources(maker: ValueMaker, one: Declaration) -> Iterator[tuple[str, Declaration | None]]:
-    """What a declaration has its value from: what it is an alias of, its fragments, or the keys it looks up."""
+    """(words, declaration) for each source of a value: the source of an alias, fragments, or looked-up keys."""
     if one.source is not None:
         yield one.source.words, one.source
     elif one.is_multibind:
@@ -354,5 +348,74 @@ def _sources(maker: ValueMaker, one: Declaration) -> Iterator[tuple[str, Declara
             yield f"a fragment of {one.id!r}", fragment
     else:
         for wanted in maker.needs(one):
-            for found in _locators(maker, wanted) or (None,):
+            for found in _deciding(maker, wanted) or (None,):
                 yield str(wanted), found
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edge:
+    """An edge from a key to a key that it needs. kind: "looks up", "collects", "alias of", "queried", "->", "~>"."""
+
+    source: str
+    target: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Nodes and edges, each once, in order."""
+
+    nodes: tuple[str, ...]
+    edges: tuple[Edge, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The nodes and edges as plain data."""
+        return {
+            "version": 1,
+            "nodes": list(self.nodes),
+            "edges": [{"from": edge.source, "to": edge.target, "kind": edge.kind} for edge in self.edges],
+        }
+
+    def to_dot(self) -> str:
+        """The graph in the language of Graphviz."""
+        lines = ["digraph bindings {", "  rankdir=LR;", "  node [shape=box];"]
+        lines += [f"  {_quoted(node)};" for node in self.nodes]
+        lines += [
+            f"  {_quoted(edge.source)} -> {_quoted(edge.target)} [label={_quoted(edge.kind)}];" for edge in self.edges
+        ]
+        return "\n".join([*lines, "}", ""])
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def graph(maker: ValueMaker) -> Graph:
+    """The graph of all keys: look-ups as declared, and the queries that were asked so far."""
+    edges = set(_edges(maker))
+    nodes = {spelled_key(key) for key in maker.resolution.winners}
+    nodes |= {name for edge in edges for name in (edge.source, edge.target)}
+    return Graph(tuple(sorted(nodes)), tuple(sorted(edges)))
+
+
+def _edges(maker: ValueMaker) -> Iterator[Edge]:
+    """The edges of all keys: aliases, look-ups, fragments, queries that were asked, and dependencies."""
+    for key, winner in maker.resolution.winners.items():
+        name = spelled_key(key)
+        if isinstance(winner.item, Rebinding) and winner.source is not None and winner.source.key != key:
+            yield Edge(name, winner.source.words, "alias of")
+        yield from _needs(maker, name, winner)
+        if winner.is_multibind:
+            for fragment in maker.fragments_of(winner):
+                yield Edge(name, f"{fragment.describe()} ({fragment.origin})", "collects")
+                yield from _needs(maker, f"{fragment.describe()} ({fragment.origin})", fragment)
+    for key, words, found in maker.reads:
+        for reference in found:
+            yield Edge(spelled_key(key) if any(key) else words, str(reference), "queried")
+    for left, arrow, right in maker.resolution.pairs():
+        yield Edge(left, right, arrow)
+
+
+def _needs(maker: ValueMaker, name: str, one: Declaration) -> Iterator[Edge]:
+    for wanted in maker.needs(one):
+        yield Edge(name, spelled_key(wanted.key), "looks up")

@@ -10,16 +10,15 @@ from nodeattrs.catalog import Catalog, ref_of
 from nodeattrs.contract.folder import Folder
 from nodeattrs.contract.peers import HieraParameters
 from nodeattrs.core.trace import Trace
-from nodeattrs.dialects.bindings.injector import Injector
+from nodeattrs.dialects.bindings.injector import Injector, extended_run_list, fill_parameters
 from nodeattrs.dialects.bindings.model.types import Type, parameter_key
-from nodeattrs.dialects.bindings.parameters import extended_run_list, fill_parameters
 from nodeattrs.dialects.bindings.site import site_of
 from nodeattrs.node.intake import facts_of
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
 
 
 class Injection(HieraParameters):
-    """The injector of one run, built when somebody first needs it; parameters that it has not come from Hiera.
+    """The injector of one run, built at the first question; parameters that are not bound come from Hiera.
 
     place:  the folder of the site of bindings, relative to *folder*
     lookup: asked for parameters that nothing is bound to: (key, otherwise=...), or None
@@ -56,7 +55,7 @@ class Injection(HieraParameters):
         return site.injector()
 
     def _facts(self) -> dict[str, Any]:
-        """The node's, with the first role of its run-list as `role` where they have none."""
+        """The facts of the node; without a fact `role`, the first role of the run-list is `role`."""
         facts = facts_of(self._node)
         role = next((item[5:-1] for item in self._node.run_list if item.startswith("role[")), None)
         return {**({} if role is None else {"role": role}), **facts}
@@ -66,12 +65,12 @@ class Injection(HieraParameters):
         return self.injector.inject(key, type, **args)
 
     def parameters(self, target: str, /, **defaults: Any) -> dict[str, Any]:
-        """The word `parameters` of recipes: each from the bindings, else from Hiera, else as it is given here."""
+        """The word `parameters` of recipes: name -> the value of the bindings, else of Hiera, else the default."""
         filled = fill_parameters(self.injector, target, defaults, lookup=self._asked, defaults=defaults)
         return {name: one.value for name, one in filled.items()}
 
     def bound(self, kind: str, title: str, defaults: Mapping[str, Any] | None) -> dict[str, Any]:
-        """The parameters of a resource that nobody gave: of `Web[one]`, then `Web`; of a define from Hiera, too.
+        """Missing parameters of a resource: bound for `Web[one]`, else for `Web`; for a define also from Hiera.
 
         defaults: what a defined type has by itself, by name; None asks for those of any name that are bound
         raises:   as `Injector.inject`
@@ -86,7 +85,7 @@ class Injection(HieraParameters):
 
     @cached_property
     def _targets(self) -> Mapping[str, list[str]]:
-        """The names of all parameters that are bound, by what their keys begin with."""
+        """First part of a key -> the names of the parameters that are bound there."""
         found: dict[str, list[str]] = {}
         bound = self.injector.keys()
         for _, name in bound:
@@ -113,14 +112,14 @@ class Injection(HieraParameters):
         return extended_run_list(self.injector, items)
 
     def relate(self, catalog: Catalog) -> None:
-        """Give the catalog the dependencies that are bound, where both sides are declared; each knows its binding."""
+        """Add the bound dependencies to the catalog, each with its line, where both sides are declared."""
         for (left, arrow, right), origin in self.injector.resolution.pairs().items():
             if _ref(left) in catalog and _ref(right) in catalog:
                 catalog.relate(f"{left} {arrow} {right}", origin)
 
 
 def _prefix(target: str) -> str:
-    """What the keys of a target's parameters begin with."""
+    """The first part of the keys of a target's parameters."""
     kind, bracket, title = target.partition("[")
     return parameter_key(Type(kind, (title[:-1],)) if bracket else target, "")
 

@@ -6,8 +6,10 @@ a value comes about only the maker below it knows.
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from inspect import iscoroutinefunction
 from typing import Any, TypeVar, cast, overload
 
@@ -15,9 +17,8 @@ from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.trace import TraceClaim
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import unknown_layer
-from nodeattrs.dialects.bindings.codes import MISSING, NEEDS_AWAIT
-from nodeattrs.dialects.bindings.edges import Graph, graph
-from nodeattrs.dialects.bindings.explain import Explanation, explain, explained
+from nodeattrs.dialects.bindings.codes import NEEDS_AWAIT
+from nodeattrs.dialects.bindings.explain import Explanation, Graph, explain, explained, graph
 from nodeattrs.dialects.bindings.forms.builder import Bindings
 from nodeattrs.dialects.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.dialects.bindings.model.items import BindingSet, asked
@@ -29,36 +30,29 @@ from nodeattrs.dialects.bindings.model.types import (
     Classes,
     Key,
     parameter_key,
-    variable_key,
 )
 from nodeattrs.dialects.bindings.model.values import FUNCTIONS
 from nodeattrs.dialects.bindings.production.bound import early_faults
-from nodeattrs.dialects.bindings.production.maker import ValueMaker
-from nodeattrs.dialects.bindings.production.multibinds import option_faults
-from nodeattrs.dialects.bindings.production.scopes import awaited
-from nodeattrs.dialects.bindings.resolution import Layer
+from nodeattrs.dialects.bindings.production.maker import Read, ValueMaker, late_faults
+from nodeattrs.dialects.bindings.resolution import Layer, Resolution
 from nodeattrs.errors import wrong_argument
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 _T = TypeVar("_T")
 
 
-_OWN: Key = ("Type[Injector]", "")
-"""The injector itself: a parameter of its type gets the one that fills it."""
-
-
 @taking(layers=Listed)
-class Injector(ValueMaker):
+class Injector:
     """Values for keys.
 
     layers:    highest first: `Layer`s, or lists of sets; sets are `Bindings` or `BindingSet`s
     state:     the categories of the request, highest first
-    classes:   the classes that `Type[X]` may name, beside those that the builder has seen
+    classes:   the classes that `Type[X]` may name, beside the classes of the builder
     functions: transformers, combinators and functions of expressions, by name
     objects:     the instances that parameters and queries read
-    faults:    what was wrong already when the layers were read
-    lenient:   what is wrong stands in `faults`, and is not raised; what nothing is wrong with can be asked for
-    strict:    what a layer that cannot be read might decide is given to nobody: asking raises UnknownLayer
+    faults:    errors that were found when the layers were read
+    lenient:   errors stand in `faults` and are not raised; correct keys can be asked for
+    strict:    a key that an unread layer might decide raises UnknownLayer
     cost:      linear in the number of bindings; a warm `inject` is one look-up in a dict
     raises:    BindingErrors: every conflict, open abstract, baseless override, shadowed final,
                type mismatch of a constant and malformed item, in one report
@@ -82,23 +76,19 @@ class Injector(ValueMaker):
         functions: Mapping[str, Callable[..., Any]] | None = None,
         objects: Objects | None = None,
         faults: Iterable[BindingError] = (),
-        parent: Injector | None = None,
         strict: bool = False,
         lenient: bool = False,
     ) -> None:
         register = Classes({"Injector": Injector, "Producer": Producer, "ConstantProducer": ConstantProducer})
-        register = register.merged(classes if isinstance(classes, Classes) else Classes(classes))
-        taken, register = _taken_in(enumerate(layers, 1), register)
-        super().__init__(
-            taken, state if isinstance(state, State) else State(state or ()), register,
-            {**FUNCTIONS, **(functions or {})}, objects or Objects(),
+        register.include(classes if isinstance(classes, Classes) else Classes(classes))
+        plain = _plain_layers(enumerate(layers, 1), register)
+        self._maker = ValueMaker(
+            plain, state if isinstance(state, State) else State(state or ()), register,
+            {**FUNCTIONS, **(functions or {})}, objects or Objects(), self,
         )  # fmt: skip
-        self.parent = parent
-        self._given[_OWN] = self
-        self.strict = strict
+        self._strict, self._lenient = strict, lenient
         self._warm: dict[tuple[Any, Any], Any] = {}
-        self.lenient = lenient
-        self.faults = [*faults, *self.resolution.faults, *early_faults(self)]
+        self.faults = [*faults, *self.resolution.faults, *early_faults(self._maker)]
         if self.faults and not lenient:
             raise BindingErrors(self.faults)
 
@@ -115,9 +105,9 @@ class Injector(ValueMaker):
     def inject(self, key: Any, type: Any = None, /, **args: Any) -> Any:
         """The value of a key.
 
-        key:    a name; or a type alone, for what is bound without a name
+        key:    a name; or a type alone, for a binding without a name
         type:   what the value must conform to, and for other types than data a part of the key
-        args:   handed to the constructor or factory; then the product is made anew
+        args:   passed to the constructor or factory; then the product is made anew and not kept
         cost:   one look-up in a dict once the value is there
         raises: NotBound, TypeMismatch, LookupLoop, BindingError
         """
@@ -126,21 +116,21 @@ class Injector(ValueMaker):
                 return self._warm[key, type]
             except (KeyError, TypeError):
                 pass
-        wanted = asked(key, type, self.register)
-        value = self.value_of(wanted, args)
+        wanted = self._asked(key, type)
+        value = self._maker.value_of(wanted, args)
         self._require_known(wanted)
-        if not args and self._stays(wanted):
+        if not args and self._maker.stays(wanted):
             self._warm[key, type] = value
         return value
 
     async def ainject(self, key: Any, type: Any = None, /, **args: Any) -> Any:
-        """The same, where something that the value needs is made by an asynchronous factory. raises: as `inject`"""
-        return await awaited(self._making, functools.partial(self.inject, key, type, **args))
+        """The value of a key, also where an asynchronous factory makes something for it. raises: as `inject`"""
+        return await self._maker.awaited(functools.partial(self.inject, key, type, **args))
 
     def get(self, key: Any, type: Any = None, /, *, default: Any = None, **args: Any) -> Any:
         """The value of a key, or *default* where nothing is bound or produced. raises: as `inject`, but for NotBound"""
-        wanted = asked(key, type, self.register)
-        value = self.ask(wanted, args)
+        wanted = self._asked(key, type)
+        value = self._maker.ask(wanted, args)
         self._require_known(wanted)
         return default if value is None else value
 
@@ -149,94 +139,93 @@ class Injector(ValueMaker):
     @overload
     def __getitem__(self, key: Any) -> Any: ...
     def __getitem__(self, key: Any) -> Any:
-        """`injector[Logger]`, `injector["ssh::port"]`, `injector["log", Logger]`."""
+        """The value of a key, as `inject`: `injector[Logger]`, `injector["port"]`, `injector["log", Logger]`."""
         return self.inject(key)
 
     def __contains__(self, key: Any) -> bool:
         """Whether a key is bound. Nothing is produced."""
-        wanted = asked(key, None, self.register)
-        return self.declaration(wanted) is not None or wanted.key == ("Data", CLASSES)
+        wanted = self._asked(key)
+        return self._maker.declaration(wanted) is not None or wanted.key == ("Data", CLASSES)
 
     def producer(self, key: Any, type: Any = None, /) -> Handle:
-        """What makes the values of a key, to be asked again and again. raises: NotBound"""
-        wanted = asked(key, type, self.register)
-        declared = self.declaration(wanted)
-        if declared is None:
-            if wanted.key != ("Data", CLASSES) and self._alone(wanted) is None:
-                raise self._not_bound(wanted)
-            return Handle(lambda: self.ask(wanted))
-        maker = declared.root.producer
-        if isinstance(maker, Custom) and maker.each_time:
-            made = maker.producer(self, {})
-            return Handle(lambda: self._finished(declared, made.produce()))
-        return Handle(lambda: self.ask(wanted))
+        """The producer of a key, to be asked again and again. raises: NotBound"""
+        wanted = self._asked(key, type)
+        declared = self._maker.declaration_or_class(wanted)
+        if declared is None and wanted.key != ("Data", CLASSES):
+            raise self._maker.not_bound(wanted)
+        of = None if declared is None else declared.root.producer
+        if declared is None or not isinstance(of, Custom) or not of.each_time:
+            return Handle(lambda: self._maker.ask(wanted))
+        made = of.producer(self._maker, {})
+        return Handle(lambda: self._maker.finished(declared, made.produce()))
 
-    def unknown_layers(self, key: Any, type: Any = None, /) -> tuple[TraceClaim, ...]:
-        """The layers that cannot be read and might decide a key that was injected, as rows of its trace."""
-        if not self.resolution.unknown:
-            return ()
-        return explained(self, asked(key, type, self.register), ABSENT).unknown
+    def _asked(self, key: Any, type: Any = None) -> Asked:
+        return asked(key, type, self._maker.register)
 
     def _require_known(self, wanted: Asked | None = None) -> None:
-        """Where somebody asked to be strict. wanted: a key; None for what is listed. raises: UnknownLayer"""
-        if self.strict and self.resolution.unknown:
-            if wanted is not None:
-                explained(self, wanted, ABSENT).trace().require_known()
-            else:
-                first = self.resolution.unknown[0]
-                raise unknown_layer(first.value, first.origin)
+        """Check that no unread layer might decide a key, where the injector is strict. raises: UnknownLayer
 
-    def classes(self) -> list[str]:
-        """The classes of the key `/classes`: included, and not excluded at the same or a better position."""
-        self._require_known()
-        return super().classes()
-
-    def parameters(self, target: str) -> dict[str, Any]:
-        """The parameters that are bound for a class, a type or an instance. raises: as `inject`"""
-        return self._named(parameter_key(target, ""))
-
-    def variables(self) -> dict[str, Any]:
-        """The top scope variables. raises: as `inject`"""
-        return self._named(variable_key(""))
-
-    def _named(self, prefix: str) -> dict[str, Any]:
-        self._require_known()
-        names = [name for kind, name in self.resolution.winners if kind == "Data" and name.startswith(prefix)]
-        values = {name.removeprefix(prefix): self.get(name) for name in names}
-        return {name: value for name, value in values.items() if value is not None}
-
-    @taking(id=str)
-    def collected_by_name(self, id: str) -> dict[str, Any]:
-        """What the fragments of an id give, by their names, whether or not a multibind has it; the higher layer counts.
-
-        raises: as `inject`
+        wanted: the key; None for a list of keys
         """
-        found: dict[str, Any] = {}
-        for fragment in self._fragments(id):
-            found.setdefault(fragment.declaration.name or "", fragment.value)
-        return found
+        if not self._strict or not self.resolution.unknown:
+            return
+        if wanted is not None:
+            explained(self._maker, wanted, ABSENT).trace().require_known()
+            return
+        first = self.resolution.unknown[0]
+        raise unknown_layer(first.value, first.origin)
+
+    # --- what is bound ---------------------------------------------------------------------------
+
+    @property
+    def resolution(self) -> Resolution:
+        """The declarations that apply, the one that counts for each key, faults and warnings."""
+        return self._maker.resolution
+
+    @property
+    def reads(self) -> list[Read]:
+        """The queries that were asked so far, each with the references that it found."""
+        return self._maker.reads
 
     def keys(self) -> list[Key]:
         """Every key that is bound, in order: (kind, name)."""
         return sorted(self.resolution.winners)
 
-    @property
-    def warnings(self) -> list[BindingError]:
-        """What is allowed and probably not meant."""
-        return list(self.resolution.warnings)
+    def classes(self) -> list[str]:
+        """The classes of the key `/classes`: included, and not excluded at the same or a better position."""
+        self._require_known()
+        return self._maker.classes()
 
     def dependencies(self) -> list[tuple[str, str, str]]:
         """(left, arrow, right) of every `dependency` that applies, each once: for a catalog."""
         self._require_known()
         return list(self.resolution.pairs())
 
+    def unknown_layers(self, key: Any, type: Any = None, /) -> tuple[TraceClaim, ...]:
+        """The unread layers that might decide a key, as rows of its trace; nothing is produced for them."""
+        if not self.resolution.unknown:
+            return ()
+        return explained(self._maker, self._asked(key, type), ABSENT).unknown
+
+    def explain(self, key: Any, type: Any = None, /) -> Explanation:
+        """Why a key has its value: an answer as the core has it. The key is injected for that."""
+        return explain(self._maker, self._asked(key, type))
+
+    def graph(self) -> Graph:
+        """The keys and which key looks up which; queries as they were read so far."""
+        return graph(self._maker)
+
+    def check(self) -> list[BindingError]:
+        """The errors that injections would end with, as far as they are known without producing anything."""
+        return list(late_faults(self._maker))
+
     # --- scopes --------------------------------------------------------------------------------
 
     @taking(name=str, values=Mapping | None)
     def scope(self, name: str = "request", values: Mapping[Any, Any] | None = None) -> Injector:
-        """An injector for one request, one run, ...: what is bound in a scope of that name it keeps for itself.
+        """An injector for one request or one run: it keeps the products of bindings in a scope of that name.
 
-        It is closed at the end of its `with`: what its factories opened is closed in reverse order.
+        The end of its `with` closes in reverse order what its factories opened.
         values: further values that are known inside: a name, a type, or (name, type) -> the value
         cost:   one object; nothing is resolved again
 
@@ -247,10 +236,10 @@ class Injector(ValueMaker):
         ...     request.inject("ticket") is request.inject("ticket")
         True
         """
-        given = {asked(key, None, self.register).key: value for key, value in (values or {}).items()}
-        inner = self._opened_inside(name, given)
+        given = {self._asked(key).key: value for key, value in (values or {}).items()}
+        inner = copy.copy(self)
         inner._warm = {}
-        inner._given[_OWN] = inner
+        inner._maker = self._maker.scoped(name, given, inner)
         return inner
 
     def close(self) -> None:
@@ -258,20 +247,19 @@ class Injector(ValueMaker):
 
         raises: what closing raises, and BindingError ("needs-await") where something was opened asynchronously
         """
-        if self._opened.needs_await:
+        if self._maker.opened.needs_await:
             raise BindingError(NEEDS_AWAIT, "something was opened asynchronously", hint="await injector.aclose()")
         self._forget()
-        self._opened.close()
+        self._maker.opened.close()
 
     async def aclose(self) -> None:
-        """The same, in an event loop."""
+        """Close in an event loop what was opened for products, the last first. raises: what closing raises"""
         self._forget()
-        await self._opened.aclose()
+        await self._maker.opened.aclose()
 
     def _forget(self) -> None:
-        shared = () if self._outer is not None else (self._collected, self._plans)
-        for kept in (self.kept, self._warm, self._tasks, *shared):
-            kept.clear()
+        self._warm.clear()
+        self._maker.forget()
 
     def __enter__(self) -> Injector:
         return self
@@ -285,15 +273,17 @@ class Injector(ValueMaker):
     async def __aexit__(self, *raised: object) -> None:
         await self.aclose()
 
-    # --- others of its kind --------------------------------------------------------------------
+    # --- further injectors -----------------------------------------------------------------------
 
     def child(self, *layers: Layer | Iterable[Bindings | BindingSet], state: State | None = None) -> Injector:
         """An injector with further layers on top; its singletons are its own. raises: BindingErrors"""
-        taken, register = _taken_in(((0, layer) for layer in layers), self.register)
+        maker = self._maker
+        register = Classes()
+        register.include(maker.register)
+        plain = _plain_layers(((0, layer) for layer in layers), register)
         return Injector(
-            [*taken, *self.layers], state or self.state,
-            classes=register, functions=self.functions, objects=self.objects, parent=self, strict=self.strict,
-            lenient=self.lenient,
+            [*plain, *maker.layers], state or maker.state, classes=register, functions=maker.functions,
+            objects=maker.objects, strict=self._strict, lenient=self._lenient,
         )  # fmt: skip
 
     @taking(values=Mapping)
@@ -305,68 +295,41 @@ class Injector(ValueMaker):
         top = Bindings("override")
         for key, value in values.items():
             top.bind(key).to(value)
-        return self.child(Layer("override", (top,)))  # type: ignore[arg-type]  # `child` takes a set from its maker
+        return self.child(Layer("override", (top.to_set(),)))
 
     @taking(call=Callable)
     def wire(self, call: _Call) -> _Call:
         """A function that gets its missing arguments from here: by class, or as `Annotated[int, named("ssh::port")]`.
 
-        One that has a default keeps it where nothing is bound. raises: when it is called, as `inject`
+        A parameter with a default keeps the default where nothing is bound. raises: when it is called, as `inject`
         """
-        self.slots(call)
+        self._maker.slots(call)
 
         @functools.wraps(call)
         def filled(*args: Any, **given: Any) -> Any:
-            return self.call(call, args, given)
+            return self._maker.call(call, args, given)
 
         @functools.wraps(call)
         async def afilled(*args: Any, **given: Any) -> Any:
-            return await (await awaited(self._making, functools.partial(self.call, call, args, given)))
+            return await (await self._maker.awaited(functools.partial(self._maker.call, call, args, given)))
 
         return cast(_Call, afilled if iscoroutinefunction(call) else filled)
 
-    def explain(self, key: Any, type: Any = None, /) -> Explanation:
-        """Why a key has its value: an answer as the core has it. The key is injected for that."""
-        return explain(self, asked(key, type, self.register))
 
-    def graph(self) -> Graph:
-        """Who looks up whom, and what queries have read so far."""
-        return graph(self)
-
-    def check(self) -> list[BindingError]:
-        """What would fail when keys are injected, as far as it can be known without producing anything."""
-        found: list[BindingError] = []
-        for _, winner in sorted(self.resolution.winners.items()):
-            if winner.is_multibind:
-                found += option_faults(winner, self)
-            for wanted in self.needs(winner):
-                if self.declaration(wanted) is None and self._alone(wanted) is None and not winner.optional:
-                    found.append(
-                        self.about(
-                            winner, MISSING, f"{winner.words} looks up {wanted}, which nothing binds",
-                            hint=self._hint(wanted),
-                        )
-                    )  # fmt: skip
-        return found
-
-
+@dataclass(frozen=True, slots=True)
 class Handle:
-    """Makes the values of one key."""
+    """The producer of one key.
 
-    __slots__ = ("_make",)
+    produce: gives the value that an injection would give now; None where nothing is produced
+    """
 
-    def __init__(self, make: Callable[[], Any]) -> None:
-        self._make = make
-
-    def produce(self) -> Any:
-        """A value, as an injection would give it now; None where nothing is produced."""
-        return self._make()
+    produce: Callable[[], Any]
 
 
-def _taken_in(
+def _plain_layers(
     layers: Iterable[tuple[int, Layer | Iterable[Bindings | BindingSet]]], register: Classes
-) -> tuple[tuple[Layer, ...], Classes]:
-    """Layers of plain sets, and the register with the classes that their builders have seen."""
+) -> tuple[Layer, ...]:
+    """Layers of plain sets; the classes that their builders have seen are added to the register."""
     taken = []
     for number, layer in layers:
         if not isinstance(layer, (Layer, Listed)):
@@ -377,8 +340,70 @@ def _taken_in(
         plain = []
         for one in sets:
             if not isinstance(one, BindingSet) and hasattr(one, "to_set"):  # written in Python
-                register = register.merged(one.classes)
+                register.include(one.classes)
                 one = one.to_set()
             plain.append(one)
         taken.append(Layer(name, tuple(plain), layer.origin if isinstance(layer, Layer) else None))
-    return tuple(taken), register
+    return tuple(taken)
+
+
+_NOTHING = object()
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A parameter, its value, and the source of the value: "bindings", "lookup", "default" or "nothing"."""
+
+    name: str
+    value: Any
+    source: str
+    place: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} = {self.value!r} from {self.source}" + (f": {self.place}" if self.place else "")
+
+
+@taking(injector="inject", names=Listed | Mapping)
+def fill_parameters(
+    injector: Injector,
+    target: str,
+    names: Iterable[str],
+    *,
+    lookup: Callable[[str, Any], Any] | None = None,
+    defaults: Mapping[str, Any] | None = None,
+) -> dict[str, Filled]:
+    """Name -> the value and source of each parameter of a class: bindings, then *lookup*, then *defaults*.
+
+    target: "ntp", "class ntp", "Web[one]"
+    lookup: asked for "target::name" where nothing is bound, with what to give when it finds nothing
+    raises: as `Injector.inject`
+    """
+    filled: dict[str, Filled] = {}
+    prefix = target.removeprefix("class ").removeprefix("Class[").removesuffix("]")
+    for name in names:
+        asked = Asked(None, parameter_key(target, name))
+        value = injector.get(asked)
+        declared = injector.resolution.winners.get(asked.key)
+        if value is not None and declared is not None:
+            filled[name] = Filled(name, value, "bindings", injector.resolution.described(declared))
+            continue
+        found = _NOTHING if lookup is None else lookup(f"{prefix}::{name}", _NOTHING)
+        if found is not _NOTHING:
+            filled[name] = Filled(name, found, "lookup", f"{prefix}::{name}")
+        elif name in (defaults or {}):
+            filled[name] = Filled(name, (defaults or {})[name], "default")
+        else:
+            filled[name] = Filled(name, None, "nothing")
+    return filled
+
+
+@taking(injector="classes", run_list=Listed)
+def extended_run_list(injector: Injector, run_list: Iterable[str]) -> list[str]:
+    """A run-list followed by the included classes as recipes; a recipe that is listed already is not added.
+
+    The class `apache::vhost` is the recipe `apache::vhost`.
+    """
+    listed = list(run_list)
+    known = {item.removeprefix("recipe[").removesuffix("]").removesuffix("::default") for item in listed}
+    more = [f"recipe[{name}]" for name in injector.classes() if name.removesuffix("::default") not in known]
+    return [*listed, *more]

@@ -17,7 +17,7 @@ from nodeattrs.store.search.word import search_word
 
 
 class BindingKeys(WithFacts):
-    """Every key of a site of bindings, as each node gets it."""
+    """The keys of a site of bindings, as each node gets them."""
 
     @property
     def place(self) -> Path:
@@ -26,16 +26,16 @@ class BindingKeys(WithFacts):
 
     @property
     def is_there(self) -> bool:
-        """A site that somebody names, or modules with bindings."""
+        """Whether a site is named, or modules have bindings."""
         named = self.request.named(self.side, "bindings", self.repository.config.bindings)
         return named is not None or any(self.place.glob("modules/*/bindings"))
 
     def subjects(self) -> Iterable[str]:
-        """The nodes that are known; else one without a name."""
+        """The names of the known nodes; one empty name where none is known."""
         return {*self.known(), *self.described()} or {""}
 
     def site(self, name: str, mode: str = "tuple") -> Composition:
-        """The site as a node has it: by its facts, else by those of its last run. raises: NodeattrsError"""
+        """The site for a node: by its facts, else by the facts of its last run. raises: NodeattrsError"""
         facts = self.plain_facts(name)
         if not facts and name and self.store is not None and self.facts_file(name) is None:
             last = remembered(self.store, name, self.repository.config.sensitive)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
+from nodeattrs.dialects.bindings.composition import SiteFiles
 from nodeattrs.dialects.bindings.injection import Injection
-from nodeattrs.dialects.bindings.site_files import SiteFiles
 
 __all__ = ["Injection", "SiteFiles"]

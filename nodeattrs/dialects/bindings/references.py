@@ -28,12 +28,12 @@ class Inventory:
 
     modules: the name of a module -> the names of the sets it ships
     confdir: the names of the sets of the configuration directory
-    schemes: further schemes that somebody provides
+    schemes: further schemes that have a provider; None allows any scheme
     """
 
     modules: Mapping[str, Sequence[str]] = field(default_factory=dict)
     confdir: Sequence[str] = ()
-    schemes: Sequence[str] = ()
+    schemes: Sequence[str] | None = ()
 
     def names(self, scheme: str) -> Iterator[str]:
         """The sets that a scheme reaches."""
@@ -45,6 +45,8 @@ class Inventory:
 
 @dataclass(frozen=True)
 class _Reference:
+    """A reference in its parts: `scheme:/name?optional`."""
+
     scheme: str
     name: str
     optional: bool
@@ -53,8 +55,11 @@ class _Reference:
         return f"{self.scheme}:/{self.name}" if self.name else f"{self.scheme}:"
 
 
-def parse_reference(text: Any, schemes: Iterable[str]) -> _Reference:
-    """A reference in its parts. raises: BindingError ("bad-uri", "unknown-scheme")
+def parse_reference(text: Any, schemes: Iterable[str] | None) -> _Reference:
+    """The parts of a reference.
+
+    schemes: those with a provider, beside confdir and module; None allows any scheme
+    raises:  BindingError ("bad-uri", "unknown-scheme")
 
     >>> parse_reference("module:/::apache::default?optional", [])
     _Reference(scheme='module', name='apache::default', optional=True)
@@ -62,8 +67,8 @@ def parse_reference(text: Any, schemes: Iterable[str]) -> _Reference:
     scheme, colon, rest = text.partition(":") if isinstance(text, str) else ("", "", "")
     if not colon or not _SCHEME.fullmatch(scheme):
         raise BindingError(BAD_URI, f"{text!r} is no reference", hint="write module:/name::default")
-    known = ("confdir", "module", *schemes)
-    if scheme not in known:
+    known = ("confdir", "module", *(schemes or ()))
+    if schemes is not None and scheme not in known:
         hint = meant(scheme, known) or f"known are {', '.join(known)}"
         raise BindingError(UNKNOWN_SCHEME, f"{text!r}: the scheme {scheme} has no provider", hint=hint)
     path, mark, query = rest.partition("?")
@@ -83,7 +88,7 @@ def parse_reference(text: Any, schemes: Iterable[str]) -> _Reference:
 
 @taking(config=Listed)
 def layer_references(config: Iterable[Mapping[str, Any]], inventory: Inventory) -> list[tuple[str, list[str]]]:
-    """The references of each layer, sorted: what its includes give minus what its excludes give.
+    """(layer, sorted references) for each layer: its included references minus the excluded ones.
 
     config: layers as data: {"name", "include"?, "exclude"?}, a reference or a list of them
     raises: BindingError ("bad-uri", "unknown-scheme", "bad-layer")
@@ -104,6 +109,7 @@ def layer_references(config: Iterable[Mapping[str, Any]], inventory: Inventory) 
 
 
 def _expanded(given: Any, inventory: Inventory, keeps: bool) -> Iterator[str]:
+    """The named references, wildcards expanded. keeps: whether missing optional ones are left out"""
     for text in given if isinstance(given, (list, tuple)) else () if given is None else (given,):
         reference = parse_reference(text, inventory.schemes)
         if reference.scheme not in ("confdir", "module"):
@@ -117,7 +123,7 @@ def _expanded(given: Any, inventory: Inventory, keeps: bool) -> Iterator[str]:
 
 
 def _matching(wanted: list[str]) -> Callable[[str], object]:
-    """Whether a name is one that segments mean: `*` is any one, `**` any row of them.
+    """A function that tests whether a name matches segments: `*` is one segment, `**` one or more.
 
     Each row takes as few as it can, and that is final.
     """

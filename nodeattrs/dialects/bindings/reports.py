@@ -1,58 +1,32 @@
-"""Reports about bindings: what is wrong, what a key is worth and why, what there is, who needs whom.
+"""Reports of the commands: the value of a key, why it has that value, all keys, and which key needs which.
 
-`injector` and `checking` find all of it; here it becomes data and lines.
+The injector answers; here the answer becomes data and lines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.trace import Trace, shown
-from nodeattrs.core.tree import ABSENT, Path, copied, spell
-from nodeattrs.dialects.bindings.combinations import wrongs_of
-from nodeattrs.dialects.bindings.composition import FAULTY
-from nodeattrs.dialects.bindings.edges import Graph
-from nodeattrs.dialects.bindings.explain import Explanation
+from nodeattrs.core.tree import ABSENT, Path, spell
+from nodeattrs.dialects.bindings.explain import Explanation, Graph
 from nodeattrs.dialects.bindings.injector import Injector
 from nodeattrs.dialects.bindings.model.producers import Constant
-from nodeattrs.dialects.bindings.model.values import texts_of
 from nodeattrs.dialects.bindings.resolution import Declaration
-from nodeattrs.errors import BadKey, BadValue, NoSuchAttribute
-from nodeattrs.kinds import LAYER_IS_UNKNOWN
+from nodeattrs.dialects.bindings.tracing import data_of
+from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.reports.explain import Explanation as Explained
 from nodeattrs.reports.explain import because, way_to
-from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 
 
-def findings_of(asked: Iterable[tuple[str, Injector]]) -> Iterator[Finding]:
-    """What is wrong or doubtful about some injectors, each with whom it is for; what many have for the first."""
-    first: dict[Finding, str] = {}
-    for who, injector in asked:
-        for one in wrongs_of(injector, who):
-            first.setdefault(finding_of(one.error, "warning" if one.is_warning else "error"), who)
-        for place in injector.resolution.unknown:
-            if place.value.reason not in FAULTY:  # which is an error already
-                at = place.origin
-                note = Finding(
-                    LAYER_IS_UNKNOWN.entry.code,
-                    "note",
-                    f"{place.value.name} was not read: {place.value.reason}",
-                    at.file,
-                    at.line,
-                )
-                first.setdefault(note, who)
-    for found, who in first.items():
-        yield replace(found, details=(*found.details, f"for {who}")) if who else found
-
-
 def explained_binding(explanation: Explanation, path: Path = (), with_causes: bool = False) -> ExplainedBinding:
-    """The report about a key, or about a path of its value.
+    """The report about the value of a key, or about a path of the value.
 
     with_causes: also the lines because of which those who set it are in effect
-    raises: NoSuchAttribute, for a path that nobody sets
+    raises: NoSuchAttribute, for a path that is not set
     """
     trace = explanation.trace(path)
     if path and not (trace.found or trace.claims):
@@ -62,11 +36,7 @@ def explained_binding(explanation: Explanation, path: Path = (), with_causes: bo
     return ExplainedBinding(explanation, path, with_causes)
 
 
-def _plain(value: Any) -> Any:
-    try:
-        return copied(texts_of(value))
-    except (BadKey, BadValue):
-        return str(value)
+_TIES = "tie below the winner: without it they would be a conflict"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +48,18 @@ class InjectedValue:
 
     def to_dict(self) -> dict[str, Any]:
         """The key and its value as plain data."""
-        return {"version": 1, "key": self.key, "value": _plain(self.value)}
+        return {"version": 1, "key": self.key, "value": data_of(self.value)}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """A text as it is, anything else as JSON."""
-        value = _plain(self.value)
+        value = data_of(self.value)
         text = value if isinstance(value, str) else shown(value, 100_000)
         yield from map(printable, text.splitlines() or [""])
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedBinding:
-    """Why a key has its value, or what stands at a path of it."""
+    """Why a key has its value, or why the value has an entry at a path."""
 
     explanation: Explanation
     path: Path = ()
@@ -103,11 +73,11 @@ class ExplainedBinding:
 
     @property
     def trace(self) -> Trace:
-        """That of the path."""
+        """The trace of the path."""
         return self.explanation.trace(self.path)
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The table of the trace; then, about the key as a whole, who ties, who says what, and what is looked up."""
+        """The table of the trace; for the whole value also ties, named fragments and look-ups."""
         found, problem = self.trace, self.explanation.problem
         table = Explained(found).lines(screen)
         if problem is not None:
@@ -121,26 +91,23 @@ class ExplainedBinding:
             yield from because(causes, screen)
 
     def _beside(self, screen: Screen) -> Iterator[str]:
-        asides = (
-            (
-                "tie below the winner: without it they would be a conflict"
-                if self.explanation.problem is None
-                else "neither stands above the other",
-                self._ties(),
-            ),
-            ("set by", self._set_by()),
-            ("looks up", self._looked()),
-        )
-        for title, rows in asides:
+        """The lines below the table: ties, named fragments, and look-ups."""
+        explained = self.explanation
+        is_known = explained.problem is None
+        groups = {tuple(sorted((rank, *others))) for rank, others in explained.ties.items()}
+        asides: Mapping[str, Iterable[str]] = {
+            _TIES if is_known else "neither stands above the other": [
+                " and ".join(map(str, ranks)) for ranks in sorted(groups)
+            ],
+            "set by": self._set_by(),
+            "looks up": [f"{'  ' * (one.depth - 1)}{one.asked}: {one.by}" for one in explained.looked],
+        }
+        for title, rows in asides.items():
             lines = [line for row in rows for line in screen.wrapped(printable(row), "        ", "    ")]
             if lines:
                 yield ""
                 yield f"  {title}"
                 yield from lines
-
-    def _ties(self) -> Iterator[str]:
-        groups = {tuple(sorted((rank, *others))) for rank, others in self.explanation.ties.items()}
-        return (" and ".join(map(str, ranks)) for ranks in sorted(groups))
 
     def _set_by(self) -> Iterator[str]:
         """Name by name; the elements of a list are in the table."""
@@ -149,26 +116,24 @@ class ExplainedBinding:
                 counts = "" if one.counts else "  (does not count)"
                 yield f"{one.step} = {shown(one.value, 40)}  {one.place}{counts}"
 
-    def _looked(self) -> Iterator[str]:
-        return (f"{'  ' * (one.depth - 1)}{one.asked}: {one.by}" for one in self.explanation.looked)
-
 
 def _gives(one: Declaration) -> str:
-    """What a declaration gives, as an explanation shows it."""
+    """The value of a constant as text, or the words of any other declaration."""
     producer = one.root.producer
     if one.abstract or one.is_multibind or not isinstance(producer, Constant):
         return one.describe()
-    return shown(_plain(producer.value), 200)
+    return shown(data_of(producer.value), 200)
 
 
 @dataclass(frozen=True, slots=True)
 class ListedBindings:
-    """Every key that is bound, with what it gives and where that stands."""
+    """Every key that is bound, with its value or producer and its line."""
 
     injector: Injector
     prefix: str = ""
 
     def _rows(self) -> Iterator[dict[str, Any]]:
+        """One row of data for each key that begins with the prefix, in order."""
         resolution = self.injector.resolution
         for key in sorted(resolution.winners):
             if not key[1].startswith(self.prefix):
@@ -209,7 +174,7 @@ class ListedBindings:
 
 @dataclass(frozen=True, slots=True)
 class BindingGraph:
-    """Who needs whom. The text is DOT, for Graphviz."""
+    """The graph of keys. The text is DOT, for Graphviz."""
 
     graph: Graph
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from math import inf
 from typing import Any, NamedTuple
@@ -81,7 +81,7 @@ Position = tuple[int, int]
 @taking(name=str, sets=Listed)
 @dataclass(frozen=True)
 class Layer:
-    """A named list of binding sets. The name is for people only, and so is where a site lists it."""
+    """A named list of binding sets. The name is for messages only; origin: the line of a site that lists the layer."""
 
     name: str
     sets: tuple[BindingSet, ...] = ()
@@ -89,9 +89,9 @@ class Layer:
 
     @classmethod
     def unknown(cls, name: str, origin: Origin, reason: str) -> Layer:
-        """A layer that is there and cannot be read, or must not be asked.
+        """A layer that exists and cannot be read, or must not be asked.
 
-        It binds nothing; where it might decide a value, the explanation of that value says so.
+        It binds nothing. The explanation of a value names the layer where the layer might decide the value.
         reason: why, in words: "needs a server"
         """
         return cls(name, (BindingSet.unknown(name, origin, reason),))
@@ -99,18 +99,23 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where declarations stand: a layer, a set in it, and because of which lines they are in effect there.
+    """The place of declarations: a layer, a set of the layer, and the conditions around them.
 
-    number: the rank of the layer; the highest layer has the greatest
+    number: the rank of the layer; the highest layer has the greatest number
+    causes: the lines because of which the place is in effect: conditions, and lists of layers and categories
+    mask:   the categories that make a declaration apply, as bits
+    rank:   the rank of those categories; the greatest wins
     """
 
     number: int
     layer: str
     set: str
     causes: tuple[Cause, ...] = ()
+    mask: int = 0
+    rank: int = 0
 
     def when(self, item: When, listed_at: Mapping[str, Origin]) -> Place:
-        """The same for what stands inside of a condition. listed_at: where its categories are listed"""
+        """The place inside of a condition, with its line as a cause. listed_at: category -> the line that lists it"""
         words = " or ".join(" and ".join(" ".join(map(str, one)) for one in all_of) for all_of in item.alternatives)
         names = dict.fromkeys(str(name) for all_of in item.alternatives for name, *_ in all_of if name in listed_at)
         listed = (Cause(f"category {name} is listed", listed_at[name]) for name in names)
@@ -118,7 +123,7 @@ class Place:
 
 
 class OpenBlock(NamedTuple):
-    """The items below a condition on a category without a value: they count where the category has that value.
+    """A block below a condition on a category without a value: the block counts where the category has that value.
 
     names: the categories without a value
     place: the layer and set
@@ -130,7 +135,7 @@ class OpenBlock(NamedTuple):
 
     @property
     def keys(self) -> set[str] | None:
-        """The names that it may bind; None where it may bind any."""
+        """The names that the block may bind; None where it may bind any name."""
         inside = [*BindingSet("", self.item.items).every()]
         names = {one.name for one in inside if isinstance(one, Bind)}
         binds_names = all(isinstance(one, (Bind, When, Inclusion, Dependency)) for one in inside)
@@ -139,9 +144,9 @@ class OpenBlock(NamedTuple):
 
 
 class UnknownSet(NamedTuple):
-    """A set whose content is unknown, and where it stands.
+    """A set that cannot be read, and its place.
 
-    position: the best that anything in it could have
+    position: the best position that a declaration in the set could have
     """
 
     value: Unknown
@@ -153,8 +158,8 @@ class UnknownSet(NamedTuple):
         return self.place.number, inf
 
 
-class Why(Enum):
-    """Why a declaration does not decide its key. The value is the reason in words."""
+class Reason(Enum):
+    """The reason why a declaration does not decide its key; the value is the reason in words."""
 
     LAYER = "a higher layer hides what lies below"
     CATEGORY = "the higher category wins"
@@ -162,30 +167,23 @@ class Why(Enum):
     FILLED = "a concrete binding fills an abstract one beside it"
 
 
-class At(NamedTuple):
-    """Where something applies: its place, and the categories that make it apply, as a rank and as a set."""
-
-    place: Place
-    rank: int
-    mask: int
-
-
 class Declaration:
-    """One thing that applies: a key, or a fragment, at a position.
+    """One declaration in effect: a key, or a fragment, at a position.
 
-    source: for an alias: the declaration whose producer it has; its product is shared
-    lower:  for an alias: what lay below its source, for an optional source that gives nothing
+    source: for an alias, the declaration whose producer and product it shares; else None
+    lower:  for an alias, the declarations below its source, in case an optional source gives nothing
+    demands: the types that abstract declarations of the same variable demand
     """
 
     __slots__ = (
-        "abstract", "at", "demands", "final", "item", "key", "lower", "optional", "override", "position", "producer",
+        "abstract", "demands", "final", "item", "key", "lower", "optional", "override", "place", "position", "producer",
         "source", "type",
     )  # fmt: skip
 
-    def __init__(self, item: Item, at: At, key: Key | None, of: Type, producer: Producing | None = None) -> None:
+    def __init__(self, item: Item, place: Place, key: Key | None, of: Type, producer: Producing | None = None) -> None:
         self.item = item
-        self.at = at
-        self.position: Position = (at.place.number, at.rank)
+        self.place = place
+        self.position: Position = (place.number, place.rank)
         self.key = key
         self.type = of
         self.producer = producer
@@ -198,40 +196,35 @@ class Declaration:
         self.demands: tuple[Type, ...] = ()
 
     @property
-    def place(self) -> Place:
-        """Its layer and its set."""
-        return self.at.place
-
-    @property
     def name(self) -> str:
-        """The name that its item has; "" for none."""
+        """The name of the item; "" for none."""
         return (self.item.name or "") if isinstance(self.item, Bind) else ""
 
     @property
     def id(self) -> str | None:
-        """The id that a multibind collects; None for all others."""
+        """The id of a multibind; None for any other declaration."""
         return self.item.id if isinstance(self.item, Multibind) else None
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """The options of its item."""
+        """The options of the item; {} for an item without options."""
         return self.item.options if isinstance(self.item, Bind) else {}
 
     @property
     def origin(self) -> Origin:
-        """Where it stands."""
+        """The line of the item."""
         return self.item.origin
 
     @property
     def words(self) -> str:
-        """What messages call it: its key, or the id that it is a fragment of."""
+        """The name of the declaration in messages: its key, or "a fragment of 'ID'"."""
         if self.key is not None:
             return spelled_key(self.key)
         return f"a fragment of {self.item.into!r}" if isinstance(self.item, Bind) else "an item without a key"
 
     @property
-    def short(self) -> str:
-        """The same in one word: its name, or the class that it binds."""
+    def label(self) -> str:
+        """The name of the declaration in one word: the name of its key, or its class."""
         if self.key is None:
             return self.words
         kind, name = self.key
@@ -239,7 +232,7 @@ class Declaration:
 
     @property
     def root(self) -> Declaration:
-        """The declaration whose producer this one has: itself, unless it is an alias."""
+        """The declaration that has the producer: this one, or the source behind an alias."""
         one = self
         while one.source is not None:
             one = one.source
@@ -247,12 +240,12 @@ class Declaration:
 
     @property
     def is_multibind(self) -> bool:
-        """Whether its value is collected."""
+        """Whether the value is collected from fragments."""
         return isinstance(self.root.item, Multibind)
 
     @property
     def scope(self) -> str:
-        """How long its product is kept: "" for ever, "none" not at all, else while the scope of that name is open."""
+        """How long the product is kept: "" for ever, "none" not at all, else while the scope of that name is open."""
         named = self.options.get("scope")
         if named is not None:
             return "" if named == "singleton" else str(named)
@@ -260,11 +253,11 @@ class Declaration:
         return "" if keeps else "none"
 
     def flags(self) -> str:
-        """Its flags in words, with a blank behind each."""
+        """The flags abstract, override and final in words, each followed by a blank; "" for none."""
         return "".join(f"{flag} " for flag in ("abstract", "override", "final") if getattr(self, flag))
 
     def describe(self) -> str:
-        """What it gives, in words."""
+        """The producer, the multibind or the flags in words, for messages."""
         root = self.root
         if self.abstract:
             return self.flags().strip()
@@ -273,8 +266,8 @@ class Declaration:
         return root.producer.describe() if root.producer else "(no producer)"
 
 
-def standing(several: list[Declaration]) -> list[Declaration]:
-    """Those of the best position: the concrete ones, or all where there is none. several: the best first"""
+def best_ones(several: list[Declaration]) -> list[Declaration]:
+    """The concrete declarations of the best position, else its abstract ones. several: the best first"""
     best = several[0].position
     top = [one for one in several if one.position == best]
     return [one for one in top if not one.abstract] or top
@@ -282,13 +275,13 @@ def standing(several: list[Declaration]) -> list[Declaration]:
 
 @dataclass
 class Resolution:
-    """What a composition comes to for a state.
+    """The result of `resolve`: the declarations in effect for a state, and the one that counts for each key.
 
     winners:      key -> the declaration that decides it
     declared:     key -> all that apply, the best position first
     fragments:    id -> the fragments, highest layer first, then as declared
     inclusions:   included and excluded classes
-    dependencies: those that apply, with their places
+    dependencies: those that apply
     unknown:      the sets that cannot be read, highest layer first
     open:         the blocks that would count if a category had a value
     """
@@ -298,14 +291,14 @@ class Resolution:
     declared: dict[Key, list[Declaration]] = field(default_factory=dict)
     fragments: dict[str, list[Declaration]] = field(default_factory=dict)
     inclusions: list[tuple[Inclusion, Declaration]] = field(default_factory=list)
-    dependencies: list[tuple[Dependency, Place]] = field(default_factory=list)
+    dependencies: list[Dependency] = field(default_factory=list)
     faults: list[BindingError] = field(default_factory=list)
     warnings: list[BindingError] = field(default_factory=list)
     unknown: list[UnknownSet] = field(default_factory=list)
     open: list[OpenBlock] = field(default_factory=list)
 
     def may_count(self) -> Iterator[Unread]:
-        """The open blocks as unread places. What a higher layer binds in any case, a block does not change."""
+        """The open blocks as unread places; a block that a higher layer overrides in any case is left out."""
         for one in self.open:
             keys = one.keys
             paths: tuple[tuple[str, ...], ...] = ()
@@ -326,14 +319,14 @@ class Resolution:
     def pairs(self) -> dict[tuple[str, str, str], Origin]:
         """(left, arrow, right) of every dependency that applies, each once, and where the highest layer says so."""
         found: dict[tuple[str, str, str], Origin] = {}
-        for item, _ in self.dependencies:
+        for item in self.dependencies:
             for pair in item.pairs():
                 found.setdefault(pair, item.origin)
         return found
 
     def when(self, one: Declaration) -> str:
         """The categories that made a declaration apply, in words."""
-        return self.state.title(one.at.mask)
+        return self.state.title(one.place.mask)
 
 
 _MANY = 50_000
@@ -341,23 +334,23 @@ _MANY = 50_000
 
 
 def resolve(layers: Iterable[Layer], state: State, objects: Objects) -> Resolution:
-    """Decide which declaration counts for each key.
+    """Decide which declaration counts for each key; errors are collected in the result.
 
     layers: highest first
     cost:   linear in the number of bindings
     source: docs/bindings.md, "Who wins"
     """
-    applied = Applied(state)
-    applied.take(list(layers))
-    declare_parameters(applied, objects)
-    bind_again(applied)
-    choose(applied)
-    check_ids(applied)
-    return applied.resolution
+    table = DeclarationTable(state)
+    table.take(list(layers))
+    declare_parameters(table, objects)
+    declare_rebindings(table)
+    choose(table)
+    check_ids(table)
+    return table.resolution
 
 
-class Applied:
-    """What applies of some layers for a state, while it is being resolved.
+class DeclarationTable:
+    """The declarations of some layers for a state, while `resolve` runs.
 
     declared:   key -> its declarations, as they come
     rebindings: keys to be bound again, each with the position it is set at
@@ -375,7 +368,7 @@ class Applied:
         self._looked_at = 0
 
     def take(self, layers: list[Layer]) -> None:
-        """Take in all that applies. layers: highest first"""
+        """Take in the items in effect. layers: the highest first"""
         for index, layer in enumerate(layers):
             listed = () if layer.origin is None else (Cause(f"layer {layer.name} is listed", layer.origin),)
             for one in layer.sets:
@@ -384,12 +377,12 @@ class Applied:
                     self.resolution.unknown.append(UnknownSet(Unknown(one.name, one.unread), one.origin, place))
                 self._block(one.items, place, (0,))
 
-    def declare(self, item: Item, at: At, name: str, of: Type, producer: Producing | None) -> None:
+    def declare(self, item: Item, place: Place, name: str, of: Type, producer: Producing | None) -> None:
         """Declare a name among the data, with the flags of its item."""
-        self.declared["Data", name].append(Declaration(item, at, ("Data", name), of, producer))
+        self.declared["Data", name].append(Declaration(item, place, ("Data", name), of, producer))
 
     def fault(self, kind: Kind, message: str, about: Iterable[Declaration], hint: str | None = None) -> None:
-        """Note something that is wrong, with all whom it is about."""
+        """Note an error with the declarations that the error is about, the strongest first."""
         listed = list(about)
         details = [self.resolution.described(one) for one in listed]
         origins = [one.origin for one in listed]
@@ -398,7 +391,7 @@ class Applied:
         self.resolution.faults.append(error)
 
     def near_misses(self, key: Key) -> str | None:
-        """A hint with the names of the same kind that look like this one."""
+        """A hint with similar names of the same kind; None for none, and after many keys."""
         kind, name = key
         self._looked_at += len(self.declared)
         if not name or self._looked_at > _MANY:
@@ -409,10 +402,10 @@ class Applied:
     # --- items -----------------------------------------------------------------------------
 
     def _block(self, items: Iterable[Item], place: Place, masks: tuple[int, ...]) -> None:
-        """Take in the items of a block. masks: the conjunctions that hold around it"""
+        """Take in the items of a block. masks: the conjunctions that hold around the block"""
         ranked = self.state.ranked
         mask = max(masks, key=ranked)
-        at = At(place, ranked(mask), mask)
+        at = replace(place, mask=mask, rank=ranked(mask))
         for item in items:
             if type(item) is When:
                 self._when(item, place, masks)
@@ -433,14 +426,12 @@ class Applied:
 
     def _without_value(self, item: When) -> tuple[str, ...]:
         """The categories without a value that keep a condition from holding; a node may have no name."""
-        lists = ([name for name, _ in one if name in self._unset] for one in item.alternatives)
+        unset = {name for name, value in self.state.categories if value is None and name != "node"}
+        lists = ([name for name, _ in one if name in unset] for one in item.alternatives)
         return tuple(next(filter(None, lists), ()))
 
-    @property
-    def _unset(self) -> set[str]:
-        return {name for name in self.state.names() if self.state.value(name) is None and name != "node"}
-
-    def _bind(self, item: Bind, at: At) -> None:
+    def _bind(self, item: Bind, at: Place) -> None:
+        """Declare a binding, or add a fragment or the id of a multibind."""
         is_fragment = item.into is not None and type(item) is not Multibind
         of = item.type or (ANY if is_fragment else DATA)  # what a fragment may be its multibind says
         key = None if is_fragment else (of.kind, item.name or "")
@@ -457,7 +448,7 @@ class Applied:
         if item.into is not None:
             self.resolution.fragments.setdefault(item.into, []).append(one)
 
-    def _other(self, item: Item, at: At) -> None:
+    def _other(self, item: Item, at: Place) -> None:
         match item:
             case Inclusion():
                 self.resolution.inclusions.append((item, Declaration(item, at, None, DATA)))
@@ -471,9 +462,10 @@ class Applied:
             case Rebinding():
                 self.rebindings.append((item, Declaration(item, at, ("Data", ""), DATA)))
             case Dependency():
-                self.resolution.dependencies.append((item, at.place))
+                self.resolution.dependencies.append(item)
 
-    def _parameters(self, item: Parameters, at: At) -> None:
+    def _parameters(self, item: Parameters, at: Place) -> None:
+        """Declare the parameters of a hash one by one; another source waits for `declare_parameters`."""
         given = hash_of(item)
         if given is None:
             self.sources.append((item, Declaration(item, at, ("Data", ""), ANY)))
@@ -484,37 +476,39 @@ class Applied:
 
 
 def _entry_of(item: Parameters, name: Any, value: Any) -> Constant:
-    """One parameter, which knows where it stands in the hash."""
+    """The producer of one parameter of a hash, with the place of the entry."""
     places = item.to.places if isinstance(item.to, Constant) else None
     return Constant(value, places=None if places is None else LocatorBelow(places, (name,)))
 
 
-def bind_again(applied: Applied) -> None:
-    """Bind again what was asked to be, from the lowest position up, in the order of names at one position."""
-    for item, at in sorted(applied.rebindings, key=lambda pair: (pair[1].position, *map(str, _sides(pair[0])))):
-        below = [one for one in applied.declared.get(item.key.key, ()) if one.position < at.position]
+def declare_rebindings(table: DeclarationTable) -> None:
+    """Declare all aliases, renamed and rebound keys, from the lowest position up."""
+    for item, at in sorted(table.rebindings, key=_rebinding_order):
+        below = [one for one in table.declared.get(item.key.key, ()) if one.position < at.position]
         if not below:
-            hint = applied.near_misses(item.key.key)
-            applied.fault(REBIND_MISSING, f"{item.verb} of {item.key}: nothing below binds it", [at], hint=hint)
+            hint = table.near_misses(item.key.key)
+            table.fault(REBIND_MISSING, f"{item.verb} of {item.key}: nothing below binds it", [at], hint=hint)
             continue
         below.sort(key=lambda one: one.position, reverse=True)
-        tied = standing(below)
+        tied = best_ones(below)
         if len(tied) > 1:
-            applied.fault(CONFLICT, f"{item.verb} of {item.key}: what lies below is not decided", [at, *tied])
+            table.fault(CONFLICT, f"{item.verb} of {item.key}: what lies below is not decided", [at, *tied])
             continue
-        one = _bound_again(item, at, tied[0], below)
-        applied.declared[item.target.key].append(one)
+        one = _rebound(item, at, tied[0], below)
+        table.declared[item.target.key].append(one)
         if item.verb == "renamed":
-            _take_away(applied, item, below)
+            table.declared[item.key.key] = [one for one in table.declared[item.key.key] if one not in below]
 
 
-def _sides(item: Rebinding) -> tuple[Any, Any, str]:
-    return item.key, item.target, item.verb
+def _rebinding_order(rebinding: tuple[Rebinding, Declaration]) -> tuple[Position, str, str, str]:
+    item, at = rebinding
+    return at.position, str(item.key), str(item.target), item.verb
 
 
-def _bound_again(item: Rebinding, at: Declaration, source: Declaration, below: list[Declaration]) -> Declaration:
+def _rebound(item: Rebinding, at: Declaration, source: Declaration, below: list[Declaration]) -> Declaration:
+    """The declaration of a rebinding, which shares the producer of its source; an abstract one has no source."""
     target = item.target
-    one = Declaration(item, at.at, target.key, target.type or source.type)
+    one = Declaration(item, at.place, target.key, target.type or source.type)
     one.abstract = item.abstract or source.abstract
     one.final = item.final  # override says nothing new: what is bound again exists
     one.optional = source.optional
@@ -524,34 +518,29 @@ def _bound_again(item: Rebinding, at: Declaration, source: Declaration, below: l
     return one
 
 
-def _take_away(applied: Applied, item: Rebinding, moved: list[Declaration]) -> None:
-    gone = {id(one) for one in moved}
-    applied.declared[item.key.key] = [one for one in applied.declared[item.key.key] if id(one) not in gone]
-
-
-def choose(applied: Applied) -> None:
-    """Pick the winner of each key, and find what is wrong with it."""
-    resolution = applied.resolution
-    for key, several in applied.declared.items():
+def choose(table: DeclarationTable) -> None:
+    """Choose the declaration that counts for each key; note conflicts and unmet demands."""
+    resolution = table.resolution
+    for key, several in table.declared.items():
         if not several:
             continue
         resolution.declared[key] = several
-        winner = several[0] if len(several) == 1 else _best(applied, key, several)
+        winner = several[0] if len(several) == 1 else _best(table, key, several)
         if winner is None:
             continue
-        if (winner.abstract or winner.override) and not _may_set(applied, key, winner, several):
+        if (winner.abstract or winner.override) and not _may_set(table, key, winner, several):
             continue
         resolution.winners[key] = winner
 
 
-def _best(applied: Applied, key: Key, several: list[Declaration]) -> Declaration | None:
-    """The one of the best position; None where several are in conflict there."""
+def _best(table: DeclarationTable, key: Key, several: list[Declaration]) -> Declaration | None:
+    """The declaration of the best position; None for a conflict, which is noted."""
     several.sort(key=lambda one: one.position, reverse=True)
-    _check_finals(applied, key, several)
-    best = standing(several)
+    _check_finals(table, key, several)
+    best = best_ones(several)
     if len(best) > 1:
         what = "demanded" if best[0].abstract else "bound"
-        applied.fault(
+        table.fault(
             CONFLICT, f"{spelled_key(key)} is {what} {len(best)} times at one precedence", best,
             hint="bind it once more in a higher layer, or in a category of its own",
         )  # fmt: skip
@@ -562,33 +551,35 @@ def _best(applied: Applied, key: Key, several: list[Declaration]) -> Declaration
     return winner
 
 
-def why_above(upper: Declaration, lower: Declaration) -> Why:
-    """Why a better position is better.
+def reason_above(upper: Declaration, lower: Declaration) -> Reason:
+    """The reason why a better position wins.
 
     More categories win only where they begin as the fewer do: what is more ranks below all of those.
     """
     if upper.position[0] != lower.position[0]:
-        return Why.LAYER
+        return Reason.LAYER
     above, below = upper.position[1], lower.position[1]
     lowest = below & -below
-    return Why.CATEGORIES if below and above - below < lowest and above & below == below else Why.CATEGORY
+    return Reason.CATEGORIES if below and above - below < lowest and above & below == below else Reason.CATEGORY
 
 
-def _check_finals(applied: Applied, key: Key, several: list[Declaration]) -> None:
+def _check_finals(table: DeclarationTable, key: Key, several: list[Declaration]) -> None:
+    """Note a final declaration that a higher layer binds again."""
     top = several[0]
     for one in several:
         if one.final and top.position[0] > one.position[0]:
-            applied.fault(FINAL_OVERRIDDEN, f"{spelled_key(key)} is final, and bound again above", [top, one])
+            table.fault(FINAL_OVERRIDDEN, f"{spelled_key(key)} is final, and bound again above", [top, one])
             return
 
 
-def _may_set(applied: Applied, key: Key, winner: Declaration, several: list[Declaration]) -> bool:
+def _may_set(table: DeclarationTable, key: Key, winner: Declaration, several: list[Declaration]) -> bool:
+    """Whether a winner may decide its key; note an unmet demand of an abstract or overriding one."""
     if winner.abstract:
-        hint = applied.near_misses(key) or _unread(applied) or f"{_line_for(key)} in a higher layer or category"
-        applied.fault(ABSTRACT_NOT_OVERRIDDEN, f"{spelled_key(key)} must be bound", several, hint=hint)
+        hint = table.near_misses(key) or _unread(table) or f"{_line_for(key)} in a higher layer or category"
+        table.fault(ABSTRACT_NOT_OVERRIDDEN, f"{spelled_key(key)} must be bound", several, hint=hint)
     elif winner.override and several[-1].position == winner.position and not any(one.abstract for one in several):
         message = f"{spelled_key(key)} overrides nothing"
-        applied.fault(OVERRIDE_WITHOUT_BASE, message, [winner], hint=applied.near_misses(key) or _unread(applied))
+        table.fault(OVERRIDE_WITHOUT_BASE, message, [winner], hint=table.near_misses(key) or _unread(table))
     return not winner.abstract
 
 
@@ -600,31 +591,31 @@ _OWN_NAMES = (
 
 
 def _line_for(key: Key) -> str:
-    """The line that binds a key; of a name that is the library's own the item that stands for it."""
+    """The source line that would bind a key; for a name of the library the item that binds it."""
     for pattern, line in _OWN_NAMES:
         if found := pattern.fullmatch(key[1]):
             return line.format(*filter(None, found.groups()))
     return f"bind {spelled_key(key)}"
 
 
-def _unread(applied: Applied) -> str | None:
-    """The hint that it may be bound where nobody can look."""
-    names = ", ".join(one.value.name for one in applied.resolution.unknown)
+def _unread(table: DeclarationTable) -> str | None:
+    """The hint that an unread set may bind the key; None where all sets were read."""
+    names = ", ".join(one.value.name for one in table.resolution.unknown)
     return f"it may be bound in what cannot be read: {names}" if names else None
 
 
-def check_ids(applied: Applied) -> None:
-    """Warn of ids that nobody has, and of ids that several keys share."""
-    warnings = applied.resolution.warnings
-    for name, fragments in applied.resolution.fragments.items():
-        if name not in applied.ids and name not in OWN_IDS:
-            close = near(name, applied.ids)
+def check_ids(table: DeclarationTable) -> None:
+    """Warn of fragments for unknown ids, and of ids that several keys share."""
+    warnings = table.resolution.warnings
+    for name, fragments in table.resolution.fragments.items():
+        if name not in table.ids and name not in OWN_IDS:
+            close = near(name, table.ids)
             hint = f"; did you mean {', '.join(close)}?" if close else ""
             message = f"no multibind has the id {name!r}: the fragment is not used{hint}"
             warnings.extend(BindingError(UNKNOWN_ID, message, origins=[one.origin]) for one in fragments)
-    effective = {id(one.root) for one in applied.resolution.winners.values()}
-    for name, several in applied.ids.items():
-        keys = {one.key for one in several if id(one) in effective and one.key is not None}
+    effective = {one.root for one in table.resolution.winners.values()}
+    for name, several in table.ids.items():
+        keys = {one.key for one in several if one in effective and one.key is not None}
         if len(keys) > 1:
             listed = " and ".join(sorted(map(spelled_key, keys)))
             message = f"the id {name!r} is shared by {listed}: both get its fragments"
@@ -635,25 +626,26 @@ _Bound = tuple[Parameters, Declaration]
 """Parameters with a source, and the position they are bound at."""
 
 
-def declare_parameters(applied: Applied, objects: Objects) -> None:
+def declare_parameters(table: DeclarationTable, objects: Objects) -> None:
     """Declare each parameter that a source gives; two sources of one type at the best position are a fault."""
-    for (target, source), several in _by_source(applied).items():
+    for (target, source), several in _by_source(table).items():
         top = max(at.position for _, at in several)
         tied = [at for _, at in several if at.position == top]
         if len(tied) > 1 and isinstance(_source_type(several[0][0].to), Type):
-            applied.fault(TYPE_ALREADY_BOUND, f"{source} already gives the parameters of {target}", tied)
+            table.fault(TYPE_ALREADY_BOUND, f"{source} already gives the parameters of {target}", tied)
             continue
         for item, at in several:
-            _from_source(applied, item, at, objects)
+            _from_source(table, item, at, objects)
 
 
-def _by_source(applied: Applied) -> dict[tuple[str, str], list[_Bound]]:
+def _by_source(table: DeclarationTable) -> dict[tuple[str, str], list[_Bound]]:
+    """Parameters with a source by (target, source); those with a fault are left out."""
     found: dict[tuple[str, str], list[_Bound]] = {}
-    for item, at in applied.sources:
+    for item, at in table.sources:
         if item.to is None or item.abstract or not is_parameter_map(item.options.get("map", {})):
             continue  # a fault that was reported
         if isinstance(item.to, Constant):
-            applied.fault(
+            table.fault(
                 TYPE_MISMATCH, f"the parameters of {item.target} are bound to {item.to.describe()}", [at],
                 hint="give a hash, an instance, a query or a producer",
             )  # fmt: skip
@@ -662,25 +654,28 @@ def _by_source(applied: Applied) -> dict[tuple[str, str], list[_Bound]]:
     return found
 
 
-def _from_source(applied: Applied, item: Parameters, at: Declaration, objects: Objects) -> None:
+def _from_source(table: DeclarationTable, item: Parameters, at: Declaration, objects: Objects) -> None:
+    """Declare each parameter that a source gives; none in common is noted as an error."""
     assert item.to is not None
-    names = _names(applied, item, at, objects)
+    names = _names(table, item, at, objects)
     if not names:
-        applied.fault(
+        table.fault(
             MAP_REQUIRED, f"{item.to.describe()} and {item.target} have no parameter name in common", [at],
             hint=f"say which fills which: {{ map => {{ name_in_{item.target.name.lower()} => name }} }}",
         )  # fmt: skip
     for left, right in names.items():
         producer = Attribute(item.to, right, item.options.get("select_result"), item.optional)
-        applied.declare(item, at.at, parameter_key(item.target, left), ANY, producer)
+        table.declare(item, at.place, parameter_key(item.target, left), ANY, producer)
 
 
-def _names(applied: Applied, item: Parameters, at: Declaration, objects: Objects) -> dict[str, str]:
-    """Which parameter of the target is filled by which one of the source."""
+def _names(table: DeclarationTable, item: Parameters, at: Declaration, objects: Objects) -> dict[str, str]:
+    """Parameter of the target -> parameter of the source that fills it; {} where no names match."""
     own = item.options.get("map")
     source = _source_type(item.to)
     left = item.target if item.target.name == "Class" else Type(item.target.name)
-    mapped = _map(applied, left, source) if isinstance(source, Type) else None
+    maps = table.declared.get(("Data", map_key(left, source)), ()) if isinstance(source, Type) else ()
+    # Two at one position are a conflict, which is reported when the winner is chosen.
+    mapped = max(maps, key=lambda one: one.position, default=None)
     if mapped is not None and (own is None or mapped.position > at.position):
         assert isinstance(mapped.producer, Constant)
         return dict(mapped.producer.value)
@@ -693,14 +688,8 @@ def _names(applied: Applied, item: Parameters, at: Declaration, objects: Objects
     return {name: name for name in wanted if name in right}
 
 
-def _map(applied: Applied, left: Type, right: Type) -> Declaration | None:
-    declared = applied.declared.get(("Data", map_key(left, right)))
-    # Two at one position are a conflict, which is reported when the winner is chosen.
-    return max(declared, key=lambda one: one.position) if declared else None
-
-
 def _source_type(of: Producing | None) -> Type | int:
-    """The type that gives parameters; a number for producers whose type nobody knows before they are asked."""
+    """The type whose instances give the parameters; for other producers a number that is unique."""
     if isinstance(of, Ref):
         return Type(of.type.name) if of.type.is_instance else of.type
     return of.type if isinstance(of, Query) else id(of)

@@ -48,11 +48,11 @@ def site_of(
     search: Search | None = None,
     **more: Any,
 ) -> Composition:
-    """The site of a repository for one node.
+    """The composition of a site of bindings for one node of a repository.
 
     place:  its folder
-    search: asked for kept nodes; None where there is no store
-    more:   as `Composition` has it
+    search: finds saved nodes; None where there is no store
+    more:   further arguments of `Composition`
     """
     known = {"nodes": partial(_from_nodes, search)}
     if folder.hiera is not None:
@@ -95,7 +95,7 @@ def _of_package(point: Any) -> Any:
 
 
 def loaded(root: Path, text: str, modules: dict[str, Any] | None = None) -> Any:
-    """What "package.module:name", or "file.py:name" of a folder, means.
+    """The object of "package.module:name", or of "file.py:name" in a folder; its code is loaded.
 
     modules: files that were loaded, for this call and those to come
     raises:  UnknownLayer, where code is held back; DocumentError
@@ -123,6 +123,7 @@ def loaded(root: Path, text: str, modules: dict[str, Any] | None = None) -> Any:
 
 
 def _asked(folder: Folder, text: str, references: list[str], request: Request) -> Iterable[Any]:
+    """The sets of a provider that the settings name; an unknown set where code must not run."""
     if not may_run():
         return [BindingSet.unknown(text, Origin("provider", text, FILE), f"its provider {NOT_RUN}")]
     provider = loaded(folder.root, text)
@@ -156,7 +157,7 @@ def _from_hiera(
 
 
 class _InHiera:
-    """Where a value of Hiera stands; asked when somebody explains it."""
+    """The place of a value of Hiera; Hiera explains the key when a message needs the place."""
 
     def __init__(self, explain: Callable[[], Any], key: str) -> None:
         self._explain, self._key = explain, key
@@ -167,7 +168,7 @@ class _InHiera:
 
 
 def _from_nodes(search: Search | None, references: list[str], request: Request) -> Iterator[BindingSet]:
-    """`nodes:/db*`: each kept node as a hash of what it reads, under nodes::NAME."""
+    """`nodes:/db*`: each saved node as a hash of its attributes, under nodes::NAME."""
     if search is None:
         yield BindingSet.unknown("nodes", Origin("provider", "nodes"), "needs a store")
         return
@@ -192,10 +193,10 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class KeptNodes(Objects):
-    """The kept nodes as instances.
+    """The saved nodes as instances.
 
-    `Node[web1]` has the attributes of the node. `Sql[db1]` is each node that has a map `sql`, with what is in it; what
-    a node is (role, recipe, environment, tag, name, fqdn, ipaddress, ...) can be asked of both.
+    `Node[web1]` has the attributes of the node. `Sql[db1]` is each node with a map `sql`, and its entries; conditions
+    about the node (role, recipe, environment, tag, name, fqdn, ipaddress, ...) work for both.
     cost: one search a question, and reading the nodes that it finds; the same question is asked once
     """
 
@@ -212,11 +213,12 @@ class KeptNodes(Objects):
         return next((found for title, found in self._of(of, wanted) if title == name), None)
 
     def of_type(self, name: str, where: Iterable[Any] = ()) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """The instances of a type; conditions about what a node is are left to the search."""
+        """(reference, parameters) of the instances of a type; the search applies conditions on role, recipe, name."""
         for title, parameters in self._of(name, where):
             yield f"{name}[{title}]", parameters
 
     def _of(self, name: str, where: Iterable[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """(title, parameters) of the instances of a type: nodes, or entries of a map of nodes."""
         path = () if name == "Node" else tuple(map(_snake, name.split("::")))
         for tree in self._nodes(where):
             own = dig(tree, path)
@@ -226,6 +228,7 @@ class KeptNodes(Objects):
                 yield tree["name"], MappingProxyType({**also, **of_node, **own})
 
     def _nodes(self, where: Iterable[Any]) -> list[Mapping[str, Any]]:
+        """The saved nodes for which the searchable conditions hold; equal queries are asked once."""
         terms = [
             f"{_INDEXED[one[0]]}:{one[2]}"
             for one in where

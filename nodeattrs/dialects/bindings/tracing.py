@@ -29,15 +29,15 @@ from nodeattrs.dialects.bindings.model.types import Asked, Key, spelled_key
 from nodeattrs.dialects.bindings.model.values import texts_of
 from nodeattrs.dialects.bindings.production.maker import ValueMaker
 from nodeattrs.dialects.bindings.production.multibinds import Fragment
-from nodeattrs.dialects.bindings.resolution import Declaration, UnknownSet, Why, standing, why_above
+from nodeattrs.dialects.bindings.resolution import Declaration, Reason, UnknownSet, best_ones, reason_above
 from nodeattrs.errors import BadKey, BadValue
 
 
 @dataclass(frozen=True, slots=True)
 class SetBy:
-    """A fragment, or an include or exclude of a class: what it says, where, and whether it counts.
+    """The value, the place and the effect of a fragment, or of an include or exclude of a class.
 
-    step: the index or the name that it is about
+    step: the index or the name in the collection; None for none
     """
 
     value: Any
@@ -54,7 +54,7 @@ def _rule(rule: Any, why: str) -> Policy:
     return Policy("bindings", Line(ANY, PRESENT, rule, why))
 
 
-_ABOVE = {why: _rule(TAKE, why.value) for why in Why}
+_ABOVE = {why: _rule(TAKE, why.value) for why in Reason}
 _FINAL = _rule(KEEP, "what is final is bound in no higher layer")
 _SILENT = _rule(KEEP, "it is optional and gave nothing")
 _TIED = _rule(_conflicting, "neither stands above the other")
@@ -62,10 +62,10 @@ _TIED = _rule(_conflicting, "neither stands above the other")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Who is behind a number of a folding: a declaration, a fragment, or a set that cannot be read.
+    """The declaration, fragment or unread set behind one source number of a folding.
 
-    words: what it says at the root in place of a value, where it has none as data
-    named: whether it is a fragment with a name, the first step of its own path
+    words: shown at the root instead of a value, where the source has no value as data
+    named: whether the source is a fragment with a name, which is the first step of its own path
     """
 
     of: Declaration | UnknownSet
@@ -74,13 +74,13 @@ class Source:
     named: bool = False
 
     def shown(self, setting: Setting) -> Any:
-        """What it sets there."""
+        """The value or the words that the source sets at a place."""
         if isinstance(self.of, UnknownSet):
             return self.of.value
         return setting.value if self.words is None or setting.own else self.words
 
     def at(self, path: Path) -> Origin:
-        """Where it says a path of its own."""
+        """The place of a path of the source."""
         one = self.of
         if isinstance(one, UnknownSet):
             return one.origin
@@ -94,12 +94,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Who set the value of a key.
+    """The sources of the value of a key, and how they override each other.
 
     label:   the first step of all paths
-    sources: number -> who that is, the weakest first; those of *inner* have the smaller numbers
-    inner:   who set what the winner hands on: its fragments, or the source of an alias
-    ties:    number -> those that would be in conflict with it if nothing stood above
+    sources: number -> source, the weakest first; the sources of *inner* have smaller numbers
+    inner:   the account of the value that the winner passes on: its fragments, or the source of an alias
+    ties:    number -> the numbers at the same position, overridden by a better one
     is_collection: whether the sources are fragments
     """
 
@@ -112,27 +112,27 @@ class Account:
 
     @property
     def innermost(self) -> Account:
-        """Who set the value itself, behind all that hands it on."""
+        """The account of the value itself, behind aliases and multibinds."""
         return self if self.inner is None else self.inner.innermost
 
     @property
     def titles(self) -> dict[int, str]:
-        """Number -> the layer, the categories and the flags."""
+        """Number -> the layer, the categories and the flags in words."""
         below = {} if self.inner is None else self.inner.titles
         return {**below, **{number: source.title for number, source in self.sources.items()}}
 
     def trace(self, path: Path, value: Any) -> Trace:
-        """Everyone who set a path of the value."""
+        """The trace of a path of the value."""
         own = traced(walk(self.folding, path), path, value, self._claim, self.titles, once=False)
         cover = None if own.cover is None else (self.label, *own.cover)
         own = own._replace(path=(self.label, *path), cover=cover)
         if self.inner is None:
             return own
         below = self.inner.trace(path, value)
-        return own._replace(claims=tuple(_with_inner(own, below, not path)), elements=below.elements)
+        return own._replace(claims=tuple(_joined_rows(own, below, not path)), elements=below.elements)
 
     def unknown(self) -> Iterator[UnknownSet]:
-        """The sets that cannot be read and might decide the value."""
+        """The unread sets that might decide the value."""
         for number in walk(self.folding, ()).unknown:
             of = self.sources[number].of
             if isinstance(of, UnknownSet):
@@ -141,7 +141,7 @@ class Account:
             yield from self.inner.unknown()
 
     def contributed(self) -> Iterator[tuple[Any, Any, list[Claim]]]:
-        """Each element or entry of a collection, and who contributed it, the strongest first."""
+        """(index or name, element, claims) for each element of a collection, the strongest claim first."""
         whole = self.folding.located()
         for step in whole.value if isinstance(whole.value, dict) else range(len(whole.value)):
             part = whole.at(step)
@@ -149,11 +149,11 @@ class Account:
             yield step, part.value, [self._claim(Setting(at.source, (step,), part.value, at.path)) for at in found]
 
     def rank_of(self, unknown: UnknownSet) -> int:
-        """The number of a set that cannot be read."""
+        """The source number of an unread set."""
         return next(number for number, source in self.sources.items() if source.of is unknown)
 
     def causes_of(self, rank: int) -> tuple[Cause, ...]:
-        """The lines because of which a source is in effect."""
+        """The conditions and lists of layers because of which a source is in effect."""
         if self.inner is not None and rank not in self.sources:
             return self.inner.causes_of(rank)
         return self.sources[rank].of.place.causes
@@ -164,27 +164,24 @@ class Account:
         return Claim((self.label, *setting.path), source.shown(setting), setting.source, place)
 
 
-def _with_inner(own: Trace, below: Trace, at_root: bool) -> Iterator[TraceClaim]:
-    """The rows of both: at the root the winner first, and everywhere what it hands on in its place."""
+def _joined_rows(own: Trace, below: Trace, at_root: bool) -> Iterator[TraceClaim]:
+    """The rows of both traces: the winner first, with the claims of its inner value in its place."""
     for stated in own.claims if at_root else ():
         if stated.outcome in _READ:
             yield stated
     yield from (stated for stated in below.claims if stated.outcome in _READ)
     yield from below.unknown
-    yield from (stated for stated in own.unknown if all(not _is_same(stated, other) for other in below.unknown))
+    known = [(stated.claim.value, stated.claim.origin) for stated in below.unknown]
+    yield from (stated for stated in own.unknown if (stated.claim.value, stated.claim.origin) not in known)
     yield from below.losers
     yield from own.losers
-
-
-def _is_same(one: TraceClaim, other: TraceClaim) -> bool:
-    return (one.claim.value, one.claim.origin) == (other.claim.value, other.claim.origin)
 
 
 _READ = (Outcome.WINS, Outcome.JOINS)
 
 
 def plain(value: Any) -> Any:
-    """A value as data, or the secret that it is; what is none is shown by its own text."""
+    """A value as plain data; a secret stays a `Sensitive`, and what is no data becomes its text."""
     if value is ABSENT or isinstance(value, Sensitive):
         return value
     try:
@@ -193,34 +190,40 @@ def plain(value: Any) -> Any:
         return ValueText(str(value))
 
 
+def data_of(value: Any) -> Any:
+    """A value as plain data for JSON; a secret, and what is no data, is a text."""
+    found = plain(value)
+    return str(found) if isinstance(found, (ValueText, Sensitive)) else found
+
+
 def label_of(key: Key) -> str:
-    """A key as the first step of a path: the name of data, else as messages show it."""
+    """The first step of all paths of a key: the name of data, else the text of the key."""
     kind, name = key
     return name if kind == "Data" and name else spelled_key(key)
 
 
 def title_of(maker: ValueMaker, one: Declaration) -> str:
-    """Where a declaration stands, in words."""
+    """The layer and the categories of a declaration in words."""
     return f"{one.place.layer}, {maker.resolution.when(one)}"
 
 
 def account_of(maker: ValueMaker, wanted: Asked, value: Any) -> Account | None:
-    """Who set the value of a key; None where nobody says, or might say, anything.
+    """The account of a key; None where nothing is declared and all sets were read.
 
-    value: what was injected; ABSENT for nothing
+    value: the injected value; ABSENT for none
     """
     several = maker.resolution.declared.get(wanted.key, [])
     if not several and not maker.resolution.unknown:
         return None
     giver = maker.giver(wanted)
-    if all(one is not giver for one in several):
+    if giver not in several:
         giver = maker.declaration(wanted)  # an alias decides what lies below its source
-    asking = _Asking(maker, value, maker.giver(wanted))
+    asking = _ExplainedKey(maker, value, maker.giver(wanted))
     return _declared(asking, wanted.key, several, giver, maker.resolution.unknown)
 
 
-class _Asking(NamedTuple):
-    """A key of which the account is given. giver: whose value it has, behind all aliases"""
+class _ExplainedKey(NamedTuple):
+    """The key of an account. giver: the declaration that gave the value, behind all aliases"""
 
     maker: ValueMaker
     value: Any
@@ -228,39 +231,40 @@ class _Asking(NamedTuple):
 
 
 def _declared(
-    asking: _Asking,
+    asking: _ExplainedKey,
     key: Key,
     several: Sequence[Declaration],
     giver: Declaration | None,
     unknown: Sequence[UnknownSet],
 ) -> Account:
-    """The account of the declarations of one key. unknown: what may declare it, too"""
+    """The account of the declarations of one key. unknown: unread sets that may declare the key, too"""
     inner = None if giver is None else _inner(asking, giver)
-    laying = _Laying(asking, giver, 0 if inner is None else max(inner.titles, default=0))
+    laying = _DeclarationFolding(asking, giver, 0 if inner is None else max(inner.titles, default=0))
     laying.lay([*several, *unknown])
     return Account(label_of(key), laying.folding, laying.sources, inner, laying.ties)
 
 
-def _inner(asking: _Asking, giver: Declaration) -> Account | None:
+def _inner(asking: _ExplainedKey, giver: Declaration) -> Account | None:
+    """The account of the value that a declaration passes on; None where it has its own value."""
     source = giver.source
     if source is None:
         return _collected(asking, giver) if giver.is_multibind else None
     key = source.key or ("", "")
     resolution = asking.maker.resolution
     below = [one for one in resolution.declared.get(key, []) if one.position < giver.position]
-    if all(one is not source for one in below):
+    if source not in below:
         below = [source, *giver.lower]  # renamed: nobody finds it under its own key
     found = next((one for one in below if one is asking.giver), source)
     unknown = [one for one in resolution.unknown if one.place.number <= giver.position[0]]
     return _declared(asking, key, below, found, unknown)
 
 
-def _collected(asking: _Asking, multibind: Declaration) -> Account:
-    """The account of the fragments of a multibind; where it could not be collected they only say what they are."""
+def _collected(asking: _ExplainedKey, multibind: Declaration) -> Account:
+    """The account of the fragments of a multibind; without a collected value the fragments stand side by side."""
     maker, root, label = asking.maker, multibind.root, label_of(multibind.key or ("", ""))
     collected = maker.collected(multibind)
     if collected is None:
-        laying = _Laying(asking._replace(value=ABSENT), None, 0)
+        laying = _DeclarationFolding(asking._replace(value=ABSENT), None, 0)
         laying.folding.lay(laying.side_by_side(maker.fragments_of(multibind)), _TIED)
         laying.lay(maker.resolution.unknown)
         return Account(label, laying.folding, laying.sources)
@@ -280,10 +284,10 @@ def _source(maker: ValueMaker, one: Fragment | UnknownSet, of: Declaration) -> S
     return Source(one.declaration, title_of(maker, one.declaration), None, of.type.name == "Hash")
 
 
-class _Laying:
-    """Lays the declarations of one key, the worst position first. first: the numbers begin behind it"""
+class _DeclarationFolding:
+    """Lays the declarations of one key, the worst position first. first: the number before theirs"""
 
-    def __init__(self, asking: _Asking, giver: Declaration | None, first: int) -> None:
+    def __init__(self, asking: _ExplainedKey, giver: Declaration | None, first: int) -> None:
         self.maker = asking.maker
         self.value = asking.value
         self.giver = giver
@@ -295,7 +299,7 @@ class _Laying:
         self._final: float = inf
 
     def lay(self, several: Iterable[Declaration | UnknownSet]) -> None:
-        """Lay them, those of one position side by side; what cannot be read lies above all of its layer."""
+        """Lay declarations, those of one position side by side; an unread set lies above all of its layer."""
         order = sorted(several, key=lambda one: one.position)
         for _, group in groupby(order, key=lambda one: one.position):
             found = list(group)
@@ -309,17 +313,18 @@ class _Laying:
     def _lay_unknown(self, one: UnknownSet) -> None:
         self._last += 1
         self.sources[self._last] = Source(one, one.place.layer)
-        policy = _FINAL if one.place.number > self._final else _ABOVE[Why.LAYER]
+        policy = _FINAL if one.place.number > self._final else _ABOVE[Reason.LAYER]
         self.folding.lay(Part(one.value, self._last), policy)
 
     def _lay_group(self, group: list[Declaration]) -> None:
-        stands = standing(group)
-        demands = [one for one in group if all(one is not other for other in stands)]
+        """Lay declarations of one position; a concrete one lies above the abstract ones beside it."""
+        stands = best_ones(group)
+        demands = [one for one in group if one not in stands]
         part: Part | Folding
         if demands and len(stands) == 1:
             part = Folding()
             part.lay(self.side_by_side(demands), _TIED)
-            part.lay(self.side_by_side(stands), _ABOVE[Why.FILLED])
+            part.lay(self.side_by_side(stands), _ABOVE[Reason.FILLED])
         else:
             part = self.side_by_side([*demands, *stands])
         if len(stands) > 1:
@@ -337,10 +342,10 @@ class _Laying:
     def _policy(self, one: Declaration) -> Policy:
         if self.giver is not None and one.position > self.giver.position:
             return _SILENT
-        return _ABOVE[Why.LAYER if self._below is None else why_above(one, self._below)]
+        return _ABOVE[Reason.LAYER if self._below is None else reason_above(one, self._below)]
 
     def side_by_side(self, several: Sequence[Declaration]) -> Part | Folding:
-        """Several of which none stands above another."""
+        """Declarations of one position as one part, in which none overrides another."""
         parts = [Part(self._value(one), self._numbered(one)) for one in several]
         if len(parts) == 1:
             return parts[0]
@@ -350,6 +355,7 @@ class _Laying:
         return folding
 
     def _numbered(self, one: Declaration) -> int:
+        """The next source number, for a declaration."""
         self._last += 1
         flags = one.flags().split()
         title = ", ".join([title_of(self.maker, one), *(flag for flag in flags if flag != "abstract")])
@@ -357,6 +363,7 @@ class _Laying:
         return self._last
 
     def _value(self, one: Declaration) -> Any:
+        """The value that a declaration shows: the injected one, its constant, or its words."""
         if one is self.giver and self.value is not ABSENT:
             return plain(self.value)
         producer = one.root.producer
@@ -366,7 +373,7 @@ class _Laying:
 
 
 def _words(one: Declaration) -> ValueText | None:
-    """What a declaration says that says no value itself."""
+    """The words of a declaration without a value of its own; None for a constant."""
     if isinstance(one.item, Rebinding) and one.source is not None:
         return ValueText(f"{one.item.verb} of {one.source.words}")
     if one.abstract or one.is_multibind or not isinstance(one.producer, Constant):

@@ -49,17 +49,17 @@ from nodeattrs.dialects.bindings.model.producers import (
     Ref,
 )
 from nodeattrs.dialects.bindings.model.types import Classes, Type, parse_type, target_of, type_of_hint
-from nodeattrs.dialects.bindings.model.values import shown_file, taken_in
+from nodeattrs.dialects.bindings.model.values import own_copy, shown_file
 
 
 def _here(name: str) -> Origin:
-    """Where the line outside of this module stands that is being run."""
+    """The file and line of the nearest caller outside of this module."""
     frame = frame_outside(__file__, frame_above(1))
     return Origin("bindings", name, shown_file(frame.f_code.co_filename), frame.f_lineno)
 
 
 class _Line:
-    """One line of a set while it is being written: the class of its item, and the fields that the item has so far."""
+    """One item of a set that is being built: the class of the item and the fields that it has so far."""
 
     def __init__(self, item: type[Item], block: Block, **fields: Any) -> None:
         self._item = item
@@ -68,7 +68,7 @@ class _Line:
         self._fields = fields
 
     def item(self) -> Item:
-        """What the line says."""
+        """The finished item."""
         return self._item(origin=self._origin, **self._fields)
 
     def _with(self, **fields: Any) -> Self:
@@ -76,24 +76,24 @@ class _Line:
         return self
 
     def abstract(self) -> Self:
-        """Somebody above must give the value."""
+        """A higher layer or category must bind the key; otherwise building the injector fails."""
         return self._with(abstract=True)
 
     def override(self) -> Self:
-        """Something below must exist."""
+        """A lower layer or category must bind the key; otherwise building the injector fails."""
         return self._with(override=True)
 
     def final(self) -> Self:
-        """No higher layer may bind it."""
+        """No higher layer may bind the key; otherwise building the injector fails."""
         return self._with(final=True)
 
     def optional(self) -> Self:
-        """Where nothing is produced the next lower binding decides."""
+        """Where the producer gives nothing, the next lower binding decides."""
         return self._with(optional=True)
 
 
 class BindLine(_Line):
-    """A binding, a fragment, or parameters."""
+    """A binding, a fragment or parameters that are being built: the producer and the options."""
 
     def _to(self, producer: Producing) -> Self:
         if "to" in self._fields:
@@ -104,36 +104,36 @@ class BindLine(_Line):
         return self._with(options={**self._fields.get("options", {}), name: value})
 
     def to(self, value: Any) -> Self:
-        """The value itself. What is computed later comes `to_factory`, what is an object of a class `to_class`."""
-        return self._to(value if isinstance(value, Producing) else Constant(taken_in(value)))
+        """Bind the value itself. `to_class` binds an object of a class, `to_factory` the result of a call."""
+        return self._to(value if isinstance(value, Producing) else Constant(own_copy(value)))
 
     def to_class(self, of: type | str, *args: Any, **named: Any) -> Self:
-        """An object of a class, whose constructor is filled by its annotations. args, named: those that are given"""
+        """Bind an object of a class. Its constructor gets *args*, *named*, and what its annotations name."""
         return self._to(Instance(self._class(of), args, named))
 
     def to_factory(self, call: Callable[..., Any]) -> Self:
-        """What a callable gives when it is asked, its parameters filled by their annotations.
+        """Bind the result of a callable; its parameters are filled by their annotations.
 
-        What a function yields is closed with its scope; one that is `async` is asked by `ainject`.
+        A generator function is closed with its scope; an `async` function needs `ainject`.
         """
         return self._to(Factory(call))
 
     def to_producer(self, of: type | str, *args: Any, each: bool = False, **named: Any) -> Self:
-        """What a custom producer gives each time it is asked. each: a new producer for each injection"""
+        """Bind the products of a `Producer` class. each: make a new producer for each injection"""
         return self._to(Custom(self._class(of), args, named, each_time=each))
 
     def to_producer_object(self, of: type | str, *args: Any, **named: Any) -> Self:
-        """A custom producer itself, for others to name."""
+        """Bind a producer object, for `to_producer_named` of other bindings."""
         return self._to(ProducerObject(self._class(of), args, named))
 
     def to_producer_named(self, name: str) -> Self:
-        """What the producer object gives that is bound under a name."""
+        """Bind the products of the producer object that is bound under a name."""
         return self._to(Named(name))
 
     def to_instance(self, reference: Any, map: Mapping[str, str] | None = None) -> Self:
-        """An object as it is; of a text, the reference that it spells: "Sql[one]".
+        """Bind an object as it is; a text is a reference: "Sql[one]".
 
-        map: which of its parameters fills which
+        map: parameter of the target -> parameter of the instance
         """
         if not isinstance(reference, str):
             return self.to(reference)
@@ -142,7 +142,7 @@ class BindLine(_Line):
         return self._to(Ref(parse_type(reference)))
 
     def to_query(self, type: str, *where: Condition, map: Mapping[str, str] | None = None, select: Any = None) -> Self:
-        """The instances of a type for which all conditions hold."""
+        """Bind the references of the instances of a type for which all conditions hold."""
         if map is not None:
             self._option("map", dict(map))
         if select is not None:
@@ -162,14 +162,14 @@ class BindLine(_Line):
         return self._to(FirstFound(tuple(asked(key, None, self._block.classes) for key in keys)))
 
     def each_time(self) -> Self:
-        """Never keep the product: each injection gets its own."""
+        """Do not keep the product: each injection gets its own. raises: BindingError, before a producer is given"""
         producer = self._fields.get("to")
         if producer is None:
             raise BindingError(NO_PRODUCER, "each_time() comes behind the producer", origins=(self._origin,))
         return self._with(to=replace(producer, each_time=True))
 
     def transform(self, call: Callable[[Any], Any] | str) -> Self:
-        """A callable, or its name, that sees the product last."""
+        """Change each product with a callable, or with the function of that name. None is passed on, too."""
         return self._option("transformer", call)
 
     def scope(self, name: str) -> Self:
@@ -180,9 +180,9 @@ class BindLine(_Line):
         return self._option("scope", name)
 
     def closing(self) -> Self:
-        """The product is a context manager: it is entered, and left when its scope is closed.
+        """Enter the product, a context manager, and leave it when its scope is closed.
 
-        A factory that yields needs no word.
+        A factory that yields does not need this.
         """
         return self._option("closing", True)
 
@@ -191,21 +191,21 @@ class BindLine(_Line):
 
 
 def map_condition(condition: Condition) -> Condition:
-    """A condition with its nested ones as tuples."""
+    """A condition of a query with tuples in place of nested lists."""
     return tuple(tuple(part) if isinstance(part, list) else part for part in condition)
 
 
 class MultibindLine(_Line):
-    """A multibind."""
+    """A multibind that is being built."""
 
     def collect(self, *classes: type) -> Self:
-        """A fragment for each of these classes, beside those of other sets."""
+        """Add a fragment for each of these classes."""
         for one in classes:
             self._block.fragment(self._fields["id"]).to_class(one)
         return self
 
     def into(self, id: str) -> Self:
-        """Make it a fragment of another multibind too."""
+        """Make the collection a fragment of another multibind, too."""
         return self._with(into=id)
 
 
@@ -213,7 +213,7 @@ _AnyLine = TypeVar("_AnyLine", bound=_Line)
 
 
 class Block:
-    """Lines that are in effect together: a whole set, or what stands inside a `when`."""
+    """Items that are in effect together: a whole set, or the items inside a `when`."""
 
     def __init__(self, name: str, classes: Classes) -> None:
         self.name = name
@@ -270,7 +270,7 @@ class Block:
         self._rebinding("renamed", key, as_, abstract)
 
     def rebind(self, key: Any) -> None:
-        """Bind a key that is bound below here again, with its producer."""
+        """Bind a key of a lower layer here again, with its producer."""
         self._rebinding("rebind", key, key, False)
 
     def _rebinding(self, verb: str, key: Any, target: Any, abstract: bool) -> None:
@@ -278,11 +278,11 @@ class Block:
         self.add(Rebinding(origin=_here(self.name), verb=verb, key=given, target=again, abstract=abstract))
 
     def include(self, *names: str) -> None:
-        """Include classes."""
+        """Add classes to the key `/classes`."""
         self.add(Inclusion(origin=_here(self.name), names=names))
 
     def exclude(self, *names: str) -> None:
-        """Exclude classes."""
+        """Take classes out of the key `/classes`, at this position and below."""
         self.add(Inclusion(origin=_here(self.name), names=names, exclude=True))
 
     def parameters(self, target: str) -> BindLine:
@@ -294,8 +294,8 @@ class Block:
         self.add(ParameterMap(origin=_here(self.name), lhs=target_of(lhs), rhs=target_of(rhs), map=dict(map)))
 
     def variables(self, values: Mapping[str, Any] | None = None, type: Any = None, **more: Any) -> None:
-        """Bind top scope variables."""
-        given = {name: Constant(taken_in(value)) for name, value in {**(values or {}), **more}.items()}
+        """Bind top scope variables; each is the key `/var/NAME`."""
+        given = {name: Constant(own_copy(value)) for name, value in {**(values or {}), **more}.items()}
         self.add(Variables(origin=_here(self.name), type=self._type(type), values=given))
 
     def abstract_variables(self, *names: str, type: Any = None) -> None:
@@ -315,7 +315,7 @@ class Block:
         return block
 
     def add(self, item: Item) -> None:
-        """Add an item of the model as it is."""
+        """Add a finished item, after the items that the set has."""
         self._lines.append(item)
 
     def _bound(self, line: _AnyLine) -> _AnyLine:
@@ -330,7 +330,7 @@ class Block:
 
 
 class _When(Block):
-    """A block with its conditions. It can be used with `with`, for the eye only."""
+    """A block with its conditions. `with` changes nothing; it only indents the block."""
 
     def __init__(self, name: str, classes: Classes, origin: Origin) -> None:
         super().__init__(name, classes)
@@ -338,7 +338,7 @@ class _When(Block):
         self._alternatives: list[tuple[Category, ...]] = []
 
     def or_(self, categories: Mapping[str, Any] | None = None, **more: Any) -> _When:
-        """Another alternative: one of them must hold."""
+        """Add an alternative; the block is in effect where one holds. raises: BindingError, without a category"""
         given = {**(categories or {}), **more}
         if not given:
             raise BindingError(SYNTAX, "a block needs a category and its value", hint='when(node="kermit")')
@@ -346,7 +346,7 @@ class _When(Block):
         return self
 
     def item(self) -> Item:
-        """What the block says."""
+        """The finished `When` item with its items."""
         return When(origin=self._origin, alternatives=tuple(self._alternatives), items=self._items())
 
     def __enter__(self) -> _When:
@@ -375,7 +375,7 @@ class Bindings(Block):
         self._origin = _here(name)
 
     def to_set(self) -> BindingSet:
-        """The set as a value of the model: as it is now."""
+        """The set with the items that it has now; later lines do not change the result."""
         return BindingSet(self.name, self._items(), self._origin)
 
     @classmethod

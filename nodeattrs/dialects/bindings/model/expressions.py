@@ -35,7 +35,7 @@ class Node:
         raise NotImplementedError
 
     def to_data(self) -> Any:
-        """It as plain data; what has no form of its own is shown as it was written."""
+        """The expression as plain data; an expression without a data form as its source text."""
         return {"expression": str(self)}
 
 
@@ -82,7 +82,7 @@ def _text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Variable(Node):
-    """A variable: `$::fqdn`."""
+    """A variable, which its scope looks up: `$::fqdn`."""
 
     name: str
 
@@ -188,6 +188,7 @@ class Operation(_Written):
         return compared(left, self.sign, right)
 
     def _sum(self, left: Any, right: Any) -> Any:
+        """The result of an arithmetic sign. raises: BindingError, for other values and for a division by zero"""
         if self.sign == "+" and isinstance(left, list):
             return [*left, *(right if isinstance(right, list) else [right])]
         if self.sign == "+" and isinstance(left, dict) and isinstance(right, dict):
@@ -271,7 +272,7 @@ class Blocked(_Written):
 
 @dataclass(frozen=True)
 class Branch(_Written):
-    """`if` and `unless`."""
+    """`if` and `unless`; without `else` the value is null where the condition does not hold."""
 
     condition: Node
     then: Node
@@ -326,6 +327,7 @@ def injected_by(node: Node) -> Iterator[str]:
 
 
 def _every(value: Any) -> Iterator[Node]:
+    """A node and all nodes inside of it, the outermost first."""
     if isinstance(value, Node):
         yield value
         value = tuple(getattr(value, one.name) for one in fields(value))

@@ -15,7 +15,7 @@ from nodeattrs.errors import NodeattrsError, NotFound
 
 
 class BindingError(NodeattrsError, ValueError):
-    """One thing that is wrong with some bindings.
+    """One error in bindings.
 
     kind:    a word for programs: "conflict", "abstract-not-overridden", "override-without-base",
              "final-overridden", "type-mismatch", "syntax", ... (docs/bindings.md lists them)
@@ -48,7 +48,7 @@ class BindingError(NodeattrsError, ValueError):
 
     @property
     def place(self) -> str:
-        """Where the first declaration stands: "site.bindings:3", or ""."""
+        """The place of the first declaration: "site.bindings:3"; "" where none is known."""
         return next((origin.place for origin in self.origins if isinstance(origin, Origin) and origin.place), "")
 
 
@@ -96,7 +96,7 @@ class BindingErrors(BindingError):
 
 @taking(error=BindingError)
 def kinds_of(error: BindingError) -> frozenset[str]:
-    """The kinds that an error reports, be it one or many.
+    """The kinds of an error, or of all errors of a `BindingErrors`.
 
     >>> from nodeattrs.dialects.bindings.codes import CONFLICT, SYNTAX
     >>> sorted(kinds_of(BindingErrors([BindingError(CONFLICT, "a"), BindingError(SYNTAX, "b")])))

@@ -44,12 +44,12 @@ PARAMETER_OPTIONS = frozenset({"map", "select_result", "producer_args"})
 
 
 def category(name: Any, value: Any) -> Category:
-    """A category of a condition, with its value as text; true and false are written in lower case."""
+    """(category, value as text) of a condition; true and false become "true" and "false"."""
     return str(name), str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def asked(key: Any, type: Any, classes: Classes) -> Asked:
-    """The key that somebody asks for: a name and perhaps a type, a pair of both, or a type alone.
+    """The key that a caller writes: a name, a name with a type, a (name, type) pair, or a type alone.
 
     raises: BindingError
     """
@@ -66,7 +66,7 @@ def asked(key: Any, type: Any, classes: Classes) -> Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Item:
-    """One thing that a set says. The origin is where; it does not count for equality."""
+    """One item of a set. The origin is its place and does not count for equality."""
 
     origin: Origin = field(default=NOWHERE, compare=False)
 
@@ -75,9 +75,9 @@ class Item:
 class Flagged(Item):
     """An item that may be flagged.
 
-    abstract: somebody above must give the value
-    override: something below must exist
-    final:    no higher layer may bind it
+    abstract: a higher layer or category must bind the key
+    override: a lower layer or category must bind the key
+    final:    no higher layer may bind the key
     optional: a producer that gives nothing lets the next lower binding decide
     """
 
@@ -89,10 +89,10 @@ class Flagged(Item):
 
 @dataclass(frozen=True, kw_only=True)
 class Bind(Flagged):
-    """Binds a key to a producer, or contributes a fragment to a multibind.
+    """A key that is bound to a producer, or a fragment of a multibind.
 
     type: None is Data
-    into: the id of a multibind: then it is a fragment and has no key
+    into: the id of a multibind: then the item is a fragment and has no key
     """
 
     type: Type | None = None
@@ -104,7 +104,7 @@ class Bind(Flagged):
 
 @dataclass(frozen=True, kw_only=True)
 class Multibind(Bind):
-    """Binds a key to the collection of all fragments that name its id.
+    """A key that is bound to the collection of all fragments that name the id.
 
     id: the id; `same as the name` unless given; None takes no fragments
     """
@@ -122,7 +122,7 @@ class When(Item):
 
 @dataclass(frozen=True, kw_only=True)
 class Rebinding(Flagged):
-    """A key bound again to what lies below: under another name, moved there, or lifted here.
+    """A key of a lower position that is bound again: under a second name, moved to a name, or lifted here.
 
     verb:   "alias", "renamed" or "rebind"
     to:     refused; kept so that the fault can be reported
@@ -144,7 +144,7 @@ class Inclusion(Item):
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters(Flagged):
-    """Binds the parameters of a class, a type or an instance: from a hash, an instance or a query."""
+    """The parameters of a class, a type or an instance, bound to a hash, an instance or a query."""
 
     target: Type
     to: Producing | None = None
@@ -153,7 +153,7 @@ class Parameters(Flagged):
 
 @dataclass(frozen=True, kw_only=True)
 class ParameterMap(Flagged):
-    """Says which parameter of the right type fills which one of the left type."""
+    """Which parameter of the right type fills which parameter of the left type."""
 
     lhs: Type
     rhs: Type
@@ -162,7 +162,7 @@ class ParameterMap(Flagged):
 
 @dataclass(frozen=True, kw_only=True)
 class Variables(Flagged):
-    """Binds top scope variables, or declares that they must be bound.
+    """Top scope variables that are bound, or that must be bound.
 
     values: name -> producer; for abstract ones name -> None
     single: whether one abstract name was written without a list
@@ -178,7 +178,7 @@ Chain = tuple[tuple[str, ...] | str, ...]
 
 
 def chain_of(links: Iterable[Any]) -> Chain:
-    """The chain of a dependency: in turn a reference, or a list of them, and an arrow.
+    """The chain of a dependency. links: in turn a reference, or a list of references, and an arrow
 
     raises: BindingError ("syntax", "bad-type")
     """
@@ -198,7 +198,7 @@ def chain_of(links: Iterable[Any]) -> Chain:
 
 @dataclass(frozen=True, kw_only=True)
 class Dependency(Item):
-    """What has to come before what. chain: made by `chain_of`"""
+    """An order of resources: the left side before the right side. chain: made by `chain_of`"""
 
     chain: Chain
 
@@ -226,23 +226,19 @@ class BindingSet:
 
     @classmethod
     def unknown(cls, name: str, origin: Origin, reason: str) -> BindingSet:
-        """A set that is there and cannot be read: it binds nothing, and might bind anything.
+        """A set that exists and cannot be read: it binds nothing, and might bind any key.
 
         reason: why, in words: "is encrypted, and there is no key"
         """
         return cls(name, (), origin, reason)
 
     def every(self) -> Iterator[Item]:
-        """All items, those inside `when` too."""
+        """All items in order, also the items inside `when`."""
         return _every(self.items)
-
-    def faults(self) -> Iterator[BindingError]:
-        """What is wrong with its items, each on its own."""
-        for item in self.every():
-            yield from faults(item)
 
 
 def _every(items: tuple[Item, ...]) -> Iterator[Item]:
+    """All items in order, the items inside `when` after their `when`."""
     waiting = list(reversed(items))
     while waiting:
         item = waiting.pop()
@@ -252,7 +248,7 @@ def _every(items: tuple[Item, ...]) -> Iterator[Item]:
 
 
 def faults(item: Item) -> Iterator[BindingError]:
-    """What is wrong with an item, whatever its neighbours say."""
+    """The errors of one item, without a look at other items; nothing for a correct item."""
     if isinstance(item, Bind):
         yield from _bind_faults(item)
     elif isinstance(item, Rebinding):
@@ -274,6 +270,7 @@ def faults(item: Item) -> Iterator[BindingError]:
 
 
 def _bind_faults(item: Bind) -> Iterator[BindingError]:
+    """The errors of a binding, a fragment or a multibind, each on its own."""
     what = f"{item.name!r}" if item.name is not None else str(item.type or "a fragment")
     if item.name is not None and item.into is None and item.name.startswith("/"):
         yield _reserved(item, item.name)
@@ -329,12 +326,12 @@ def _at(origin: Origin) -> tuple[str, ...]:
 
 
 def is_parameter_map(given: Any) -> bool:
-    """Whether an option `map` says which parameter fills which: a map of names, or a list of those with one name."""
+    """Whether the option `map` is a map of names, or a list of names that both sides share."""
     if isinstance(given, Mapping):
         return all(isinstance(name, str) for pair in given.items() for name in pair)
     return isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given)
 
 
 def hash_of(item: Parameters) -> Mapping[str, Any] | None:
-    """The hash that parameters are bound to, where it is one."""
+    """The hash that parameters are bound to; None where they are bound to anything else."""
     return item.to.value if isinstance(item.to, Constant) and isinstance(item.to.value, dict) else None

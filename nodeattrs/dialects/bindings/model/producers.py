@@ -26,13 +26,13 @@ from nodeattrs.dialects.bindings.codes import (
 from nodeattrs.dialects.bindings.model.faults import BindingError
 from nodeattrs.dialects.bindings.model.state import Objects, State
 from nodeattrs.dialects.bindings.model.types import HASH, Asked, Classes, Type
-from nodeattrs.dialects.bindings.model.values import PATTERN_SIGNS, compared, pattern_of, taken_in
+from nodeattrs.dialects.bindings.model.values import PATTERN_SIGNS, compared, own_copy, pattern_of
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.puppet.references import Reference
 
 
 class Producer(ABC):
-    """What custom producers are: objects that are asked for a value again and again."""
+    """The base class of custom producers: objects that are asked for a value again and again."""
 
     @abstractmethod
     def produce(self) -> Any:
@@ -40,7 +40,7 @@ class Producer(ABC):
 
 
 class ConstantProducer(Producer):
-    """Gives the value it was made with."""
+    """Gives the same value each time."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -50,7 +50,7 @@ class ConstantProducer(Producer):
 
 
 class Scope(Protocol):
-    """Whom a producer may ask."""
+    """What a producer may use to make a value: other keys, classes, functions, objects, the state."""
 
     register: Classes
     functions: Mapping[str, Callable[..., Any]]
@@ -59,27 +59,21 @@ class Scope(Protocol):
 
     def ask(self, asked: Asked) -> Any:
         """The value of another key, or None. raises: LookupLoop, TypeMismatch, BindingError"""
-        ...
 
     def once(self, thing: object, make: Callable[[], Any]) -> Any:
-        """What *make* gives, made once for this thing."""
-        ...
+        """The result of *make*, which is called once for this object."""
 
     def call(self, call: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-        """What a callable gives, its further arguments filled by their annotations."""
-        ...
+        """The result of a callable; further arguments are filled by their annotations."""
 
     def construct(self, of: str | type, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-        """A new object of a class, through its hook where it has one."""
-        ...
+        """A new object of a class; the hook `__inject__` of the class makes it, if there is one."""
 
     def variable(self, name: str) -> Any:
         """The value of a variable of the text language."""
-        ...
 
     def record(self, query: Producing, found: Iterable[Reference]) -> None:
-        """Note what a query has read."""
-        ...
+        """Note the references that a query found."""
 
 
 Calling = tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]
@@ -88,7 +82,7 @@ Calling = tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Producing:
-    """How a value comes about.
+    """The base class of producers: how the value of a binding is made.
 
     each_time: whether no product is ever kept: each injection gets its own
     """
@@ -102,40 +96,36 @@ class Producing:
 
     @property
     def takes_arguments(self) -> bool:
-        """Whether who injects may give arguments for what is called."""
+        """Whether `inject` may give arguments for what is called."""
         return False
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
-        """A product; None for nothing. given: arguments of the one who injects, where the producer takes some"""
+        """A product; None for nothing. given: arguments of the injection, where the producer takes arguments"""
         raise NotImplementedError
 
     def asks(self) -> Iterator[Asked]:
-        """The keys that it looks up, beside those of what it calls."""
+        """The keys that the producer looks up; keys of parameters that it fills are not among them."""
         return iter(())
 
     def calls(self, classes: Classes) -> Calling | None:
-        """What is called for a product, with the arguments that the binding has for it."""
+        """The callable that makes a product, and the arguments of the binding; None where nothing is called."""
         return None
 
-    def gives(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        """What returns the product: what is called for it, or its method."""
-        return call
-
     def describe(self) -> str:
-        """What it does, in a few words."""
+        """The producer in a few words for messages."""
         return f"each time {self.words()}" if self.each_time else self.words()
 
     def words(self) -> str:
-        """What it does for one product, in a few words."""
+        """The producer in a few words, without "each time"."""
         raise NotImplementedError
 
     def place(self, path: Path = ()) -> Origin | None:
-        """Where an entry of its product is written; None where nobody knows more than where it is bound."""
+        """The place of an entry of the product; None where only the place of the binding is known."""
         return None
 
 
 def called(given: Any, scope: Scope) -> Callable[..., Any] | None:
-    """The function that an option means: a callable, a name, or a lambda; None where nobody has it."""
+    """The function of an option: a callable, the name of a function, or a lambda; None for an unknown name."""
     if isinstance(given, str):
         given = scope.functions.get(given)
     if hasattr(given, "evaluate"):
@@ -144,6 +134,8 @@ def called(given: Any, scope: Scope) -> Callable[..., Any] | None:
 
 
 def _guarded(call: Callable[..., Any]) -> Callable[..., Any]:
+    """A callable whose exceptions become a `BindingError`; errors of the library pass."""
+
     def guarded(*args: Any) -> Any:
         try:
             return call(*args)
@@ -159,7 +151,7 @@ def _guarded(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def with_options(of: Producing, options: Mapping[str, Any]) -> Producing:
-    """A producer with the options of its binding: `producer_args` for what it makes, `singleton` false for each time.
+    """A producer changed by the options `producer_args` and `singleton` of its binding.
 
     raises: BindingError ("bad-option")
     """
@@ -173,7 +165,7 @@ def with_options(of: Producing, options: Mapping[str, Any]) -> Producing:
 
 @dataclass(frozen=True)
 class Written(Producing):
-    """Something that stands in a file.
+    """A producer whose value is written in a file.
 
     places: knows where each entry of it stands; None where that is the place of the binding
     """
@@ -186,14 +178,14 @@ class Written(Producing):
 
 @dataclass(frozen=True)
 class Constant(Written):
-    """A value as it is; each injector has a copy of a list or a map, since others may have what it was read from."""
+    """A value as it is; each injector gets its own copy of a list or a map."""
 
     value: Any
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         if self.each_time and not isinstance(self.value, (list, dict)):
             return copy.deepcopy(self.value)
-        return taken_in(self.value)
+        return own_copy(self.value)
 
     def words(self) -> str:
         return repr(self.value)
@@ -260,6 +252,8 @@ class FirstFound(Producing):
 
 @dataclass(frozen=True)
 class OfClass(Producing):
+    """A producer that makes an object of a class, with arguments of the binding."""
+
     of: str
     args: tuple[Any, ...] = ()
     named: Mapping[str, Any] = field(default_factory=dict)
@@ -269,7 +263,7 @@ class OfClass(Producing):
         return True
 
     def made(self, scope: Scope, given: Mapping[str, Any]) -> Any:
-        return scope.construct(self.of, tuple(map(taken_in, self.args)), {**taken_in(dict(self.named)), **given})
+        return scope.construct(self.of, tuple(map(own_copy, self.args)), {**own_copy(dict(self.named)), **given})
 
     def calls(self, classes: Classes) -> Calling | None:
         known = classes.find(self.of)
@@ -293,7 +287,7 @@ class Instance(OfClass):
 
 @dataclass(frozen=True)
 class Factory(Producing):
-    """What a callable gives."""
+    """The result of a callable."""
 
     call: Callable[..., Any]
 
@@ -320,7 +314,7 @@ class Custom(OfClass):
         return False
 
     def producer(self, scope: Scope, given: Mapping[str, Any]) -> Any:
-        """The producer object."""
+        """The producer object, made once unless arguments are given or each injection has its own."""
         if self.each_time or given:
             return _checked(self.made(scope, given), self.of)
         return scope.once(self, lambda: _checked(self.made(scope, {}), self.of))
@@ -328,16 +322,13 @@ class Custom(OfClass):
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         return self.producer(scope, given).produce()
 
-    def gives(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        return getattr(call, "produce", call)
-
     def words(self) -> str:
         return f"ask {self._call()}"
 
 
 @dataclass(frozen=True)
 class ProducerObject(OfClass):
-    """A producer object itself, to be asked by others under its name."""
+    """A producer object itself; `Named` asks it for values."""
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         return _checked(self.made(scope, given), self.of)
@@ -363,12 +354,8 @@ class Named(Producing):
         yield Asked(PRODUCER, self.name)
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
-        found = self.bound(scope)
+        found = scope.ask(next(self.asks()))
         return None if found is None else _checked(found, self.name).produce()
-
-    def bound(self, scope: Scope) -> Any:
-        """The producer object, or None."""
-        return scope.ask(next(self.asks()))
 
     def words(self) -> str:
         return f"ask the producer {self.name!r}"
@@ -392,7 +379,7 @@ class Ref(Producing):
 
     @property
     def reference(self) -> Reference:
-        """The reference as text."""
+        """The reference as text: `Sql[one]`, or the name of the type alone."""
         return Reference(f"{self.type.name}[{self.type.title}]" if self.type.args else self.type.name)
 
     @property
@@ -401,7 +388,7 @@ class Ref(Producing):
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         if self.type.name == "Type":
-            return scope.construct(self.type.title, (), {**taken_in(dict(self.named)), **given})
+            return scope.construct(self.type.title, (), {**own_copy(dict(self.named)), **given})
         if self.type.name == "Pattern" and self.type.args:
             return re.compile(self.type.title)
         return self.reference
@@ -451,6 +438,7 @@ class Query(Producing):
         return all(self._one(condition, reference, has) for condition in where)
 
     def _one(self, condition: Condition, reference: Reference, has: Mapping[str, Any]) -> bool:
+        """Whether one condition holds for an instance; a list attribute is compared element by element."""
         if condition[0] == "or" and not isinstance(condition[1], str):
             return any(self._holds(side, reference, has) for side in condition[1:])
         if condition[0] == "not" and not isinstance(condition[1], str):
@@ -463,16 +451,13 @@ class Query(Producing):
         return compared(actual, sign, wanted)
 
     def words(self) -> str:
-        return f"query {self.type.name} where {' and '.join(map(_condition_text, self.where)) or 'anything'}"
-
-
-def _condition_text(condition: Condition) -> str:
-    return " ".join(str(part) for part in condition)
+        conditions = (" ".join(map(str, condition)) for condition in self.where)
+        return f"query {self.type.name} where {' and '.join(conditions) or 'anything'}"
 
 
 @dataclass(frozen=True)
 class Attribute(Producing):
-    """One attribute of what another producer gives: how parameters come from an instance or a query.
+    """One attribute of the product of another producer: a parameter from an instance or a query.
 
     select: picks one of several instances that a query found
     """
@@ -501,6 +486,7 @@ class Attribute(Producing):
         return value
 
     def _holder(self, scope: Scope) -> Any:
+        """The object with the attribute: of a query, an instance, or any producer; None for none."""
         if isinstance(self.of, Query):
             reference = self._selected(self.of.found(scope), scope)
             return None if reference is None else scope.objects.instance(reference)
@@ -510,6 +496,7 @@ class Attribute(Producing):
         return self.of.produce(scope, {})
 
     def _selected(self, found: list[Reference], scope: Scope) -> Reference | None:
+        """The one instance of a query. raises: BindingError, for none or several"""
         if not found and self.optional:
             return None
         if len(found) > 1 and self.select is not None:

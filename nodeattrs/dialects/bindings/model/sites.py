@@ -6,8 +6,9 @@ worked out here, from variables. It reads no file.
 
 from __future__ import annotations
 
+import os
 import posixpath
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,7 +41,7 @@ DEFAULT_LAYERS: list[Any] = [
 
 @dataclass
 class Site:
-    """What one site description says, nothing evaluated.
+    """The description of a site, nothing evaluated.
 
     parts:      what `site { }` says, as data with expressions for its values: "defaults" (attribute -> value),
                 "environments" (name -> attributes), "dynamic" ("dir" and "attrs"), "categories" ([name, value], the
@@ -97,6 +98,8 @@ class Site:
 
 
 def _asker(variables: Mapping[str, Any], missing_is_nothing: bool = False) -> Callable[[str], Any]:
+    """A function that gives the value of a variable; a missing one is None or an error."""
+
     def ask(name: str) -> Any:
         plain = name.removeprefix("::")
         if plain in variables or missing_is_nothing:
@@ -107,7 +110,7 @@ def _asker(variables: Mapping[str, Any], missing_is_nothing: bool = False) -> Ca
 
 
 def _worked(part: Any, ask: Callable[[str], Any]) -> Any:
-    """A part of a site with the values of its expressions."""
+    """A part of a site in which each expression is replaced by its value."""
     if isinstance(part, Node):
         return part.evaluate(ask, FUNCTIONS)
     if isinstance(part, dict):
@@ -117,7 +120,7 @@ def _worked(part: Any, ask: Callable[[str], Any]) -> Any:
 
 @dataclass(frozen=True)
 class Environment:
-    """An environment with all its paths, absolute and without trailing slash."""
+    """An environment and its paths: absolute, without a slash at the end."""
 
     name: str
     envdir: str
@@ -127,14 +130,6 @@ class Environment:
     templatedir: str
     bindingsdir: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """The environment as plain data."""
-        return {
-            "name": self.name,
-            **{name: getattr(self, name) for name in _ATTRIBUTES},
-            "modulepath": list(self.modulepath),
-        }
-
 
 @taking(site=Mapping | None)
 def environment_of(
@@ -142,13 +137,13 @@ def environment_of(
     selected: str | None = None,
     *,
     confdir: str,
-    directories: Iterable[str] | Callable[[str], bool] = (),
+    is_directory: Callable[[str], bool] = os.path.isdir,
 ) -> Environment:
-    """The environment that is selected, with its paths.
+    """The selected environment and its paths.
 
     site:        "defaults", "environments" (name -> attributes), "dynamic" ("dir", "attrs"); None without any
     selected:    its name; production unless given
-    directories: those that exist, or a function that knows
+    is_directory: whether an absolute path is a directory; asked for dynamic environments
     raises:      BindingError: "unknown-environment", "envdir-not-allowed", "dynamic-not-absolute",
                  "environment-attribute"
 
@@ -156,7 +151,6 @@ def environment_of(
     '/etc/puppet/manifests/site.pp'
     """
     given = site or {}
-    exists = directories if callable(directories) else _listed(directories)
     name = selected or "production"
     dynamic = given.get("dynamic")
     if dynamic is not None:
@@ -164,7 +158,7 @@ def environment_of(
     declared = given.get("environments") or {}
     if name in declared:
         own, envdir = dict(declared[name] or {}), None
-    elif dynamic is not None and _is_name(name) and exists(posixpath.join(dynamic["dir"], name)):
+    elif dynamic is not None and _is_name(name) and is_directory(posixpath.join(dynamic["dir"], name)):
         own, envdir = dict(dynamic.get("attrs") or {}), posixpath.join(dynamic["dir"], name)
     elif name == "production":
         own, envdir = {}, None
@@ -194,6 +188,7 @@ def environment_of(
 
 
 def _check_dynamic(dynamic: Mapping[str, Any]) -> None:
+    """Check `dynamic_environments`. raises: BindingError, for a relative folder, or an envdir"""
     if not isinstance(dynamic.get("dir"), str) or not posixpath.isabs(dynamic["dir"]):
         raise BindingError(
             DYNAMIC_NOT_ABSOLUTE,
@@ -212,8 +207,3 @@ def _is_name(name: str) -> bool:
 
 def _tidy(path: str) -> str:
     return path.rstrip("/") or "/"
-
-
-def _listed(directories: Iterable[str]) -> Callable[[str], bool]:
-    known = {_tidy(one) for one in directories}
-    return lambda path: _tidy(path) in known

@@ -27,7 +27,7 @@ Mode = str
 
 
 class State:
-    """What is true of a request.
+    """The state of a request: its categories with their values, and its variables.
 
     categories: (name, value) pairs, the highest first; a value of None never holds
     variables:  what `$name` means, such as facts
@@ -58,7 +58,7 @@ class State:
         self._bits = {name: 1 << len(self._values) - 1 - index for index, name in enumerate(self._values)}
 
     def mask(self, conjunction: Iterable[tuple[str, str]]) -> int | None:
-        """The categories of a conjunction as bits, 0 for common alone; None where it does not hold."""
+        """The categories of a conjunction as bits, 0 for common alone; None where the conjunction does not hold."""
         mask = 0
         for name, value in conjunction:
             if name == "common":
@@ -70,7 +70,7 @@ class State:
         return mask
 
     def ranked(self, mask: int) -> int:
-        """The rank of some categories, as this mode has it."""
+        """The rank of a set of categories in this mode; greater ranks win."""
         return mask if self.mode == "tuple" or not mask else 1 << mask.bit_length() - 1
 
     def title(self, mask: int) -> str:
@@ -79,7 +79,7 @@ class State:
         return " + ".join(held) or "common"
 
     def value(self, name: str) -> str | None:
-        """The value of a category."""
+        """The value of a category; None where the category is not listed or has no value."""
         return self._values.get(name)
 
     def names(self) -> list[str]:
@@ -103,7 +103,7 @@ def _listed(pairs: Iterable[Sequence[Any]]) -> dict[str, str | None]:
 
 
 def category_text(name: str, value: Any) -> str | None:
-    """A category's value as it is compared: text in lower case; None where it is null or empty.
+    """The value of a category for comparisons: text in lower case; None for null and for an empty text.
 
     raises: BindingError ("category-value"), for a list or hash
     """
@@ -120,7 +120,7 @@ def category_text(name: str, value: Any) -> str | None:
 def effective_categories(
     listed: Iterable[Sequence[Any]] | None, *, fqdn: str, environment: str
 ) -> list[tuple[str, str | None]]:
-    """The categories that are in effect, given those that a site lists, without common.
+    """The (category, value) pairs in effect, the highest first, for the categories that a site lists; without common.
 
     listed: evaluated (category, value) pairs; None where the site lists none
     raises: BindingError: "category-common", "category-environment-value", "category-order",
@@ -156,7 +156,7 @@ def effective_categories(
 class Objects:
     """Instances and their types.
 
-    is_there:  whether anybody can be asked at all; where not, a query produces nothing
+    is_there:  whether instances can be looked up at all; if not, a query produces nothing
     types:     the name of a type -> the names of its parameters
     instances: a reference such as "Sql[one]" -> the parameters of that instance
 
@@ -180,13 +180,13 @@ class Objects:
         return self._instances.get(reference)
 
     def of_type(self, name: str, where: Iterable[Any] = ()) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """The instances of a type, in their order. where: conditions; who cannot use them gives all"""
+        """(reference, parameters) of each instance of a type, in order. where: conditions that may narrow the search"""
         for reference, parameters in self._instances.items():
             if reference.partition("[")[0] == name:
                 yield reference, parameters
 
     def parameters(self, name: str) -> list[str] | None:
-        """The parameter names of a type; of a type that is not listed, those that its instances have; None without any.
+        """The parameter names of a type; for a type that is not listed, those of its instances; None for none.
 
         cost: one look, or one visit an instance
         """

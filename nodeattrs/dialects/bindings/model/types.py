@@ -46,12 +46,12 @@ class Type:
 
     @property
     def element(self) -> Type:
-        """What an Array holds, or the values of a Hash."""
+        """The type of the elements of an Array, or of the values of a Hash; Data unless given."""
         return self.args[-1] if self.args and isinstance(self.args[-1], Type) else DATA
 
     @property
     def key(self) -> Type:
-        """The keys of a Hash."""
+        """The type of the keys of a Hash; Literal unless given."""
         return self.args[0] if len(self.args) == 2 and isinstance(self.args[0], Type) else LITERAL
 
     @property
@@ -61,12 +61,12 @@ class Type:
 
     @property
     def is_instance(self) -> bool:
-        """Whether it names one instance of the objects: `Sql[one]`."""
+        """Whether the type names one instance: `Sql[one]`."""
         return bool(self.args) and self.name not in ("Array", "Hash", "Type", "Class", "Pattern")
 
     @property
     def is_data(self) -> bool:
-        """Whether every value of it is data, so that its names share one space."""
+        """Whether every value of the type is data; all such types share one space of names."""
         if self.name in ("Array", "Hash"):
             return self.element.is_data and (self.name == "Array" or self.key.is_data)
         return self.name == "Data" or self.name in _SCALARS
@@ -146,6 +146,7 @@ class Type:
 
 
 def _spelled(argument: Type | str) -> str:
+    """An argument of a type as text, in quotes unless it is a word or a name."""
     if isinstance(argument, Type) or _WORD.fullmatch(argument) or _NAME.fullmatch(argument):
         return str(argument)
     escaped = argument.replace("\\", "\\\\").replace("'", "\\'")
@@ -157,6 +158,7 @@ def _inside(element: Type, value: Any, classes: Classes) -> bool:
 
 
 def _is_data(value: Any) -> bool:
+    """Whether a value is data at all levels; null counts inside of a collection."""
     waiting = [value]  # no recursion: a value may be as deep as a tree
     while waiting:
         one = waiting.pop()
@@ -182,28 +184,28 @@ def _holds_scalar(name: str, value: Any) -> bool:
 
 
 def _holds_reference(declared: Type, value: Any) -> bool:
-    """Whether it names a class where a class is declared, else a resource; nobody knows sub classes of either."""
+    """Whether a value is a reference to a class where a class is declared, else to a resource."""
     return isinstance(value, Reference) and (value.type == "Class") == (declared.name == "Class")
 
 
 def is_protocol(of: Any) -> bool:
-    """Whether a class is a Protocol: what has its members is one, whatever it inherits."""
+    """Whether a class is a Protocol, which any class with its members follows."""
     return bool(getattr(of, "_is_protocol", False))
 
 
 def is_abstract(of: type) -> bool:
-    """Whether nothing can be made of a class by itself."""
+    """Whether a class is abstract or a Protocol, so that no object can be made of it."""
     return bool(getattr(of, "__abstractmethods__", ())) or is_protocol(of)
 
 
 def follows(kind: type, protocol: type) -> bool:
-    """Whether a class is what a Protocol asks for, by inheritance or by its members."""
+    """Whether a class follows a Protocol, by inheritance or by its members."""
     return protocol in kind.__mro__ or all(hasattr(kind, name) for name in _members(protocol))
 
 
 @lru_cache(maxsize=1024)
 def _members(protocol: type) -> frozenset[str]:
-    """The methods of a Protocol; its plain attributes may be set by a constructor, and are not looked for."""
+    """The methods of a Protocol; its plain attributes, which a constructor may set, are not checked."""
     bases = [base for base in protocol.__mro__ if is_protocol(base) and base is not Protocol]
     return frozenset(name for base in bases for name in vars(base)) - _OF_EVERY_PROTOCOL
 
@@ -235,7 +237,7 @@ class Classes:
             self.add(one, name)
 
     def add(self, one: type, name: str = "") -> str:
-        """Make a class known under its name; gives the name.
+        """Register a class under a name, its own unless given; returns the name.
 
         raises: BindingError, where another class has it
         """
@@ -257,11 +259,11 @@ class Classes:
         return self._known.get(plain)
 
     def offer(self, name: str, load: Callable[[], type]) -> None:
-        """Make a class known that is not loaded yet."""
+        """Register a class that *load* loads when the class is needed."""
         self._offered[name] = load
 
     def offer_from(self, source: Callable[[], Mapping[str, Callable[[], type]]]) -> None:
-        """Who is asked for more of them, once, when a name is asked for that is not known."""
+        """Register a function that gives more offers; it is called once, at the first unknown name."""
         self._sources.append(source)
 
     def _offer(self, name: str | None) -> Callable[[], type] | None:
@@ -270,23 +272,21 @@ class Classes:
         return self._offered.get(name or "")
 
     def require(self, name: str) -> type | None:
-        """The same as `find`; a class that may not be loaded now raises. raises: UnknownLayer"""
+        """The class of a name, or None. raises: UnknownLayer, for a class whose code must not be loaded now"""
         plain = name.removeprefix("::").partition("[")[0]
         if plain not in self._known and self._offer(plain):
             require_may_run(f"the class {plain}")
         return self.find(name)
 
-    def merged(self, other: Classes) -> Classes:
-        """Both registers in one. raises: BindingError"""
-        both = Classes(self._known)
-        both._offered = {**self._offered, **other._offered}
-        both._sources = [*self._sources, *other._sources]
+    def include(self, other: Classes) -> None:
+        """Register the classes and the offers of another register, too. raises: BindingError, for two of one name"""
+        self._offered.update(other._offered)
+        self._sources.extend(other._sources)
         for name, one in other._known.items():
-            both.add(one, name)
-        return both
+            self.add(one, name)
 
     def names(self) -> list[str]:
-        """All names."""
+        """The names of all classes, also of those that are only offered, in order."""
         self._offer(None)
         return sorted({*self._known, *self._offered})
 
@@ -296,7 +296,7 @@ class Classes:
         return name == of or (one is not None and base is not None and issubclass(one, base))
 
     def is_instance(self, value: Any, name: str) -> bool:
-        """Whether *value* is an instance of the class of that name. A class nobody knows is taken by its name."""
+        """Whether *value* is an instance of the class of that name; an unknown class is compared by its name."""
         known = self.find(name)
         if known is not None:
             return isinstance(value, known) if not is_protocol(known) else follows(type(value), known)
@@ -316,8 +316,6 @@ def parse_type(text: str) -> Type:
     ('Hash[String,Array[Integer]]', 'Class[ntp]', 'Web[one]')
     """
     stripped = text.strip()
-    if stripped.startswith("class "):
-        return Type("Class", (stripped[6:].strip(),))
     try:
         found, rest = _parsed(stripped, stripped)
     except RecursionError:
@@ -328,6 +326,7 @@ def parse_type(text: str) -> Type:
 
 
 def _parsed(text: str, whole: str) -> tuple[Type, str]:
+    """(type, rest of the text) at the start of a text. raises: BindingError ("bad-type")"""
     text = text.lstrip()
     if text.startswith("class "):
         named = _NAME.match(text, 6)
@@ -359,6 +358,7 @@ _QUOTED = re.compile(r"'((?:\\.|[^'\\])*)'|\"((?:\\.|[^\"\\])*)\"|/((?:\\.|[^/\\
 
 
 def _argument(name: str, text: str, whole: str) -> tuple[Type | str, str]:
+    """(argument, rest of the text) of a type with that name. raises: BindingError ("bad-type")"""
     if quoted := _QUOTED.match(text):
         return unquoted(quoted[0]), text[quoted.end() :]
     if name in ("Array", "Hash"):
@@ -373,6 +373,7 @@ def _argument(name: str, text: str, whole: str) -> tuple[Type | str, str]:
 
 
 def _checked(name: str, args: tuple[Type | str, ...], whole: str) -> Type:
+    """The type, if it may have these arguments. raises: BindingError ("bad-type")"""
     most = {"Array": 1, "Hash": 2}.get(name, 0 if name in _PLAIN - {"Pattern"} else 1)
     if len(args) > most:
         raise _bad(whole, f"gives {name} {len(args)} arguments; it takes {most or 'none'}")
@@ -440,19 +441,19 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Asked:
-    """A key as somebody asks for it. Without a type it is data; without a name the type alone."""
+    """A key as a caller asks for it: a type and a name. No type means data; no name means the type alone."""
 
     type: Type | None = None
     name: str | None = None
 
     @property
     def key(self) -> Key:
-        """What it is found under."""
+        """The key under which declarations are found."""
         return (self.type.kind if self.type else "Data"), self.name or ""
 
     @property
     def label(self) -> str:
-        """It in one word: its name, or its class."""
+        """The key in one word for messages: its name, or its class."""
         if self.name or self.type is None:
             return self.name or ""
         return self.type.title if self.type.name == "Type" else str(self.type)
@@ -464,7 +465,7 @@ class Asked:
 
 
 def spelled_key(key: Key) -> str:
-    """A key as messages show it.
+    """The text of a key in messages.
 
     >>> spelled_key(("Data", "ssh::port")), spelled_key(("Type[Logger]", ""))
     ("Data, 'ssh::port'", 'Type[Logger]')

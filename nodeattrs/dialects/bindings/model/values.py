@@ -20,8 +20,8 @@ from nodeattrs.formats.patterns import BadPattern, expression
 from nodeattrs.puppet.references import Reference
 
 
-def taken_in(value: Any, room: int = MAX_DEPTH) -> Any:
-    """A value without its ties to the caller: lists and maps are copied. raises: TooDeep"""
+def own_copy(value: Any, room: int = MAX_DEPTH) -> Any:
+    """A copy of a value: lists and maps at all levels; a tuple becomes a list. raises: TooDeep"""
     if not isinstance(value, (list, tuple, dict)):
         return value
     if not room:
@@ -30,17 +30,17 @@ def taken_in(value: Any, room: int = MAX_DEPTH) -> Any:
     if isinstance(value, dict):
         copied = {}
         for key, entry in value.items():
-            copied[key] = taken_in(entry, room - 1)
+            copied[key] = own_copy(entry, room - 1)
         return copied
     entries = []
     for entry in value:
-        entries.append(taken_in(entry, room - 1))
+        entries.append(own_copy(entry, room - 1))
     return entries
 
 
 @lru_cache(maxsize=1024)
 def shown_file(file: str) -> str:
-    """A file of Python as messages show it: relative where it can be, never a path of this machine."""
+    """The name of a Python file in messages: relative to the current folder, else the name alone."""
     relative = os.path.relpath(file) if os.path.isabs(file) and not file.startswith("<") else file
     inside = not relative.startswith(os.pardir)
     return (relative if inside else os.path.basename(file)).replace(os.sep, "/")
@@ -70,7 +70,7 @@ def hash_as_data(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
 
 
 def texts_of(value: Any) -> Any:
-    """A reference as a plain text, and so the entries of a list or a hash of them: what queries and classes give."""
+    """A reference as plain text; also each entry of a list or a hash of references. Other values stay as they are."""
     if isinstance(value, dict):
         return {key: _text_of(entry) for key, entry in value.items()}
     return [_text_of(entry) for entry in value] if isinstance(value, list) else _text_of(value)
@@ -81,7 +81,7 @@ def _text_of(value: Any) -> Any:
 
 
 def flatten(value: Any) -> list[Any]:
-    """All levels of a list taken off; what is no list becomes one.
+    """The elements of a list and of all lists inside of the list; any other value becomes a list.
 
     >>> flatten([1, [2, [3]]])
     [1, 2, 3]
@@ -117,11 +117,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "downcase": lambda text: str(text).lower(),
     "flatten": flatten,
     "join": _joined,
-    "keys": lambda value: list(value),
+    "keys": list,
     "merge": _merged,
-    "size": lambda value: len(value),
-    "sort": lambda value: sorted(value),
-    "stringify": lambda value: str(value),
+    "size": len,
+    "sort": sorted,
+    "stringify": str,
     "strip": lambda text: str(text).strip(),
     "unique": uniq,
     "upcase": lambda text: str(text).upper(),
@@ -143,7 +143,7 @@ _ALIKE: tuple[tuple[type, ...], ...] = ((int, float), (str,))
 
 
 def pattern_of(text: str) -> re.Pattern[str]:
-    """A regular expression as it is written. raises: BindingError ("syntax")"""
+    """The compiled regular expression of a text. raises: BindingError ("syntax")"""
     try:
         expression(text)
         return re.compile(text)

@@ -20,6 +20,7 @@ from nodeattrs.dialects.bindings.model.producers import (
     Calling,
     Computed,
     Constant,
+    Custom,
     Instance,
     Named,
     Producing,
@@ -27,16 +28,26 @@ from nodeattrs.dialects.bindings.model.producers import (
 from nodeattrs.dialects.bindings.model.state import Objects, State
 from nodeattrs.dialects.bindings.model.types import Asked, Classes, Key, Type, is_abstract, parse_type, variable_key
 from nodeattrs.dialects.bindings.production.filling import Slot, name_of, not_given, place_of, returned, slots_of
-from nodeattrs.dialects.bindings.resolution import At, Declaration, Layer, Place, Resolution, resolve
+from nodeattrs.dialects.bindings.production.scopes import Replay
+from nodeattrs.dialects.bindings.resolution import Declaration, Layer, Place, Resolution, resolve
 
 _PRODUCERS = "Type[Producer["
 
 
-class Bound:
-    """The declarations that count, by key, and who is looking something up at this moment.
+class Making(local):
+    """What one thread is making now.
 
-    given: values that a scope was opened with
+    chain:  the declarations whose products are being made, the outermost first
+    replay: the products of earlier tries, while an asynchronous injection is tried
     """
+
+    def __init__(self) -> None:
+        self.chain: list[Declaration] = []
+        self.replay: Replay | None = None
+
+
+class Bound:
+    """The declarations that count, the keys that they need, and the errors about missing keys."""
 
     def __init__(
         self,
@@ -50,15 +61,15 @@ class Bound:
         self.register = register
         self.objects = objects
         self.resolution: Resolution = resolve(layers, state, objects)
-        self._making = local()
+        self._making = Making()
         self._slots: dict[Any, tuple[Slot, ...]] = {}
         self._unbound: dict[type, Declaration] = {}
         self._given: dict[Key, Any] = {}
 
     def declaration(self, wanted: Asked) -> Declaration | None:
-        """The declaration that counts for a key; None where there is none.
+        """The declaration that counts for a key; None where nothing is bound.
 
-        Whoever asks for a producer by its name takes one of any type: `Type[Producer[String]]`.
+        A producer that a caller names may have any type: `Type[Producer[String]]`.
         """
         found = self.resolution.winners.get(wanted.key)
         if found is None and wanted.type == PRODUCER:
@@ -66,16 +77,16 @@ class Bound:
             return self.resolution.winners.get(next(named, wanted.key))
         return found
 
-    def counting(self, wanted: Asked) -> Declaration | None:
-        """The same; of a class that nobody binds, what makes it by its constructor."""
-        return self.declaration(wanted) or self._alone(wanted)
+    def declaration_or_class(self, wanted: Asked) -> Declaration | None:
+        """The declaration that counts for a key; for an unbound class one that calls its constructor, or None."""
+        return self.declaration(wanted) or self._of_unbound_class(wanted)
 
     def is_given(self, wanted: Asked) -> bool:
         """Whether the scope was opened with a value for a key."""
         return wanted.key in self._given
 
     def needs(self, one: Declaration) -> Iterator[Asked]:
-        """The keys that a declaration looks up, as far as it can be known without producing anything."""
+        """The keys that a declaration looks up, as far as they are known without producing anything."""
         producer = one.root.producer
         if isinstance(producer, Computed):
             for name in dict.fromkeys(variables_of(producer.expression)):
@@ -91,6 +102,7 @@ class Bound:
                 yield from (slot.wanted for slot in slots if slot.wanted is not None and self.is_asked(slot))
 
     def _key_of_variable(self, name: str) -> Asked | None:
+        """The key of a variable: bound as a variable, else by its name; None for a variable of the state."""
         if self.declaration(bound := Asked(None, variable_key(name))) is not None:
             return bound
         if name in self.state.variables or self.state.value(name) is not None:
@@ -105,14 +117,14 @@ class Bound:
         return found
 
     def is_asked(self, slot: Slot) -> bool:
-        """Whether a parameter is looked up: one that can do without only where somebody binds it."""
+        """Whether a parameter is looked up: if it is required, or if its key is bound."""
         wanted = slot.wanted
         return wanted is not None and (
             slot.is_required or self.is_given(wanted) or self.declaration(wanted) is not None
         )
 
-    def _alone(self, wanted: Asked) -> Declaration | None:
-        """A class that is made without any binding: asked for by type alone, and its constructor can be filled."""
+    def _of_unbound_class(self, wanted: Asked) -> Declaration | None:
+        """The declaration that makes an unbound class; None where the key is no such class, or cannot be filled."""
         if wanted.type is None or wanted.name is not None or wanted.type.name != "Type":
             return None
         known = self.register.find(wanted.type.title)
@@ -121,23 +133,17 @@ class Bound:
         found = self._unbound.get(known)
         if found is None:
             item = Bind(origin=place_of(known), type=wanted.type, to=Instance(wanted.type.title))
-            found = Declaration(item, At(NO_PLACE, 0, 0), wanted.key, wanted.type, item.to)
+            found = Declaration(item, NO_PLACE, wanted.key, wanted.type, item.to)
             found = self._unbound.setdefault(known, found)
         return found
 
     def _is_fillable(self, known: type) -> bool:
-        """Whether every parameter of its constructor says a key, or can do without."""
+        """Whether each parameter of the constructor has a key, a default, or may be None."""
         if is_abstract(known) or known.__module__ == "builtins":
             return False
         if known in self._unbound or hasattr(known, "__inject__"):
             return True
         return not any(slot.is_required and slot.wanted is None for slot in self.slots(known))
-
-    def _chain(self) -> list[Declaration]:
-        chain: list[Declaration] | None = getattr(self._making, "chain", None)
-        if chain is None:
-            chain = self._making.chain = []
-        return chain
 
     # --- saying what is wrong ------------------------------------------------------------------------
 
@@ -149,15 +155,15 @@ class Bound:
         )  # fmt: skip
 
     def _standing(self, one: Declaration) -> str:
-        """Where a declaration stands; of a class that nobody binds where it is written."""
+        """The line of an error for a declaration; for an unbound class the place of the class."""
         if one.place is NO_PLACE:
-            return f"{one.short}: {one.origin}; it is not bound"
+            return f"{one.label}: {one.origin}; it is not bound"
         return self.resolution.described(one)
 
     def unfilled(self, links: list[str], slot: Slot) -> NotBound:
-        """What a parameter lacks, with everyone on the way to it: "Web needs Repo needs db_url: not bound"."""
-        chain, seen = self._chain(), list(links)
-        while (inner := self._lacking(slot.wanted)) is not None and slot.label not in seen:
+        """The error for a parameter without a value: "Web needs Repo needs db_url: not bound"."""
+        chain, seen = self._making.chain, list(links)
+        while (inner := self._missing_parameter(slot.wanted)) is not None and slot.label not in seen:
             seen.append(slot.label)
             slot = inner
         why, hint = self._why_missing(slot)
@@ -167,7 +173,7 @@ class Bound:
         )  # fmt: skip
 
     def _why_missing(self, slot: Slot) -> tuple[str, str | None]:
-        """Why nobody has a value for a parameter, and the way out."""
+        """The reason why a parameter has no value, and the way out."""
         if slot.wanted is None:
             return "its annotation says no key", f'Annotated[..., named("{slot.name}")], or give it with the binding'
         if (declared := self.declaration(slot.wanted)) is not None:
@@ -176,8 +182,8 @@ class Bound:
         nearest = " or ".join(f"{name} ({place})" if place else name for name, place in close.items())
         return f"not bound; nearest: {nearest}" if close else "not bound", hint
 
-    def _lacking(self, wanted: Asked | None) -> Slot | None:
-        """The parameter because of which a class that nobody binds cannot be made."""
+    def _missing_parameter(self, wanted: Asked | None) -> Slot | None:
+        """The parameter because of which an unbound class cannot be made; None where there is none."""
         if wanted is None or wanted.name or wanted.type is None or self.declaration(wanted) is not None:
             return None
         known = self.register.find(wanted.type.title) if wanted.type.name == "Type" else None
@@ -185,7 +191,8 @@ class Bound:
             return None
         return next((one for one in self.slots(known) if one.is_required and one.wanted is None), None)
 
-    def _not_bound(self, wanted: Asked) -> BindingError:
+    def not_bound(self, wanted: Asked) -> BindingError:
+        """The error for a key without a value: what is wrong with its declaration, else near misses."""
         declared = self.declaration(wanted)
         for fault in self.resolution.faults if declared is None else ():
             if fault.key == wanted.key:
@@ -196,24 +203,24 @@ class Bound:
                 MISSING, f"{wanted} is bound, and nothing was produced", origins=(declared.origin,),
                 details=[self.resolution.described(declared), *details],
             )  # fmt: skip
-        if (lacking := self._lacking(wanted)) is not None:
+        if (lacking := self._missing_parameter(wanted)) is not None:
             return self.unfilled([wanted.label], lacking)
-        return NotBound(MISSING, f"nothing is bound to {wanted}", details=details, hint=self._hint(wanted))
+        return NotBound(MISSING, f"nothing is bound to {wanted}", details=details, hint=self.hint(wanted))
 
     def _asked_by(self, but: Declaration | None = None) -> list[str]:
-        """Who asks for what is being made, in a line; nothing where nobody does."""
-        chain = [one.words for one in self._chain() if one.key and one is not but]
+        """One line with the keys that are being made now; [] for none."""
+        chain = [one.words for one in self._making.chain if one.key and one is not but]
         return [f"asked for by {' -> '.join(chain)}"] if chain else []
 
-    def _hint(self, wanted: Asked) -> str | None:
-        """The way out where nothing is bound."""
+    def hint(self, wanted: Asked) -> str | None:
+        """The way out where a key is not bound; None for none."""
         close, hint = self._nearest(wanted)
         return hint or (f"did you mean {', '.join(close)}?" if close else None)
 
     def _nearest(self, wanted: Asked) -> tuple[dict[str, str], str | None]:
-        """What looks like a key that nobody binds, with its places; a hint where more is known.
+        """Bound keys similar to an unbound one, each with its place, and a hint or None.
 
-        Names that begin with a slash are the library's own: nobody is sent there.
+        Names of the library, which begin with a slash, are not suggested.
         """
         known: dict[str, str] = {}
         for (kind, name), one in self.resolution.winners.items():
@@ -234,12 +241,16 @@ class Bound:
         return {name: known.get(name.strip('"'), "") for name in near(wanted.label, known)}, hint
 
     def mismatch(self, one: Declaration, value: Any, of: Type, what: str = "declared") -> TypeMismatch:
+        """The error for a value that does not conform to a type. what: "declared", "asked for"."""
+        is_class = isinstance(value, type) and of.name == "Type"
         return TypeMismatch(
             TYPE_MISMATCH, f"{one.words}: {value!r} is no {of}, as {what}",
             origins=(one.origin,), details=(self.resolution.described(one), *self._asked_by(one)),
+            hint=f"an object of the class is made by .to_class({value.__name__})" if is_class else None,
         )  # fmt: skip
 
     def about(self, one: Declaration, kind: Kind, message: str, hint: str | None = None) -> BindingError:
+        """An error about one declaration, with its line."""
         return BindingError(kind, message, origins=(one.origin,), details=(self.resolution.described(one),), hint=hint)
 
 
@@ -248,11 +259,12 @@ NO_PLACE = Place(0, "made for its type", "")
 
 
 def chained(links: list[str]) -> str:
+    """Names in a row for messages: "Web needs Repo needs db_url"."""
     return " needs ".join(links)
 
 
 def early_faults(bound: Bound) -> Iterator[BindingError]:
-    """What can never be made, found by constants, annotations and types before anybody asks.
+    """The errors of values that can never be made, found by constants, annotations and types.
 
     A key that a further layer may bind is no fault. cost: linear in the declarations
     """
@@ -273,6 +285,7 @@ def early_faults(bound: Bound) -> Iterator[BindingError]:
 
 
 def _of_constant(bound: Bound, winner: Declaration, value: object) -> Iterator[BindingError]:
+    """The error of a constant that does not conform to a declared or demanded type."""
     for of in (winner.root.type, winner.type, *winner.demands):
         if value is not None and not of.holds(value, bound.register):
             yield bound.mismatch(winner, value, of)
@@ -280,30 +293,35 @@ def _of_constant(bound: Bound, winner: Declaration, value: object) -> Iterator[B
 
 
 def _of_producer(bound: Bound, one: Declaration, producer: Producing) -> Iterator[BindingError]:
+    """The errors of a producer: its call, and a type that contradicts the declared one."""
     calling = producer.calls(bound.register)
     if calling is not None:
         yield from _of_call(bound, one, calling)
     gives = _type_given(bound, producer, calling)
     if gives is not None and "transformer" not in one.options and one.type.excludes(gives, bound.register):
-        yield bound.about(one, TYPE_MISMATCH, f"{one.short} is {one.type}, and {producer.describe()} gives {gives}")
+        yield bound.about(one, TYPE_MISMATCH, f"{one.label} is {one.type}, and {producer.describe()} gives {gives}")
 
 
 def _of_call(bound: Bound, one: Declaration, calling: Calling) -> Iterator[BindingError]:
+    """The errors of a call: an abstract class, or a required parameter without a key."""
     call, args, named = calling
     if not isinstance(call, type):
         for slot in not_given(bound.slots(call), args, named):
             if slot.is_required and slot.wanted is None and slot.way != "by name":
-                lacks = bound.unfilled([one.short, name_of(call)], slot)
+                lacks = bound.unfilled([one.label, name_of(call)], slot)
                 yield bound.about(one, UNFILLED, lacks.message, lacks.hint)
     elif is_abstract(call) and not hasattr(call, "__inject__"):
-        what = f"{one.short} is bound to {call.__name__}, of which nothing can be made"
+        what = f"{one.label} is bound to {call.__name__}, of which nothing can be made"
         yield bound.about(one, ABSTRACT_CLASS, what, CONCRETE)
 
 
 def _type_given(bound: Bound, producer: Producing, calling: Calling | None) -> Type | None:
-    """The type that a producer says it gives: by its annotation, or as `Type[Producer[String]]`."""
+    """The type of the products of a producer, by its annotation or `Type[Producer[String]]`; None for none."""
     if isinstance(producer, Named):
         declared = bound.declaration(next(producer.asks()))
         inner = declared.type.args[0] if declared is not None and declared.type.args else None
         return parse_type(str(inner.args[0])) if isinstance(inner, Type) and inner.args else None
-    return None if calling is None else returned(producer.gives(calling[0]), bound.register)
+    if calling is None:
+        return None
+    gives = getattr(calling[0], "produce", calling[0]) if isinstance(producer, Custom) else calling[0]
+    return returned(gives, bound.register)

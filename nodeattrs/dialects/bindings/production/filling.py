@@ -40,8 +40,8 @@ def named(name: str) -> Asked:
 class Slot:
     """A parameter that may be filled.
 
-    wanted:   the key that its annotation says; None where it says none
-    default:  what it has by itself; ABSENT for nothing
+    wanted:   the key of its annotation; None where the annotation names no key
+    default:  its own default; ABSENT for none
     optional: whether it may be None
     way:      how it is given
     words:    its annotation, for messages
@@ -56,14 +56,14 @@ class Slot:
 
     @property
     def label(self) -> str:
-        """What a message calls it: the name of its key, else its type, else its own name."""
+        """The parameter in messages: the name of its key, else its type, else its own name."""
         if self.wanted is None:
             return f"{self.name}{self.words and ': '}{self.words}"
         return self.wanted.label
 
     @property
     def is_required(self) -> bool:
-        """Whether nothing can be done without a value."""
+        """Whether the parameter has neither a default nor may be None."""
         return self.default is ABSENT and not self.optional
 
 
@@ -83,7 +83,7 @@ def slots_of(call: Callable[..., Any], register: Classes) -> tuple[Slot, ...]:
 
 
 def not_given(slots: tuple[Slot, ...], args: tuple[Any, ...], named: Mapping[str, Any]) -> Iterator[Slot]:
-    """Those that an argument list leaves open."""
+    """The parameters that positional and named arguments leave open."""
     for index, slot in enumerate(slots):
         by_position = index < len(args) and slot.way != "by name"
         if not by_position and slot.name not in named:
@@ -91,7 +91,7 @@ def not_given(slots: tuple[Slot, ...], args: tuple[Any, ...], named: Mapping[str
 
 
 def returned(call: Callable[..., Any], register: Classes) -> Type | None:
-    """The type that a function says it returns; None where it says none that could be bound."""
+    """The type in the `->` annotation of a function; None without one, and for a type that cannot be bound."""
     hint = None if isinstance(call, type) else _hints(call).get("return")
     if get_origin(hint) in (Iterator, Generator, AsyncIterator, AsyncGenerator):
         hint = get_args(hint)[0]  # of a factory that yields
@@ -102,7 +102,7 @@ def returned(call: Callable[..., Any], register: Classes) -> Type | None:
 
 
 def place_of(call: Callable[..., Any]) -> Origin:
-    """Where a class or a function is written, as far as it says so."""
+    """The file and line of a class or a function; its module and name where they are not known."""
     made = call.__init__ if isinstance(call, type) else call  # type: ignore[misc]  # of the class, and not of an object
     code = getattr(unwrap(made), "__code__", None)
     kind, name = "class" if isinstance(call, type) else "function", name_of(call)
@@ -112,11 +112,12 @@ def place_of(call: Callable[..., Any]) -> Origin:
 
 
 def name_of(call: Any) -> str:
-    """What messages call a callable."""
+    """The name of a callable in messages."""
     return getattr(call, "__name__", None) or type(call).__name__
 
 
 def _hints(call: Any) -> dict[str, Any]:
+    """The annotations of a callable by parameter; those that cannot be evaluated are left out."""
     if isinstance(call, partial):
         call = call.func
     target = call
@@ -133,6 +134,7 @@ def _hints(call: Any) -> dict[str, Any]:
 
 
 def _slot(one: Parameter, hint: Any, register: Classes) -> Slot:
+    """The slot of a parameter. hint: its annotation, ABSENT for none"""
     name, way = one.name, _WAYS[one.kind]
     default = ABSENT if one.default is one.empty else one.default
     if hint is ABSENT:
@@ -149,6 +151,7 @@ def _slot(one: Parameter, hint: Any, register: Classes) -> Slot:
 
 
 def _wanted(of: Any, key: str | Asked | None, register: Classes) -> Asked | None:
+    """The key of an annotation and a name; None for a plain type without a name. raises: BindingError"""
     if isinstance(key, Asked) and (key.type is not None or key.name is None):
         return key
     if key is None and getattr(of, "__module__", "") == "builtins" and not get_args(of):
@@ -166,7 +169,7 @@ def _wanted(of: Any, key: str | Asked | None, register: Classes) -> Asked | None
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:
-    """A hint without its None, and whether it had one."""
+    """An annotation without its None, and whether None was part of it."""
     args = get_args(hint)
     if get_origin(hint) not in (Union, types.UnionType) or types.NoneType not in args:
         return hint, False

@@ -13,7 +13,7 @@ from asyncio import Future
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import signature
 from threading import RLock
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import ABSENT, meant
@@ -23,6 +23,7 @@ from nodeattrs.dialects.bindings.codes import (
     BAD_OPTION,
     CONFLICT,
     EXPRESSION,
+    MISSING,
     NEEDS_AWAIT,
     NO_PRODUCER,
     NOTHING_PRODUCED,
@@ -42,10 +43,10 @@ from nodeattrs.dialects.bindings.model.types import (
     is_abstract,
     parse_type,
 )
-from nodeattrs.dialects.bindings.model.values import taken_in
+from nodeattrs.dialects.bindings.model.values import own_copy
 from nodeattrs.dialects.bindings.production.bound import CONCRETE, Bound, chained
 from nodeattrs.dialects.bindings.production.filling import Slot, name_of, not_given
-from nodeattrs.dialects.bindings.production.multibinds import Collected, Fragment, collect
+from nodeattrs.dialects.bindings.production.multibinds import Collected, Fragment, collect, option_faults
 from nodeattrs.dialects.bindings.production.plans import Make, Planner
 from nodeattrs.dialects.bindings.production.scopes import OpenedContexts, Replay, Waiting, opening_of
 from nodeattrs.dialects.bindings.resolution import (
@@ -53,13 +54,16 @@ from nodeattrs.dialects.bindings.resolution import (
     Declaration,
     Layer,
     Position,
-    standing,
+    best_ones,
 )
 from nodeattrs.puppet.references import Reference
 
+_T = TypeVar("_T")
 _MISSING: Any = object()
 _MADE_ONCE: Any = object()
 _NOTHING: Mapping[str, Any] = {}
+_OWN: Key = ("Type[Injector]", "")
+"""The injector itself: a parameter of its type gets the one that fills the parameter."""
 
 Read = tuple[Key, str, tuple[Reference, ...]]
 """A query that was asked: the key it was asked for, the query in words, and what it found."""
@@ -69,7 +73,7 @@ ClassStatement = tuple[bool, str, Declaration]
 
 
 class ValueMaker(Bound):
-    """Makes the value of each key when it is first needed.
+    """Makes the value of each key when it is first needed, and keeps it for its scope.
 
     One lock guards the making of values; what was made is read without it.
     cost: to build it, linear in the number of bindings
@@ -82,17 +86,19 @@ class ValueMaker(Bound):
         register: Classes,
         functions: Mapping[str, Callable[..., Any]],
         objects: Objects,
+        injector: object,
     ) -> None:
         super().__init__(layers, state, register, objects)
+        self._given[_OWN] = injector
         self.functions: Mapping[str, Callable[..., Any]] = {**functions, "inject": self.word}
         self._lock = RLock()
         self.kept: dict[int, Any] = {}
         self._collected: dict[int, Collected] = {}
-        self._instead: dict[int, Declaration] = {}
+        self._givers: dict[int, Declaration] = {}
         self._reads: dict[tuple[Key, str], Read] = {}
         self._plans: dict[int, Make | None] = {}
         self._tasks: dict[int, Future[Any]] = {}
-        self._opened = OpenedContexts()
+        self.opened = OpenedContexts()
         self._outer: ValueMaker | None = None
         self.scope_name = ""
 
@@ -102,7 +108,7 @@ class ValueMaker(Bound):
         """The value of a key. raises: NotBound, TypeMismatch, LookupLoop, BindingError"""
         value = self.ask(wanted, args)
         if value is None:
-            raise self._not_bound(wanted)
+            raise self.not_bound(wanted)
         return value
 
     def classes(self) -> list[str]:
@@ -115,32 +121,29 @@ class ValueMaker(Bound):
             for name in item.names:
                 yield item.exclude, name.removeprefix("::"), at
         for excluded, id in enumerate(CLASS_IDS):
-            for fragment in self._fragments(id):
+            for fragment in self.fragments(id):
                 value = fragment.value
                 for name in value if isinstance(value, list) else [value]:
                     yield bool(excluded), str(name).removeprefix("::"), fragment.declaration
 
     @property
     def reads(self) -> list[Read]:
-        """What queries have read so far."""
+        """The queries that were asked so far."""
         return list(self._reads.values())
 
     # --- the scope of producers -------------------------------------------------------------------
 
     def once(self, thing: object, make: Callable[[], Any]) -> Any:
-        """What *make* gives, made once for this thing. For producers."""
+        """The result of *make*, which is called once for this object. For producers."""
         if self._outer is not None:
             return self._outer.once(thing, make)
-        kept = self.kept.get(id(thing), _MISSING)
-        if kept is _MISSING:
-            with self._lock:
-                kept = self.kept.get(id(thing), _MISSING)
-                if kept is _MISSING:
-                    kept = self.kept[id(thing)] = make()
-        return kept
+        with self._lock:
+            if id(thing) not in self.kept:
+                self.kept[id(thing)] = make()
+            return self.kept[id(thing)]
 
     def call(self, call: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-        """What a callable gives; arguments that nobody has given are filled by their annotations.
+        """The result of a callable; missing arguments are filled by their annotations.
 
         raises: NotBound, BindingError ("arguments"); what the callable raises
         """
@@ -156,17 +159,17 @@ class ValueMaker(Bound):
         return _called(call, tuple(ready), given)
 
     def _filled(self, call: Callable[..., Any], slot: Slot) -> Any:
-        """The value of a parameter; ABSENT where its own default is taken."""
+        """The value of a parameter; ABSENT where the parameter keeps its own default. raises: NotBound"""
         if slot.wanted is not None and self.is_asked(slot):
             value = self.ask(slot.wanted)
             if value is not None:
                 return value
         if slot.is_required:
-            raise self.unfilled([one.short for one in self._chain()] or [name_of(call)], slot)
+            raise self.unfilled([one.label for one in self._making.chain] or [name_of(call)], slot)
         return None if slot.default is ABSENT else ABSENT
 
     def construct(self, of: str | type, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-        """A new object of a class: through its hook `__inject__(injector, ...)` where it has one."""
+        """A new object of a class; the hook `__inject__(injector, ...)` makes it, if the class has one."""
         known = of if isinstance(of, type) else self.register.require(of)
         if known is None:
             raise BindingError(
@@ -176,7 +179,9 @@ class ValueMaker(Bound):
         if is_abstract(known):
             raise BindingError(ABSTRACT_CLASS, f"{of} is abstract: nothing can be made of it", hint=CONCRETE)
         hook = getattr(known, "__inject__", None)
-        return self.call(known, args, named) if hook is None else _called(hook, (self, *args), named, known.__name__)
+        if hook is None:
+            return self.call(known, args, named)
+        return _called(hook, (self._given[_OWN], *args), named, known.__name__)
 
     def word(self, *given: Any) -> Any:
         """`inject` in an expression: a name, a type, or both, and a hash of arguments. For producers.
@@ -195,7 +200,7 @@ class ValueMaker(Bound):
         plain = name.removeprefix("::")
         key = self._key_of_variable(plain)
         if key is None:
-            return taken_in(self.state.variables.get(plain, self.state.value(plain)))
+            return own_copy(self.state.variables.get(plain, self.state.value(plain)))
         found = self.ask(key)
         if found is None:
             raise BindingError(
@@ -205,31 +210,58 @@ class ValueMaker(Bound):
         return found
 
     def record(self, query: Producing, found: Iterable[Reference]) -> None:
-        """Note what a query has read. For producers."""
-        chain = self._chain()
+        """Note the references that a query found. For producers."""
+        chain = self._making.chain
         key = chain[-1].key or ("", "") if chain else ("", "")
         words = query.describe()
         self._reads[key, words] = (key, words, tuple(found))
 
     # --- scopes ------------------------------------------------------------------------------------
 
-    def _opened_inside(self, name: str, given: Mapping[Key, Any]) -> Self:
-        """The same, which keeps what lives in a scope of its own; for the rest it asks this one."""
+    def scoped(self, name: str, given: Mapping[Key, Any], injector: object) -> Self:
+        """A maker for one scope: it keeps the products of that scope, and asks this maker for all others.
+
+        given:    values that are known inside of the scope
+        injector: the value of a parameter of the type Injector
+        """
         inner = copy.copy(self)
-        inner._lock, inner._opened = RLock(), OpenedContexts()
+        inner._lock, inner.opened = RLock(), OpenedContexts()
         inner.kept, inner._tasks = {}, {}
-        inner._given = {**self._given, **given}
+        inner._given = {**self._given, **given, _OWN: injector}
         inner.functions = {**self.functions, "inject": inner.word}
         inner._plans = {} if given else self._plans
         inner._outer, inner.scope_name = self, name
         return inner
 
+    def forget(self) -> None:
+        """Forget what was made here; the next injection makes a product anew."""
+        shared = () if self._outer is not None else (self._collected, self._plans)
+        for kept in (self.kept, self._tasks, *shared):
+            kept.clear()
+
+    async def awaited(self, attempt: Callable[[], _T]) -> _T:
+        """The result of *attempt*, which is tried again after each asynchronous product that had to be awaited.
+
+        cost: one try for each asynchronous product
+        """
+        replay = Replay()
+        while True:
+            replay.again()
+            self._making.replay = replay
+            try:
+                return attempt()
+            except Waiting as waiting:
+                missing = waiting
+            finally:
+                self._making.replay = None
+            replay.add(missing.steps, await asyncio.shield(missing.task))
+
     # --- making ------------------------------------------------------------------------------------
 
     def giver(self, wanted: Asked) -> Declaration | None:
-        """Who gave the value when a key was last asked for: the winner, or the next one where that gave nothing."""
+        """The declaration that gave a key its last value: the winner, or a lower one after an optional winner."""
         declared = self.declaration(wanted)
-        return declared if declared is None else self._instead.get(id(declared), declared)
+        return declared if declared is None else self._givers.get(id(declared), declared)
 
     def fragments_of(self, one: Declaration) -> list[Declaration]:
         """The fragments that a multibind collects, in their order."""
@@ -237,7 +269,7 @@ class ValueMaker(Bound):
         return [] if id is None else self.resolution.fragments.get(id, [])
 
     def collected(self, of: Declaration) -> Collected | None:
-        """What a multibind was collected from, once it was injected."""
+        """The collection of a multibind; None before its first injection."""
         return self._collected.get(id(of.root))
 
     def ask(self, wanted: Asked, args: Mapping[str, Any] = _NOTHING) -> Any:
@@ -245,7 +277,7 @@ class ValueMaker(Bound):
         given = self._given.get(wanted.key, _MISSING)
         if given is not _MISSING:
             return given
-        declared = self.counting(wanted)
+        declared = self.declaration_or_class(wanted)
         if declared is None:
             return self.classes() if wanted.key == ("Data", CLASSES) else None
         value = self._value(declared, args)
@@ -253,9 +285,9 @@ class ValueMaker(Bound):
             raise self.mismatch(declared, value, wanted.type, "asked for")
         return value
 
-    def _stays(self, wanted: Asked) -> bool:
+    def stays(self, wanted: Asked) -> bool:
         """Whether every further injection gives the same object."""
-        declared = self.counting(wanted)
+        declared = self.declaration_or_class(wanted)
         if declared is None or declared.optional:
             return wanted.key in self._given
         one: ValueMaker | None = self
@@ -264,34 +296,35 @@ class ValueMaker(Bound):
         return one is not None
 
     def _value(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
+        """The value of a declaration, of a lower one where an optional one gives nothing; None for none."""
         value = self._made(declared, args)
         if value is not None and declared.source is not None and not declared.type.holds(value, self.register):
             raise self.mismatch(declared, value, declared.type)
         if declared.optional:
-            self._instead.pop(id(declared), None)
+            self._givers.pop(id(declared), None)
             if value is None:
                 value = self._value_below(declared, args)
         return value
 
     def _value_below(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
-        """The value of the next lower one that gives something, and a note of who that is."""
-        for lower in self._ladder(declared):
+        """The value of the next lower declaration that gives one, which is noted as the giver; None for none."""
+        for lower in self._lower_ones(declared):
             value = self._made(lower, args)
             if value is not None:
-                self._instead[id(declared)] = lower
+                self._givers[id(declared)] = lower
                 return value
             if not lower.optional:
                 break
         return None
 
-    def _ladder(self, declared: Declaration) -> Iterator[Declaration]:
-        """Who is asked next when an optional one has given nothing: the next lower ones, down to an abstract one."""
+    def _lower_ones(self, declared: Declaration) -> Iterator[Declaration]:
+        """The lower declarations to ask after an optional one gave nothing. raises: BindingError, for a conflict"""
         below = list(declared.lower)
         if declared.source is None and declared.key is not None:
             several = self.resolution.declared[declared.key]
             below = [one for one in several if one.position < declared.position]
         while below:
-            best = standing(below)
+            best = best_ones(below)
             if len(best) > 1:
                 raise self.about(best[0], CONFLICT, f"{best[0].words} is bound twice below")
             if best[0].abstract:
@@ -300,12 +333,13 @@ class ValueMaker(Bound):
             below = [one for one in below if one.position < best[0].position]
 
     def _made(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
+        """The product of a declaration: kept, by its plan, or made now. raises: LookupLoop, BindingError"""
         root = declared.root
         if not args:
             kept = self.kept.get(id(root), _MISSING)
             if kept is not _MISSING:
                 return kept
-            home = self._home(root)
+            home = self._keeper(root)
             if home is not self:
                 return home._made(declared, args)
         with self._lock:
@@ -315,12 +349,12 @@ class ValueMaker(Bound):
             value = _MISSING if args else self._by_plan(root)
             if value is not _MISSING:
                 return value
-            chain = self._chain()
+            chain = self._making.chain
             if root in chain:
                 raise self._loop([*chain[chain.index(root) :], root])
             chain.append(root)
             try:
-                value = self._finished(declared, self._product(root, args))
+                value = self.finished(declared, self._product(root, args))
             except RecursionError as error:
                 if isinstance(error, LookupLoop):
                     raise
@@ -330,29 +364,30 @@ class ValueMaker(Bound):
             return value if args or value is None else self._keep(root, value)
 
     def _keep(self, root: Declaration, value: Any) -> Any:
+        """Keep a product for its scope, and note that a plan may make the next one; returns the product."""
         if root.scope != "none":
             self.kept[id(root)] = value
         self._plans.setdefault(id(root), _MADE_ONCE)
         return value
 
     def _by_plan(self, root: Declaration) -> Any:
-        """A product that was made before in the usual way, as it is planned since; _MISSING where there is no plan."""
+        """A product by its plan, from the second time on; _MISSING where the declaration has no plan."""
         plan = self._plans.get(id(root))
         if plan is _MADE_ONCE:
             plan = self._plans[id(root)] = Planner(self, self.ask).of(root)
-        if plan is None or getattr(self._making, "replay", None) is not None:
+        if plan is None or self._making.replay is not None:
             return _MISSING
         try:
             return self._keep(root, plan(self))
         except BindingError:  # asked for in the usual way it says who needs whom
             return _MISSING
 
-    def _home(self, root: Declaration) -> ValueMaker:
-        """Who keeps the product of a declaration. raises: BindingError ("scope")"""
+    def _keeper(self, root: Declaration) -> ValueMaker:
+        """The maker that keeps the product of a declaration. raises: BindingError ("scope"), for a closed scope"""
         wanted, one = root.scope, self
         while wanted != "none" and one.scope_name != wanted:
             if one._outer is None:
-                needs = chained([one.short for one in (*self._chain(), root)])
+                needs = chained([one.label for one in (*self._making.chain, root)])
                 raise self.about(
                     root, SCOPE, f"{needs}, which lives in the scope {wanted}, and none is open",
                     hint=f"with injector.scope({wanted!r}) as {wanted}: ...",
@@ -361,11 +396,12 @@ class ValueMaker(Bound):
         return one
 
     def _product(self, root: Declaration, args: Mapping[str, Any]) -> Any:
+        """A new product of a declaration, or the collection of a multibind. raises: BindingError"""
         if args and (root.producer is None or not root.producer.takes_arguments):
             message = f"{root.describe()} takes no arguments, and {', '.join(args)} was given"
             raise self.about(root, ARGUMENTS, message)
         if root.is_multibind:
-            fragments = list(self._fragments(root.id)) if root.id is not None else []
+            fragments = list(self.fragments(root.id)) if root.id is not None else []
             collection = collect(root, fragments, self, self.resolution.unknown)
             self._collected[id(root)] = collection
             return collection.value
@@ -380,37 +416,38 @@ class ValueMaker(Bound):
             raise
 
     def _produced(self, root: Declaration, producer: Producing, args: Mapping[str, Any]) -> Any:
-        """What a producer gives, entered and awaited where it has to be."""
+        """The product of a producer, entered and awaited where necessary."""
         calling = producer.calls(self.register)
         _, enters, awaits = (None, False, False) if calling is None else opening_of(calling[0])
-        replay: Replay | None = getattr(self._making, "replay", None)
-        steps = tuple(map(id, self._chain()))
+        replay = self._making.replay
+        steps = tuple(map(id, self._making.chain))
         if awaits:
             if replay is None:
                 raise BindingError(
-                    NEEDS_AWAIT, f"{root.short} has to be awaited: {producer.describe()} is asynchronous",
+                    NEEDS_AWAIT, f"{root.label} has to be awaited: {producer.describe()} is asynchronous",
                     hint="await injector.ainject(...)",
                 )  # fmt: skip
-            return replay.next(steps, lambda: self._begun(root, producer, args, steps))
+            return replay.next(steps, lambda: self._started(root, producer, args, steps))
         enters = enters or bool(root.options.get("closing"))
 
         def make() -> Any:
             product = producer.produce(self, args)
-            return self._opened.enter(product) if enters else product
+            return self.opened.enter(product) if enters else product
 
         return make() if replay is None or root.scope != "none" else replay.next(steps, make)
 
-    def _begun(self, root: Declaration, producer: Producing, args: Mapping[str, Any], steps: tuple[int, ...]) -> Any:
-        """Begin to make what has to be awaited, once for all who wait for one product. raises: Waiting"""
+    def _started(self, root: Declaration, producer: Producing, args: Mapping[str, Any], steps: tuple[int, ...]) -> Any:
+        """Start an asynchronous product, once for all injections that need it. raises: Waiting, always"""
         task = self._tasks.get(id(root))
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
             product = producer.produce(self, args)
-            task = asyncio.ensure_future(self._opened.aenter(product) if hasattr(product, "__aenter__") else product)
+            task = asyncio.ensure_future(self.opened.aenter(product) if hasattr(product, "__aenter__") else product)
             if root.scope != "none" and not args:
                 self._tasks[id(root)] = task
         raise Waiting(steps, task)
 
-    def _finished(self, declared: Declaration, product: Any) -> Any:
+    def finished(self, declared: Declaration, product: Any) -> Any:
+        """A product after its transformer, if it conforms to the types; None for none. raises: TypeMismatch"""
         root = declared.root
         value = product
         transformer = root.options.get("transformer")
@@ -427,13 +464,15 @@ class ValueMaker(Bound):
         return value
 
     def _function(self, given: Any, about: Declaration) -> Callable[..., Any]:
+        """The function of an option. raises: BindingError ("bad-option"), for an unknown name"""
         found = called(given, self)
         if found is None:
             hint = meant(given, self.functions) or "pass functions={...}"
             raise self.about(about, BAD_OPTION, f"no function is called {given!r}", hint=hint)
         return found
 
-    def _fragments(self, id: str | None) -> Iterator[Fragment]:
+    def fragments(self, id: str | None) -> Iterator[Fragment]:
+        """The fragments of an id with their products. raises: BindingError, where a required one gives none"""
         for one in self.resolution.fragments.get(id or "", ()):
             value = self._made(one, _NOTHING)
             if value is not None:
@@ -456,6 +495,7 @@ def _called(call: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str,
 
 
 def _is_wrong_call(call: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
+    """Whether arguments do not fit the signature of a callable; False where the signature is not known."""
     try:
         signature(call).bind(*args, **named)
     except TypeError:
@@ -466,7 +506,7 @@ def _is_wrong_call(call: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -
 
 
 def decided(inclusions: Iterable[ClassStatement]) -> dict[str, tuple[bool, Position]]:
-    """Whether each class that is included somewhere is excluded, and the position that decides it."""
+    """Included class -> whether it is excluded, and the position that decides this."""
     best: dict[bool, dict[str, Position]] = {False: {}, True: {}}
     for excluded, name, at in inclusions:
         best[excluded][name] = max(best[excluded].get(name, at.position), at.position)
@@ -475,3 +515,14 @@ def decided(inclusions: Iterable[ClassStatement]) -> dict[str, tuple[bool, Posit
         name: (True, outside[name]) if name in outside and outside[name] >= position else (False, position)
         for name, position in best[False].items()
     }
+
+
+def late_faults(maker: ValueMaker) -> Iterator[BindingError]:
+    """What would fail when keys are injected, as far as it is known without producing anything."""
+    for _, winner in sorted(maker.resolution.winners.items()):
+        if winner.is_multibind:
+            yield from option_faults(winner, maker)
+        for wanted in maker.needs(winner):
+            if maker.declaration_or_class(wanted) is None and not winner.optional:
+                message = f"{winner.words} looks up {wanted}, which nothing binds"
+                yield maker.about(winner, MISSING, message, hint=maker.hint(wanted))

@@ -34,7 +34,7 @@ from nodeattrs.dialects.bindings.codes import BAD_OPTION, DUPLICATE_FRAGMENT, TY
 from nodeattrs.dialects.bindings.model.faults import BindingError, TypeMismatch
 from nodeattrs.dialects.bindings.model.producers import Scope, called
 from nodeattrs.dialects.bindings.model.types import Classes
-from nodeattrs.dialects.bindings.model.values import taken_in
+from nodeattrs.dialects.bindings.model.values import own_copy
 from nodeattrs.dialects.bindings.resolution import Declaration, Position, UnknownSet
 from nodeattrs.errors import MergeConflict
 
@@ -116,6 +116,7 @@ class Fragment:
 
     @property
     def position(self) -> Position:
+        """The position of the declaration."""
         return self.declaration.position
 
     @property
@@ -125,9 +126,9 @@ class Fragment:
 
 @dataclass(frozen=True)
 class Collected:
-    """A collection, and how it came about.
+    """A collection, and the folding that made it.
 
-    folding: what the fragments were laid through; its sources are their numbers
+    folding: all fragments in one folding; its sources are the numbers of fragments
     sources: number -> fragment, or a set that cannot be read and may hold some; the strongest has the greatest number
     """
 
@@ -165,6 +166,7 @@ class _Options:
                 raise self.bad(f"append, flatten and uniq need values that may be lists, not {element}")
 
     def _combinator(self, given: Any, scope: Scope) -> None:
+        """Take the option `combinator`: a policy, a function, or a word. raises: BindingError"""
         words = _HASH_WORDS if self.is_hash else _ARRAY_WORDS
         if isinstance(given, Policy):
             self.word, self.policy = "policy", given
@@ -174,6 +176,7 @@ class _Options:
             self._take(str(given), words)
 
     def _take(self, word: str, known: Sequence[str]) -> None:
+        """Take a word that says how fragments are combined. raises: BindingError, for an unknown word"""
         if word not in known:
             what = "hashes" if self.is_hash else "arrays"
             raise self.bad(f"{word!r} combines no {what}", hint=f"known are {', '.join(known)}, or pass a callable")
@@ -185,6 +188,7 @@ class _Options:
             self.uniq = self.uniq or word == "uniq"
 
     def bad(self, message: str, hint: str | None = None) -> BindingError:
+        """The error for a wrong option of the multibind."""
         return BindingError(
             BAD_OPTION, f"multibind {self.key}: {message}", origins=(self.origin,), details=(f"at {self.origin}",),
             hint=hint,
@@ -192,7 +196,7 @@ class _Options:
 
 
 def option_faults(of: Declaration, scope: Scope) -> list[BindingError]:
-    """What is wrong with the options of a multibind; they are checked when it is injected, or when asked here."""
+    """The error in the options of a multibind, in a list; [] for correct options."""
     try:
         _Options(of, scope)
     except BindingError as error:
@@ -203,7 +207,7 @@ def option_faults(of: Declaration, scope: Scope) -> list[BindingError]:
 def collect(
     of: Declaration, fragments: Sequence[Fragment], scope: Scope, unknown: Sequence[UnknownSet] = ()
 ) -> Collected:
-    """The collection that a multibind is, of what its fragments produced, in their order.
+    """The collection of a multibind, from its fragments in their order.
 
     unknown: the sets that cannot be read, which may hold further fragments
     cost:   linear in the elements
@@ -233,8 +237,8 @@ def collect(
 
 
 def independent(value: Any) -> Any:
-    """A copy of the lists and maps of a value; what is neither is taken as it is."""
-    return taken_in(value) if isinstance(value, (list, dict)) else value
+    """A copy of a list or a map at all levels; any other value as it is."""
+    return own_copy(value) if isinstance(value, (list, dict)) else value
 
 
 _Numbered = Mapping[int, Fragment | UnknownSet]
@@ -243,7 +247,7 @@ _Numbered = Mapping[int, Fragment | UnknownSet]
 def _numbered(fragments: Sequence[Fragment], unknown: Sequence[UnknownSet]) -> _Numbered:
     """The fragments in their order, numbered by strength; of equal positions the one declared first is stronger.
 
-    What cannot be read comes before all that stands in its layer.
+    An unread set comes before all fragments of its layer.
     """
     found: list[Fragment | UnknownSet] = [*unknown, *fragments]
     found.sort(key=lambda one: one.position[0], reverse=True)  # the highest layer first, as fragments come
@@ -253,6 +257,7 @@ def _numbered(fragments: Sequence[Fragment], unknown: Sequence[UnknownSet]) -> _
 
 
 def _check_type(options: _Options, fragment: Fragment, classes: Classes) -> None:
+    """Check a fragment against the type of elements. raises: TypeMismatch"""
     element = options.type.element
     fits = element.holds(fragment.value, classes)
     if not fits and not options.is_hash:
@@ -265,6 +270,7 @@ def _check_type(options: _Options, fragment: Fragment, classes: Classes) -> None
 
 
 def _flatten_levels(given: Any, options: _Options) -> int | None:
+    """The levels to flatten: -1 for all, None for none. raises: BindingError, for another value"""
     if given is None or given is False:
         return None
     if given is True:
@@ -278,6 +284,7 @@ def _flatten_levels(given: Any, options: _Options) -> int | None:
 
 
 def _array(options: _Options, numbered: _Numbered) -> Folding:
+    """The folding of an array: the fragments in order, then `flatten` and `uniq`."""
     parts = [Part(one.value, number) for number, one in numbered.items()]
     if options.call is not None:
         folding = _laid(parts, _combining(options.call), Part([], ()))
@@ -286,7 +293,7 @@ def _array(options: _Options, numbered: _Numbered) -> Folding:
     else:
         single = options.flatten is not None or options.word == "append"
         folding = _joined(parts, APPEND if single else CONCAT, CONCAT)
-    for look in _last_looks(options):
+    for look in _final_policies(options):
         folding.finish(look)
     return folding
 
@@ -303,7 +310,7 @@ _FEW = 16
 
 
 def _joined(parts: Sequence[Part | Folding], policy: Policy, halves: Policy) -> Folding:
-    """All in a row, by halves: a trace takes each step again, and none of them needs to be over all before it.
+    """All parts joined in order, by halves, so that a trace repeats few steps.
 
     halves: how what came of two rows is joined
     """
@@ -316,14 +323,14 @@ def _joined(parts: Sequence[Part | Folding], policy: Policy, halves: Policy) -> 
 
 
 def _in_list(part: Part, options: _Options) -> Part:
-    """What a policy of the caller meets is a list: a fragment that is none is its only element."""
+    """A fragment as a list, for a policy of the caller; any other fragment is the only element of a list."""
     if type(part.value) is Unknown or (isinstance(part.value, list) and options.flatten is None):
         return part
     return listed([Part(part.value, At(part.origins, ()))])
 
 
 def _combining(call: Callable[[Any, Any], Any]) -> Policy:
-    """A combinator of the caller: it may change what it is given, and is asked again by an explanation."""
+    """The policy of a callable of the caller, which may change its arguments; explanations call it again."""
 
     def combined(lower: Part, upper: Part) -> Part:
         memo = lower.value if lower.value else independent(lower.value)  # the start is everybody's
@@ -338,14 +345,15 @@ _Look = Callable[[Part], Part]
 """A last look at a list."""
 
 
-def _last_looks(options: _Options) -> Iterator[Policy]:
+def _final_policies(options: _Options) -> Iterator[Policy]:
+    """The policies of `flatten` and `uniq`, which change the finished collection."""
     if options.flatten:
-        yield _looking(partial(_flat, levels=options.flatten), "flatten", "lists in the list are taken apart")
+        yield _final_policy(partial(_flat, levels=options.flatten), "flatten", "lists in the list are taken apart")
     if options.uniq:
-        yield _looking(_uniq, "uniq", "the first of equal elements stands")
+        yield _final_policy(_uniq, "uniq", "the first of equal elements stands")
 
 
-def _looking(look: _Look, name: str, why: str) -> Policy:
+def _final_policy(look: _Look, name: str, why: str) -> Policy:
     """A last look at a list, or at the lists that are entries of a map."""
 
     def at_entries(_: Part, upper: Part) -> Part:
@@ -365,6 +373,7 @@ def _flat(part: Part, levels: int) -> Part:
 
 
 def _flattened(part: Part, levels: int) -> Iterator[Part]:
+    """The elements of a list, with the lists inside of it taken apart for some levels."""
     for element in part.elements():
         if levels and isinstance(element.value, list):
             yield from _flattened(element, levels - 1)
@@ -380,8 +389,8 @@ def _uniq(part: Part) -> Part:
 
 
 def _hash(options: _Options, numbered: _Numbered) -> Folding:
-    """The names are laid one by one, each of them what its fragments come to."""
-    policy, looks, named = _name_policy(options), list(_last_looks(options)), []
+    """The folding of a hash: name by name, each from its own fragments."""
+    policy, looks, named = _name_policy(options), list(_final_policies(options)), []
     unknown = [number for number, one in numbered.items() if isinstance(one, UnknownSet)]
     order = {number: index for index, number in enumerate(numbered)}
     for name, numbers in _named(options, numbered).items():
@@ -435,7 +444,7 @@ def _entry(options: _Options, name: str, several: _Numbered, policy: Policy) -> 
 
 
 def _naming(call: Callable[[str, Any, Any], Any]) -> Policy:
-    """A combinator of the caller for the fragments of one name; it may change what it is given."""
+    """The policy of a callable for the fragments of one name; the callable may change its arguments."""
 
     def combined(lower: Part, upper: Part) -> Part:
         (name,) = upper.value
@@ -451,7 +460,7 @@ def _by_function(call: Callable[..., Any], combined: Callable[[Part, Part], Part
 
 
 def _check_single(options: _Options, name: str, several: Sequence[Fragment]) -> None:
-    """Nobody says which of several is better: of one position, or in the letter of the document."""
+    """Check that one fragment of a name is best. raises: BindingError, for two at the best position"""
     positions = [fragment.position for fragment in several]
     if len(several) > 1 and (options.word == "error" or positions.count(max(positions)) > 1):
         tied = [fragment.origin for fragment in several]

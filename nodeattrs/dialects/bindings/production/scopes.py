@@ -5,23 +5,21 @@ A scope is a maker that keeps some products for itself (`maker`). What is here k
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import inspect
 from asyncio import Future
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
-_T = TypeVar("_T")
 Steps = tuple[int, ...]
-"""For whom a product is made: the declarations on the way to it."""
+"""The declarations on the way to a product, which identify it among the tries of an injection."""
 
 
 @lru_cache(maxsize=4096)
 def opening_of(call: Callable[..., Any]) -> tuple[Callable[..., Any], bool, bool]:
-    """A factory, whether what it gives is entered and left, and whether it is awaited.
+    """(factory, whether its product is entered and left, whether its product is awaited) for a callable.
 
     A generator function is a context manager: what follows its `yield` runs when the scope is closed.
     """
@@ -34,36 +32,36 @@ def opening_of(call: Callable[..., Any]) -> tuple[Callable[..., Any], bool, bool
 
 
 class OpenedContexts:
-    """What a scope has entered, to be left in reverse order."""
+    """The context managers that a scope has entered; they are left in reverse order."""
 
     def __init__(self) -> None:
         self._contexts: list[tuple[Any, bool]] = []
 
     def enter(self, context: Any) -> Any:
-        """Enter a context manager; what it gives."""
+        """Enter a context manager; returns its product."""
         product = context.__enter__()
         self._contexts.append((context, False))
         return product
 
     async def aenter(self, context: Any) -> Any:
-        """Enter an asynchronous one."""
+        """Enter an asynchronous context manager; returns its product."""
         product = await context.__aenter__()
         self._contexts.append((context, True))
         return product
 
     @property
     def needs_await(self) -> bool:
-        """Whether something can only be left in an event loop."""
+        """Whether an asynchronous context manager was entered, which only `aclose` can leave."""
         return any(is_async for _, is_async in self._contexts)
 
     def close(self) -> None:
-        """Leave all, the last one first; what one of them raises is raised when all are left."""
+        """Leave all, the last first. raises: the exception of a context manager, after all were left"""
         with contextlib.ExitStack() as stack:
             while self._contexts:
                 stack.push(self._contexts.pop(0)[0])
 
     async def aclose(self) -> None:
-        """The same, where some are asynchronous."""
+        """Leave all, also asynchronous ones, the last first. raises: as `close`"""
         async with contextlib.AsyncExitStack() as stack:
             while self._contexts:
                 context, is_async = self._contexts.pop(0)
@@ -71,7 +69,7 @@ class OpenedContexts:
 
 
 class Waiting(BaseException):
-    """A product is not there yet: its task is awaited, and the injection is tried again."""
+    """Raised for a product that has to be awaited: `awaited` waits for the task and tries the injection again."""
 
     def __init__(self, steps: Steps, task: Future[Any]) -> None:
         super().__init__("an asynchronous product")
@@ -80,18 +78,18 @@ class Waiting(BaseException):
 
 
 class Replay:
-    """What earlier tries of one injection have made that nobody keeps, so that a further try makes none of it twice."""
+    """Products of earlier tries of one injection that no scope keeps; a further try takes them from here."""
 
     def __init__(self) -> None:
         self._made: dict[Steps, list[Any]] = {}
         self._used: Counter[Steps] = Counter()
 
     def again(self) -> None:
-        """A further try begins."""
+        """Begin a further try, which takes the products from the first one on."""
         self._used.clear()
 
     def next(self, steps: Steps, make: Callable[[], Any]) -> Any:
-        """The next product for these steps: as it was made, or made now."""
+        """The next product for these steps: of an earlier try, or made now."""
         made, index = self._made.setdefault(steps, []), self._used[steps]
         if index == len(made):
             made.append(make())
@@ -99,24 +97,5 @@ class Replay:
         return made[index]
 
     def add(self, steps: Steps, product: Any) -> None:
-        """A product that was awaited."""
+        """Add a product that was awaited."""
         self._made.setdefault(steps, []).append(product)
-
-
-async def awaited(making: Any, attempt: Callable[[], _T]) -> _T:
-    """What an injection gives, tried again whenever something it needs had to be awaited.
-
-    making: where the replay stands while it is tried
-    cost:   one try for each asynchronous product
-    """
-    replay = Replay()
-    while True:
-        replay.again()
-        making.replay = replay
-        try:
-            return attempt()
-        except Waiting as waiting:
-            missing = waiting
-        finally:
-            making.replay = None
-        replay.add(missing.steps, await asyncio.shield(missing.task))

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from nodeattrs.core.borders import taking
+from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path, near
 from nodeattrs.dialects.bindings.codes import FORMAT, NOT_DATA
 from nodeattrs.dialects.bindings.forms.data.shapes import (
@@ -28,8 +31,9 @@ from nodeattrs.dialects.bindings.forms.data.shapes import (
     map_of,
     object_schema,
 )
-from nodeattrs.dialects.bindings.forms.language import parse_expression
+from nodeattrs.dialects.bindings.forms.language.reading import parse_expression
 from nodeattrs.dialects.bindings.model.expressions import (
+    Assign,
     HashOf,
     Interpolated,
     ListOf,
@@ -42,7 +46,12 @@ from nodeattrs.dialects.bindings.model.expressions import (
 )
 from nodeattrs.dialects.bindings.model.faults import BindingError
 from nodeattrs.dialects.bindings.model.items import (
+    BIND_OPTIONS,
+    MULTIBIND_OPTIONS,
+    NOWHERE,
+    PARAMETER_OPTIONS,
     Bind,
+    BindingSet,
     Category,
     Chain,
     Dependency,
@@ -75,13 +84,15 @@ from nodeattrs.dialects.bindings.model.producers import (
     Written,
     condition,
 )
-from nodeattrs.dialects.bindings.model.values import SIGNS, as_data, pattern_of, taken_in
+from nodeattrs.dialects.bindings.model.sites import Site
+from nodeattrs.dialects.bindings.model.values import SIGNS, as_data, own_copy, pattern_of
+from nodeattrs.formats.documents import Document
 
 # --- values ------------------------------------------------------------------------------------
 
 
 def expression(reading: Reading, data: Any, path: Path) -> Node:
-    """The expression that some data stands for: a value alone is one too."""
+    """The expression of some data; a plain value is a literal. raises: Malformed, with the fault noted"""
     if isinstance(data, dict):
         special = _special(reading, data, path)
         if special is not None:
@@ -93,7 +104,7 @@ def expression(reading: Reading, data: Any, path: Path) -> Node:
 
 
 def looks_special(value: Any) -> bool:
-    """Whether a plain value would be taken for an expression when it is read again."""
+    """Whether `expression` would read a plain value as an expression instead of a literal."""
     if isinstance(value, dict):
         special = (len(value) == 1 and set(value) <= _WORDS.keys()) or set(value) == _LAMBDA
         return special or any(map(looks_special, value.values()))
@@ -101,6 +112,7 @@ def looks_special(value: Any) -> bool:
 
 
 def _special(reading: Reading, data: dict[Any, Any], path: Path) -> Node | None:
+    """The expression of a map with one of the special words; None for an ordinary map."""
     if len(data) == 1:
         ((word, value),) = data.items()
         kind, read = _WORDS.get(word, (None, None))
@@ -143,7 +155,7 @@ _WORDS: dict[Any, tuple[type, Callable[[Reading, Any, Path], Node | None]]] = {
 
 
 def _list(reading: Reading, data: Any, path: Path) -> tuple[Any, ...]:
-    return tuple(taken_in(reading.list(data, path, f"{path[-1]} is a list")))
+    return tuple(own_copy(reading.list(data, path, f"{path[-1]} is a list")))
 
 
 def _option(reading: Reading, data: Any, path: Path) -> Any:
@@ -158,7 +170,7 @@ VALUE = Shape(
     {"description": f"a value; {_SPECIAL_WORDS} and {{lambda: [...], source: text}} are worked out"},
 )  # fmt: skip
 LITERAL = Shape(
-    lambda reading, data, path: taken_in(data), as_data, {"description": "a value, taken as it is"}
+    lambda reading, data, path: own_copy(data), as_data, {"description": "a value, taken as it is"}
 )  # fmt: skip
 LIST = Shape(_list, as_data, {"type": "array"})
 MAP = map_of(LITERAL, "named is a map")
@@ -195,6 +207,7 @@ _SIDES_OF_OR = list_of(CONDITIONS, "or takes a list of lists of conditions")
 
 
 def _read_producer(reading: Reading, data: Any, path: Path) -> Producing:
+    """The producer of a map with exactly one of the words of producers. raises: Malformed"""
     whole = reading.map(data, path, 'a producer is a map, such as {"value": 1}')
     words = [word for word in PRODUCERS if word in whole]
     if len(words) != 1:
@@ -206,6 +219,7 @@ def _read_producer(reading: Reading, data: Any, path: Path) -> Producing:
 
 
 def _write_producer(of: Producing) -> dict[str, Any]:
+    """The map of a producer. raises: BindingError ("not-data"), for a callable"""
     if of.each_time and not isinstance(of, Custom):
         return {"series_of": _write_producer(replace(of, each_time=False))}
     if isinstance(of, Constant):
@@ -220,7 +234,7 @@ PRODUCER = Shape(_read_producer, _write_producer, {"$ref": "#/$defs/producer"})
 
 
 class _Inner(Field):
-    """A word whose map holds fields of the same model."""
+    """A word whose map holds attributes of the model itself, not the value of one attribute."""
 
     def take(self, reading: Reading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
         taken.update(self.shape.read(reading, whole[self.word], (*path, self.word)))
@@ -287,7 +301,7 @@ PRODUCERS: dict[str, Record] = {
     "ref": _simple("ref", Ref, TYPE, "type"),
     "query": Record("a query producer", Query, (_Inner("query", _QUERY.shape(), needed=True),)),
 }
-"""The word that says which producer it is, and what its map holds."""
+"""The word of a producer -> the map of the producer."""
 
 
 # --- items -------------------------------------------------------------------------------------
@@ -299,6 +313,7 @@ def _read_items(reading: Reading, data: Any, path: Path) -> tuple[Item, ...]:
 
 
 def _read_item(reading: Reading, data: Any, path: Path) -> Item:
+    """The item of a map, by its `kind`. raises: Malformed, for an unknown kind"""
     whole = reading.map(data, path, "an item is a map")
     kind = whole.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
@@ -369,7 +384,7 @@ _BOUND_TO_A_HASH = "variables are bound to a hash of values"
 
 
 class _Values(Field):
-    """What variables are bound to: a hash of values, or the names that somebody has to bind."""
+    """The word `to` of variables: a hash of values, or for abstract variables the names that must be bound."""
 
     def take(self, reading: Reading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
         at = (*path, "to")
@@ -384,7 +399,7 @@ class _Values(Field):
             return
         taken["values"] = values = {}
         for name, value in reading.map(given, at, _BOUND_TO_A_HASH).items():
-            node = Literal(taken_in(value)) if word == "literal" else expression(reading, value, (*at, name))
+            node = Literal(own_copy(value)) if word == "literal" else expression(reading, value, (*at, name))
             values[str(name)] = producing(node, reading.locator((*at, name)))
 
     def give(self, model: Any, data: dict[str, Any]) -> None:
@@ -443,4 +458,189 @@ KINDS: dict[str, Record] = {
     "variables": _record("variables", Variables, _TYPE, *_FLAGS, _VALUES),
     "dependency": _record("dependency", Dependency, Field("chain", _CHAIN, needed=True)),
 }
-"""What an item calls itself, and what its map holds."""
+"""`kind` of an item -> the map of the item."""
+
+VERSION = 1
+"""The version of the data form that is written."""
+
+_WORD = {"type": "string", "minLength": 1}
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the data form, for tools and other languages."""
+    version = {"const": VERSION}
+    kinds = {kind: record.schema(kind={"const": kind}) for kind, record in KINDS.items()}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:nodeattrs:bindings:{VERSION}",
+        "title": f"Bindings, version {VERSION}",
+        "description": "Sets of bindings as data. docs/bindings.md says what they mean.",
+        "anyOf": [object_schema({"version": version, "sets": _many("set")}, ["sets"]), _reference("set")],
+        "$defs": {
+            "set": object_schema(
+                {"version": version, "name": TEXT.schema, "items": ITEMS.schema}, ["name", "items"]
+            ),
+            "items": _many("item"),
+            "item": {"oneOf": [_reference(kind) for kind in kinds]},
+            **kinds,
+            "producer": {"oneOf": [record.schema() for record in PRODUCERS.values()]},
+            **_parts(),
+        },
+    }  # fmt: skip
+
+
+def _reference(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _many(name: str) -> dict[str, Any]:
+    return {"type": "array", "items": _reference(name)}
+
+
+def _parts() -> dict[str, Any]:
+    """The schemas that several kinds refer to, by name."""
+    options = sorted(BIND_OPTIONS | MULTIBIND_OPTIONS | PARAMETER_OPTIONS)
+    comparison = {
+        "type": "array", "minItems": 3, "maxItems": 3, "prefixItems": [TEXT.schema, {"enum": list(SIGNS)}, True],
+    }  # fmt: skip
+    either = {"type": "array", "items": CONDITIONS.schema}
+    return {
+        "type": {**_WORD, "description": "such as Integer, Array[String], Hash[String,Data], Type[Logger], Class[ntp]"},
+        "names": {"anyOf": [_WORD, {"type": "array", "minItems": 1, "items": _WORD}]},
+        "options": {"type": "object", "description": ", ".join(options)},
+        "key": {
+            "anyOf": [TEXT.schema, object_schema({"type": TYPE.schema, "name": TEXT.schema}, minProperties=1)]
+        },
+        "condition": {
+            "oneOf": [
+                comparison,
+                object_schema({"or": either}, ["or"]),
+                object_schema({"not": CONDITIONS.schema}, ["not"]),
+            ]
+        },
+    }  # fmt: skip
+
+
+def _listed_category(reading: Reading, data: Any, path: Path) -> list[Any]:
+    if not isinstance(data, list) or len(data) != 2 or not isinstance(data[0], str):
+        raise reading.stop(path, "a category is [name, value]")
+    return [data[0], VALUE.read(reading, data[1], (*path, 1))]
+
+
+def _layer(reading: Reading, data: Any, path: Path) -> dict[str, Any]:
+    layer: dict[str, Any] = _LAYER.read(reading, data, path)
+    sides = {side: list(layer[side]) for side in ("include", "exclude") if layer[side]}
+    return {"name": layer["name"], **sides}
+
+
+_REFERENCES = Shape(lambda reading, data, path: CLASSES.read(reading, data, path) if data else (), list, CLASSES.schema)
+_LAYER = Record(
+    "a layer", dict, (Field("name", TEXT, needed=True), Field("include", _REFERENCES), Field("exclude", _REFERENCES)),
+    make=dict,
+)  # fmt: skip
+_ATTRIBUTES = map_of(VALUE, "attributes are a map")
+_DYNAMIC = Record(
+    "dynamic", dict, (Field("dir", VALUE, default=Literal(None)), Field("attrs", _ATTRIBUTES, default={})), make=dict
+)
+_CATEGORIES = list_of(Shape(_listed_category, as_data, {}), "categories is a list of [name, value], the highest first")
+_SITE = Record(
+    "a site",
+    dict,
+    (
+        Field("defaults", _ATTRIBUTES),
+        Field("environments", map_of(_ATTRIBUTES, "environments is a map")),
+        Field("dynamic", _DYNAMIC.shape()),
+        Field("categories", _CATEGORIES),
+        Field("layers", list_of(Shape(_layer, as_data, {}), "layers is a list, the highest first")),
+    ),
+    make=dict,
+)
+_SITE_FILE = Record(
+    "a site description",
+    dict,
+    (Field("version", LITERAL), Field("site", _SITE.shape()), Field("assign", map_of(VALUE, "assign is a map"))),
+    make=dict,
+)
+
+
+def _site(reading: Reading, data: Any) -> Site:
+    """The site of a document: `{"site": {...}, "assign": {...}}`."""
+    whole = _SITE_FILE.read(reading, {} if data is None else data, ())
+    found = Site(statements=[Assign("", name, value) for name, value in (whole["assign"] or {}).items()])
+    if whole["site"] is not None:
+        found.parts = {name: part for name, part in whole["site"].items() if part is not None}
+    for index, (name, _) in enumerate(found.listed("categories") or ()):
+        found.listed_at[name] = reading.origin(("site", "categories", index))
+    for index, _ in enumerate(found.listed("layers") or ()):
+        found.layers_at.append(reading.origin(("site", "layers", index)))
+    return found
+
+
+def sets_from_data(data: Any, origin: Origin = NOWHERE) -> list[BindingSet]:
+    """The sets of some data: `{"version": 1, "sets": [{"name": ..., "items": [...]}]}`, or one set alone.
+
+    origin: where the data comes from
+    raises: BindingErrors, with everything that is malformed
+
+    >>> [one.name for one in sets_from_data({"name": "a::default", "items": []})]
+    ['a::default']
+    """
+    reading = Reading(lambda name, path: origin)  # a place that knows no other
+    return reading.guarded(lambda: _sets(reading, data)) or []
+
+
+@taking(document=Document)
+def sets_from_document(document: Document) -> list[BindingSet]:
+    """The sets of a document; each item knows its line. An empty document is an error. raises: BindingErrors"""
+    reading = Reading(partial(document.locator, "bindings"))
+    return reading.guarded(lambda: _sets(reading, document.tree)) or []
+
+
+@taking(document=Document)
+def site_from_document(document: Document) -> Site:
+    """The site of a document: `{"site": {...}, "assign": {...}}`; {} gives an empty site. raises: BindingErrors"""
+    reading = Reading(partial(document.locator, "bindings"))
+    return reading.guarded(lambda: _site(reading, document.tree)) or Site()
+
+
+def _sets(reading: Reading, data: Any) -> list[BindingSet]:
+    """The sets of a document; an entry with a fault is left out. raises: Malformed, for another document"""
+    whole = reading.map(data, (), "a document of bindings is a map")
+    if "items" in whole:
+        return [_set(reading, whole, ())]
+    reading.known(whole, ("version", "sets"), (), "the document")
+    if whole.get("version", VERSION) != VERSION:
+        reading.fault(("version",), f"version {whole['version']!r} of the form is not known", f"known is {VERSION}")
+    listed = reading.list(whole.get("sets"), ("sets",), "sets is a list")
+    return reading.each(lambda one, path: _set(reading, one, path), listed, ("sets",))
+
+
+def _set(reading: Reading, data: Any, path: Path) -> BindingSet:
+    """The set of a map, with its items. raises: Malformed, for a map without a name"""
+    whole = reading.map(data, path, "a set is a map")
+    reading.known(whole, ("version", "name", "items"), path, "a set")
+    name = reading.set = TEXT.read(reading, whole.get("name"), (*path, "name"))
+    items = ITEMS.read(reading, whole.get("items", []), (*path, "items"))
+    return BindingSet(name, items, reading.origin(path))
+
+
+@taking(sets=BindingSet | list)
+def to_data(sets: BindingSet | list[BindingSet]) -> dict[str, Any]:
+    """The data form of one set, or of a list of sets; `sets_from_data` gives equal sets again.
+
+    raises: BindingError ("not-data"), for callables: give them a name with `functions`
+
+    >>> from nodeattrs.dialects.bindings.forms.builder import Bindings
+    >>> one = Bindings("a")
+    >>> _ = one.bind("x").to(1)
+    >>> to_data(one.to_set())
+    {'name': 'a', 'items': [{'kind': 'bind', 'name': 'x', 'to': {'value': 1}}]}
+    """
+    if not isinstance(sets, BindingSet):
+        return {"version": VERSION, "sets": [to_data(one) for one in sets]}
+    if sets.unread:
+        raise BindingError(NOT_DATA, f"what the set {sets.name} binds is not known: {sets.unread}")
+    try:
+        return {"name": sets.name, "items": ITEMS.write(sets.items)}
+    except RecursionError:
+        raise BindingError(NOT_DATA, f"the set {sets.name} is nested too deep to be written") from None

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, TypeVar
 
 from nodeattrs.codes import Kind
@@ -25,7 +24,7 @@ _Found = TypeVar("_Found")
 
 
 class Malformed(Exception):
-    """Leaves what is being read; the fault was noted."""
+    """Stops the reading of one entry; the fault was noted before."""
 
 
 class Reading:
@@ -41,7 +40,7 @@ class Reading:
         self._faults: list[BindingError] = []
 
     def guarded(self, read: Callable[[], _Found]) -> _Found | None:
-        """What *read* gives. raises: BindingErrors, with everything that was noted on the way"""
+        """The result of *read*. raises: BindingErrors, with all faults that were noted while *read* ran"""
         found = None
         try:
             found = read()
@@ -55,7 +54,7 @@ class Reading:
         return found
 
     def each(self, read: Callable[[Any, Path], _Found], data: Iterable[Any], path: Path) -> list[_Found]:
-        """What *read* gives for each entry; those that cannot be understood are left out, and noted."""
+        """The result of *read* for each entry; an entry with a fault is left out."""
         found = []
         for index, entry in enumerate(data):
             try:
@@ -65,50 +64,50 @@ class Reading:
         return found
 
     def origin(self, path: Path) -> Origin:
-        """Where a path of the document stands."""
+        """The place of a path of the document."""
         return self.locator(path).at(())
 
     def locator(self, path: Path) -> Locator:
-        """Someone who knows where each entry of what stands at a path stands; nothing is looked up before."""
+        """A locator for the entries below a path; places are looked up when they are asked for."""
         return self._locate(self.set, path)
 
     def map(self, data: Any, path: Path, what: str) -> dict[Any, Any]:
-        """The data, which has to be a map."""
+        """The data, if it is a map. what: begins the fault. raises: Malformed, for anything else"""
         if not isinstance(data, dict):
             raise self.stop(path, f"{what}, and this is {kind_in_words(data)}")
         return data
 
     def list(self, data: Any, path: Path, what: str) -> list[Any]:
-        """The data, which has to be a list."""
+        """The data, if it is a list or a tuple, as a list. what: begins the fault. raises: Malformed"""
         if not isinstance(data, (list, tuple)):
             raise self.stop(path, f"{what}, and this is {kind_in_words(data)}")
         return list(data)
 
     def known(self, whole: Mapping[Any, Any], words: Collection[str], path: Path, what: str) -> None:
-        """Note each field that is none of these words."""
+        """Note a fault for each field that is none of these words."""
         for name in whole:
             if name not in words:
                 hint = meant(name, words) or f"it knows {', '.join(words)}"
                 self.fault((*path, name), f"{what} has no field {name!r}", hint)
 
     def fault(self, path: Path, message: str, hint: str | None = None, kind: Kind = FORMAT) -> None:
-        """Note something that is wrong."""
+        """Note a fault at a path of the document."""
         origin = self.origin(path)
         details = () if origin is NOWHERE else (f"at {origin}",)
         self._faults.append(BindingError(kind, message, origins=(origin,), details=details, hint=hint))
 
     def stop(self, path: Path, message: str, hint: str | None = None, kind: Kind = FORMAT) -> Malformed:
-        """Note something that is wrong; what it gives is to be raised."""
+        """Note a fault; the caller raises the result."""
         self.fault(path, message, hint, kind)
         return Malformed()
 
     def tried(
         self, read: Callable[..., _Found], path: Path, *given: Any, kind: Kind | None = None, what: str = ""
     ) -> _Found:
-        """What *read* makes of what is given to it; its error is noted at this place.
+        """The result of `read(*given)`; a `BindingError` of *read* is noted at the path. raises: Malformed
 
-        kind: of the fault; the kind of the error unless given
-        what: what could not be done, before the error's own words
+        kind: of the fault; unless given, the kind of the error
+        what: words before the message of the error
         """
         try:
             return read(*given)
@@ -117,7 +116,7 @@ class Reading:
 
 
 def kind_in_words(value: Any) -> str:
-    """What a value is: "a map", "nothing", "a number"."""
+    """The kind of a value in words for messages: "a map", "nothing", "a number"."""
     if value is None:
         return "nothing"
     words = {dict: "a map", list: "a list", str: "text", bool: "true or false", int: "a number", float: "a number"}
@@ -130,7 +129,7 @@ Schema = Any
 
 @dataclass(frozen=True)
 class Shape:
-    """How one sort of value is written as data.
+    """How one kind of value is read from data, written as data, and described by a schema.
 
     read:   (the reading, the data, its path) -> the value; the last step of the path is the field's word
     write:  the value -> data
@@ -144,7 +143,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Field:
-    """One word of a map, and the attribute of the model that it holds.
+    """One word of a map, and the attribute of the model that the word holds.
 
     attribute: the word itself unless given
     needed:    it must be there, and is always written
@@ -169,7 +168,7 @@ class Field:
         object.__setattr__(self, "attribute", self.attribute or self.word)
 
     def take(self, reading: Reading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
-        """Read it into the attributes that were taken so far."""
+        """Read the word of a map into *taken*. raises: Malformed, where the word is wrong, or needed and missing"""
         data = whole.get(self.word)
         if data is not None or (self.word in whole and (self.needed or self.null)):
             taken[self.attribute] = self.shape.read(reading, data, (*path, self.word))
@@ -179,7 +178,7 @@ class Field:
             taken[self.attribute] = taken[self.same_as] if self.same_as else self.default
 
     def give(self, model: Any, data: dict[str, Any]) -> None:
-        """Write it into the data, unless that says nothing new."""
+        """Write the attribute of a model into *data*; an attribute with its default is left out."""
         value = getattr(model, self.attribute)
         usual = getattr(model, self.same_as) if self.same_as else self.default
         if self.needed or self.written or value != usual:
@@ -188,7 +187,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Record:
-    """A map that stands for one class of the model.
+    """The map of one class of the model: its words, and how they become attributes.
 
     what:   what messages call it
     fixed:  attributes that this map always means
@@ -204,9 +203,9 @@ class Record:
     make: Callable[..., Any] | None = None
 
     def read(self, reading: Reading, data: Any, path: Path, **more: Any) -> Any:
-        """The model of a map. more: attributes that no word gives"""
+        """The model of a map. more: further attributes. raises: Malformed, for wrong, unknown or missing words"""
         whole = reading.map(data, path, f"{self.what} is a map")
-        reading.known(whole, self.words, path, self.what)
+        reading.known(whole, [one.word for one in self.fields], path, self.what)
         taken: dict[str, Any] = {}
         for one in self.fields:
             one.take(reading, whole, path, taken)
@@ -221,26 +220,21 @@ class Record:
         return data
 
     def is_of(self, model: Any) -> bool:
-        """Whether this is the map of that model."""
+        """Whether the map writes that model: the same class with the same fixed attributes."""
         return type(model) is self.model and all(getattr(model, name) == value for name, value in self.fixed.items())
-
-    @cached_property
-    def words(self) -> dict[str, Field]:
-        """Its fields by their words."""
-        return {one.word: one for one in self.fields}
 
     def shape(self) -> Shape:
         """The shape of a field whose value is such a map."""
         return Shape(self.read, self.write, self.schema())
 
     def schema(self, **more: Schema) -> Schema:
-        """Its schema. more: words that are no fields of it, and always there"""
+        """The JSON Schema of the map. more: words that are always there, beside the fields"""
         properties = {**more, **{one.word: one.shape.schema for one in self.fields if not one.refused}}
         return object_schema(properties, [*more, *(one.word for one in self.fields if one.needed)])
 
 
 def object_schema(properties: Mapping[str, Schema], required: Iterable[str] = (), **more: Any) -> Schema:
-    """The schema of a map that has these fields and no other."""
+    """The JSON Schema of a map that has these fields and no other fields."""
     needed = {"required": list(required)} if required else {}
     return {"type": "object", "additionalProperties": False, **needed, **more, "properties": dict(properties)}
 
@@ -313,6 +307,7 @@ def map_of(shape: Shape, what: str) -> Shape:
 
 
 def _class_names(reading: Reading, data: Any, path: Path) -> tuple[str, ...]:
+    """Class names as a tuple: one text, or a list of texts. raises: Malformed, for an empty list"""
     what = "names is a list of class names"
     listed = [data] if isinstance(data, str) else reading.list(data, path, what)
     if not listed or not all(isinstance(name, str) and name for name in listed):
@@ -324,6 +319,7 @@ CLASSES = Shape(_class_names, list, {"$ref": "#/$defs/names"})
 
 
 def _key(reading: Reading, data: Any, path: Path) -> Asked:
+    """The key of a text, or of a map with a type, a name or both. raises: Malformed, for neither"""
     if isinstance(data, str):
         return Asked(None, data)
     whole = reading.map(data, path, 'a key is a name, or a map such as {"type": "Integer", "name": "x"}')

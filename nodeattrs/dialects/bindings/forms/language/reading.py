@@ -1,4 +1,4 @@
-"""Sets and sites of a text: branches of its tree become items of the model, each with its line and column."""
+"""The text language: texts become sets, sites and expressions, each item with its line and column."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _MOST_DIGITS = 4000
 
 
 class ExpressionReader:
-    """Reads the expressions of one text. Each method below `node` reads the branch of its name."""
+    """Reads the expressions of one text. The method `_NAME` reads a branch of that name."""
 
     def __init__(self, text: Text) -> None:
         self._text = text
@@ -80,6 +80,7 @@ class ExpressionReader:
     # --- values ------------------------------------------------------------------------------
 
     def _string(self, tree: Tree) -> Node:
+        """The literal of a text in single quotes; in double quotes with `$` a text with variables."""
         token = str(tree.children[0])
         inner = token[1:-1]
         if token[0] == "'":
@@ -87,6 +88,7 @@ class ExpressionReader:
         return Interpolated(inner) if "$" in inner else Literal(Interpolated(inner).evaluate(str, {}))
 
     def _number(self, tree: Tree) -> Node:
+        """The literal of a number. raises: BindingError, for too many digits and for infinity"""
         *sign, token = map(str, tree.children)
         number: int | float
         if len(token) > _MOST_DIGITS:
@@ -134,17 +136,14 @@ class ExpressionReader:
 
     _term = _comparison = _sum
 
-    def _chained(self, tree: Tree, sign: str) -> Node:
-        first, *rest = map(self.node, tree.children)
-        for right in rest:
-            first = Operation(self._text.source(tree), sign, first, right)
-        return first
-
     def _any_(self, tree: Tree) -> Node:
-        return self._chained(tree, "or")
+        sign = "or" if tree.data == "any_" else "and"
+        result, *rest = map(self.node, tree.children)
+        for right in rest:
+            result = Operation(self._text.source(tree), sign, result, right)
+        return result
 
-    def _all_(self, tree: Tree) -> Node:
-        return self._chained(tree, "and")
+    _all_ = _any_
 
     def _not_(self, tree: Tree) -> Node:
         return Not(self._text.source(tree), self.node(tree.children[0]))
@@ -171,17 +170,16 @@ class ExpressionReader:
 
     def _if_(self, tree: Tree) -> Node:
         condition, then, *otherwise = map(self.node, tree.children)
+        if tree.data == "unless_":
+            condition = Not(self._text.source(tree.children[0]), condition)
         return Branch(self._text.source(tree), condition, then, otherwise[0] if otherwise else None)
 
-    def _unless_(self, tree: Tree) -> Node:
-        condition, then, *otherwise = map(self.node, tree.children)
-        negated = Not(self._text.source(tree.children[0]), condition)
-        return Branch(self._text.source(tree), negated, then, otherwise[0] if otherwise else None)
+    _unless_ = _if_
 
 
 @dataclass(frozen=True)
 class WrittenValue:
-    """A value of a text as a locator: it looks for an entry when it is asked.
+    """The locator of a value in a text: finds the place of an entry when a message needs the place.
 
     origin: where the value begins
     """
@@ -191,7 +189,7 @@ class WrittenValue:
     origin: Origin
 
     def at(self, path: Path) -> Origin:
-        """Where an entry is written, or what holds it."""
+        """The place of an entry; where the entry cannot be found, the place of the value that holds it."""
         here = self.tree
         for step in path:
             below = _entry(ExpressionReader(self.text), here, step)
@@ -203,11 +201,12 @@ class WrittenValue:
 
 
 def written(text: Text, tree: Tree) -> WrittenValue:
-    """The locator of the value of a branch."""
+    """A locator for the entries of the value that a branch writes."""
     return WrittenValue(text, tree, text.origin(tree))
 
 
 def _entry(expressions: ExpressionReader, tree: Tree, step: object) -> Tree | None:
+    """The branch of an entry of a list or a hash; None where the value has no such entry."""
     if tree.data == "list" and isinstance(step, int) and step < len(tree.children):
         return tree.children[step]
     found = None
@@ -218,6 +217,7 @@ def _entry(expressions: ExpressionReader, tree: Tree, step: object) -> Tree | No
 
 
 def _is_key(expressions: ExpressionReader, tree: Tree, step: object) -> bool:
+    """Whether a branch writes that key; False for a key that is computed."""
     try:
         key = plain(expressions.node(tree))
     except BindingError:  # worked out later
@@ -226,21 +226,21 @@ def _is_key(expressions: ExpressionReader, tree: Tree, step: object) -> bool:
 
 
 class SetReader(ExpressionReader):
-    """Reads the sets of one text. Each method with an origin reads the item of its name."""
+    """Reads the sets of one text. The method `_NAME` with an origin reads an item of that name."""
 
     def set(self, tree: Tree) -> BindingSet:
-        """A set with its name. raises: BindingError"""
+        """The set of a branch, with its items in order. raises: BindingError, for a wrong item"""
         name, *items = tree.children
         self._text.name = str(name)
         return BindingSet(self._text.name, tuple(map(self.item, items)), self._text.origin(tree))
 
     def item(self, tree: Tree) -> Item:
-        """One item. raises: BindingError"""
+        """The item of a branch, with its line. raises: BindingError, for a wrong item"""
         read: Callable[[Tree, Origin], Item] = getattr(self, f"_{tree.data}")
         return read(tree, self._text.origin(tree))
 
     def asked(self, tree: Tree) -> Asked:
-        """A key: a type and a name, or one of the two."""
+        """The key of a branch: a type and a name, or one of the two."""
         typed = name = None
         for child in tree.children:
             if child.data == "type":
@@ -279,6 +279,7 @@ class SetReader(ExpressionReader):
         return Parameters(origin=origin, **self._fields(tree.children))
 
     def _param_map(self, tree: Tree, origin: Origin) -> Item:
+        """The item `bind map`. A map `{ map => [a, b] }` pairs equal names, as the document proposes."""
         *flags, left, right, pairs = tree.children
         given = plain(self.node(pairs))
         if isinstance(given, dict) and set(given) == {"map"} and isinstance(given["map"], (list, dict)):
@@ -300,6 +301,7 @@ class SetReader(ExpressionReader):
         return Variables(origin=origin, **others, **values, optional=bool(optional))
 
     def _demanded(self, node: Node | None, at: Tree) -> dict[str, Any]:
+        """The names of abstract variables. raises: BindingError, for anything but a name or a list of names"""
         given = plain(node) if node is not None and is_constant(node) else None
         names = [given] if isinstance(given, str) else given
         if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
@@ -307,6 +309,7 @@ class SetReader(ExpressionReader):
         return {"values": dict.fromkeys(names), "single": isinstance(given, str)}
 
     def _given(self, node: Node | None, at: Tree) -> dict[str, Any]:
+        """The producers of variables by name. raises: BindingError, for anything but a hash"""
         if not isinstance(node, HashOf):
             raise self._text.error(at, "variables are bound to a hash: { name => value }")
         trees = (pair.children[1] for pair in at.children[-1].children)
@@ -327,7 +330,7 @@ class SetReader(ExpressionReader):
     # --- their parts ---------------------------------------------------------------------------
 
     def _fields(self, children: Iterable[Tree]) -> dict[str, Any]:
-        """What the parts of an item say; a part that is none of these is a flag."""
+        """The attributes of an item from its parts; a part with another name is a flag."""
         fields: dict[str, Any] = {}
         for child in children:
             match child.data:
@@ -357,6 +360,7 @@ class SetReader(ExpressionReader):
         return known, settled(self.node(value))
 
     def _predicate(self, tree: Tree) -> tuple[str, str]:
+        """(category, value as text) of a condition."""
         name, value = tree.children
         node = self.node(value)
         if isinstance(node, Interpolated):
@@ -364,6 +368,7 @@ class SetReader(ExpressionReader):
         return category(name, plain(node))
 
     def _producer(self, tree: Tree) -> Producing:
+        """The producer behind `to`: a named or custom producer, a reference, a query, or a value."""
         if tree.data == "producer":
             (of,) = tree.children
             if of.data == "string":
@@ -380,6 +385,7 @@ class SetReader(ExpressionReader):
         return Query(self._text.type(of), tuple(self._conditions(where[0])) if where else ())
 
     def _conditions(self, tree: Tree) -> Iterator[Condition]:
+        """The conditions of a query; `or` and `not` are nested. raises: BindingError, for anything but comparisons"""
         match tree.data:
             case "all_":
                 for child in tree.children:
@@ -399,7 +405,7 @@ class SetReader(ExpressionReader):
 
 
 class SiteReader(ExpressionReader):
-    """Reads the site that one text describes."""
+    """Reads the site of one text."""
 
     def site(self, tree: Tree) -> Site:
         """The site of a whole text, and the statements beside it."""
@@ -414,6 +420,7 @@ class SiteReader(ExpressionReader):
         return found
 
     def _part(self, tree: Tree, site: Site, parts: dict[str, Any]) -> None:
+        """Add one part of `site { }` to the parts. raises: BindingError, for a second environment or categories"""
         match tree.data:
             case "defaults":
                 parts["defaults"] = self._attributes(tree.children[0])
@@ -438,6 +445,7 @@ class SiteReader(ExpressionReader):
         return {str(one.children[0]): self.node(one.children[1]) for one in tree.children}
 
     def _layer(self, tree: Tree) -> dict[str, Any]:
+        """A layer as data: its name, and its references by "include" and "exclude"."""
         name, *lists = tree.children
         layer: dict[str, Any] = {"name": self.name(name)}
         for one in lists:
@@ -445,3 +453,40 @@ class SiteReader(ExpressionReader):
             side = "exclude" if len(strings) < len(one.children) else "include"
             layer[side] = [*layer.get(side, ()), *map(self.name, strings)]
         return layer
+
+
+def parse_sets(text: str, file: str | None = None) -> list[BindingSet]:
+    """The sets of a text, each `bindings NAME { ... }`, in order; [] for an empty text.
+
+    file:   its name in messages and origins
+    raises: BindingError ("syntax", "bad-type"), MissingExtra
+
+    >>> [one.name for one in parse_sets("bindings ssh::default { bind 'ssh::port' to 22 }")]
+    ['ssh::default']
+    """
+    read = Text(text, file)
+    return read.guarded(lambda: list(map(SetReader(read).set, read.parsed("bindings_file").children)))
+
+
+def parse_items(text: str, name: str = "", file: str | None = None) -> BindingSet:
+    """A set of the items in a text that has no `bindings NAME { }` around them. raises: as `parse_sets`"""
+    read = Text(text, file, name)
+    return read.guarded(lambda: BindingSet(name, tuple(map(SetReader(read).item, read.parsed("items").children))))
+
+
+def parse_site(text: str, file: str | None = None) -> Site:
+    """The site of a text: categories, layers and environments, nothing evaluated; an empty text gives an empty site.
+
+    raises: as `parse_sets`; BindingError ("categories-twice"), for a second categories expression
+
+    >>> parse_site("site { categories { rack => $rack } }").to_dict()
+    {'site': {'categories': [['rack', {'variable': 'rack'}]]}}
+    """
+    read = Text(text, file)
+    return read.guarded(lambda: SiteReader(read).site(read.parsed("site_file")))
+
+
+def parse_expression(text: str) -> Node:
+    """One expression. raises: as `parse_sets`"""
+    read = Text(text)
+    return read.guarded(lambda: ExpressionReader(read).node(read.parsed("expression").children[0]))

@@ -5,8 +5,13 @@ What the branches of the tree mean is for the modules beside this one.
 
 from __future__ import annotations
 
+import functools
 import re
+import sys
 from collections.abc import Callable
+from importlib.resources import files
+from importlib.util import cache_from_source
+from pathlib import Path
 from typing import Any, TypeVar
 
 from nodeattrs.codes import Kind
@@ -15,9 +20,38 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import near
 from nodeattrs.dialects.bindings.codes import SYNTAX
-from nodeattrs.dialects.bindings.forms.language.grammar import parser
 from nodeattrs.dialects.bindings.model.faults import BindingError
 from nodeattrs.dialects.bindings.model.types import Type, parse_type
+from nodeattrs.errors import missing_extra
+
+__all__ = ["parser"]
+
+_STARTS = ["bindings_file", "site_file", "items", "expression"]
+
+
+@functools.cache
+def parser() -> Any:
+    """The LALR parser of the grammar; its trees know their places.
+
+    cost:   0.2 s the first time. lark keeps the tables in a file beside the bytecode, which is trusted as bytecode is
+            and made again if it is damaged, from another grammar, or from another version of lark.
+    raises: MissingExtra
+    """
+    try:
+        import lark
+    except ImportError:
+        raise missing_extra("lark", "bindings", "reading the text language of bindings") from None
+    tables = Path(cache_from_source(__file__)).with_suffix(".tables")
+    return lark.Lark(
+        files(__package__).joinpath("grammar.lark").read_text(encoding="utf-8"),
+        parser="lalr",
+        lexer="contextual",
+        propagate_positions=True,
+        maybe_placeholders=False,
+        start=_STARTS,
+        cache=False if sys.dont_write_bytecode or not tables.parent.is_dir() else str(tables),
+    )
+
 
 _KEYWORDS = (
     "abstract", "alias", "and", "bind", "bindings", "categories", "class", "dependency", "dynamic_environments",
@@ -34,7 +68,7 @@ _WORD, _LETTER, _REMARK = re.compile(r"\w+"), re.compile(r"[A-Za-z_]"), re.compi
 
 
 def caret(text: str, line: int | None, column: int | None) -> tuple[str, ...]:
-    """The line, and below it a caret: two lines for the middle of a message.
+    """Two lines for a message: the line of the text, and a caret below the column; () for a place outside of the text.
 
     >>> caret("bind x", 1, 6)
     ('bind x', '     ^')
@@ -56,7 +90,7 @@ def _word_at(text: str, line: int, column: int) -> str:
 
 
 def _hint(found: str, expected: set[str], behind: str) -> str | None:
-    """What may have been meant. found: a word or a sign; behind: the rest of the line behind it"""
+    """The way out for a wrong word, or None. found: the word or sign; behind: the rest of the line"""
     is_word = bool(_LETTER.match(found))
     wanted = {name.strip("_").lower() for name in expected}
     close = [word for word in near(found, _KEYWORDS) if word != found]
@@ -76,7 +110,7 @@ def _hint(found: str, expected: set[str], behind: str) -> str | None:
 
 
 def _word(name: str) -> str:
-    """A word of the grammar as messages show it; "" for what no message names."""
+    """The text of a terminal of the grammar in messages; "" where messages leave the terminal out."""
     plain = name.strip("_").lower()
     return _SIGNS.get(name) or (plain if plain in (*_KEYWORDS, "to", "in", "as", "or", "if", "unless") else "")
 
@@ -111,7 +145,7 @@ class Text:
             raise self._not_expected(error) from None
 
     def _not_expected(self, error: Any) -> BindingError:
-        """The error for what lark could not read."""
+        """A `BindingError` for an error of lark, with the line and a hint."""
         token, line, column = getattr(error, "token", None), error.line, error.column
         at_end = token is not None and token.type == "$END"
         if at_end or not isinstance(line, int) or line < 1:
@@ -132,19 +166,19 @@ class Text:
         return BindingError(kind, f"{where}{message}", origins=(origin,), details=details, hint=hint)
 
     def guarded(self, read: Callable[[], _Found]) -> _Found:
-        """What *read* gives. raises: BindingError, also for what is nested too deep"""
+        """The result of *read*. raises: BindingError, also where the text is nested too deep"""
         try:
             return read()
         except RecursionError:
             raise BindingError(SYNTAX, f"{self.file or 'the text'} is nested too deep") from None
 
     def origin(self, tree: Tree) -> Origin:
-        """Where a branch begins."""
+        """The line and column where a branch begins."""
         meta = getattr(tree, "meta", tree)
         return Origin("bindings", self.name, self.file, getattr(meta, "line", None), getattr(meta, "column", None))
 
     def source(self, tree: Tree) -> str:
-        """A branch as it was written."""
+        """The source text of a branch."""
         meta = getattr(tree, "meta", tree)
         return self.text[getattr(meta, "start_pos", 0) : getattr(meta, "end_pos", 0)]
 
@@ -153,12 +187,12 @@ class Text:
         return self._error_at(self.origin(tree), message, kind)
 
     def tried(self, read: Callable[..., _Found], tree: Tree, *given: Any) -> _Found:
-        """What *read* makes of what is given to it; its error is about a branch."""
+        """The result of `read(*given)`; a `BindingError` of *read* gets the place of the branch."""
         try:
             return read(*given)
         except BindingError as error:
             raise self.error(tree, error.message, error.kind) from None
 
     def type(self, tree: Tree, read: Callable[[str], Type] = parse_type) -> Type:
-        """The type that a branch spells."""
+        """The type that a branch writes, read by *read*. raises: BindingError, with the place of the branch"""
         return self.tried(read, tree, _REMARK.sub(" ", self.source(tree)))
