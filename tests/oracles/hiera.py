@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from itertools import cycle
+from itertools import combinations, cycle
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +35,8 @@ from tests.vectors.values import spelled
 NODE = "web1.example.com"
 FACTS = {"os": {"family": "Debian", "name": "Debian"}, "dc": "ber", "roles": ["web", "db"], "n": 7, "list": ["b", "x"]}
 
-LACKING = ((), ("dc",), ("os",), ("roles",), ("n",), ("dc", "os"))
-"""The facts that nodes lack in turn."""
+LACKING = tuple(lacking for count in range(3) for lacking in combinations(("dc", "os", "roles", "n"), count))
+"""The facts that nodes lack in turn: a third of those that the trees name."""
 
 words = st.sampled_from(
     ["a", "b", "x", "--a", "--x", "--", "%{facts.dc}", "<%{lookup('k')}>", "%{alias('l')}", "", "%{::dc}", "%{n}"]

@@ -137,7 +137,7 @@ class HieraKeys(WithFacts):
 
     def _facts(self, name: str) -> dict[str, Any]:
         """The facts of a node; without any those that follow from its name, or from "role=web"."""
-        facts = self.plain_facts(name)
+        facts = self.node_facts(name).facts
         if facts or not name or name in self.known():
             return facts
         variable, equals, value = name.partition("=")
@@ -187,9 +187,10 @@ class HieraKeys(WithFacts):
             shown, is_node, merge = os.path.relpath, bool(name), how_of(asked).get("merge")
         else:
             given = self.enc.get(name, {}).get("parameters")
-            variables = given if isinstance(given, dict) else {}
-            known = bool(self.plain_facts(name))
-            facts, environment = self._facts(name), self.environment_of(name)
+            found = self.node_facts(name)
+            variables = {**found.variables, **(given if isinstance(given, dict) else {})}
+            known = bool(found.facts)
+            facts, environment = self._facts(name), self.environment_of(name) or found.environment
             scope = scope_of(self.hiera, name, facts, environment, variables, knows_facts=known)
             shown, is_node, merge = self.repository.shown, True, None
         about = self.request.about
