@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from nodeattrs.core.trace import Trace
+from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.peers import peer
 from nodeattrs.reports.explain import LookedUp
@@ -108,12 +109,13 @@ class HieraParameters:
 _ABSENT = object()
 
 
-def lookup_of(place: Path, root: Path, puppet_version: int | None = None) -> Lookup:
+def lookup_of(place: Path, root: Path, puppet_version: int | None = None, sensitive: Iterable[TreePath] = ()) -> Lookup:
     """The Hiera tree at a place of a repository. raises: BadArgument, where it is not there
 
     puppet_version: the one whose rules hold; None: the usual one
+    sensitive:      paths whose values are given as secrets; the first step is the key
     """
-    return cast(Lookup, peer("hiera").lookup_of(place, root, puppet_version))
+    return cast(Lookup, peer("hiera").lookup_of(place, root, puppet_version, sensitive))
 
 
 def doubts_of(tree: Lookup, environment: str, beside: Iterable[Lookup] = ()) -> Iterator[NodeattrsError]:

@@ -16,7 +16,7 @@ from nodeattrs.core.claim import Cause, Claim, Origin
 from nodeattrs.core.folding import NOTHING, Folding, recorded_decisions
 from nodeattrs.core.origins import wholes
 from nodeattrs.core.part import Part
-from nodeattrs.core.sensitive import Encrypted, Marked, encrypted_in, plain
+from nodeattrs.core.sensitive import Encrypted, Marked, Sensitive, encrypted_in, plain
 from nodeattrs.core.trace import Trace, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, spell
@@ -132,8 +132,14 @@ class Explanation:
 
     @property
     def is_secret(self) -> bool:
-        """Whether a conversion made the whole value a secret."""
-        return hasattr(self.value, "unwrap") and not isinstance(self.value, (Encrypted, Marked))
+        """Whether a conversion made the whole value a secret, or would have where there is no value."""
+        is_made = hasattr(self.value, "unwrap") and not isinstance(self.value, (Encrypted, Marked))
+        return is_made or (not self.found and self._recorder.is_secret)
+
+    @property
+    def _secret(self) -> Any:
+        """What is shown in place of each value that is or becomes a secret."""
+        return self.value if self.found else Sensitive(None)
 
     @property
     def encrypted(self) -> tuple[tuple[Path, str, tuple[Origin, ...]], ...]:
@@ -205,7 +211,7 @@ class Explanation:
         sources = self._recorder.all_found()
         titles = {found.number: found.title for found in sources}
         value = dig(self._folding.result.value, steps) if self._from_data else ABSENT
-        shown = self.value if self.is_secret else value
+        shown = self._secret if self.is_secret and self.found else value
         trace = traced(walk(self._folding, steps), steps, shown, self._claim, titles)
         cover = None if trace.cover is None else (self.root, *trace.cover)
         return trace._replace(path=(self.root, *steps), cover=cover)
@@ -221,7 +227,7 @@ class Explanation:
 
     def _claim(self, setting: Setting) -> Claim:
         found = self._recorder.source(setting.source)
-        value = found.value if found.is_unknown else self.value if self.is_secret else setting.value
+        value = found.value if found.is_unknown else self._secret if self.is_secret else setting.value
         return Claim((self.root, *setting.path), value, setting.source, found.origin(setting.own))
 
     # --- as data

@@ -102,8 +102,10 @@ def _map_plan(value: dict[Any, Any]) -> Plan | None:
             for key, entry in value.items():
                 name = keys[key](speech) if key in keys else key
                 filled = plans[key](speech) if key in plans else entry
-                if type(name) is Encrypted:
+                if isinstance(name, Encrypted):
                     filled = Encrypted(filled, name.reason)
+                elif isinstance(name, Sensitive):
+                    filled = Marked(filled)
                 out[_as_key(name, key)] = filled
             return out
 

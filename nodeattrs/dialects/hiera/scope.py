@@ -254,7 +254,8 @@ class Scope(Answers):
             try:
                 self.search(one, merge, recorder)
             except CannotMerge:
-                error.details = (*error.details, *(found.sentence(error.path or ()) for found in recorder.known()))
+                path, hides = error.path or (), recorder.is_secret
+                error.details = (*error.details, *(one.sentence(path, is_secret=hides) for one in recorder.known()))
                 break
             except HieraError:
                 break
