@@ -102,7 +102,6 @@ class Explanation:
     converted:     what `convert_to` asked for, where it was applied
     needed:        the keys that expressions in the value looked up
     unknown:       the levels that cannot be read and might decide the answer
-    unset:         the paths and values that need a variable which is not set, and which one
     """
 
     def __init__(self, key: str, value: Any, error: NodeattrsError | None, recorder: Recorder) -> None:
@@ -119,8 +118,7 @@ class Explanation:
         self.converted = recorder.wanted
         self.needed = tuple(dict.fromkeys(recorder.needed or ()))
         self.unknown: tuple[UnknownLevel, ...] = ()
-        self.unset: tuple[str, ...] = ()
-        self.needed_at: dict[str, tuple[Origin, ...]] = {}
+        self._not_set = tuple(_not_set(name, next(iter(keys))) for name, keys in recorder.answers.missing.items())
         self._recorder = recorder
         self._folding = recorder.folding or Folding()
         self._steps = split_key(key)[1:] if recorder.folding is not None else ()
@@ -129,6 +127,19 @@ class Explanation:
     def found(self) -> bool:
         """Whether there is an answer, null included."""
         return self.value is not ABSENT
+
+    @cached_property
+    def unset(self) -> tuple[str, ...]:
+        """The paths and values that need a variable which is not set, and which one. cost: a look at each path"""
+        answers, found = self._recorder.answers, self._not_set
+        if not any(one.outcome.startswith("no_f") for one in self.searched):
+            return found
+        return (*found, *unset(answers, answers.module_with_data(self.root)))
+
+    @cached_property
+    def needed_at(self) -> dict[str, tuple[Origin, ...]]:
+        """The lines that set each needed key. cost: a search for each"""
+        return {key: _setters(self._recorder.answers, key, self._recorder) for key in self.needed}
 
     @property
     def is_secret(self) -> bool:
@@ -275,12 +286,6 @@ def explained(answers: Answers, key: str, recorder: Recorder, ask: Callable[[], 
     found = Explanation(key, value, error, recorder)
     if recorder.option is not None:
         found.strategy_from = _option_origin(answers, recorder) or NAME
-    values = [_not_set(name, next(iter(keys))) for name, keys in answers.missing.items()]
-    if any(one.outcome.startswith("no_f") for one in recorder.searched):
-        values += unset(answers, answers.module_with_data(recorder.key))
-    found.unset = tuple(values)
-    for needed in found.needed:
-        found.needed_at[needed] = _setters(answers, needed, recorder)
     if answers.has_unknown:
         found.unknown = tuple(dict.fromkeys(_levels(answers, key, recorder)))
     return found

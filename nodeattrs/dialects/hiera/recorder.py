@@ -107,6 +107,7 @@ class Recorder(Asking):
         self._found: dict[int, Found] = {}
         self._numbers: dict[int, int] = {}
         self._above: list[Found] = []
+        self._is_found = False
 
     def strategy(self, merge: Merge, option: Option | None) -> Strategy:
         self.chosen_by = "default" if merge is None else "argument"
@@ -145,10 +146,11 @@ class Recorder(Asking):
         self._found = {found.number: found for found in self._above}
         self.shadowed = []
         self.folding = None
+        self._is_found = False
 
     def _ask(self, place: Place) -> Part | Folding:
         """The value of a place as a part that knows its number, over what the same file has overwritten."""
-        if self.how is FIRST and self.known():
+        if self.how is FIRST and self._is_found:
             return self._shadow(place)
         value = self.value_at(place, self.key)
         self.searched.append(Searched(place, _outcome(place, value)))
@@ -183,6 +185,7 @@ class Recorder(Asking):
     def _numbered(self, place: Place, value: Any) -> Part:
         number = self._numbers[id(place.source)]
         self._found.setdefault(number, Found(number, place, self.key, value))
+        self._is_found = self._is_found or type(value) is not Unknown
         return Part(value, number)
 
     def _overwritten(self, place: Place) -> Sequence[Source]:
