@@ -92,7 +92,7 @@ AT = (
 RUBY = (
     Argument(
         ("--ruby",),
-        "run attribute files in Ruby too, by the ruby of this machine (default: each is an unknown layer)",
+        "run code in Ruby too: attribute files, data functions, by the ruby of this machine (default: unknown layers)",
         {"action": "store_true"},
     ),
 )

@@ -41,6 +41,11 @@ class Speech(Protocol):
         """What the call under way may use up."""
         ...
 
+    @property
+    def node(self) -> object:
+        """What stands for the node that asks: the same object in each of its calls."""
+        ...
+
     def variable(self, name: Any) -> Any:
         """The value of a variable; null where there is none."""
         ...

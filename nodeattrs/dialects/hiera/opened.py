@@ -165,6 +165,7 @@ class HieraKeys(WithFacts):
             skip_levels=self.request.what_if.levels,
             sensitive_paths=config.sensitive,
             puppet_version=config.puppet_version or DEFAULT_VERSION,
+            ruby=self.request.ruby and self.request.run_code,
         )
 
     @cached_property
