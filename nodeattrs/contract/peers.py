@@ -138,7 +138,7 @@ def lookup_of(place: Path, root: Path, puppet_version: int | None = None, sensit
 
 
 def ruby_process(root: Path, script: Path) -> RubyProcess:
-    """Start a script of ours, with a folder as its place. raises: NotFound, without a Ruby; UnknownLayer"""
+    """Start a Ruby script in a folder. raises: NotFound, without a Ruby; UnknownLayer, where no code may run"""
     return cast(RubyProcess, peer("chef").ruby_process(root, script))
 
 

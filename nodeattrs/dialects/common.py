@@ -134,7 +134,7 @@ class WithFacts(InRepository):
         return next((file for file in files if file.exists()), None)
 
     def node_facts(self, name: str) -> NodeFacts:
-        """Facts as Puppet's people keep them, and what stands beside them. raises: DocumentError"""
+        """Facts as Puppet's people keep them, with environment and variables. raises: DocumentError"""
         if name in self._fleet:
             return self._fleet[name]
         file = self.facts_file(name)

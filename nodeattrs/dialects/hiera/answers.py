@@ -152,7 +152,7 @@ class Asking:
 
     @property
     def node(self) -> object:
-        """What stands for the node that asks."""
+        """The same object in each call of one node."""
         return self.answers
 
     def variable(self, name: Any) -> Any:

@@ -43,7 +43,7 @@ class Speech(Protocol):
 
     @property
     def node(self) -> object:
-        """What stands for the node that asks: the same object in each of its calls."""
+        """The same object in each call of one node."""
         ...
 
     def variable(self, name: Any) -> Any:

@@ -365,9 +365,10 @@ class LoadedTree:
         return FunctionData(entry.function, ask, self._sensitive_paths)
 
     def _unread(self, entry: Entry, file: str | None, own: pathlib.Path | None) -> FunctionData:
-        """What stands for a level that nobody can read. raises: BadData, where its function is a slip of the pen
+        """The source of a level that cannot be read.
 
-        own: the file of its function, where that is Ruby of the control repository
+        own:    the file of its function, where that is Ruby of the control repository
+        raises: BadData, where its function is a slip of the pen
         """
         if entry.kind == NOT_INSTALLED:
             return unread(entry.name, "it is named there and not installed")

@@ -152,9 +152,9 @@ class RubyData:
         return value if value is ABSENT else withheld(value, self._sensitive, (key,))
 
     def locator(self, key: str, entry: str) -> Locator:
-        """Where it stands: in the function, on no line."""
+        """The function as the origin of a value, without a line."""
         return Origin("data function", self._name)
 
     def overwritten(self, key: str) -> Sequence[Source]:
-        """Nothing."""
+        """() since a function gives a key once."""
         return ()

@@ -114,7 +114,7 @@ def _set(given: Sequence[str]) -> dict[str, Any]:
 
 
 def _classified(place: Path, node: str) -> NodeFacts:
-    """What a classifier says of a node.
+    """The answer of a classifier for a node.
 
     place:  a file with its answer, or the program
     raises: DocumentError; UnknownLayer, where code is held back

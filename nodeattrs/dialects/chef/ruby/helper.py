@@ -160,7 +160,7 @@ class Helper:
 
 
 def ruby_command(script: pathlib.Path) -> list[str]:
-    """The words that start a script of ours. raises: NotFound, where there is no Ruby"""
+    """The words that start a Ruby script. raises: NotFound, where there is no Ruby"""
     program = shutil.which("ruby")
     if program is None:
         raise NotFound("there is no ruby to run files in Ruby with", hint="install it, or go without --ruby")
