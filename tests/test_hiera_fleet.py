@@ -34,6 +34,12 @@ FACTS = [
     {"certname": "b", "environment": "dev", "name": "os", "value": {"family": "R"}},
     {"certname": "a", "environment": "dev", "name": "trusted", "value": {"certname": "a"}},
 ]
+FACTSETS = [
+    {"certname": name, "environment": "dev", "timestamp": "t", "hash": "h",
+     "facts": {"href": f"/pdb/query/v4/factsets/{name}/facts", "data": [{"name": "os", "value": {"family": family}}]}}
+    for name, family in (("a", "D"), ("b", "R"))
+]  # fmt: skip
+ANSWER = "classes: {ntp: {}}\nparameters: {role: web}\nenvironment: dev\n"
 NODES = [{"certname": "a", "facts_environment": "dev", "deactivated": None}, {"certname": "b", "expired": None}]
 FILES = {
     "hiera.yaml": LEVELS,
@@ -53,6 +59,25 @@ def test_an_answer_to_inventory_has_facts_trusted_facts_and_environments(tmp_pat
 
     assert found["a"] == NodeFacts({"os": {"family": "D"}, "trusted": INVENTORY[0]["trusted"]}, "dev")
     assert {name: one.environment for name, one in found.items()} == {"a": "dev", "b": None, "c": None}
+
+
+def test_an_answer_to_factsets_has_facts_and_environments(tmp_path: Path):
+    written(tmp_path, {"sets.json": json.dumps(FACTSETS), "set.json": json.dumps(FACTSETS[1])})
+    found = nodes_at(tmp_path / "sets.json")
+
+    assert found == {
+        "a": NodeFacts({"os": {"family": "D"}}, "dev"),
+        "b": NodeFacts({"os": {"family": "R"}}, "dev"),
+    }
+    assert nodes_at(tmp_path / "set.json") == {"b": found["b"]}
+
+
+def test_an_answer_of_a_classifier_has_variables_and_no_facts(tmp_path: Path):
+    written(tmp_path, {"a.yaml": ANSWER, "b.yaml": "parameters:\n", "c.yaml": "environment: x\n"})
+
+    assert nodes_at(tmp_path / "a.yaml") == {"": NodeFacts({}, "dev", {"role": "web"})}
+    assert nodes_at(tmp_path / "b.yaml") == {"": NodeFacts({})}
+    assert facts_at(tmp_path / "c.yaml") == {"environment": "x"}
 
 
 def test_an_answer_to_facts_is_put_together_by_node(tmp_path: Path):
@@ -100,6 +125,9 @@ def test_a_file_of_one_node_may_have_each_of_these_forms(tmp_path: Path, name: s
         ('[{"certname": "", "facts": {}}, {"certname": "a"}]', "a list of maps, each with a certname"),
         ("1", "facts are a map, or an answer of PuppetDB"),
         (json.dumps(INVENTORY), "has the facts of 3 nodes"),
+        ('[{"certname": "a", "facts": {"href": "/pdb"}}]', "has no facts of a, only where PuppetDB has them"),
+        ('[{"certname": "a", "facts": {"href": "/pdb", "data": [1]}}]', "has no facts of a"),
+        ('[{"certname": "a", "name": "family", "path": ["os", "family"], "value": "D"}]', "has parts of facts"),
     ],
 )
 def test_what_is_none_of_these_is_an_error(tmp_path: Path, text: str, message: str):
@@ -161,6 +189,18 @@ class TestTheCommands:
         said = say(f"impact {tmp_path} {tmp_path / 'other'} --facts {tmp_path / 'inventory.json'}")[1]
 
         assert ("1 of 3 nodes" in said, "no facts are known" in said) == (True, False)
+
+    def test_an_answer_of_a_classifier_sets_variables_and_the_environment(self, say, tmp_path: Path):
+        written(
+            tmp_path, {"enc/n.yaml": ANSWER, "data/common.yaml": "k: '%{role} %{environment}'\nf: '%{facts.role}'\n"}
+        )
+
+        assert say("hiera lookup k --facts enc/n.yaml") == (0, "web dev\n")
+        assert say("hiera lookup k --facts enc/n.yaml --set role=db") == (0, "db dev\n")
+        assert say("hiera lookup k --facts enc") == (0, "web dev\n")
+        assert 'k = "web dev"' in say("why k --on n --facts enc")[1]
+        code, said = say("hiera lookup f --facts enc/n.yaml")
+        assert (code, "facts.role (variable) is not set, and no facts are given" in said) == (5, True)
 
     def test_nodes_without_facts_have_names_alone(self, say):
         code, said = say("hiera lookup v --facts nodes.json --node a")

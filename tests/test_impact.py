@@ -473,6 +473,17 @@ class TestDialects:
 
         assert shown(found) == ["db: port 80 -> 82 because of data/c.yaml:1"]
 
+    @pytest.mark.parametrize("change", ["HEAD", "HEAD~1..HEAD"])
+    def test_facts_inside_the_repository_need_not_be_committed(self, repo, compare, change):
+        levels = "version: 5\nhierarchy:\n- {name: r, path: 'role/%{role}.yaml'}\n"
+        commit(repo, {"hiera.yaml": levels, "data/role/web.yaml": "port: 80\n"})
+        commit(repo, {"data/role/web.yaml": "port: 81\n"})
+        oracle.written({"told/w1.json": '{"role": "web"}', "data/role/web.yaml": "port: 82\n"}, repo)
+
+        found = compare(change, repo, Request(os.path.realpath(repo), facts=str(repo / "told"), nodes=("w1",)))
+
+        assert [(one.subjects, one.spelled) for one in found.groups] == [(("w1",), "port")]
+
     def test_who_asks_may_be_a_list_of_a_classifier(self, compare):
         before = {
             "hiera.yaml": "version: 5\nhierarchy:\n- {name: r, path: 'role/%{role}.yaml'}\n",

@@ -91,7 +91,7 @@ AT = (
 RUBY = (
     Argument(
         ("--ruby",),
-        "run attribute files in Ruby, with `ruby`",
+        "run code in Ruby, with `ruby`: attribute files, data functions",
         {"action": "store_true"},
     ),
 )

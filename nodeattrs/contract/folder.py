@@ -53,7 +53,8 @@ class Folder:
         named = self.config.hiera
         if named is None and not (self.root / "hiera.yaml").is_file():
             return None
-        return lookup_of(self.root / (named or "hiera.yaml"), self.root, self.config.puppet_version)
+        place = self.root / (named or "hiera.yaml")
+        return lookup_of(place, self.root, self.config.puppet_version, self.config.sensitive)
 
     @cached_property
     def site_files(self) -> Any:

@@ -1,12 +1,15 @@
-"""What one dialect may ask of another: lookups of Hiera, and the injector of bindings."""
+"""What one dialect may ask of another: lookups of Hiera, the injector of bindings, and a process of Ruby."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from nodeattrs.core.budget import Budget
 from nodeattrs.core.trace import Trace
+from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.peers import peer
 from nodeattrs.reports.explain import LookedUp
@@ -42,6 +45,23 @@ class Lookup(Protocol):
 
     def environments(self) -> Sequence[str]:
         """The environments that the tree has; empty where it has none of its own."""
+
+
+class RubyProcess(Protocol):
+    """A process of Ruby that reads and writes lines of JSON. Hold the lock from a request to its answer."""
+
+    seconds: float
+    lock: AbstractContextManager[Any]
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process has not been ended."""
+
+    def send(self, *message: Any, until: float) -> None:
+        """Send a message. until: the time limit, by `time.monotonic`. raises: RecipeFailed"""
+
+    def receive(self, budget: Budget, until: float) -> list[Any]:
+        """Wait for the next message. raises: RecipeFailed, TooMuch"""
 
 
 class Injection(Protocol):
@@ -108,12 +128,18 @@ class HieraParameters:
 _ABSENT = object()
 
 
-def lookup_of(place: Path, root: Path, puppet_version: int | None = None) -> Lookup:
+def lookup_of(place: Path, root: Path, puppet_version: int | None = None, sensitive: Iterable[TreePath] = ()) -> Lookup:
     """The Hiera tree at a place of a repository. raises: BadArgument, where it is not there
 
     puppet_version: the one whose rules hold; None: the usual one
+    sensitive:      paths whose values are given as secrets; the first step is the key
     """
-    return cast(Lookup, peer("hiera").lookup_of(place, root, puppet_version))
+    return cast(Lookup, peer("hiera").lookup_of(place, root, puppet_version, sensitive))
+
+
+def ruby_process(root: Path, script: Path) -> RubyProcess:
+    """Start a Ruby script in a folder. raises: NotFound, without a Ruby; UnknownLayer, where no code may run"""
+    return cast(RubyProcess, peer("chef").ruby_process(root, script))
 
 
 def doubts_of(tree: Lookup, environment: str, beside: Iterable[Lookup] = ()) -> Iterator[NodeattrsError]:

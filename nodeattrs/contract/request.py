@@ -70,14 +70,17 @@ class Request(NamedTuple):
         return self._replace(places=(*self.places, (dialect, place)))
 
     def place(self, side: Side, text: str) -> Path:
-        """The path that *text* names on a side. Inside the repository each side has its own."""
+        """The path that *text* names on a side. Inside the repository each side has its own, where it has one: else
+        the file or folder of the caller counts, which may not be committed yet.
+        """
         if not self.home:
             own = side.root / text
             return own if own.exists() else Path(os.path.abspath(text))
         whole = os.path.realpath(text)
         top = os.path.normpath(os.path.join(self.home, os.path.relpath(side.top, side.root)))
         inside = os.path.relpath(whole, top)
-        return Path(whole) if inside.startswith(os.pardir) else side.top / inside
+        is_outside = inside.startswith(os.pardir) or not (side.top / inside).exists()
+        return Path(whole) if is_outside and os.path.exists(whole) else side.top / inside
 
     def named(self, side: Side, dialect: str, default: str | None) -> Path | None:
         """The path that the option of a dialect names, else *default* below the side; None without both."""

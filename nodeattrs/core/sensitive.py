@@ -95,13 +95,19 @@ def encrypted_in(value: Any, path: Path = ()) -> list[tuple[Path, str]]:
 
     cost: one visit of the whole value
     """
-    reason = getattr(value, "not_decrypted", None)
-    if reason is not None:
-        return [(path, reason)]
-    if isinstance(value, Sensitive):
-        return encrypted_in(value.unwrap(), path)
-    entries = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
-    return [found for step, one in entries for found in encrypted_in(one, (*path, step))]
+    found: list[tuple[Path, str]] = []
+    left = [(path, value)]
+    while left:
+        at, one = left.pop()
+        reason = getattr(one, "not_decrypted", None)
+        if reason is not None:
+            found.append((at, reason))
+        elif isinstance(one, Sensitive):
+            left.append((at, one.unwrap()))
+        elif isinstance(one, (Mapping, list)):
+            entries = one.items() if isinstance(one, Mapping) else enumerate(one)
+            left += reversed([((*at, step), entry) for step, entry in entries])
+    return found
 
 
 def withheld(value: Any, paths: Iterable[Path], at: Path = (), hide: Callable[[Any], Any] = Marked) -> Any:

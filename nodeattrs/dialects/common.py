@@ -19,7 +19,7 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import NotFound
 from nodeattrs.formats.documents import read
 from nodeattrs.project.settings import Settings
-from nodeattrs.puppet.facts import NodeFacts, facts_at, nodes_at
+from nodeattrs.puppet.facts import NodeFacts, node_at, nodes_at
 from nodeattrs.store import Store, open_store
 from nodeattrs.store.engines.store import last_runs
 
@@ -133,12 +133,12 @@ class WithFacts(InRepository):
         files = (place / f"{checked_name(name, 'node')}{suffix}" for suffix in _DATA)
         return next((file for file in files if file.exists()), None)
 
-    def plain_facts(self, name: str) -> dict[str, Any]:
-        """Facts as Puppet's people keep them: a map; {} where nothing has facts of the node. raises: DocumentError"""
+    def node_facts(self, name: str) -> NodeFacts:
+        """Facts as Puppet's people keep them, with environment and variables. raises: DocumentError"""
         if name in self._fleet:
-            return self._fleet[name].facts
+            return self._fleet[name]
         file = self.facts_file(name)
-        return {} if file is None else facts_at(file, self.repository.shown(file))
+        return NodeFacts({}) if file is None else node_at(file, self.repository.shown(file))
 
     def environment_of(self, name: str) -> str | None:
         """The environment that the caller or the classifier gives a node, or that its facts were sent from."""

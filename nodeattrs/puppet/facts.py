@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.cache import CACHE
 from nodeattrs.core.budget import in_force
+from nodeattrs.core.tree import NO_ENTRIES
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of, decoded, parse, standard_input
 
@@ -16,17 +18,28 @@ _OF_A_SERVER = "--- !ruby/object:Puppet::Node::Facts"
 """The first line of a file in which a Puppet server keeps the facts of a node."""
 
 
+_OF_A_CLASSIFIER = {"classes", "parameters", "environment"}
+"""What the answer of a classifier may have."""
+
+_ANSWERS = "write what /inventory, /factsets, /facts or /nodes of PuppetDB answers"
+
+
 class NodeFacts(NamedTuple):
-    """The facts of a node, with trusted facts as "trusted" among them; and its environment, where that is known."""
+    """The facts of a node, with trusted facts as "trusted" among them; and its environment, where that is known.
+
+    variables: what a classifier sets for the node
+    """
 
     facts: dict[str, Any]
     environment: str | None = None
+    variables: Mapping[str, Any] = NO_ENTRIES
 
 
 def nodes_at(path: Path, file: str | None = None) -> dict[str, NodeFacts]:
     """The nodes in a file of facts, by name; the facts of one node that the file does not name are under "".
 
-    The file is an answer of PuppetDB to /inventory, /facts or /nodes, or has the facts of one node: see `facts_at`.
+    The file is an answer of PuppetDB to /inventory, /factsets, /facts or /nodes, the answer of a classifier for one
+    node, or has the facts of one node: see `facts_at`.
     path:   `-` is standard input
     file:   its name in messages; *path* itself unless given
     raises: DocumentError; TooMuch
@@ -46,19 +59,31 @@ def _nodes_in(content: bytes, name: str) -> dict[str, NodeFacts]:
     if isinstance(tree, list):
         return _of_puppetdb(tree, name)
     found = _map(tree, name, "facts are a map, or an answer of PuppetDB", "write what `facter --json` prints")
+    if _OF_A_CLASSIFIER.issuperset(found) and ("classes" in found or "parameters" in found):
+        return {"": classified(found, name)}
     is_of_a_server = isinstance(found.get("values"), dict) and isinstance(found.get("name"), str)
     return {"": NodeFacts(found["values"] if is_of_a_server else found)}
 
 
+def classified(answer: Mapping[str, Any], file: str) -> NodeFacts:
+    """The environment and the variables in the answer of a classifier; its classes set none. raises: DocumentError"""
+    environment, variables = answer.get("environment"), answer.get("parameters") or {}
+    if not isinstance(environment or "", str) or not isinstance(variables, dict):
+        raise DocumentError("an environment is a text, and parameters are a map", file=file)
+    return NodeFacts({}, environment or None, variables)
+
+
 def _of_puppetdb(rows: list[Any], file: str) -> dict[str, NodeFacts]:
-    """The nodes in rows of /inventory, of /facts, or of /nodes, which has no facts. raises: DocumentError"""
+    """The nodes in rows of /inventory, of /factsets, of /facts, or of /nodes, which has no facts.
+
+    raises: DocumentError
+    """
     nodes: dict[str, NodeFacts] = {}
     for row in rows:
         if not isinstance(row, dict) or not isinstance(row.get("certname"), str) or not row["certname"]:
             raise DocumentError("an answer of PuppetDB is a list of maps, each with a certname", file=file,
-                                hint="write what /inventory, /facts or /nodes answers")  # fmt: skip
-        given: dict[str, Any] = dict(row["facts"]) if isinstance(row.get("facts"), dict) else {}
-        given = {row["name"]: row.get("value")} if isinstance(row.get("name"), str) else given
+                                hint=_ANSWERS)  # fmt: skip
+        given = _facts_in(row, file)
         given |= {"trusted": row["trusted"]} if isinstance(row.get("trusted"), dict) else {}
         environment = row.get("environment") or row.get("facts_environment")
         known = nodes.setdefault(row["certname"], NodeFacts({}, environment if isinstance(environment, str) else None))
@@ -66,8 +91,24 @@ def _of_puppetdb(rows: list[Any], file: str) -> dict[str, NodeFacts]:
     return nodes
 
 
-def facts_at(path: Path, file: str | None = None) -> dict[str, Any]:
-    """The facts of one node in a file; for a file of a Puppet server its `values`. {} for an empty file.
+def _facts_in(row: Mapping[str, Any], file: str) -> dict[str, Any]:
+    """The facts in one row: a map, the list of /factsets, or one fact. raises: DocumentError"""
+    facts = row.get("facts")
+    if isinstance(facts, dict) and "href" in facts and facts.keys() <= {"href", "data"}:
+        facts = facts.get("data")
+        if not isinstance(facts, list) or not all(isinstance(one, dict) and "name" in one for one in facts):
+            raise DocumentError(f"has no facts of {row['certname']}, only where PuppetDB has them", file=file,
+                                hint=_ANSWERS)  # fmt: skip
+        return {str(one["name"]): one.get("value") for one in facts}
+    if isinstance(row.get("path"), list):
+        raise DocumentError("has parts of facts, as /fact-contents answers", file=file, hint=_ANSWERS)
+    if isinstance(row.get("name"), str):
+        return {row["name"]: row.get("value")}
+    return dict(facts) if isinstance(facts, dict) else {}
+
+
+def node_at(path: Path, file: str | None = None) -> NodeFacts:
+    """What a file has of one node; nothing for an empty file.
 
     path:   `-` is standard input
     file:   its name in messages; *path* itself unless given
@@ -78,7 +119,12 @@ def facts_at(path: Path, file: str | None = None) -> dict[str, Any]:
         name = path.as_posix() if file is None else file
         raise DocumentError(f"has the facts of {len(nodes)} nodes, and one node is wanted", file=name,
                             hint="name a file with the facts of one node")  # fmt: skip
-    return next(iter(nodes.values())).facts if nodes else {}
+    return next(iter(nodes.values())) if nodes else NodeFacts({})
+
+
+def facts_at(path: Path, file: str | None = None) -> dict[str, Any]:
+    """The facts of one node in a file; for a file of a Puppet server its `values`. As `node_at`."""
+    return node_at(path, file).facts
 
 
 def _tree_in(text: str, file: str) -> Any:

@@ -36,7 +36,7 @@ class BindingKeys(WithFacts):
 
     def site(self, name: str, mode: str = "tuple") -> Composition:
         """The site for a node: by its facts, else by the facts of its last run. raises: NodeattrsError"""
-        facts = self.plain_facts(name)
+        facts = self.node_facts(name).facts
         if not facts and name and self.store is not None and self.facts_file(name) is None:
             last = remembered(self.store, name, self.repository.config.sensitive)
             facts = {} if last is None else last.node.automatic.to_dict()

@@ -150,6 +150,11 @@ class Asking:
             self._spent = Budget(asked if asked in (NAME, _HIERARCHY, IN_LEVELS) else f"lookup of {asked!r}")
         return self._spent
 
+    @property
+    def node(self) -> object:
+        """The same object in each call of one node."""
+        return self.answers
+
     def variable(self, name: Any) -> Any:
         if self.override is not None and name in self.override:
             return self.override[name]
@@ -458,7 +463,7 @@ class Answers:
             error.details = (*error.details, f"in the entry {entry.name!r}, {config.file}:{entry.line}")
             raise
         if locations is None:
-            source = self.tree.source(entry, None, options, config.file)
+            source = self.tree.source(entry, None, options, config.file, self.environment)
             place = Place(layer, entry.name, "", f"function {entry.function}", source, config.file, entry.line)
             return Level((place,), False)
         places = tuple(
@@ -467,7 +472,7 @@ class Answers:
                 entry.name,
                 location.declared,
                 self.tree.shown(location.path),
-                self.tree.source(entry, location.path, options, config.file),
+                self.tree.source(entry, location.path, options, config.file, self.environment),
                 config.file,
                 entry.line,
                 location.folder,

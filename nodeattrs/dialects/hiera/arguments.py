@@ -53,6 +53,12 @@ _CARE = (
         {"choices": ("7", "8")},
         _DATA,
     ),
+    Argument(
+        ("--ruby",),
+        "run data functions in lib/puppet/functions, by the ruby of this machine (default: their levels are not read)",
+        FLAG,
+        _DATA,
+    ),
     Argument(("--documented",), "strategies follow the documentation, not Puppet", FLAG, _DATA),
     Argument(("--strict",), "warnings and unreadable levels are errors", FLAG, _DATA),
 )
@@ -149,6 +155,7 @@ def tree_of(asked: Asked, place: str | None, decrypts: bool = True) -> Hiera:
         documented=asked["documented"],
         strict=asked["strict"],
         sensitive_paths=[path for one in beside for path in one.sensitive],
+        ruby=asked["ruby"],
         puppet_version=int(asked["puppet_version"] or max(named, default=DEFAULT_VERSION)),
     )
 

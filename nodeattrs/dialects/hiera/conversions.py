@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodeattrs.core.budget import too_long
-from nodeattrs.core.sensitive import Encrypted, Sensitive, revealed, withheld
+from nodeattrs.core.sensitive import Encrypted, Marked, Sensitive, encrypted_in, revealed, withheld
 from nodeattrs.dialects.hiera.codes import CONVERT_BAD_TYPE, CONVERT_FAILED, UNKNOWN_TYPE
 from nodeattrs.dialects.hiera.errors import BadLookup
 from nodeattrs.dialects.hiera.types import Type, parse_type
@@ -22,6 +22,8 @@ _INTEGER = re.compile(rf"(?:([+-])[ \t]*|\s*)({_WHOLE}\d+)", re.ASCII)
 _FLOAT = re.compile(rf"(?:([+-])[ \t]*|\s*)({_WHOLE}0[0-7]+|(?:0|[1-9]\d*)((?:\.\d+)?(?:[eE]-?\d+)?))", re.ASCII)
 _ZERO = re.compile(r"[+-]?\s*0\.?0*[eE].*")
 _MOST_COUNTED = 100_000
+_KEEPING: dict[type, tuple[str, ...]] = {list: ("Array", "Tuple"), dict: ("Hash", "Struct")}
+"""The types that lists and maps have already."""
 _WORDS: dict[str, bool] = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
 
 
@@ -39,7 +41,9 @@ def convert(value: Any, to: Any, sensitive: Callable[[Any], Any] = Sensitive) ->
         return value  # what it would be only its key can say
     clear = revealed(value)
     if clear is not value:
-        return withheld(convert(clear, to, sensitive), [()])
+        result = convert(clear, to, sensitive)
+        has_new_keys = type(result) is dict and type(value) is not dict
+        return Marked(result) if has_new_keys else withheld(result, [()])
     name, *arguments = to if isinstance(to, list) and to else [to]
     if not isinstance(name, str):
         raise BadLookup(f"convert_to names no type: {to!r}", kind=CONVERT_BAD_TYPE, hint="write convert_to: Integer")
@@ -47,7 +51,9 @@ def convert(value: Any, to: Any, sensitive: Callable[[Any], Any] = Sensitive) ->
         target = parse_type(name)
         if not arguments and target.holds(value):
             return value
-        inner = _inner(target)
+        inner, kept = _inner(target), encrypted_in(value)
+        if kept and inner.name not in ("Sensitive", *_KEEPING.get(type(value), ())):
+            return Encrypted(value, kept[0][1])
         maker = sensitive if inner.name == "Sensitive" else _CONVERSIONS.get(inner.name)
         if maker is None:
             raise ValueError(f"there is no conversion to {target}")
@@ -61,6 +67,15 @@ def convert(value: Any, to: Any, sensitive: Callable[[Any], Any] = Sensitive) ->
     if not target.holds(result):
         raise BadLookup(f"what convert_to made is no {target}", kind=CONVERT_FAILED)
     return result
+
+
+def makes_secret(to: Any) -> bool:
+    """Whether `convert_to` makes a secret. False for what names no type."""
+    name = to[0] if isinstance(to, list) and to else to
+    try:
+        return isinstance(name, str) and _inner(parse_type(name)).name == "Sensitive"
+    except BadLookup:
+        return False
 
 
 def _reason(error: Exception, value: Any, name: str) -> str:

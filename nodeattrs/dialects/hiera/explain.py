@@ -16,7 +16,7 @@ from nodeattrs.core.claim import Cause, Claim, Origin
 from nodeattrs.core.folding import NOTHING, Folding, recorded_decisions
 from nodeattrs.core.origins import wholes
 from nodeattrs.core.part import Part
-from nodeattrs.core.sensitive import Encrypted, Marked, encrypted_in, plain
+from nodeattrs.core.sensitive import Encrypted, Marked, Sensitive, encrypted_in, plain
 from nodeattrs.core.trace import Trace, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, spell
@@ -102,7 +102,6 @@ class Explanation:
     converted:     what `convert_to` asked for, where it was applied
     needed:        the keys that expressions in the value looked up
     unknown:       the levels that cannot be read and might decide the answer
-    unset:         the paths and values that need a variable which is not set, and which one
     """
 
     def __init__(self, key: str, value: Any, error: NodeattrsError | None, recorder: Recorder) -> None:
@@ -119,8 +118,7 @@ class Explanation:
         self.converted = recorder.wanted
         self.needed = tuple(dict.fromkeys(recorder.needed or ()))
         self.unknown: tuple[UnknownLevel, ...] = ()
-        self.unset: tuple[str, ...] = ()
-        self.needed_at: dict[str, tuple[Origin, ...]] = {}
+        self._not_set = tuple(_not_set(name, next(iter(keys))) for name, keys in recorder.answers.missing.items())
         self._recorder = recorder
         self._folding = recorder.folding or Folding()
         self._steps = split_key(key)[1:] if recorder.folding is not None else ()
@@ -130,10 +128,29 @@ class Explanation:
         """Whether there is an answer, null included."""
         return self.value is not ABSENT
 
+    @cached_property
+    def unset(self) -> tuple[str, ...]:
+        """The paths and values that need a variable which is not set, and which one. cost: a look at each path"""
+        answers, found = self._recorder.answers, self._not_set
+        if not any(one.outcome.startswith("no_f") for one in self.searched):
+            return found
+        return (*found, *unset(answers, answers.module_with_data(self.root)))
+
+    @cached_property
+    def needed_at(self) -> dict[str, tuple[Origin, ...]]:
+        """The lines that set each needed key. cost: a search for each"""
+        return {key: _setters(self._recorder.answers, key, self._recorder) for key in self.needed}
+
     @property
     def is_secret(self) -> bool:
-        """Whether a conversion made the whole value a secret."""
-        return hasattr(self.value, "unwrap") and not isinstance(self.value, (Encrypted, Marked))
+        """Whether a conversion made the whole value a secret, or would have where there is no value."""
+        is_made = hasattr(self.value, "unwrap") and not isinstance(self.value, (Encrypted, Marked))
+        return is_made or (not self.found and self._recorder.is_secret)
+
+    @property
+    def _secret(self) -> Any:
+        """What is shown in place of each value that is or becomes a secret."""
+        return self.value if self.found else Sensitive(None)
 
     @property
     def encrypted(self) -> tuple[tuple[Path, str, tuple[Origin, ...]], ...]:
@@ -205,7 +222,7 @@ class Explanation:
         sources = self._recorder.all_found()
         titles = {found.number: found.title for found in sources}
         value = dig(self._folding.result.value, steps) if self._from_data else ABSENT
-        shown = self.value if self.is_secret else value
+        shown = self._secret if self.is_secret and self.found else value
         trace = traced(walk(self._folding, steps), steps, shown, self._claim, titles)
         cover = None if trace.cover is None else (self.root, *trace.cover)
         return trace._replace(path=(self.root, *steps), cover=cover)
@@ -221,7 +238,7 @@ class Explanation:
 
     def _claim(self, setting: Setting) -> Claim:
         found = self._recorder.source(setting.source)
-        value = found.value if found.is_unknown else self.value if self.is_secret else setting.value
+        value = found.value if found.is_unknown else self._secret if self.is_secret else setting.value
         return Claim((self.root, *setting.path), value, setting.source, found.origin(setting.own))
 
     # --- as data
@@ -269,12 +286,6 @@ def explained(answers: Answers, key: str, recorder: Recorder, ask: Callable[[], 
     found = Explanation(key, value, error, recorder)
     if recorder.option is not None:
         found.strategy_from = _option_origin(answers, recorder) or NAME
-    values = [_not_set(name, next(iter(keys))) for name, keys in answers.missing.items()]
-    if any(one.outcome.startswith("no_f") for one in recorder.searched):
-        values += unset(answers, answers.module_with_data(recorder.key))
-    found.unset = tuple(values)
-    for needed in found.needed:
-        found.needed_at[needed] = _setters(answers, needed, recorder)
     if answers.has_unknown:
         found.unknown = tuple(dict.fromkeys(_levels(answers, key, recorder)))
     return found

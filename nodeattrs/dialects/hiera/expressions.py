@@ -41,6 +41,11 @@ class Speech(Protocol):
         """What the call under way may use up."""
         ...
 
+    @property
+    def node(self) -> object:
+        """The same object in each call of one node."""
+        ...
+
     def variable(self, name: Any) -> Any:
         """The value of a variable; null where there is none."""
         ...
@@ -102,8 +107,10 @@ def _map_plan(value: dict[Any, Any]) -> Plan | None:
             for key, entry in value.items():
                 name = keys[key](speech) if key in keys else key
                 filled = plans[key](speech) if key in plans else entry
-                if type(name) is Encrypted:
+                if isinstance(name, Encrypted):
                     filled = Encrypted(filled, name.reason)
+                elif isinstance(name, Sensitive):
+                    filled = Marked(filled)
                 out[_as_key(name, key)] = filled
             return out
 

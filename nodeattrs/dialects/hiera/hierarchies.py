@@ -29,6 +29,7 @@ from nodeattrs.dialects.hiera.codes import DATA_FUNCTION_FAILED, NO_DATA_FILES, 
 from nodeattrs.dialects.hiera.config import BUILT_IN, NOT_INSTALLED, URIS, Config, Entry, read_config
 from nodeattrs.dialects.hiera.data import SKIPPED, DataFile, FunctionData, Source, file_source, unread
 from nodeattrs.dialects.hiera.errors import BadData
+from nodeattrs.dialects.hiera.ruby_functions import KINDS, RubyData, RubyFunctions
 from nodeattrs.errors import BadArgument, BadName, DocumentError, EnvironmentNotFound, NodeattrsError
 
 _NAME = re.compile("[A-Za-z0-9_]+")
@@ -79,6 +80,7 @@ class LoadedTree:
         skip_levels: Iterable[str] = (),
         sensitive_paths: Iterable[Path] = (),
         puppet_version: int = DEFAULT_VERSION,
+        ruby: bool = False,
     ) -> None:
         if puppet_version not in PUPPET_VERSIONS:
             raise BadArgument(f"{puppet_version!r} is no version of Puppet that is known here", hint="it is 7 or 8")
@@ -105,6 +107,7 @@ class LoadedTree:
         self.documented = documented
         self.is_strict = strict
         self.puppet_version = puppet_version
+        self.runs_ruby = ruby
         self.skip_levels = frozenset(skip_levels)
         self._sensitive_paths = tuple(sensitive_paths)
         self.forget()
@@ -116,6 +119,8 @@ class LoadedTree:
         self._warnings: dict[str, DocumentError] = {}
         self.skipped: set[str] = set()
         self.lacking: dict[tuple[str | None, int | None], BadData] = {}
+        strict = "error" if self.puppet_version >= DEFAULT_VERSION else "warning"
+        self._ruby = RubyFunctions(pathlib.Path(self._root or "."), strict)
 
     def _once(self, key: tuple[str, ...], read: Callable[[], _Read]) -> _Read:
         """What was read under a key: all scopes see the same state of the files, until `forget()`."""
@@ -267,10 +272,13 @@ class LoadedTree:
             path = path[len(self._root) + 1 :]
         return path.replace(os.sep, "/")
 
-    def source(self, entry: Entry, path: str | None, options: Mapping[str, Any], file: str | None) -> Source | None:
+    def source(
+        self, entry: Entry, path: str | None, options: Mapping[str, Any], file: str | None, environment: str = ""
+    ) -> Source | None:
         """What answers for one location of an entry; None where there is no such file.
 
-        raises: BadData
+        environment: where a data function of the control repository is looked for
+        raises:      BadData
         """
         if entry.name in self.skip_levels:
             self.skipped.add(entry.name)
@@ -279,7 +287,13 @@ class LoadedTree:
         path = os.path.normpath(path) if path is not None and is_file else path
         syntax = _SYNTAX.get(entry.function) if entry.function not in self._functions else None
         keys = options if syntax is not None and entry.function == "eyaml_lookup_key" else None
-        used = repr((options, file)) if keys else repr((options, entry.kind, entry.name, file)) if not syntax else ""
+        used = (
+            repr((options, file))
+            if keys
+            else repr((options, entry.kind, entry.name, file, environment))
+            if not syntax
+            else ""
+        )
         key = (path or "", entry.function, used)
         found: Source | None = self._sources.get(key, _UNREAD)
         if found is not _UNREAD:
@@ -292,7 +306,7 @@ class LoadedTree:
             made = file_source(pathlib.Path(path), self.shown(path), syntax, opened, self.refuse, self._sensitive_paths)
         else:
             given = {} if path is None else {"path" if is_file else "uri": path}
-            made = self._function_source(entry, {**options, **given}, file)
+            made = self._function_source(entry, {**options, **given}, file, environment)
         return self._sources.setdefault(key, made)
 
     def _opening(self, options: Mapping[str, Any], file: str | None) -> Callable[[Any], Any]:
@@ -304,15 +318,31 @@ class LoadedTree:
             decrypt = eyaml.pkcs7_of(options, pathlib.Path(self._root or "", file or "").parent)
         return partial(eyaml.opened, decrypt=decrypt)
 
-    def _function_source(self, entry: Entry, options: dict[str, Any], file: str | None) -> Source | None:
+    def _own_function(self, name: str, environment: str) -> pathlib.Path | None:
+        """The file of a data function in Ruby that a module or the environment has itself."""
+        steps = name.split("::")
+        if not environment or not all(_NAME.fullmatch(step) for step in steps):
+            return None
+        is_of_module = len(steps) > 1 and steps[0] != "environment"
+        folder = self.module_folder(environment, steps[0]) if is_of_module else self._folder(environment)
+        file = None if folder is None else folder.joinpath("lib", "puppet", "functions", *steps).with_suffix(".rb")
+        return file if file is not None and file.is_file() and not border.is_outside(str(file)) else None
+
+    def _function_source(
+        self, entry: Entry, options: dict[str, Any], file: str | None, environment: str
+    ) -> Source | None:
         failed = partial(_failed, entry, file)
         try:
             function = self._functions.get(entry.function) or _installed(entry.function)
         except Exception as error:
             raise failed(error, "cannot be loaded") from error
-        stand_in = self._unread(entry, file) if function is None else None
+        own = None if function is not None else self._own_function(entry.function, environment)
+        is_run = own is not None and self.runs_ruby and entry.kind in KINDS
+        stand_in = self._unread(entry, file, own) if function is None and not is_run else None
         if "path" in options and not os.path.exists(options["path"]):
             return None
+        if own is not None and is_run:
+            return RubyData(self._ruby, entry, own, environment, options, failed, self._sensitive_paths)
         if function is None:
             return stand_in
         if entry.kind == "data_hash":
@@ -334,8 +364,12 @@ class LoadedTree:
 
         return FunctionData(entry.function, ask, self._sensitive_paths)
 
-    def _unread(self, entry: Entry, file: str | None) -> FunctionData:
-        """What stands for a level that nobody can read. raises: BadData, where its function is a slip of the pen"""
+    def _unread(self, entry: Entry, file: str | None, own: pathlib.Path | None) -> FunctionData:
+        """The source of a level that cannot be read.
+
+        own:    the file of its function, where that is Ruby of the control repository
+        raises: BadData, where its function is a slip of the pen
+        """
         if entry.kind == NOT_INSTALLED:
             return unread(entry.name, "it is named there and not installed")
         fault = BadData(
@@ -345,6 +379,12 @@ class LoadedTree:
             line=entry.line,
             hint=_NOT_READ.get(entry.function if entry.function in _NOT_READ else entry.kind, _OFFER),
         )
+        if own is not None:
+            reason = f"its data function is {self.shown(str(own))}, which was not run"
+            fault.message = f"the entry {entry.name!r} cannot be read: {reason}"
+            fault.hint = "--ruby runs it" if entry.kind in KINDS else "data_dig functions in Ruby are not run here"
+            self.lacking[file, entry.line] = fault
+            return unread(entry.name, reason)
         close = get_close_matches(entry.function, [*_SYNTAX, *self._functions], 1, 0.85)
         if close and entry.kind in _CALLS:
             fault.hint = f"did you mean {close[0]}?"
@@ -480,12 +520,13 @@ _CALLS = {
 
 
 def _failed(
-    entry: Entry, file: str | None, error: Exception, what: str = "has failed", key: str | None = None
+    entry: Entry, file: str | None, error: Exception | str, what: str = "has failed", key: str | None = None
 ) -> BadData:
+    why = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
     asked = "" if key is None else f" for the key {key!r}"
     who = f"the data function {entry.function!r} of the entry {entry.name!r}"
     return BadData(
-        f"{who} {what}{asked}: {type(error).__name__}: {error}",
+        f"{who} {what}{asked}: {why}",
         kind=DATA_FUNCTION_FAILED,
         file=file,
         line=entry.line,

@@ -132,6 +132,10 @@ class _Local:
     def budget(self) -> Budget:
         return self._outer.budget
 
+    @property
+    def node(self) -> object:
+        return self._outer.node
+
 
 def _filled(folder: str, declared: str, speech: Speech, ending: str = "") -> str:
     """A template filled in and joined to its folder; an ending is added once it is filled in.

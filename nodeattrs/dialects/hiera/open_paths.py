@@ -9,6 +9,7 @@ import glob
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from nodeattrs.core.unread import Unread
@@ -21,42 +22,65 @@ from nodeattrs.dialects.hiera.variables import NAMES, Needed, needed
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats.documents import read
 
-KeysIn = Callable[[Path, str], tuple[list[str] | None, list[str]]]
-"""The function `keys_of`, or one that keeps its answers."""
-
 _VARIABLE = re.compile(r"%\{([^}]*)\}")
+
+
+class Looks:
+    """Looks at files, each once for all scopes that share the object.
+
+    shown:    gives the name of a file in messages
+    keys:     gives the keys of a data file, None where it cannot be read; and the keys of its lookup_options
+    matching: gives the files below a folder that fit a pattern, sorted
+    """
+
+    def __init__(self, shown: Callable[[Path], str]) -> None:
+        self.shown = cache(shown)
+        self.keys = cache(self._keys)
+        self.matching = cache(_matching)
+
+    def _keys(self, file: Path) -> tuple[list[str] | None, list[str]]:
+        try:
+            tree = read(file, self.shown(file)).tree
+        except NodeattrsError:
+            return None, []
+        if not isinstance(tree, dict):
+            return [], []
+        options = tree.get(NAME)
+        return [*map(str, tree)], [*map(str, options)] if isinstance(options, dict) else []
+
+
+def _matching(folder: Path, pattern: str) -> list[Path]:
+    return sorted(folder.glob(pattern))
 
 
 def open_paths(
     scope: Scope,
-    shown: Callable[[Path], str],
+    looks: Looks,
     wanted: Collection[str] | None = None,
     *,
-    keys_in: KeysIn | None = None,
     is_node: bool = True,
     merge: Merge = None,
 ) -> Iterator[Unread]:
     """The files that may count for a scope.
 
-    shown:   the name of a file in messages
+    looks:   looks at files
     wanted:  the first steps of keys that matter; None for all keys
-    keys_in: reads the keys of a file; for several scopes, one that keeps what it has read
     is_node: whether the scope is that of a node; without one, files of nodes do not count
     merge:   the strategy that a call names
     cost:    a look at each file that fits, and an explanation for each key
     """
     known: dict[str, Collection[str] | None] = {}
-    for one, file in _open_files(scope, is_node):
+    for one, file in _open_files(scope, looks, is_node):
         reason = _reason(one)
         if file is None:
             yield Unread(one.template, f"{reason}, and files outside of the folder were not looked for")
             continue
-        keys, options = (keys_in or keys_of)(file, shown(file))
+        keys, options = looks.keys(file)
         if keys is None:
-            yield Unread(shown(file), f"{reason}, and it cannot be read")
+            yield Unread(looks.shown(file), f"{reason}, and it cannot be read")
             continue
         if any(name.startswith("^") for name in options):  # a pattern may be about any key
-            yield Unread(shown(file), f"{reason}, and its lookup_options have patterns")
+            yield Unread(looks.shown(file), f"{reason}, and its lookup_options have patterns")
             continue
         asked = [key for key in dict.fromkeys((*keys, *options)) if wanted is None or key in wanted]
         for key in asked:
@@ -64,7 +88,7 @@ def open_paths(
                 known[key] = _deciding_levels(scope, key, merge)
         level = one.origin.name
         if may_set := [key for key in asked if key in options or (at := known[key]) is None or level in at]:
-            yield Unread(shown(file), reason, tuple((key,) for key in may_set))
+            yield Unread(looks.shown(file), reason, tuple((key,) for key in may_set))
 
 
 def with_needed(scope: Scope, keys: Iterable[str], merge: Merge = None) -> set[str]:
@@ -84,13 +108,13 @@ def with_needed(scope: Scope, keys: Iterable[str], merge: Merge = None) -> set[s
     return {str(split_key(key)[0]) for key in found}
 
 
-def open_files(scope: Scope, shown: Callable[[Path], str], *, is_node: bool = True) -> Iterator[Unread]:
+def open_files(scope: Scope, looks: Looks, *, is_node: bool = True) -> Iterator[Unread]:
     """The files that may count for a scope, also those below a level that has all of their keys."""
-    for one, file in _open_files(scope, is_node):
-        yield Unread(one.template if file is None else shown(file), _reason(one))
+    for one, file in _open_files(scope, looks, is_node):
+        yield Unread(one.template if file is None else looks.shown(file), _reason(one))
 
 
-def _open_files(scope: Scope, is_node: bool) -> Iterator[tuple[Needed, Path | None]]:
+def _open_files(scope: Scope, looks: Looks, is_node: bool) -> Iterator[tuple[Needed, Path | None]]:
     """What a path with an unset variable may mean; None where files outside of the folder were not looked for."""
     config = scope.tree.environment_layer(scope.environment)
     for one in needed(scope):
@@ -101,7 +125,7 @@ def _open_files(scope: Scope, is_node: bool) -> Iterator[tuple[Needed, Path | No
         if os.path.isabs(one.template) or ".." in one.template.split("/"):
             yield one, None
             continue
-        yield from ((one, file) for file in sorted(Path(config.folder).glob(_as_pattern(scope, one.template))))
+        yield from ((one, file) for file in looks.matching(config.folder, _as_pattern(scope, one.template)))
 
 
 def _reason(one: Needed) -> str:
@@ -134,18 +158,6 @@ def _text_of(scope: Scope, name: str) -> str:
     except NodeattrsError:
         return "*"
     return "*" if value in (None, "") or isinstance(value, (dict, list)) or "/" in str(value) else str(value)
-
-
-def keys_of(file: Path, shown: str) -> tuple[list[str] | None, list[str]]:
-    """The keys of a data file, None where it cannot be read; and the keys that its lookup_options are about."""
-    try:
-        tree = read(file, shown).tree
-    except NodeattrsError:
-        return None, []
-    if not isinstance(tree, dict):
-        return [], []
-    options = tree.get(NAME)
-    return [*map(str, tree)], [*map(str, options)] if isinstance(options, dict) else []
 
 
 def _deciding_levels(scope: Scope, key: str, merge: Merge) -> Collection[str] | None:

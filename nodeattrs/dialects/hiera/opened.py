@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property, lru_cache
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from nodeattrs.dialects.hiera.census import as_asked, undecided
 from nodeattrs.dialects.hiera.config import Config
 from nodeattrs.dialects.hiera.explain import Explanation
 from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION
-from nodeattrs.dialects.hiera.open_paths import KeysIn, keys_of, open_paths, unset_variables, with_needed
+from nodeattrs.dialects.hiera.open_paths import Looks, open_paths, unset_variables, with_needed
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, asked_scope, names_of, scope_of
 from nodeattrs.dialects.hiera.variables import NAMES
@@ -137,7 +137,7 @@ class HieraKeys(WithFacts):
 
     def _facts(self, name: str) -> dict[str, Any]:
         """The facts of a node; without any those that follow from its name, or from "role=web"."""
-        facts = self.plain_facts(name)
+        facts = self.node_facts(name).facts
         if facts or not name or name in self.known():
             return facts
         variable, equals, value = name.partition("=")
@@ -165,12 +165,13 @@ class HieraKeys(WithFacts):
             skip_levels=self.request.what_if.levels,
             sensitive_paths=config.sensitive,
             puppet_version=config.puppet_version or DEFAULT_VERSION,
+            ruby=self.request.ruby and self.request.run_code,
         )
 
     @cached_property
-    def _keys_of(self) -> KeysIn:
-        """Reads the keys of a file once for all nodes."""
-        return cache(keys_of)
+    def _looks(self) -> Looks:
+        """Looks at files once for all nodes."""
+        return Looks(self.repository.shown if self._asked is None else os.path.relpath)
 
     @cached_property
     def _layer(self) -> Config | None:
@@ -180,21 +181,21 @@ class HieraKeys(WithFacts):
     def answer(self, name: str) -> Answered:
         """Each key of the tree -> its value for the node, or its error; a key is looked up when it is read."""
         asked = self._asked
-        shown: Callable[[Path], str]
         if asked is not None:
             names = self._names if name in self._names else names_of(asked, [name])
             scope = asked_scope(asked, self.hiera, name, names[name])
-            shown, is_node, merge = os.path.relpath, bool(name), how_of(asked).get("merge")
+            is_node, merge = bool(name), how_of(asked).get("merge")
         else:
             given = self.enc.get(name, {}).get("parameters")
-            variables = given if isinstance(given, dict) else {}
-            known = bool(self.plain_facts(name))
-            facts, environment = self._facts(name), self.environment_of(name)
+            found = self.node_facts(name)
+            variables = {**found.variables, **(given if isinstance(given, dict) else {})}
+            known = bool(found.facts)
+            facts, environment = self._facts(name), self.environment_of(name) or found.environment
             scope = scope_of(self.hiera, name, facts, environment, variables, knows_facts=known)
-            shown, is_node, merge = self.repository.shown, True, None
+            is_node, merge = True, None
         about = self.request.about
         wanted = with_needed(scope, map(as_asked, about), merge) if about else None
-        self.unread = files = [*open_paths(scope, shown, wanted, keys_in=self._keys_of, is_node=is_node, merge=merge)]
+        self.unread = files = [*open_paths(scope, self._looks, wanted, is_node=is_node, merge=merge)]
         how = {} if asked is None else how_of(asked)
 
         @lru_cache(maxsize=1)

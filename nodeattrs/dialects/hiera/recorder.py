@@ -19,6 +19,7 @@ from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.hiera.answers import Answers, Asking, Defaults, Hierarchy, Merge, Option
+from nodeattrs.dialects.hiera.conversions import makes_secret
 from nodeattrs.dialects.hiera.data import SKIPPED, Source
 from nodeattrs.dialects.hiera.locations import Place
 from nodeattrs.dialects.hiera.strategies import FIRST, Strategy
@@ -62,9 +63,10 @@ class Found:
             return self.place.origin
         return self.place.source.locator(self.key, self.place.entry).at(path)
 
-    def sentence(self, path: Path) -> str:
-        """Who says what, in words."""
-        return f"{shown(dig(self.value, path), 40)} is set by {self.origin(path)}"
+    def sentence(self, path: Path, *, is_secret: bool = False) -> str:
+        """Who says what, in words. is_secret: whether the value is left out"""
+        what = "a secret" if is_secret else shown(dig(self.value, path), 40)
+        return f"{what} is set by {self.origin(path)}"
 
 
 class Recorder(Asking):
@@ -75,6 +77,7 @@ class Recorder(Asking):
     chosen_by: who chose it, where lookup_options did not
     option:    the name in lookup_options that chose it
     wanted:    what `convert_to` says, where it was applied
+    is_secret: whether `convert_to` makes a secret of each value of the key
     searched:  the places asked, in order
     shadowed:  what the places below the first one found have, each source once
     folding:   how the value came about; None where the search did not come to its end
@@ -96,6 +99,7 @@ class Recorder(Asking):
         self.chosen_by = "default"
         self.option: str | None = None
         self.wanted: Any = None
+        self.is_secret = False
         self.searched: list[Searched] = []
         self.shadowed: list[Found] = []
         self.folding: Folding | None = None
@@ -103,11 +107,13 @@ class Recorder(Asking):
         self._found: dict[int, Found] = {}
         self._numbers: dict[int, int] = {}
         self._above: list[Found] = []
+        self._is_found = False
 
     def strategy(self, merge: Merge, option: Option | None) -> Strategy:
         self.chosen_by = "default" if merge is None else "argument"
         if merge is None and option is not None and option[1].get("merge") is not None:
             self.option = option[0]
+        self.is_secret = option is not None and makes_secret(option[1].get("convert_to"))
         return super().strategy(merge, option)
 
     def converted(self, value: Any, wanted: Any) -> Any:
@@ -140,10 +146,11 @@ class Recorder(Asking):
         self._found = {found.number: found for found in self._above}
         self.shadowed = []
         self.folding = None
+        self._is_found = False
 
     def _ask(self, place: Place) -> Part | Folding:
         """The value of a place as a part that knows its number, over what the same file has overwritten."""
-        if self.how is FIRST and self.known():
+        if self.how is FIRST and self._is_found:
             return self._shadow(place)
         value = self.value_at(place, self.key)
         self.searched.append(Searched(place, _outcome(place, value)))
@@ -178,6 +185,7 @@ class Recorder(Asking):
     def _numbered(self, place: Place, value: Any) -> Part:
         number = self._numbers[id(place.source)]
         self._found.setdefault(number, Found(number, place, self.key, value))
+        self._is_found = self._is_found or type(value) is not Unknown
         return Part(value, number)
 
     def _overwritten(self, place: Place) -> Sequence[Source]:

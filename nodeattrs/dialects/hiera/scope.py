@@ -254,7 +254,8 @@ class Scope(Answers):
             try:
                 self.search(one, merge, recorder)
             except CannotMerge:
-                error.details = (*error.details, *(found.sentence(error.path or ()) for found in recorder.known()))
+                path, hides = error.path or (), recorder.is_secret
+                error.details = (*error.details, *(one.sentence(path, is_secret=hides) for one in recorder.known()))
                 break
             except HieraError:
                 break
@@ -284,6 +285,7 @@ class Hiera(LoadedTree):
     sensitive_paths: steps, the first of which is a key: what stands there is a secret, and so is what it is put into
     puppet_version:  7 or 8, whose rules hold: 8 ends a lookup at an unset variable, a data file that is no map, and
                      a hiera.yaml of version 3 in an environment
+    ruby:            run data functions of the control repository that are Ruby, by the ruby of this machine
 
     >>> hiera = Hiera("cookbooks_example/hiera")
     >>> hiera.scope(node="web2").lookup("ntp::servers")

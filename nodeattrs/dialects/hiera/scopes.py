@@ -16,7 +16,7 @@ from nodeattrs.core.tree import json_or_text
 from nodeattrs.dialects.hiera.answers import trusted_facts
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, TooMuch
-from nodeattrs.puppet.facts import NodeFacts, facts_at, map_at, map_in, nodes_at
+from nodeattrs.puppet.facts import NodeFacts, classified, map_at, map_in, node_at, nodes_at
 from nodeattrs.reports.screen import first_of
 
 USUAL_ENVIRONMENT = "production"
@@ -96,13 +96,13 @@ def names_of(asked: Mapping[str, Any], names: Sequence[str] | None) -> dict[str,
 
 def asked_scope(asked: Mapping[str, Any], hiera: Hiera, name: str, given: Path | NodeFacts) -> Scope:
     """The scope of a node, as the arguments of a command say. given: its facts, or the file that has them"""
-    found = NodeFacts(facts_at(given)) if isinstance(given, Path) else given
+    found = node_at(given) if isinstance(given, Path) else given
     node, trusted = name or _name_in(found.facts), None
     if asked["trusted"] is not None:
         trusted = trusted_facts(node) | map_at(Path(asked["trusted"]), "trusted facts are a map")
-    classified = {} if asked["enc"] is None else _classified(Path(asked["enc"]), node)
-    environment = asked["environment"] or classified.get("environment") or found.environment
-    variables = {**(classified.get("parameters") or {}), **_set(asked["set"])}
+    given_by = NodeFacts({}) if asked["enc"] is None else _classified(Path(asked["enc"]), node)
+    environment = asked["environment"] or given_by.environment or found.environment
+    variables = {**found.variables, **given_by.variables, **_set(asked["set"])}
     return scope_of(hiera, node, found.facts, environment, variables, trusted)
 
 
@@ -113,8 +113,8 @@ def _set(given: Sequence[str]) -> dict[str, Any]:
     return {name: json_or_text(value) for name, _, value in pairs}
 
 
-def _classified(place: Path, node: str) -> dict[str, Any]:
-    """The answer of a classifier for a node: `environment` and `parameters`. Classes set no variable.
+def _classified(place: Path, node: str) -> NodeFacts:
+    """The answer of a classifier for a node.
 
     place:  a file with its answer, or the program
     raises: DocumentError; UnknownLayer, where code is held back
@@ -123,10 +123,7 @@ def _classified(place: Path, node: str) -> dict[str, Any]:
     hint = "write `parameters:` with the variables of the node"
     is_answer = place.suffix in _DATA
     answer = map_at(place, message, hint) if is_answer else map_in(_printed_by(place, node), file, message, hint)
-    fits = isinstance(answer.get("environment") or "", str) and isinstance(answer.get("parameters") or {}, dict)
-    if not fits:
-        raise DocumentError("an environment is a text, and parameters are a map", file=file)
-    return answer
+    return classified(answer, file)
 
 
 def _printed_by(program: Path, node: str) -> str:

@@ -144,7 +144,8 @@ def further_trees(repository: Repository) -> Iterator[Lookup]:
         is_module = bool(steps) and ("metadata.json" in names or "manifests" in folders)
         is_named = named in (here, here / "hiera.yaml")
         if steps and not is_module and not is_named and "hiera.yaml" in names:
-            yield lookup_of(here / "hiera.yaml", repository.root, repository.config.puppet_version)
+            config = repository.config
+            yield lookup_of(here / "hiera.yaml", repository.root, config.puppet_version, config.sensitive)
         passed = _NO_TREES if steps else {*_NO_TREES, "environments"}
         is_end = len(steps) == _DEEPEST_TREE
         folders[:] = [] if is_end else sorted(one for one in folders if one[0] != "." and one not in passed)

@@ -27,7 +27,7 @@ from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.core.code import require_may_run
 from nodeattrs.errors import NotFound, RecipeFailed
 
-__all__ = ["SECONDS", "Helper", "Message"]
+__all__ = ["SECONDS", "Helper", "Message", "ruby_command"]
 
 SECONDS = 60.0
 """How long one attribute file in Ruby, or one deferred value, may take."""
@@ -59,7 +59,7 @@ class Helper:
 
     def __init__(self, root: pathlib.Path, seconds: float = SECONDS, command: Sequence[str] = ()) -> None:
         require_may_run(f"an attribute file in Ruby of {root}")
-        command = command or _ruby()
+        command = command or ruby_command(_SCRIPT)
         environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
         home = tempfile.mkdtemp(prefix="nodeattrs-")
         self._process = children.start(
@@ -159,11 +159,12 @@ class Helper:
         self.refuse(f"it took longer than {self.seconds:g} s")
 
 
-def _ruby() -> list[str]:
+def ruby_command(script: pathlib.Path) -> list[str]:
+    """The words that start a Ruby script. raises: NotFound, where there is no Ruby"""
     program = shutil.which("ruby")
     if program is None:
-        raise NotFound("there is no ruby to run attribute files with", hint="install it, or go without --ruby")
-    return [program, *_OPTIONS, str(_SCRIPT)]
+        raise NotFound("there is no ruby to run files in Ruby with", hint="install it, or go without --ruby")
+    return [program, *_OPTIONS, str(script)]
 
 
 def _end(process: subprocess.Popen[bytes], home: str) -> None:

@@ -1,0 +1,12 @@
+"""What other dialects may use of Chef; they find this module by the dialect's name (`contract.peers`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nodeattrs.dialects.chef.ruby.helper import Helper, ruby_command
+
+
+def ruby_process(root: Path, script: Path) -> Helper:
+    """A process of Ruby that runs a script, with a folder as its place. raises: NotFound, UnknownLayer"""
+    return Helper(root, command=ruby_command(script))

@@ -1,0 +1,160 @@
+"""Data functions in Ruby that a control repository has itself, run by the Ruby of this machine.
+
+Used by `hierarchies`, where the caller asks for Ruby. The process has stand-ins for the part of Puppet that data
+functions use. What a function needs beyond them makes its level one that is not read.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from nodeattrs.contract.peers import RubyProcess, ruby_process
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.code import held_back
+from nodeattrs.core.sensitive import plain, withheld
+from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.unknown import Unknown
+from nodeattrs.dialects.hiera.config import Entry
+from nodeattrs.dialects.hiera.data import Source
+from nodeattrs.dialects.hiera.errors import BadData, BadLookup
+from nodeattrs.dialects.hiera.expressions import Speech, planned
+from nodeattrs.dialects.hiera.types import parse_type
+from nodeattrs.errors import NodeattrsError, RecipeFailed
+
+_SCRIPT = Path(__file__).with_name("ruby") / "functions.rb"
+KINDS = ("data_hash", "lookup_key")
+"""The kinds of data functions that can be run."""
+
+
+class RubyFunctions:
+    """The process for all functions of a tree. It starts at the first question.
+
+    root:   its folder
+    strict: what `Puppet[:strict]` is
+    """
+
+    def __init__(self, root: Path, strict: str) -> None:
+        self._root, self._strict = root, strict
+        self._process: RubyProcess | None = None
+        self._nodes: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+        self._numbers = count()
+
+    def ask(self, message: Sequence[Any], arguments: Sequence[Any], speech: Speech) -> Any:
+        """What a function gives; ABSENT for a key that it does not have; `Unknown` where it needs more of Puppet.
+
+        message: the place of the level, and the name, file and environment of the function
+        raises:  BadLookup, where the function fails; NotFound, without a Ruby; what filling in raises
+        """
+        process = self._started()
+        node = self._nodes.setdefault(speech.node, next(self._numbers))
+        stopped: NodeattrsError | RecursionError | Unknown | None = None
+        with process.lock:
+            until = time.monotonic() + process.seconds
+            process.send("ask", node, *message, self._strict, arguments, until=until)
+            while True:
+                word, *given = process.receive(speech.budget, until)
+                if word == "dispatches":
+                    process.send("use", _fitting(given[0], arguments), until=until)
+                elif word == "interpolate":
+                    filled = _filled(given[0], speech)
+                    if isinstance(filled, (NodeattrsError, RecursionError, Unknown)):
+                        stopped, filled = filled, None
+                    process.send("filled" if stopped is None else "stop", filled, until=until)
+                elif isinstance(stopped, Unknown):
+                    return stopped
+                elif stopped is not None:
+                    raise stopped
+                elif word == "value":
+                    return given[0]
+                elif word == "absent":
+                    return ABSENT
+                elif word == "lacks":
+                    return Unknown(message[1], f"it needs more of Puppet than there is here: {given[0]}")
+                else:
+                    raise RecipeFailed(given[0])
+
+    def _started(self) -> RubyProcess:
+        if self._process is None or not self._process.alive:
+            with held_back(False):  # the caller asks for it
+                self._process = ruby_process(self._root, _SCRIPT)
+        return self._process
+
+
+def _filled(value: Any, speech: Speech) -> Any:
+    """A value with its texts filled in; the error where that fails; `Unknown` for a secret, which Ruby is not given."""
+    try:
+        plan = planned(value)
+        filled = value if plan is None else plan(speech)
+    except (NodeattrsError, RecursionError) as error:
+        return error
+    return filled if plain(filled) == filled else Unknown("secret", "its function works on a secret")
+
+
+def _fitting(dispatches: Iterable[Sequence[str]], arguments: Sequence[Any]) -> int | str | None:
+    """The first dispatch that takes the arguments and a context; None for none; a text for a type that is not known."""
+    for at, types in enumerate(dispatches):
+        try:
+            wanted = [parse_type(text) for text in types[:-1]]
+        except BadLookup as error:
+            return error.message
+        if [one.holds(given) for one, given in zip(wanted, arguments, strict=False)] == [True] * len(types[1:]):
+            return at
+    return None
+
+
+class RubyData:
+    """A level at one location whose data function is in Ruby.
+
+    functions: the process
+    entry:     the level
+    file:      the file of the function
+    given:     its options
+    failed:    makes the error of a level whose function fails
+    """
+
+    def __init__(
+        self,
+        functions: RubyFunctions,
+        entry: Entry,
+        file: Path,
+        environment: str,
+        given: Mapping[str, Any],
+        failed: Callable[..., BadData],
+        sensitive: Iterable[TreePath],
+    ) -> None:
+        self.file = f"function {entry.function}"
+        self._functions, self._given, self._failed = functions, given, failed
+        self._name, self._is_whole = entry.function, entry.kind == "data_hash"
+        place = f"{entry.name} {given.get('path') or given.get('uri')}"
+        self._message = [place, entry.function, str(file.absolute()), environment]
+        self._sensitive = sensitive
+
+    def value(self, key: str, speech: Speech) -> Any:
+        """The value of a key. Puppet fills in the texts of a data_hash, and leaves a lookup_key to the function."""
+        arguments = [dict(self._given)] if self._is_whole else [key, dict(self._given)]
+        try:
+            value = self._functions.ask(self._message, arguments, speech)
+        except RecipeFailed as error:
+            raise self._failed(error.message, key=None if self._is_whole else key) from error
+        if type(value) is Unknown or value is ABSENT:
+            return value
+        if self._is_whole:
+            if not isinstance(value, dict):
+                raise self._failed("it gives no map")
+            plan = planned(value.get(key, ABSENT))
+            value = value.get(key, ABSENT) if plan is None else plan(speech)
+        return value if value is ABSENT else withheld(value, self._sensitive, (key,))
+
+    def locator(self, key: str, entry: str) -> Locator:
+        """The function as the origin of a value, without a line."""
+        return Origin("data function", self._name)
+
+    def overwritten(self, key: str) -> Sequence[Source]:
+        """() since a function gives a key once."""
+        return ()
