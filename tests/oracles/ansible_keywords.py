@@ -12,6 +12,7 @@ import argparse
 import copy
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -395,7 +396,7 @@ def _asked(venv: Path, *words: str) -> Any:
 def main(arguments: list[str] | None = None) -> int:
     """Compare, and print what differs."""
     parser = argparse.ArgumentParser(prog="python -m tests.oracles.ansible_keywords")
-    parser.add_argument("--only", default="", help="cases with this text in their name")
+    parser.add_argument("--only", default="", help="a regular expression for names of cases")
     parser.add_argument("--every", type=int, default=1, help="one case of so many")
     parser.add_argument("--settings", action="store_true", help="the settings of ansible.cfg instead")
     parser.add_argument("--venv", default=os.environ.get("ANSIBLE_VENV", ""), help="with ansible-core in it")
@@ -428,7 +429,7 @@ class _Keywords:
             yield name, ["it is documented, and has no value here"]
         peer = Peer(self.venv, self.home, {"ANSIBLE_FORKS": "2"})
         values = unknown = refused = 0
-        chosen = [one for one in cases(keywords, arguments) if only in one.name][::every]
+        chosen = [one for one in cases(keywords, arguments) if re.search(only, one.name)][::every]
         for case in chosen:
             found = _compare(peer, self.home / "tree", case)
             yield case.name, [*found.faults()]
@@ -462,7 +463,7 @@ class _Settings:
     def compared(self, only: str, every: int) -> Iterator[tuple[str, list[str]]]:
         """Each setting with what differs."""
         listed = _asked(self.venv, "ansible-config", "list", "--format", "json")
-        found = [row for name, one in listed.items() if only in name for row in _rows(name, one)][::every]
+        found = [row for name, one in listed.items() if re.search(only, name) for row in _rows(name, one)][::every]
         for begin in range(0, len(found), _BATCH):
             yield from self._halved(found[begin : begin + _BATCH])
 
@@ -501,10 +502,9 @@ class _Settings:
 
 
 _BATCH = 24
-_NOT_ASKED = frozenset(
-    """DEFAULT_ASK_PASS DEFAULT_ASK_VAULT_PASS DEFAULT_BECOME_ASK_PASS DEFAULT_STDOUT_CALLBACK COLLECTIONS_PATHS
-    DEFAULT_LOCAL_TMP DEFAULT_FORKS DEFAULT_TIMEOUT""".split()
-)
+_NOT_ASKED_TEXT = """DEFAULT_ASK_PASS DEFAULT_DEBUG DEFAULT_VERBOSITY DEFAULT_ASK_VAULT_PASS DEFAULT_BECOME_ASK_PASS DEFAULT_STDOUT_CALLBACK COLLECTIONS_PATHS
+    DEFAULT_LOCAL_TMP DEFAULT_FORKS DEFAULT_TIMEOUT"""
+_NOT_ASKED = _NOT_ASKED_TEXT.split()
 """Settings that wait for a person, or for which `Peer` has a value."""
 _TEXTS_OF = {
     "TAGS_RUN": ["blue"],
