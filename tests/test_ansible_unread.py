@@ -810,3 +810,43 @@ def test_a_role_that_may_join_a_play_is_not_certain_after_it(tmp_path: Path):
     tasks = "  - include_tasks: more.yml\n    when: nope\n"
     files = {**ROLE, "play.yml": f"{TASKS}{tasks}{END}", "more.yml": "- import_role: {name: r}\n"}
     assert probed(tmp_path, files, "end").trace("v").unknown
+
+
+INCLUDED = "- set_fact: {done: true}\n- name: probe\n  debug: {msg: x}\n"
+
+
+@pytest.mark.parametrize(
+    "include",
+    ["include_tasks: more.yml\n    when: done is not defined", "include_tasks: \"{{ done | default('more') }}.yml\""],
+)
+def test_all_passes_of_an_include_are_settled_before_its_first_task(tmp_path: Path, include: str):
+    """A real run meets the probe twice."""
+    files = {"play.yml": f"{TASKS}  - {include}\n    loop: [1, 2]\n", "more.yml": INCLUDED}
+    playbook = Playbook(Inventory("hosts", folder=written(tmp_path, files)), "play.yml")
+
+    assert [task.name for task in playbook.tasks("web1")].count("probe") == 2
+
+
+@pytest.mark.parametrize(
+    "roles", ["[{role: r, module_defaults: {set_fact: {v: default}}}]", "[{role: r, run_once: true}]"]
+)
+def test_keywords_of_a_role_that_change_what_its_tasks_set_leave_that_open(tmp_path: Path, roles: str):
+    files = {
+        "play.yml": f"{ALL}  roles: {roles}\n  post_tasks:\n{END}",
+        "roles/r/tasks/main.yml": "- set_fact: {w: 1}\n",
+    }
+
+    assert probed(tmp_path, files, "end").trace(("w" if "run_once" in roles else "v",)).unknown
+
+
+@pytest.mark.parametrize(("handlers", "names"), [("other", {"b"}), ("'{{ nosuch }}'", {"a", "b"}), ("main", {"a"})])
+def test_handlers_from_names_the_handlers_that_may_run(tmp_path: Path, handlers: str, names: set[str]):
+    files = {
+        "play.yml": f"{TASKS}  - include_role: {{name: r, handlers_from: {handlers}}}\n{END}",
+        "roles/r/tasks/main.yml": PROBE,
+        "roles/r/handlers/main.yml": "- name: one\n  set_fact: {a: 1}\n",
+        "roles/r/handlers/other.yml": "- name: two\n  set_fact: {b: 1}\n",
+    }
+    found = probed(tmp_path, files, "end")
+
+    assert {name for name in ("a", "b") if found.trace((name,)).unknown} == names

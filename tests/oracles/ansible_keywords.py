@@ -47,7 +47,7 @@ _ROLE = {
     "tasks/main.yml": [_fact(vf="in r"), _show("in r")],
     "tasks/other.yml": [_show("other of r")],
     "handlers/main.yml": [{**_fact(vh="handler of r"), "name": "handle", "listen": "told"}],
-    "handlers/other.yml": [{**_fact(vh="other handler of r"), "name": "other handler", "listen": "told"}],
+    "handlers/other.yml": [{**_fact(ve="other handler of r"), "name": "other handler", "listen": "told"}],
 }
 _FILES: dict[str, Any] = {
     "group_vars/all.yml": {
@@ -293,8 +293,6 @@ def cases(documented: dict[str, list[str]], arguments: dict[str, list[str]]) -> 
             for number, value in enumerate(ARGUMENTS.get(name, ())):
                 base = {"dir": "ivd"} if name in _OF_FOLDER else _BASES[module]
                 task = {"name": "it", module: {**base, name: value}}
-                if name == "handlers_from":
-                    task |= {"notify": "told"}
                 tasks = [_show("a"), task, {**_fact(vg="told"), "changed_when": True, "notify": "told"}, _show("b")]
                 yield Case(f"{name} {number} in {module}", [_play(tasks), _play([_show("c")])])
 
@@ -502,7 +500,8 @@ class _Settings:
 
 
 _BATCH = 24
-_NOT_ASKED_TEXT = """DEFAULT_ASK_PASS DEFAULT_DEBUG DEFAULT_VERBOSITY DEFAULT_ASK_VAULT_PASS DEFAULT_BECOME_ASK_PASS DEFAULT_STDOUT_CALLBACK COLLECTIONS_PATHS
+_NOT_ASKED_TEXT = """DEFAULT_ASK_PASS DEFAULT_DEBUG DEFAULT_VERBOSITY DEFAULT_ASK_VAULT_PASS
+    DEFAULT_BECOME_ASK_PASS DEFAULT_STDOUT_CALLBACK COLLECTIONS_PATHS
     DEFAULT_LOCAL_TMP DEFAULT_FORKS DEFAULT_TIMEOUT"""
 _NOT_ASKED = _NOT_ASKED_TEXT.split()
 """Settings that wait for a person, or for which `Peer` has a value."""
