@@ -773,7 +773,8 @@ OUTCOMES = {
     "a_group_with_a_file": ("  - group_by: {key: 'in_{{ nope }}'}\n", {"g": True, "h": True, "a": False}),
     "a_group_with_parents": ("  - group_by: {key: other, parents: in_x}\n", {"g": True, "a": True}),
     "a_group_whose_task_does_not_run": ("  - group_by: {key: in_x}\n    when: fam == 'y'\n", {"g": False}),
-    "a_group_that_is_known": ("  - group_by: {key: 'in_{{ fam }}'}\n", {"g": True, "h": True, "c": False}),
+    "a_group_that_is_known": ("  - group_by: {key: 'in_{{ fam }}'}\n", {"g": False, "h": False, "groups": True}),
+    "a_group_by_a_result": ("  - group_by: {key: 'in_{{ nope }}'}\n    when: nope\n", {"g": True, "h": True}),
 }
 
 
@@ -850,3 +851,44 @@ def test_handlers_from_names_the_handlers_that_may_run(tmp_path: Path, handlers:
     found = probed(tmp_path, files, "end")
 
     assert {name for name in ("a", "b") if found.trace((name,)).unknown} == names
+
+
+REGROUPED = """
+- hosts: all
+  gather_facts: false
+  tasks:
+  - group_by: {key: "in_{{ fam | default('none') }}"}
+  - name: first
+    debug:
+  - group_by: {key: web}
+    when: fam is defined
+  - name: second
+    debug:
+- hosts: web:!in_none
+  gather_facts: false
+  tasks: [{name: third, debug: }]
+- hosts: ungrouped
+  gather_facts: false
+  tasks: [{name: fourth, debug: }]
+- hosts: in_*
+  gather_facts: false
+  tasks: [{name: fifth, debug: }]
+"""
+"""A play whose tasks put hosts into groups that are there, and into new ones."""
+
+
+def test_a_host_is_in_the_groups_that_its_tasks_surely_put_it_into(tmp_path: Path):
+    """With their variables and plays; a host that joins one is no longer ungrouped."""
+    files = {
+        "hosts": "h1 fam=x\nh2\n[web]\nh2\n[big:children]\nweb\n[web:vars]\nc=web\n",
+        "group_vars/in_x.yml": "a: in_x\n",
+        "group_vars/ungrouped.yml": "e: ungrouped\n",
+        "play.yml": REGROUPED,
+    }
+    playbook = Playbook(Inventory("hosts", folder=written(tmp_path, files)), "play.yml")
+    met = {host: [task.name for task in playbook.tasks(host) if task.name != "group_by"] for host in ("h1", "h2")}
+
+    assert met == {"h1": ["first", "second", "third", "fifth"], "h2": ["first", "second", "fifth"]}
+    found = playbook.task("third", "h1")
+    assert found is not None
+    assert (found.vars, found.magic["group_names"]) == ({"fam": "x", "a": "in_x", "c": "web"}, ["big", "in_x", "web"])

@@ -215,6 +215,7 @@ class Task:
     gathered, included, facts: what tasks before it may have set: levels 11, 18 and 19
     groups: what tasks before it may have done to groups and hosts: levels 7 and 8
     joined: the roles that are in the play by now, the weakest first
+    entered: the groups that tasks before it have put the host into
     """
 
     name: str
@@ -226,6 +227,7 @@ class Task:
     facts: tuple[Layer, ...]
     groups: tuple[Layer, ...]
     joined: tuple[Role, ...]
+    entered: tuple[str, ...] = ()
 
     @property
     def place(self) -> str:
