@@ -187,7 +187,8 @@ class Playbooks:
 
     def _applied(self) -> dict[str, Any]:
         """What an include applies to its tasks."""
-        return self._worded({"vars": self.some(0.15)} if self.use("vars of apply", 0.8) else {}, "block", 0.3)
+        own = {"vars": self.some(0.15, rich=False)} if self.use("vars of apply", 0.8) else {}  # not set, it would fail
+        return self._worded(own, "block", 0.3)
 
     # --- tasks
 

@@ -353,7 +353,7 @@ class Walk:
         if len(settled) < len(own):
             may_set = MaySet(inside.origin((*under, "vars"), "apply"), frozenset(own.keys() - settled.keys()))
             layer = Layer.unknown(title(16), may_set, "a template in apply cannot be filled in")
-            applied = replace(applied, around=(*applied.around, layer))
+            applied = replace(applied, around=(*applied.around, layer), is_sure=False)  # or the include fails
         return applied.of(apply)
 
     def _import_role(self, outside: Around, own: dict[Any, Any], given: dict[Any, Any], at: Steps) -> Iterator[Task]:
