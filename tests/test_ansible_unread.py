@@ -892,3 +892,10 @@ def test_a_host_is_in_the_groups_that_its_tasks_surely_put_it_into(tmp_path: Pat
     found = playbook.task("third", "h1")
     assert found is not None
     assert (found.vars, found.magic["group_names"]) == ({"fam": "x", "a": "in_x", "c": "web"}, ["big", "in_x", "web"])
+
+
+def test_defaults_of_modules_that_an_include_applies_are_unknown(tmp_path: Path):
+    apply = "apply: {module_defaults: {set_fact: {w: default}}}"
+    files = {**ROLE, "play.yml": f"{TASKS}  - include_role: {{name: r, {apply}}}\n{END}"}
+
+    assert probed(tmp_path, files, "end").trace(("w",)).unknown

@@ -37,6 +37,7 @@ _YIELDING = ("inventory_hostname", "group_names", "inventory_hostname_short")
 """Variables of Ansible's own that play vars and all above override."""
 _OF_PLAY = ("play_hosts", "ansible_play_hosts", "ansible_play_hosts_all", "ansible_play_batch")
 """Variables with the hosts of a play."""
+_DELEGATING = re.compile(r"\bdelegate_facts\b")
 _SEVERAL = re.compile(r"[*?~\[]")
 """What may make several names of one pattern."""
 
@@ -156,7 +157,7 @@ class Playbook:
         files = self.inventory.files
         folders = [role.path / "tasks" for role in self._roles_of(play)[0]]
         paths = [play.path, *(folder / name for folder in folders for name in files.listed(folder))]
-        return any("delegate_facts" in files.text(path).text for path in paths if path.is_file())
+        return any(_DELEGATING.search(files.text(path).text) for path in paths if path.is_file())
 
     def _hosts(self, play: Play, host: str = "", entered: Iterable[str] = ()) -> list[str]:
         """The hosts that a play is for, as far as they are known. entered: groups that one of them is in, too"""

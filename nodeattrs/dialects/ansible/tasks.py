@@ -346,6 +346,7 @@ class Walk:
         key = next((key for key, one in arguments if isinstance(one, dict) and "apply" in one), "args")
         under = (*at, key, "apply")
         own = variables_of(apply, inside.document, under)
+        self._defaults(inside, apply, under)
         now = self._now(inside)
         filled = {name: evaluated(value, now, inside.lookups()) for name, value in own.items()}
         settled = {name: value for name, value in filled.items() if value is not ABSENT}
