@@ -271,7 +271,7 @@ class Playbooks:
         if self.use("with_first_found", 0.1):
             yield {"include_vars": "{{ item }}", "with_first_found": ["nosuch.yml", file]}
             return
-        if self.use("first_found as a lookup", 0.1):
+        if self.use("first_found as a lookup", 0.25):
             yield {"include_vars": f"{{{{ lookup('first_found', 'nosuch.yml', '{file}') }}}}"}
             return
         if self.use("include_vars with a name", 0.4):
