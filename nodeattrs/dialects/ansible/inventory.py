@@ -190,7 +190,7 @@ class Inventory:
         return patterns.matching(pattern, patterns.Known(self.hosts, groups, self.warn))
 
     def regrouped(self, host: Host, names: Iterable[str]) -> Host:
-        """A host with more groups; those that are not there have no variables but those of files."""
+        """A host with more groups; new groups have variables of files only."""
         new = {name: Group(name, parents={"all": self.groups["all"]}) for name in names}
         groups = {**host.groups, **{name: self.groups.get(name, group) for name, group in new.items()}}
         return replace(host, groups={name: group for name, group in groups.items() if not new or name != "ungrouped"})

@@ -101,7 +101,7 @@ class Role:
         return [one for role in (*self.parents, self) for one in role.params]
 
     def entries(self) -> list[Asked]:
-        """Its entry behind those of the roles that depend on it."""
+        """The entries of the roles that depend on it, then its own."""
         found = [] if self.asked is None else [self.asked]
         return [*self.parents[-1].entries(), *found] if found and found[0].depends else found
 

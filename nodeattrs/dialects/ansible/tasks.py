@@ -241,7 +241,7 @@ class Walk:
     def _passing(
         self, inside: Around, outside: Around, own: dict[Any, Any], module: str, body: dict[Any, Any], at: Steps
     ) -> Iterator[Task]:
-        """The tasks of an include, for each pass of its loop; what each includes is settled before the first task."""
+        """The tasks of an include, for each pass of its loop; what each includes is known before the first task."""
         given = arguments_of(body, module_of(body)[1])
         apply = given.get("apply", {})
         if not isinstance(apply, dict):
