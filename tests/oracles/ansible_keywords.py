@@ -150,6 +150,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "register": ("vb", "va"),
     "remote_user": ("root",),
     "rescue": ([_fact(ve="rescue"), _show("rescue")],),
+    "rescuable": (False,),  # since 2.21
     "retries": (1,),
     "roles": (["r"], [{"role": "r", "vd": "param"}], [{"role": "r", "vars": {"vd": "entry"}}], ["r", "q", "r"]),
     "run_once": (True, "{{ yes }}"),
@@ -436,6 +437,8 @@ class _Keywords:
             if found.unknown or found.unmet:
                 print(f"  {case.name}: {found.unknown} unknown, {found.values} equal, {found.unmet} tasks not met")
         peer.close()
+        if refused and not values:
+            yield "all", ["the real program refuses each of them"]
         print(f"ansible-core {peer.version}: {values} values equal, {unknown} unknown; {refused} cases are refused")
 
 

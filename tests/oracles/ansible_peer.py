@@ -193,7 +193,9 @@ def _run(question: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         if what == "v2_runner_on_ok":
             host, name = str(of[0].host.name), str(of[0].task.name)
             ran.setdefault(host, []).append(name)
-            said.setdefault(host, []).append([name, _plain(of[0]._return_data.get("msg"))])
+            data = getattr(of[0], "_return_data", None)  # up to 2.20
+            message = of[0].utr.msg if data is None else data.get("msg")
+            said.setdefault(host, []).append([name, _plain(message)])
         return send(self, what, *of, **how)
 
     TaskQueueManager.send_callback = sent  # type: ignore[method-assign]
