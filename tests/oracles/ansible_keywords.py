@@ -150,7 +150,6 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "register": ("vb", "va"),
     "remote_user": ("root",),
     "rescue": ([_fact(ve="rescue"), _show("rescue")],),
-    "rescuable": (False,),  # since 2.21
     "retries": (1,),
     "roles": (["r"], [{"role": "r", "vd": "param"}], [{"role": "r", "vars": {"vd": "entry"}}], ["r", "q", "r"]),
     "run_once": (True, "{{ yes }}"),
@@ -216,6 +215,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "handlers_from": ("other", "{{ stem }}", "main"),
     "name": ("r", "{{ which }}", "q"),
     "public": (True, False, "{{ yes }}"),
+    "rescuable": (False,),  # since 2.21
     "rolespec_validate": (False,),
     "tasks_from": ("other", "{{ stem }}", "other.yml"),
     "vars_from": ("other", "{{ stem }}", "other.yml"),
