@@ -340,6 +340,12 @@ def test_a_pattern_that_python_may_read_as_a_set_of_sets_some_day_is_one():
         assert Inventory("web1,").matching("~[[w]eb") == ["web1"]
 
 
+@pytest.mark.parametrize(("pattern", "expected"), [("~h[12]", "h1 h2"), ("~h[1]", "h1"), ("all:!~h[1]", "h2")])
+def test_brackets_of_a_regular_expression_name_no_places(pattern: str, expected: str):
+    """As in a real run."""
+    assert Inventory("h1,h2,").matching(pattern) == expected.split()
+
+
 PLACES = """
     -1 e | -5 a | -6 | 4 e | 5 | 0: a b c d e | 1:2 b c | 1-2 b c | 01:02 b c | 2:1 | 0:9 a b c d e | 9:9
     0:0 a | 1:0 b | 4:0 e | : | :1 | 0:-1 | -1: | - | -: | -- | 9{} | -9{} | 3:9{} d e | 9{}:1 | 9{}:0 | 9{}:

@@ -298,6 +298,10 @@ def test_each_file_is_counted_as_it_is_read(tmp_path: Path, monkeypatch: pytest.
         ({"group_vars__web_yml": "", "group_vars__web.yaml": ""}, ("passed-over", "group_vars/web.yaml", None)),
         ({"group_vars__web_yml": "My-Var: 1\n"}, ("variable-name", "group_vars/web.yml", 1)),
         ({"group_vars__web_yml": "environment: x\n"}, ("reserved-name", "group_vars/web.yml", 1)),
+        (
+            {"group_vars__web_yml": "a: &a {k: 1}\nb: &b {k: 2}\nc:\n  <<: [*a, *b]\n"},
+            ("duplicate-key", "group_vars/web.yml", 4),
+        ),
         ({"site_yml": PLAY + "  vars_files: [vars/missng.yml]\n"}, ("missing", "site.yml", 3)),
         ({"roles__web__tasks__main_yml": "- include_vars: no.yml\n"}, ("missing", "roles/web/tasks/main.yml", 1)),
         (
@@ -316,13 +320,22 @@ def test_what_is_probably_not_meant_is_found(tmp_path: Path, files: dict[str, st
         {"hosts": "[web]\nweb1 http_port='ab#cd' # tail\n[web:vars]\nx=5 # tail\ny='a # b'\n# z=a # b\nw=a#b\n"},
         {"unit.ini": "[Service]\nExec=a b=c#d\n"},
         {"group_vars__web_yml": "a: 1\n", "roles__web__vars__web.yaml": "b: 1\n"},
+        {"group_vars__web_yml": "a: &a {k: 1, l: 2}\nb: &b {k: 1, m: 3}\nc:\n  <<: [*a, *b]\n"},
         {"site_yml": PLAY + "  vars_files: [v.yml, [gone.yml, v.yml], '{{ x }}.yml']\n", "v_yml": "a: 1\n"},
         {"roles__web__tasks__main_yml": "- debug:\n  when: \"'{{ x }}' == y\"\n"},
     ],
 )
 def test_what_may_be_meant_is_not_found(tmp_path: Path, files: dict[str, str]):
     kinds = {kind for kind, *_ in found(tmp_path, **files)}
-    assert not kinds & {"ini-comment", "no-effect", "passed-over", "missing", "condition", "reserved-name"}
+    assert not kinds & {
+        "duplicate-key",
+        "ini-comment",
+        "no-effect",
+        "passed-over",
+        "missing",
+        "condition",
+        "reserved-name",
+    }
 
 
 LONG = 50_000

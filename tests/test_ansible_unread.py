@@ -773,7 +773,8 @@ OUTCOMES = {
     "a_group_with_a_file": ("  - group_by: {key: 'in_{{ nope }}'}\n", {"g": True, "h": True, "a": False}),
     "a_group_with_parents": ("  - group_by: {key: other, parents: in_x}\n", {"g": True, "a": True}),
     "a_group_whose_task_does_not_run": ("  - group_by: {key: in_x}\n    when: fam == 'y'\n", {"g": False}),
-    "a_group_that_is_known": ("  - group_by: {key: 'in_{{ fam }}'}\n", {"g": True, "h": True, "c": False}),
+    "a_group_that_is_known": ("  - group_by: {key: 'in_{{ fam }}'}\n", {"g": False, "h": False, "groups": True}),
+    "a_group_by_a_result": ("  - group_by: {key: 'in_{{ nope }}'}\n    when: nope\n", {"g": True, "h": True}),
 }
 
 
@@ -810,3 +811,91 @@ def test_a_role_that_may_join_a_play_is_not_certain_after_it(tmp_path: Path):
     tasks = "  - include_tasks: more.yml\n    when: nope\n"
     files = {**ROLE, "play.yml": f"{TASKS}{tasks}{END}", "more.yml": "- import_role: {name: r}\n"}
     assert probed(tmp_path, files, "end").trace("v").unknown
+
+
+INCLUDED = "- set_fact: {done: true}\n- name: probe\n  debug: {msg: x}\n"
+
+
+@pytest.mark.parametrize(
+    "include",
+    ["include_tasks: more.yml\n    when: done is not defined", "include_tasks: \"{{ done | default('more') }}.yml\""],
+)
+def test_all_passes_of_an_include_are_settled_before_its_first_task(tmp_path: Path, include: str):
+    """A real run meets the probe twice."""
+    files = {"play.yml": f"{TASKS}  - {include}\n    loop: [1, 2]\n", "more.yml": INCLUDED}
+    playbook = Playbook(Inventory("hosts", folder=written(tmp_path, files)), "play.yml")
+
+    assert [task.name for task in playbook.tasks("web1")].count("probe") == 2
+
+
+@pytest.mark.parametrize(
+    "roles", ["[{role: r, module_defaults: {set_fact: {v: default}}}]", "[{role: r, run_once: true}]"]
+)
+def test_keywords_of_a_role_that_change_what_its_tasks_set_leave_that_open(tmp_path: Path, roles: str):
+    files = {
+        "play.yml": f"{ALL}  roles: {roles}\n  post_tasks:\n{END}",
+        "roles/r/tasks/main.yml": "- set_fact: {w: 1}\n",
+    }
+
+    assert probed(tmp_path, files, "end").trace(("w" if "run_once" in roles else "v",)).unknown
+
+
+@pytest.mark.parametrize(("handlers", "names"), [("other", {"b"}), ("'{{ nosuch }}'", {"a", "b"}), ("main", {"a"})])
+def test_handlers_from_names_the_handlers_that_may_run(tmp_path: Path, handlers: str, names: set[str]):
+    files = {
+        "play.yml": f"{TASKS}  - include_role: {{name: r, handlers_from: {handlers}}}\n{END}",
+        "roles/r/tasks/main.yml": PROBE,
+        "roles/r/handlers/main.yml": "- name: one\n  set_fact: {a: 1}\n",
+        "roles/r/handlers/other.yml": "- name: two\n  set_fact: {b: 1}\n",
+    }
+    found = probed(tmp_path, files, "end")
+
+    assert {name for name in ("a", "b") if found.trace((name,)).unknown} == names
+
+
+REGROUPED = """
+- hosts: all
+  gather_facts: false
+  tasks:
+  - group_by: {key: "in_{{ fam | default('none') }}"}
+  - name: first
+    debug:
+  - group_by: {key: web}
+    when: fam is defined
+  - name: second
+    debug:
+- hosts: web:!in_none
+  gather_facts: false
+  tasks: [{name: third, debug: }]
+- hosts: ungrouped
+  gather_facts: false
+  tasks: [{name: fourth, debug: }]
+- hosts: in_*
+  gather_facts: false
+  tasks: [{name: fifth, debug: }]
+"""
+"""A play whose tasks put hosts into groups that are there, and into new ones."""
+
+
+def test_a_host_is_in_the_groups_that_its_tasks_surely_put_it_into(tmp_path: Path):
+    """With their variables and plays; a host that joins one is no longer ungrouped."""
+    files = {
+        "hosts": "h1 fam=x\nh2\n[web]\nh2\n[big:children]\nweb\n[web:vars]\nc=web\n",
+        "group_vars/in_x.yml": "a: in_x\n",
+        "group_vars/ungrouped.yml": "e: ungrouped\n",
+        "play.yml": REGROUPED,
+    }
+    playbook = Playbook(Inventory("hosts", folder=written(tmp_path, files)), "play.yml")
+    met = {host: [task.name for task in playbook.tasks(host) if task.name != "group_by"] for host in ("h1", "h2")}
+
+    assert met == {"h1": ["first", "second", "third", "fifth"], "h2": ["first", "second", "fifth"]}
+    found = playbook.task("third", "h1")
+    assert found is not None
+    assert (found.vars, found.magic["group_names"]) == ({"fam": "x", "a": "in_x", "c": "web"}, ["big", "in_x", "web"])
+
+
+def test_defaults_of_modules_that_an_include_applies_are_unknown(tmp_path: Path):
+    apply = "apply: {module_defaults: {set_fact: {w: default}}}"
+    files = {**ROLE, "play.yml": f"{TASKS}  - include_role: {{name: r, {apply}}}\n{END}"}
+
+    assert probed(tmp_path, files, "end").trace(("w",)).unknown

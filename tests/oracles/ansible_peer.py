@@ -100,6 +100,7 @@ def _answered(question: dict[str, Any]) -> Any:
         found: dict[str, Any] = {"printed": [_forked(_printed, question, words) for words in question["printed"]]}
         found["hosts"] = dict(ask(question))
         found["ran"] = question.get("ran", {})
+        found["said"] = question.get("said", {})
     except BaseException as error:
         return {"error": f"{type(error).__name__}: {error}"}
     return found
@@ -176,7 +177,7 @@ def _compiled(question: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 def _run(question: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """The variables that each host was given in each task of a real run; of several of one name the first.
 
-    The question gets the names of the tasks that each host has run, in order.
+    The question gets the names of the tasks that each host has run, in order; and what they said, as `debug` does.
     """
     from ansible.cli.playbook import PlaybookCLI
     from ansible.executor.task_queue_manager import TaskQueueManager
@@ -184,11 +185,17 @@ def _run(question: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
     found: dict[str, dict[str, Any]] = {}
     ran = question["ran"] = {}
+    said: dict[str, list[Any]] = {}
+    question["said"] = said
     send = TaskQueueManager.send_callback
 
     def sent(self: Any, what: str, *of: Any, **how: Any) -> Any:
         if what == "v2_runner_on_ok":
-            ran.setdefault(str(of[0].host.name), []).append(str(of[0].task.name))
+            host, name = str(of[0].host.name), str(of[0].task.name)
+            ran.setdefault(host, []).append(name)
+            data = getattr(of[0], "_return_data", None)  # up to 2.20
+            message = of[0].utr.msg if data is None else data.get("msg")
+            said.setdefault(host, []).append([name, _plain(message)])
         return send(self, what, *of, **how)
 
     TaskQueueManager.send_callback = sent  # type: ignore[method-assign]

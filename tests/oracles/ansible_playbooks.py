@@ -187,7 +187,8 @@ class Playbooks:
 
     def _applied(self) -> dict[str, Any]:
         """What an include applies to its tasks."""
-        return self._worded({"vars": self.some(0.15)} if self.use("vars of apply", 0.8) else {}, "block", 0.3)
+        own = {"vars": self.some(0.15, rich=False)} if self.use("vars of apply", 0.8) else {}  # not set, it would fail
+        return self._worded(own, "block", 0.3)
 
     # --- tasks
 
@@ -270,7 +271,7 @@ class Playbooks:
         if self.use("with_first_found", 0.1):
             yield {"include_vars": "{{ item }}", "with_first_found": ["nosuch.yml", file]}
             return
-        if self.use("first_found as a lookup", 0.1):
+        if self.use("first_found as a lookup", 0.25):
             yield {"include_vars": f"{{{{ lookup('first_found', 'nosuch.yml', '{file}') }}}}"}
             return
         if self.use("include_vars with a name", 0.4):

@@ -53,6 +53,7 @@ class Happened:
     gathered, included, facts: levels 11, 18 and 19, the weakest first
     modules: modules of the playbook and of roles that may set facts
     groups: what may have changed groups and hosts
+    entered: the groups that the host has surely come into
     regrouped: the names of the groups that hosts may have come into, with gaps for what is not known of them
     set_by_groups: the variables of the groups that a name with gaps may be; None for any
     """
@@ -64,6 +65,7 @@ class Happened:
     included: list[Plan] = field(default_factory=list)
     facts: list[Layer] = field(default_factory=list)
     groups: list[Layer] = field(default_factory=list)
+    entered: dict[str, None] = field(default_factory=dict)
     regrouped: set[str] = field(default_factory=set)
     modules: set[str] = field(default_factory=set)
     _learned: set[Path] = field(default_factory=set)
@@ -72,7 +74,8 @@ class Happened:
     def met(self, name: str, body: dict[Any, Any], at: Steps, where: Around, joined: list[Role]) -> Task:
         """A task that is met now, with what may have been set before it."""
         gathered, included, facts = tuple(self.gathered), tuple(self.included), tuple(self.facts)
-        return Task(name, body, at, where, gathered, included, facts, tuple(self.groups), tuple(joined))
+        groups, entered = tuple(self.groups), tuple(self.entered)
+        return Task(name, body, at, where, gathered, included, facts, groups, tuple(joined), entered)
 
     def facts_gathered(self, origin: Origin) -> None:
         """Facts are gathered, by programs of others, too, where they are installed."""
@@ -114,14 +117,16 @@ class Happened:
         given:  its arguments
         answer: what the host has there
         """
-        if body.get("delegate_facts"):  # any host of the play may run it; its conditions are not known here
+        if (
+            body.get("delegate_facts") and "delegate_to" in body
+        ):  # any host of the play may run it; its conditions are not known here
             runs = None if where.text(body.get("delegate_to"), answer) in (ABSENT, answer.host) else False
         else:
             runs = weighed(where.whens, answer, where.lookups())
         is_certain = bool(runs) and where.is_sure and is_sure(body)
         origin = where.origin(at, f"task {body.get('name') or module}")
         if runs is not False and module == "group_by":
-            self._group_by(where, given, origin, answer)
+            self._group_by(where, given, origin, answer, is_certain=is_certain)
         elif runs is not False and module == "set_fact":
             key = next((key for key in body if plain_name(str(key)) == module), "args")
             locator = where.document.locator(origin.kind, "", (*at, key))
@@ -134,13 +139,18 @@ class Happened:
         reason = f"{module} may change groups, and with them the variables of a host, when it has run"
         self.groups.append(Layer.unknown(level, origin, reason))
 
-    def _group_by(self, where: Around, given: dict[Any, Any], origin: Origin, answer: Variables) -> None:
+    def _group_by(
+        self, where: Around, given: dict[Any, Any], origin: Origin, answer: Variables, *, is_certain: bool
+    ) -> None:
         key = str(given.get("key"))
         text = where.text(key, answer)
         group = with_gaps(key) if text is ABSENT else text
         if group is ABSENT or "parents" in given or not _GROUP.fullmatch(group):
             self.regrouped.add(GAP)
             self._regrouped(title(7), origin, "group_by")
+            return
+        if is_certain and group.isidentifier():
+            self.entered[group] = None
             return
         self.regrouped.add(group)
         names = self.set_by_groups(group)

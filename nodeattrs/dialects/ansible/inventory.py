@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -173,12 +174,26 @@ class Inventory:
         """The scripts and plugins that would have to be run: they may define hosts, groups and variables."""
         return [one.origin for one in self._sources.not_run]
 
-    def matching(self, *pattern: str) -> list[str]:
+    def matching(self, *pattern: str, regrouped: Host | None = None) -> list[str]:
         """The hosts that a pattern such as `web:!h2` names, or several of them together.
 
+        regrouped: a host with more groups
         raises: AnsibleError, for a regular expression that is none
         """
-        return patterns.matching(pattern, patterns.Known(self.hosts, self.groups, self.warn))
+        groups = dict(self.groups)
+        if regrouped is not None:
+            left = groups["ungrouped"]
+            others = {name: host for name, host in left.hosts.items() if name != regrouped.name}
+            groups["ungrouped"] = replace(left, hosts=others)
+            for group in self.tree.groups_of(regrouped):
+                groups[group.name] = replace(group, left={**group.left, regrouped.name: regrouped})
+        return patterns.matching(pattern, patterns.Known(self.hosts, groups, self.warn))
+
+    def regrouped(self, host: Host, names: Iterable[str]) -> Host:
+        """A host with more groups; new groups have variables of files only."""
+        new = {name: Group(name, parents={"all": self.groups["all"]}) for name in names}
+        groups = {**host.groups, **{name: self.groups.get(name, group) for name, group in new.items()}}
+        return replace(host, groups={name: group for name, group in groups.items() if not new or name != "ungrouped"})
 
     @taking(name=str)
     def host(self, name: str) -> Variables:

@@ -60,7 +60,8 @@ def _split(pattern: str) -> list[str]:
 
 
 def _one(part: str, known: Known) -> list[str]:
-    found = _INDEX.fullmatch(part) if part not in known.hosts else None
+    is_whole = part in known.hosts or part.startswith("~")  # brackets of a regular expression are its own
+    found = None if is_whole else _INDEX.fullmatch(part)
     names = _named(found[1] if found else part, known)
     if not found:
         return names

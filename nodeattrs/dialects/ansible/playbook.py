@@ -23,6 +23,7 @@ from nodeattrs.dialects.ansible.codes import UNDEFINED
 from nodeattrs.dialects.ansible.config import TAGS
 from nodeattrs.dialects.ansible.files import Plan, nested
 from nodeattrs.dialects.ansible.groups import Host
+from nodeattrs.dialects.ansible.happenings import Happened
 from nodeattrs.dialects.ansible.inventory import LOCALHOST, Inventory
 from nodeattrs.dialects.ansible.levels import MERGE, REPLACE
 from nodeattrs.dialects.ansible.plays import Play
@@ -34,6 +35,9 @@ from nodeattrs.dialects.ansible.where import Around, Task, surroundings
 
 _YIELDING = ("inventory_hostname", "group_names", "inventory_hostname_short")
 """Variables of Ansible's own that play vars and all above override."""
+_OF_PLAY = ("play_hosts", "ansible_play_hosts", "ansible_play_hosts_all", "ansible_play_batch")
+"""Variables with the hosts of a play."""
+_DELEGATING = re.compile(r"\bdelegate_facts\b")
 _SEVERAL = re.compile(r"[*?~\[]")
 """What may make several names of one pattern."""
 
@@ -99,6 +103,7 @@ class Playbook:
     def within(self, task: Task, host: str) -> InTask:
         """What a host has in one of its tasks."""
         found = self.inventory.found(host)
+        found = self.inventory.regrouped(found, task.entered) if task.entered else found
         where = f"task {task.name!r} at {task.place}"
         answer = InTask(
             host,
@@ -124,8 +129,8 @@ class Playbook:
             if play.patterns is None:
                 origin = play.document.locator("play", "", (*play.at, "hosts")).at(())
                 walk.happened.fact(origin, play.missing, None)
-            names = self._hosts(play)
-            outside, is_open = surroundings(play), self._is_regrouped(play, walk.happened.regrouped)
+            names = self._hosts(play, host, walk.happened.entered)
+            outside, is_open = surroundings(play), self._is_regrouped(play, walk.happened)
             is_there = host in hosts or host == LOCALHOST
             outside = replace(outside, is_sure=False) if is_open else outside
             if host in names and is_there:
@@ -140,22 +145,26 @@ class Playbook:
         self._unknown[host] = [*so_far.groups, *so_far.gathered, *facts]
 
     @staticmethod
-    def _is_regrouped(play: Play, groups: Iterable[str]) -> bool:
+    def _is_regrouped(play: Play, happened: Happened) -> bool:
         """Whether the hosts of a play may be others, since tasks may have put them into groups."""
         words = [one.strip("!& ") for text in play.patterns or () for one in re.split("[,:]", text)]
         words = [one for one in words if one not in ("all", "*")]
-        return any(fits(one, group) or _SEVERAL.search(one) for one in words for group in groups)
+        is_open = any(fits(one, group) or _SEVERAL.search(one) for one in words for group in happened.regrouped)
+        return is_open or (bool(happened.entered) and any("[" in one for one in words))  # other hosts may be in it, too
 
     def _delegates(self, play: Play) -> bool:
         """Whether the file of a play, or a file of tasks of its roles, mentions `delegate_facts`."""
         files = self.inventory.files
         folders = [role.path / "tasks" for role in self._roles_of(play)[0]]
         paths = [play.path, *(folder / name for folder in folders for name in files.listed(folder))]
-        return any("delegate_facts" in files.text(path).text for path in paths if path.is_file())
+        return any(_DELEGATING.search(files.text(path).text) for path in paths if path.is_file())
 
-    def _hosts(self, play: Play) -> list[str]:
-        """The hosts that a play is for, as far as they are known."""
-        return [] if play.patterns is None else self.inventory.matching(*play.patterns)
+    def _hosts(self, play: Play, host: str = "", entered: Iterable[str] = ()) -> list[str]:
+        """The hosts that a play is for, as far as they are known. entered: groups that one of them is in, too"""
+        if play.patterns is None:
+            return []
+        regrouped = self.inventory.regrouped(self.inventory.found(host), entered) if entered else None
+        return self.inventory.matching(*play.patterns, regrouped=regrouped)
 
     # --- roles
 
@@ -272,9 +281,7 @@ class Playbook:
             "playbook_dir": str(play.folder),
             "ansible_facts": self.inventory.facts.grouped(host.name),
             "ansible_play_name": play.name,
-            **dict.fromkeys(
-                ("play_hosts", "ansible_play_hosts", "ansible_play_hosts_all", "ansible_play_batch"), hosts
-            ),
+            **dict.fromkeys(_OF_PLAY, hosts),
             **dict.fromkeys(("role_names", "ansible_play_role_names"), entered),
             "ansible_dependent_role_names": needed,
         }
@@ -295,5 +302,6 @@ class Playbook:
 def _sure(magic: dict[str, Any], task: Task) -> dict[str, Any]:
     """What Ansible sets, without groups and facts where tasks may have changed them."""
     changed = {"groups", "group_names"} if task.groups else set()
+    changed |= {"groups", *_OF_PLAY} if task.entered else set()
     changed |= {"ansible_facts"} if task.gathered or any(type(one.value) is Unknown for one in task.facts) else set()
     return {name: value for name, value in magic.items() if name not in changed}

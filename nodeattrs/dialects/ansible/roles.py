@@ -21,7 +21,7 @@ from nodeattrs.dialects.ansible.codes import CYCLE, NO_FILE, NO_ROLE, VARIABLE_N
 from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.files import Files, Plan, nested, plain_of
 from nodeattrs.dialects.ansible.levels import title
-from nodeattrs.dialects.ansible.words import ROLE, never_runs, tags_of
+from nodeattrs.dialects.ansible.words import ROLE, never_runs
 from nodeattrs.formats.documents import Document
 
 _SUFFIXES = (".yml", ".yaml", ".json", "")
@@ -43,7 +43,8 @@ class Role:
     params:     the other keys of it (level 20)
     led:        `vars` of the task that includes or imports it, as handlers of roles that it imports have them
     limits:     what `tags` and `when` of its entry say; of a task that includes it, which files it names
-    whens, tags: conditions and tags of its entry, and of the entries of the roles that depend on it
+    asked:      its entry
+    handlers:   the name of its file of handlers; ABSENT where that is not known
     needs:      the roles it depends on, in order
     parents:    the roles that led here, as dependants or by an include, the outermost first
     runs:       whether nothing says that it never runs
@@ -60,8 +61,8 @@ class Role:
     params: list[Layer] = field(default_factory=list)
     led: list[Layer] = field(default_factory=list)
     limits: list[Any] = field(default_factory=list)
-    whens: tuple[Any, ...] = ()
-    tags: frozenset[str] = frozenset()
+    asked: Asked | None = None
+    handlers: Any = "main"
     needs: list[Role] = field(default_factory=list)
     runs: bool = True
     repeats: bool = False
@@ -98,6 +99,11 @@ class Role:
     def all_params(self) -> list[Layer]:
         """Level 20 in its tasks: parents, then its own."""
         return [one for role in (*self.parents, self) for one in role.params]
+
+    def entries(self) -> list[Asked]:
+        """The entries of the roles that depend on it, then its own."""
+        found = [] if self.asked is None else [self.asked]
+        return [*self.parents[-1].entries(), *found] if found and found[0].depends else found
 
     def for_handlers(self) -> Role:
         """The same for its handlers: to them `vars` of tasks that include the roles above count as those of entries."""
@@ -179,9 +185,7 @@ class Roles:
             raise AnsibleError(CYCLE, f"the role {name} needs itself", file=asked.document.file, line=line)
         role = Role(name, path, parents, self._of(path, "defaults", name, asked, asked.defaults_from, 2))
         role.vars = self._of(path, "vars", name, asked, asked.vars_from, 15)
-        above = by if by is not None and asked.depends else Role("", path)
-        role.whens = (*above.whens, asked.body.get("when"))
-        role.tags = above.tags | tags_of(asked.body)
+        role.asked = asked
         role.is_public = not self.are_private if asked.is_public is None else asked.is_public
         role.entry, role.params = _given(asked)
         role.runs = not never_runs(asked.body) and (by is None or by.runs)

@@ -20,6 +20,7 @@ from nodeattrs.dialects.ansible.config import Config
 from nodeattrs.dialects.ansible.dynamic import Dynamic
 from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.files import Files, Warn
+from nodeattrs.dialects.ansible.generator import Generator
 from nodeattrs.dialects.ansible.groups import Tree
 from nodeattrs.dialects.ansible.values import VAULT_HEADER, unsafe
 from nodeattrs.errors import DocumentError
@@ -29,7 +30,7 @@ from nodeattrs.formats.patterns import expression
 
 _HINT = "--run-inventory runs it"
 _LISTS = ("host_list", "advanced_host_list")
-_CONSTRUCTED = "constructed"
+_CONSTRUCTED, _GENERATOR = "constructed", "generator"
 Construct = Callable[[Document, list[Path]], None]
 """Reads a file of the plugin `constructed`, given the folders of the sources before it; raises `NotRun`."""
 
@@ -138,7 +139,7 @@ class Sources:
         """Whether a source that may be run is evaluated here first."""
         if not path.is_file() or path.suffix not in (".config", ".yml", ".yaml") or self.dynamic.has_output(path):
             return False
-        return _plain(self._configured(path)[1]) == _CONSTRUCTED
+        return _plain(self._configured(path)[1]) in (_CONSTRUCTED, _GENERATOR)
 
     def _run(self, path: Path) -> bool:
         try:
@@ -169,6 +170,9 @@ class Sources:
         document, plugin = self._configured(path)
         if document is not None and _plain(plugin) == _CONSTRUCTED:
             return self._read_constructed(document)
+        if document is not None and _plain(plugin) == _GENERATOR:
+            Generator(document, self.tree).read()
+            return True
         if plugin:
             reason = f"is of the plugin {plugin}, which was not run; {_HINT}"
             raise NotRun(Unknown(plugin, reason), self.files.shown(path))

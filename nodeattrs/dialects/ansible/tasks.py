@@ -103,16 +103,18 @@ class Walk:
         found = [
             task
             for outside, role in entered
-            for task in self._role(replace(outside, is_sure=False), role.for_handlers(), "handlers")
+            for task in self._role(replace(outside, is_sure=False), role.for_handlers(), "handlers", role.handlers)
         ]
         yield from {(task.where.folder, task.name): task for task in found}.values()
 
     def _once(self, outside: Around, role: Role) -> Iterator[Task]:
         """The tasks of a role that an entry or a dependency names: once in a play, but for roles that they import."""
         if role.runs:
-            has_run = self._has_run(outside, role)
-            whens, tags = (*outside.whens, *role.whens), outside.tags | role.tags
-            yield from self._role(replace(outside, has_run=has_run, whens=whens, tags=tags), role)
+            inside = replace(outside, has_run=self._has_run(outside, role))
+            for asked in role.entries():
+                inside = inside.of(asked.body)
+                self._defaults(replace(inside, document=asked.document), asked.body, asked.at)
+            yield from self._role(inside, role)
 
     def _has_run(self, outside: Around, role: Role) -> bool:
         """Whether an instance of a role has surely run, and does not again; it is noted that it runs."""
@@ -121,8 +123,11 @@ class Walk:
             self._ran.append(role)
         return found and not role.repeats
 
-    def _role(self, outside: Around, role: Role, kind: str = "tasks", stem: str = "main") -> Iterator[Task]:
+    def _role(self, outside: Around, role: Role, kind: str = "tasks", stem: Any = "main") -> Iterator[Task]:
         self.happened.learn(role.path / "library", role.path / "action_plugins")
+        if stem is ABSENT:
+            self._unknown_tasks(outside, {"file": f"the role {role.name}"}, (), kind)
+            return
         path = self.roles.file(role.path / kind, stem)
         if path is not None and path.is_file():
             yield from self._file(replace(outside, role=role, collections=()), path)
@@ -236,7 +241,7 @@ class Walk:
     def _passing(
         self, inside: Around, outside: Around, own: dict[Any, Any], module: str, body: dict[Any, Any], at: Steps
     ) -> Iterator[Task]:
-        """The tasks of an include, for each pass of its loop. Its own condition is weighed once, before them."""
+        """The tasks of an include, for each pass of its loop; what each includes is known before the first task."""
         given = arguments_of(body, module_of(body)[1])
         apply = given.get("apply", {})
         if not isinstance(apply, dict):
@@ -244,12 +249,15 @@ class Walk:
             raise AnsibleError(WRONG_SHAPE, "apply is a map of keywords", file=origin.file, line=origin.line)
         given |= {_FOUND: body[_FOUND]} if _FOUND in body else {}
         self.happened.note(inside, body, module, at)
+        passes: list[Iterator[Task]] = []
         for one in self._passes(inside, body, at):
             runs = weighed(one.whens, self._now(one.within(own, at, 17, module)), one.lookups())
             if runs is not False and not never_runs(apply):
                 sure = one.is_sure and bool(runs)
                 around = replace(one, whens=outside.whens, tags=outside.tags, is_sure=sure)
-                yield from getattr(self, f"_{module}")(around, own, dict(given), at)
+                passes.append(getattr(self, f"_{module}")(around, own, dict(given), at))
+        for tasks in passes:
+            yield from tasks
 
     def _import_tasks(self, outside: Around, own: dict[Any, Any], given: dict[Any, Any], at: Steps) -> Iterator[Task]:
         inside = outside.within(own, at, 17, "import_tasks")
@@ -266,12 +274,12 @@ class Walk:
         inside = self._given(outside, own, at, "include_tasks")
         path = self._path(inside, given)
         if path is ABSENT:
-            yield from self._any_tasks(inside, given, at)
-        elif path is None:
+            return self._any_tasks(inside, given, at)
+        if path is None:
             self._unknown_tasks(inside, given, at, "include_tasks")
-        else:
-            self._join(inside, imported_from(inside, path, self.roles), at)
-            yield from self._including(self._file(self._applied(inside, given, at), path))
+            return iter(())
+        self._join(inside, imported_from(inside, path, self.roles), at)
+        return self._including(self._file(self._applied(inside, given, at), path))
 
     def _path(self, inside: Around, given: dict[Any, Any]) -> Any:
         """The file of tasks that a task names; None where it is not there, ABSENT where it cannot be known."""
@@ -338,6 +346,7 @@ class Walk:
         key = next((key for key, one in arguments if isinstance(one, dict) and "apply" in one), "args")
         under = (*at, key, "apply")
         own = variables_of(apply, inside.document, under)
+        self._defaults(inside, apply, under)
         now = self._now(inside)
         filled = {name: evaluated(value, now, inside.lookups()) for name, value in own.items()}
         settled = {name: value for name, value in filled.items() if value is not ABSENT}
@@ -345,7 +354,7 @@ class Walk:
         if len(settled) < len(own):
             may_set = MaySet(inside.origin((*under, "vars"), "apply"), frozenset(own.keys() - settled.keys()))
             layer = Layer.unknown(title(16), may_set, "a template in apply cannot be filled in")
-            applied = replace(applied, around=(*applied.around, layer))
+            applied = replace(applied, around=(*applied.around, layer), is_sure=False)  # or the include fails
         return applied.of(apply)
 
     def _import_role(self, outside: Around, own: dict[Any, Any], given: dict[Any, Any], at: Steps) -> Iterator[Task]:
@@ -358,14 +367,14 @@ class Walk:
     def _include_role(self, outside: Around, own: dict[Any, Any], given: dict[Any, Any], at: Steps) -> Iterator[Task]:
         role = self._included(outside.within(own, at, 17, "include_role"), own, given, at)
         if role is None:
-            return
+            return iter(())
         inside = self._applied(self._given(outside, own, at, "include_role"), given, at)
         by = () if outside.role is None else outside.role.params
         role.is_public = given.get("public") is True
         if given.get("public") is ABSENT:
             self.happened.fact(inside.origin(at, "include_role"), "whether its role is public is not known", None)
         self._join(outside, joining(role, given, outside, self.roles), at)
-        yield from self._including(self._tasks_in(replace(inside, params=(*inside.params, *by)), role, given, at))
+        return self._including(self._tasks_in(replace(inside, params=(*inside.params, *by)), role, given, at))
 
     def _including(self, tasks: Iterator[Task]) -> Iterator[Task]:
         """The tasks of an include: what they import is entered with it, after all that was entered before."""
@@ -380,10 +389,7 @@ class Walk:
             for one in need.chain():
                 yield from self._once(replace(inside, has_run=False), one)
         stem = given.get("tasks_from", "main")
-        if stem is ABSENT:
-            self._unknown_tasks(inside, {"file": f"the role {role.name}"}, at, "include_role")
-            return
-        if stem != "main" and self.roles.file(role.path / "tasks", stem) is None:
+        if stem not in ("main", ABSENT) and self.roles.file(role.path / "tasks", stem) is None:
             raise AnsibleError(NO_FILE, f"the role {role.name} has no tasks/{stem}", file=inside.document.file)
         yield from self._role(inside, role, "tasks", stem)
         self._unit += [(outside, one) for one in role.chain()]  # after what their tasks import
@@ -401,6 +407,7 @@ class Walk:
             return None
         role = self.roles.read(asked_of(plain, given, inside, at), inside.play.folder, inside.role)
         role.limits = [given.get(key, "main") for key in _FILES]
+        role.handlers = role.limits[-1]
         if own:  # they count as those of an entry, too, which replacing shows to handlers alone
             its = role.entry if self.roles.policy is MERGE else role.led
             its += inside.within(own, at, 15, "include_role").around[-1:]
@@ -411,7 +418,7 @@ _FOUND = "with_first_found"
 _ALONE = re.compile(r"\{\{ *\w+ *\}\}")
 """A template that is the name of a variable."""
 _FAILED = frozenset(("ansible_failed_task", "ansible_failed_result"))
-_FILES = ("tasks_from", "vars_from", "defaults_from")
+_FILES = ("tasks_from", "vars_from", "defaults_from", "handlers_from")
 _FLAGS = ("public", "allow_duplicates")
 _INCLUDES = frozenset(("include_tasks", "include_role"))
 _IMPORTS = frozenset(("import_tasks", "import_role"))

@@ -154,6 +154,12 @@ class _Ansible(Safe):
             self._merged(name, event)
         return key
 
+    def merged(self, frame: Frame, entry: dict[Any, Any], event: Any) -> None:
+        under = frame.under[0] if frame.under else {}
+        for key in (one for one in entry if one in under and under[one] != entry[one]):
+            message = f"two merged maps have the key {key!r}; which one counts depends on the version of PyYAML"
+            self._twice(message, event)
+
     def _merged(self, key: Any, event: Any) -> None:
         self._twice(f"the key {key!r} is in what {MERGED} brings, too; the one beside it counts", event)
 

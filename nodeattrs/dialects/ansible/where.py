@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -191,10 +191,21 @@ def _is_part(name: str, answer: Variables, depth: int) -> bool:
         return False
     if any(isinstance(layer.origin, MaySet) and layer.origin.names is None for layer in open_layers):
         return False
-    if isinstance(value, (dict, list)) or value is ABSENT:
-        return value is ABSENT and bool(open_layers)
-    is_open = is_template(value) and (depth >= MOST_STEPS or not are_parts_of_names(value, answer, depth + 1))
-    return not is_open and (is_template(value) or "/" not in str(value))
+    if value is ABSENT:
+        return bool(open_layers)
+    is_open = depth >= MOST_STEPS or not are_parts_of_names(value, answer, depth + 1)
+    return not is_open and all("/" not in str(one) for one in _leaves(value) if not is_template(one))
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """The values in a map or a list; any other value is its own."""
+    ahead = [value]
+    while ahead:
+        one = ahead.pop()
+        if isinstance(one, (dict, list)):
+            ahead += one.values() if isinstance(one, dict) else one
+        else:
+            yield one
 
 
 @dataclass(frozen=True)
@@ -204,6 +215,7 @@ class Task:
     gathered, included, facts: what tasks before it may have set: levels 11, 18 and 19
     groups: what tasks before it may have done to groups and hosts: levels 7 and 8
     joined: the roles that are in the play by now, the weakest first
+    entered: the groups that tasks before it have put the host into
     """
 
     name: str
@@ -215,6 +227,7 @@ class Task:
     facts: tuple[Layer, ...]
     groups: tuple[Layer, ...]
     joined: tuple[Role, ...]
+    entered: tuple[str, ...] = ()
 
     @property
     def place(self) -> str:
