@@ -100,7 +100,7 @@ class Nodes(WithFacts):
             return (slot.to_dict() for slot in node.slots.values() if slot.level != "automatic")
 
         def unread(path: TreePath) -> list[Unread]:
-            return [*unread_below(node.trace, path), *unread_behind(self.repository.root, node, path)]
+            return [*unread_below(node.trace, path), *unread_behind(self.repository, run, path)]
 
         tree, trace = merged_shared(node), node.trace
         attributes = Part(tree, lambda path: lines_of(trace(path)), trace, deciding, written, unread=unread)
