@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from threading import local
 from typing import TYPE_CHECKING, Any
@@ -158,15 +158,20 @@ __all__ = ["KEPT", "RubyFiles"]
 class RubyFiles:
     """Runs the attribute files and recipes in Ruby of one node.
 
-    words: the functions `data_bag`, `data_bag_item` and `search`
+    words:    the functions `data_bag`, `data_bag_item` and `search`
+    run_list: the items of this run
     """
 
-    def __init__(self, repository: Repository, node: Node, words: Mapping[str, Callable[..., Any]]) -> None:
+    def __init__(
+        self, repository: Repository, node: Node, words: Mapping[str, Callable[..., Any]], run_list: Sequence[str]
+    ) -> None:
         self.warnings: list[DocumentError] = []
         self._repository = repository
         self._node = node
         searched = partial(_searched, repository, words.get("search"))
-        self._words: dict[str, Callable[..., Any]] = {**words, "search": searched}
+        known = {"search": searched, "data_bags": repository.data_bags}
+        self._words: dict[str, Callable[..., Any]] = {**words, **known}
+        self._run_list = run_list
         self._cookbooks: list[Cookbook] = []
         self._unrun = Unrun(())
         self._others = 0
@@ -176,10 +181,12 @@ class RubyFiles:
         self._log: Callable[[str, str, Origin], None] = _nobody
 
     @classmethod
-    def of_run(cls, repository: Repository, node: Node, words: Mapping[str, Callable[..., Any]]) -> RubyFiles | None:
+    def of_run(
+        cls, repository: Repository, node: Node, words: Mapping[str, Callable[..., Any]], run_list: Sequence[str]
+    ) -> RubyFiles | None:
         """A RubyFiles where options or settings ask for Ruby and code may run; else None. raises: DocumentError"""
         asked = repository.asked.ruby or repository.config.chef.ruby
-        return cls(repository, node, words) if asked and may_run() else None
+        return cls(repository, node, words, run_list) if asked and may_run() else None
 
     def set_callbacks(
         self, include: Callable[..., None], recipe: Callable[..., bool], log: Callable[[str, str, Origin], None]
@@ -256,7 +263,10 @@ class RubyFiles:
 
         versions = {cookbook.name: cookbook.version for cookbook in self._cookbooks}
         asked = Asked(
-            self._include, self._words, self._log, self._warn, self._recipe, cookbooks=versions, seen=self._compiled
+            *(self._include, self._words, self._log, self._warn, self._recipe),
+            cookbooks=versions,
+            run_list=self._run_list,
+            seen=self._compiled,
         )
         session = RubySession(self._node, _helper(self._repository), asked, self._repository.root)
         self._load(session, "library", "libraries")
