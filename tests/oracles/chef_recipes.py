@@ -87,7 +87,7 @@ class Maker:
                 *("run_context.cookbook_collection.keys.map(&:to_s).sort", "Chef.node.name", "recipe_name.class.name"),
                 *("Chef::DataBag.list.keys.sort", "node.attributes.class.name", "node.logger.class.name"),
                 *("node.override_runlist_set?", "node.primary_runlist.to_s", f"node.attributes[{a}].to_s.size"),
-                *(f"node.attributes.read({a}, {b})", "node.attributes.node.name"),
+                f"node.attributes.read({a}, {b})",
             ]
         )
 

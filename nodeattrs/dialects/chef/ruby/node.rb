@@ -47,7 +47,7 @@ class Chef
     def begin_as(given)
       @name, @chef_environment, @policy_name, @policy_group =
         given.values_at("name", "environment", "policy_name", "policy_group")
-      @run_list, @primary_runlist = RunList.new(given["run_list"]), RunList.new(given["primary_runlist"])
+      @run_list, @primary_runlist = RunList.new(given["run_list"]), RunList.new(given["primary_runlist"] || given["run_list"])
       @attributes = Attribute.new(self)
       @run_state = {}
       @roots, @merged = {}, {}

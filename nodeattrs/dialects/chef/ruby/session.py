@@ -415,6 +415,7 @@ _WORK: dict[str, tuple[str, Act]] = {
     "resource": ("kttv", RubySession._resource),
     "gone": ("k", lambda session, number, _: session._asked.seen.gone(number)),
     "later": ("", lambda session, place: session._asked.seen.later(place.origin)),
+    "undefined": ("t", lambda session, kind, place: session._asked.seen.undefined(kind, place.at(()))),
     "hides": ("t", lambda session, reason, place: session._asked.seen.hidden(reason, place.at(()))),
 }
 """What an attribute file does: the shapes of what it says of it, and what is done."""

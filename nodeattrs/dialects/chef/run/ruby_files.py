@@ -47,10 +47,14 @@ Reached = tuple[Cookbook, Origin, "UnrunCode"]
 """The cookbook of some code, its place, and what it may do."""
 
 
-def note_anything(node: Attributes, origin: Origin, reason: str) -> None:
-    """Note on a node that a source may set any attribute. reason: why that is not known"""
+def note_anything(node: Attributes, origin: Origin, reason: str, only: Iterable[Path] = ()) -> None:
+    """Note on a node that a source may set any attribute.
+
+    reason: why that is not known
+    only:   the paths that it may set at most; empty for any
+    """
     for level in LEVELS:
-        node.unknown(level, origin.name, origin, reason)
+        node.unknown(level, origin.name, origin, reason, dict.fromkeys(only, 1) or None)
 
 
 def note_code(node: Attributes, origin: Origin, code: UnrunCode) -> None:
@@ -174,6 +178,7 @@ class RubyFiles:
         self._run_list = run_list
         self._cookbooks: list[Cookbook] = []
         self._unrun = Unrun(())
+        self._vouched = False
         self._others = 0
         self._started: list[str] = []
         self._include: Callable[..., None] = _nobody
@@ -201,7 +206,9 @@ class RubyFiles:
 
     def load_libraries_of(self, cookbooks: Iterable[Cookbook]) -> None:
         """Set the cookbooks whose libraries are loaded before the first file runs, in order."""
-        self._cookbooks = [one for one in cookbooks if not one.is_missing]
+        used = [*cookbooks]
+        self._cookbooks = [one for one in used if not one.is_missing]
+        self._vouched = any(one.sets_only for one in used)
         self._unrun = Unrun(self._cookbooks)
 
     def run(self, cookbook: Cookbook, file: str, name: str) -> None:
@@ -286,7 +293,7 @@ class RubyFiles:
         def reaches(code: UnrunCode) -> Iterator[UnrunCode]:
             return (one for _, _, one in self._unrun.called(code, set()))
 
-        return Compiled(self._node, self._repository.root, self._warn, note_anything, reaches)
+        return Compiled(self._node, self._repository.root, self._warn, note_anything, reaches, self._vouched)
 
     def _load(self, session: RubySession, kind: str, folder: str) -> None:
         for cookbook in self._cookbooks:
