@@ -131,6 +131,11 @@ class TestWhatIsWritten:
             "run_context.cookbook_collection['app'].version": "1.2.0",
             "run_context.loaded_recipe?('app')": True,
             "value_for_platform('debian' => { '>= 11' => 1 })": 1,
+            "Chef::DataBag.list.keys.sort": ["users"],
+            "[node.override_runlist_set?, node.primary_runlist.to_s]": [False, "recipe[app]"],
+            "[node.attributes.class.name, node.logger.class.name]": ["Chef::Node::Attribute", "Mixlib::Log::Child"],
+            "service('x') { provider Chef::Provider::Service }.provider.name": "Chef::Provider::Service",
+            "file('x') { name 'y' }.name": "y",
         }
         lines = [f"node.default['v']['{number}'] = {one}" for number, one in enumerate(asked)]
         run = compiled(tmp_path, "\n".join(lines), files)

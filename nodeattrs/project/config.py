@@ -518,9 +518,9 @@ def _chef(fields: Fields) -> ChefConfig:
         fields.text("chef", "cookbook_paths", index) for index in range(len(fields.items("chef", "cookbook_paths")))
     ]
     missing = fields.text("chef", "missing_cookbooks")
-    if missing not in ("", *(ways := ("error", "warn", "own"))):
-        hint = f"write one of {', '.join(ways)}"
-        fields.wrong(("chef", "missing_cookbooks"), f"missing_cookbooks is no {missing!r}", hint)
+    if missing not in ("", "error", "warn", "own"):
+        way_out = 'write "error", "warn" or "own"'
+        fields.wrong(("chef", "missing_cookbooks"), f"missing_cookbooks is no {missing!r}", way_out)
     ruby, seconds = (fields.map("chef").get(name, known) for name, known in (("ruby", False), ("ruby_seconds", 60.0)))
     if type(ruby) is not bool:
         fields.wrong(("chef", "ruby"), f"ruby is true or false, and not {ruby!r}")

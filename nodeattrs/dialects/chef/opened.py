@@ -115,7 +115,13 @@ class Nodes(WithFacts):
     def _run(self, name: str) -> Run:
         request = self.request
         roles_only = request.roles_only or not (request.run_code or self._has_no_programs)
-        self.repository.asked = Asked(roles_only=roles_only, ruby=request.ruby, without=self.request.what_if.without)
+        more = request.named(self.side, "nodes", None)
+        self.repository.asked = Asked(
+            roles_only=roles_only,
+            ruby=request.ruby,
+            without=request.what_if.without,
+            cookbook_path=() if more is None else (str(more),),
+        )
         if self.request.what_if.levels and self.repository.hiera is not None:
             self.repository.hiera.skip_levels = frozenset(self.request.what_if.levels)
         last = None if self.store is None else remembered(self.store, name, self.repository.config.sensitive)

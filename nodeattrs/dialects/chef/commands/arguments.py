@@ -39,6 +39,13 @@ APPLYING = (
 """How a catalog is applied."""
 
 
+COOKBOOK_PATH = Argument(
+    ("--cookbook-path",),
+    "a further folder with cookbooks, such as ~/.berkshelf/cookbooks; may be repeated",
+    {"metavar": "DIR", "action": "append"},
+)
+
+
 RUN = (
     Argument(
         ("--run-list",),
@@ -66,11 +73,7 @@ RUN = (
         "roles and environments alone: no cookbook is read or has to be there",
         {"action": "store_true"},
     ),
-    Argument(
-        ("--cookbook-path",),
-        "a further folder with cookbooks, such as ~/.berkshelf/cookbooks; may be repeated",
-        {"metavar": "DIR", "action": "append"},
-    ),
+    COOKBOOK_PATH,
     *RUBY,
 )
 """What a run starts from, beside its repository and node."""

@@ -146,6 +146,7 @@ def _inside(root: pathlib.Path, folder: pathlib.Path, file: str) -> pathlib.Path
         raise BadName(f"{file!r} leads out of the repository", hint="name a file of the cookbook, as files/users.json")
     return pathlib.Path(within, os.path.relpath(path, within))
 
+
 def python_at(root: pathlib.Path, origin: Origin) -> str:
     """The text of the file of an origin; "" where that is no Python."""
     if origin.file is None or not origin.file.endswith(".py"):

@@ -173,8 +173,11 @@ class RubyFiles:
         self._repository = repository
         self._node = node
         searched = partial(_searched, repository, words.get("search"))
-        known = {"search": searched, "data_bags": repository.data_bags}
-        self._words: dict[str, Callable[..., Any]] = {**words, **known}
+        self._words: dict[str, Callable[..., Any]] = {
+            **words,
+            "search": searched,
+            "data_bags": repository.data_bags,
+        }
         self._run_list = run_list
         self._cookbooks: list[Cookbook] = []
         self._unrun = Unrun(())
