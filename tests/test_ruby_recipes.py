@@ -311,7 +311,7 @@ class TestWhatIsLeftOpen:
             ("begin\n  `hostname`\nrescue\n  1\nend", 2, "hostname"),
             ("search(:node, 'role:db') rescue []", 1, "no store to search in"),
             ("data_bag_item('no', 'bag') rescue {}", 1, "no data bag no"),
-            ("nobodys_resource 'x' do\n  port 1\nend", 1, "nobody here defines the resource nobodys_resource"),
+            ("nobodys_resource 'x' do\n  port 1\nend", 1, "no cookbook here defines the resource nobodys_resource"),
             ("file('/x').mode", 1, "mode of file[/x], which was not set"),
             ("app_thing('x').run_action(:run)", 1, "run_action"),
             ("ruby_block('x') { block { node.default['q'] = 1 } }.run_action(:run)", 1, "run_action"),

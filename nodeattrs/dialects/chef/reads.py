@@ -30,7 +30,7 @@ _PYTHON = ".py"
 def unread_behind(repository: Repository, run: Run, path: Path) -> list[Unread]:
     """The sources that were not read and may change an attribute that the lines for *path* read, also by way of others.
 
-    The lines are those that set a value, and those of the node's files that would set one under a condition. Python
+    The lines set a value, or are in files of the node and would set one under a condition. Python
     and Ruby are followed, with the conditions and loops around a line, and attributes whose keys are constant.
     cost: a look at each file of the node for each attribute that such a line reads; none where every source was read
     """

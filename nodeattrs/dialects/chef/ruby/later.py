@@ -33,7 +33,7 @@ _DEFINING = ("define_method", "define_singleton_method")
 _HOLDING = ("begin", "block_body", "body_statement", "do", "else", "ensure", "program", "then")
 """Nodes that hold statements."""
 _INSIDE = (*_HOLDING, "block", "do_block", "elsif", "in_clause", "rescue", "when")
-"""Nodes with statements of which only one branch matters to a line."""
+"""Nodes with a branch, which matters only to the lines in it."""
 _READING = frozenset(("attribute?", "dig", "exist?", "fetch", "key?", "read", "read!"))
 _READ = ("node", *LEVELS)
 
@@ -242,7 +242,7 @@ def _deciding(root: Node, line: int) -> Iterator[Node]:
 
 
 def _steps(text: Text, node: Node) -> list[Node] | None:
-    """The keys with which an expression reads the node or a level; None for another expression."""
+    """The keys in an expression that reads the node or a level; None for another expression."""
     if node.type == "element_reference":
         holder, *keys = node.named_children
     elif node.type == "call" and _READING.intersection(_slice(text, one) for one in _field(node, "method")):

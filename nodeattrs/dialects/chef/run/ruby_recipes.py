@@ -43,7 +43,7 @@ class Compiled(Seen):
     node:    gets unknown layers
     root:    the folder that origins are relative to
     reaches: a function from code to all code that it may call by name, without itself
-    vouched: whether a cookbook is missing of which the settings say that it sets its own attributes only
+    vouched: whether a cookbook is missing, and the settings say that it sets its own attributes only
     warn:    called with a message and its line
     note:    notes on a node that a place may set anything, with the reason
     """
@@ -101,7 +101,7 @@ class Compiled(Seen):
     def undefined(self, kind: str, origin: Origin) -> None:
         """Take note that a resource may set anything, unless it is of a cookbook that sets its own attributes only."""
         if not self.vouched:
-            self.hidden(f"nobody here defines the resource {kind}, which may set anything", origin)
+            self.hidden(f"no cookbook here defines the resource {kind}, which may set anything", origin)
 
     def is_harmless(self, kind: str, origin: Origin | None) -> bool:
         """Whether neither the resource nor its block can set an attribute, as far as their text says."""
