@@ -50,6 +50,15 @@ def includes_of(text: str) -> Iterator[int]:
                 yield node.lineno
 
 
+def first_keys(text: str) -> Iterator[tuple[object, int]]:
+    """Yield the first key of each attribute that a Python source sets, None for a computed one, and the line."""
+    with suppress(SyntaxError, ValueError, RecursionError):
+        for node in ast.walk(ast.parse(text)):
+            for target, _ in _stored(node):
+                if steps := _steps(target):
+                    yield steps[0] if isinstance(steps[0], (str, int)) else None, target.lineno
+
+
 def _in(node: ast.AST, path: Path, under: int | None) -> Iterator[Write]:
     for child in ast.iter_child_nodes(node):
         inside = getattr(child, "lineno", under) if isinstance(child, _DECIDE) else under

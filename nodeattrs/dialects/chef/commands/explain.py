@@ -98,9 +98,9 @@ def _of_run(question: Question, repository: Repository, run: Run, path: Path) ->
 
 
 def _behind(repository: Repository, run: Run, path: Path) -> list[Unread]:
-    from nodeattrs.dialects.chef.reads import unread_behind
+    from nodeattrs.dialects.chef.reads import ReadBehind
 
-    return unread_behind(repository, run, path)
+    return ReadBehind(repository, run).of(path)
 
 
 def _elsewhere(question: Question, node: Node, path: Path, repository: Repository | None) -> list[Elsewhere]:
