@@ -61,6 +61,16 @@ class TestCookbooksThatAreNotThere:
         assert "cookbook ntp is not there" in err
         assert 1 == said(tmp_path, capsys, *words, "--strict")[0]
 
+    @pytest.mark.parametrize(("path", "code"), [("k", 0), ("ntp.servers", 5), ("other", 1)])
+    def test_the_settings_may_vouch_that_it_sets_its_own_attributes_only(self, tmp_path, capsys, path, code):
+        resource = {"cookbooks/app/recipes/default.rb": "ntp_server 'x'\n"}
+        settings = {"nodeattrs.toml": '[chef]\nmissing_cookbooks = "own"\n'}
+        repository(tmp_path / "r", {**self.FILES, **settings, **resource})
+        words = ("explain", "n1", path, "--run-list", "role[r]", "--ruby")
+
+        assert code == said(tmp_path, capsys, *words)[0]
+        assert 5 == said(tmp_path, capsys, *words, "--roles-only")[0]
+
     def test_run_strict_refuses_before_anything_is_saved(self, tmp_path, capsys):
         repository(tmp_path / "r", self.FILES)
         words = ("run", "--node", "n1", "--run-list", "role[r]", "--why-run")

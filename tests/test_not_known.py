@@ -400,16 +400,63 @@ _BEHIND = {
     "else:\n"
     "    node.default['condition'] = 1\n"
     "node.default['other'] = 3\n"
-    "node.default['way'] = node['name']\n",
+    "node.default['way'] = node['name']\n"
+    "node.default['beside'] = 1\n"
+    "if b:\n"
+    "    node.default['untaken'] = 1\n"
+    "    node.override['beside'] = 2\n",
     "nodes/n1.json": '{"name": "n1", "run_list": ["recipe[app]"]}',
     "facts/n1.json": '{"fqdn": "n1", "platform": "debian", "platform_version": "12"}',
 }
 
 
-@pytest.mark.parametrize(("key", "code"), [("read", 5), ("name", 5), ("condition", 5), ("way", 5), ("other", 0)])
+@pytest.mark.parametrize(
+    ("key", "code"),
+    [("read", 5), ("name", 5), ("condition", 5), ("way", 5), ("beside", 5), ("untaken", 5), ("other", 0), ("none", 1)],
+)
 def test_what_code_that_is_not_run_may_set_matters_to_lines_that_read_it(
     key: str, code: int, in_folder: Callable[..., tuple[int, str, str]]
 ) -> None:
     """Ruby may set b. Lines of Python read it, by a name, in a condition, and by way of another attribute."""
     assert in_folder(_BEHIND, "explain", "n1", key, "--repo", ".", "--facts", "facts")[0] == code
     assert in_folder({}, "why", key, "--run-code", "--on", "n1")[0] == code
+
+
+_BEHIND_RUBY = {
+    "cookbooks/app/metadata.rb": 'name "app"\nversion "1.0.0"\n',
+    "cookbooks/app/attributes/default.rb": "seen = node['b']\n"
+    "default['read'] = seen || 1\n"
+    "if node.read('b')\n"
+    "  default['untaken'] = 1\n"
+    "else\n"
+    "  default['condition'] = 1\n"
+    "end\n"
+    "default['beside'] = 1\n"
+    "override['beside'] = 2 unless seen.nil?\n"
+    "default['other'] = 3\n"
+    "%w(p).each { |one| default[one] = node['condition'] }\n",
+    "cookbooks/app/attributes/more.rb": "",
+    "cookbooks/app/recipes/default.rb": "ruby_block('x') { block { node.default['b'] = 2 } }\n",
+    **{name: text for name, text in _BEHIND.items() if "cookbooks" not in name},
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "code"),
+    [("read", 5), ("untaken", 5), ("condition", 5), ("beside", 5), ("p", 5), ("other", 5), ("none", 5)],
+)
+def test_what_was_not_read_matters_to_lines_of_ruby_that_read_it(
+    key: str, code: int, in_folder: Callable[..., tuple[int, str, str]]
+) -> None:
+    """A block sets b when it converges. A computed key may be any, so none is certain where such a line reads b."""
+    words = ("explain", "n1", key, "--repo", ".", "--facts", "facts", "--ruby")
+    assert in_folder(_BEHIND_RUBY, *words)[0] == code
+
+    name = "cookbooks/app/attributes/default.rb"
+    text = _BEHIND_RUBY[name].partition("%w(p)")[0]
+    certain = {"other": 0, "none": 1}
+    assert in_folder(_BEHIND_RUBY | {name: text}, *words)[0] == certain.get(key, 1 if key == "p" else code)
+
+    if key == "none":
+        text += "include_attribute 'app::more' if node['b']\n"
+        assert in_folder(_BEHIND_RUBY | {name: text}, *words)[0] == 5

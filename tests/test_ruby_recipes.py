@@ -131,6 +131,11 @@ class TestWhatIsWritten:
             "run_context.cookbook_collection['app'].version": "1.2.0",
             "run_context.loaded_recipe?('app')": True,
             "value_for_platform('debian' => { '>= 11' => 1 })": 1,
+            "Chef::DataBag.list.keys.sort": ["users"],
+            "[node.override_runlist_set?, node.primary_runlist.to_s]": [False, "recipe[app]"],
+            "[node.attributes.class.name, node.logger.class.name]": ["Chef::Node::Attribute", "Mixlib::Log::Child"],
+            "service('x') { provider Chef::Provider::Service }.provider.name": "Chef::Provider::Service",
+            "file('x') { name 'y' }.name": "y",
         }
         lines = [f"node.default['v']['{number}'] = {one}" for number, one in enumerate(asked)]
         run = compiled(tmp_path, "\n".join(lines), files)
@@ -306,7 +311,7 @@ class TestWhatIsLeftOpen:
             ("begin\n  `hostname`\nrescue\n  1\nend", 2, "hostname"),
             ("search(:node, 'role:db') rescue []", 1, "no store to search in"),
             ("data_bag_item('no', 'bag') rescue {}", 1, "no data bag no"),
-            ("nobodys_resource 'x' do\n  port 1\nend", 1, "nobody here defines the resource nobodys_resource"),
+            ("nobodys_resource 'x' do\n  port 1\nend", 1, "no cookbook here defines the resource nobodys_resource"),
             ("file('/x').mode", 1, "mode of file[/x], which was not set"),
             ("app_thing('x').run_action(:run)", 1, "run_action"),
             ("ruby_block('x') { block { node.default['q'] = 1 } }.run_action(:run)", 1, "run_action"),

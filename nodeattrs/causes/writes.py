@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from nodeattrs.causes.scopes import SOME, may_equal, name_of, slices_of, step_of
@@ -14,6 +15,7 @@ from nodeattrs.core.tree import Path
 
 _LEVELS = ("default", "force_default", "normal", "override", "force_override")
 _WORDS = frozenset(f"{level}{form}" for level in _LEVELS for form in ("", "_unless", "_full"))
+_INCLUDING = ("include_attribute", "include_recipe")
 _DECIDE = (ast.If, ast.For, ast.While, ast.Try, ast.Match, ast.FunctionDef, ast.IfExp)
 
 
@@ -38,6 +40,23 @@ def writes_of(text: str, path: Path) -> Iterator[Write]:
     except (SyntaxError, ValueError, RecursionError):
         return
     yield from _in(tree, path, None)
+
+
+def includes_of(text: str) -> Iterator[int]:
+    """Yield the lines of a Python source that include a recipe or an attribute file; none for no Python."""
+    with suppress(SyntaxError, ValueError, RecursionError):
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Call) and name_of(node.func) in _INCLUDING:
+                yield node.lineno
+
+
+def first_keys(text: str) -> Iterator[tuple[object, int]]:
+    """Yield the first key of each attribute that a Python source sets, None for a computed one, and the line."""
+    with suppress(SyntaxError, ValueError, RecursionError):
+        for node in ast.walk(ast.parse(text)):
+            for target, _ in _stored(node):
+                if steps := _steps(target):
+                    yield steps[0] if isinstance(steps[0], (str, int)) else None, target.lineno
 
 
 def _in(node: ast.AST, path: Path, under: int | None) -> Iterator[Write]:

@@ -202,7 +202,8 @@ class ChefConfig(NamedTuple):
     """The table [chef], for a repository that was made for Chef.
 
     cookbook_paths:    folders with cookbooks, in order; (): Chef's usual ones
-    missing_cookbooks: "error": a run refuses a missing cookbook; "warn": no check reports it; "": neither
+    missing_cookbooks: "error": a run refuses a missing cookbook; "warn": no check reports it; "own": as "warn", and
+                       none sets an attribute beside its own name; "": neither
     policy, policy_group: of nodes that name none; "" for none
     secret_file:       the file with the secret of encrypted data bags, relative to the repository; "" for none
     config:            Chef's own configuration; "": `.chef/config.rb` or `.chef/knife.rb`
@@ -517,8 +518,9 @@ def _chef(fields: Fields) -> ChefConfig:
         fields.text("chef", "cookbook_paths", index) for index in range(len(fields.items("chef", "cookbook_paths")))
     ]
     missing = fields.text("chef", "missing_cookbooks")
-    if missing not in ("", "error", "warn"):
-        fields.wrong(("chef", "missing_cookbooks"), f"missing_cookbooks is no {missing!r}", 'write "error" or "warn"')
+    if missing not in ("", "error", "warn", "own"):
+        way_out = 'write "error", "warn" or "own"'
+        fields.wrong(("chef", "missing_cookbooks"), f"missing_cookbooks is no {missing!r}", way_out)
     ruby, seconds = (fields.map("chef").get(name, known) for name, known in (("ruby", False), ("ruby_seconds", 60.0)))
     if type(ruby) is not bool:
         fields.wrong(("chef", "ruby"), f"ruby is true or false, and not {ruby!r}")

@@ -85,6 +85,9 @@ class Maker:
                 *("run_context.resource_collection.to_a.size", "cookbook_name.class.name", "params.class.name.size"),
                 *('"#{node}"', '"#{node.run_list}"', "node['cookbooks']['app']['version']", "self.class.name"),
                 *("run_context.cookbook_collection.keys.map(&:to_s).sort", "Chef.node.name", "recipe_name.class.name"),
+                *("Chef::DataBag.list.keys.sort", "node.attributes.class.name", "node.logger.class.name"),
+                *("node.override_runlist_set?", "node.primary_runlist.to_s", f"node.attributes[{a}].to_s.size"),
+                f"node.attributes.read({a}, {b})",
             ]
         )
 
@@ -142,6 +145,9 @@ class Maker:
             "ruby_block": "block { node.normal['converge'] = 1 }",
             "template": f"source 'x.erb'\n  variables(v: node.read({self.key()}), w: {self.value()})",
             "execute": "command 'false'\n  only_if { raise 'never' }",
+            "service": "provider Chef::Provider::Service::Debian\n  only_if 'x', environment: { 'A' => 'b' }\n"
+            "  supports [:start]\n  action [:enable, :start]",
+            "directory": f"name '{title}n'\n  notifies :run, 'execute[x]', :immediately",
             "file": f"content lazy {{ node.normal['converge'] = 1 }}\n  mode '0644'\n  not_if {{ node[{self.key()}] }}",
         }.get(kind, "action :nothing")
         inside = self.write().replace("\n", "\n  ") if self.random.random() < 0.3 else "retries 2"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from nodeattrs.contract.command import Command, Group
-from nodeattrs.contract.dialect import Dialect, FirstSteps, Looked, Opened
+from nodeattrs.contract.dialect import Dialect, FirstSteps, Looked, Opened, Option
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 
@@ -17,6 +17,7 @@ class Chef(Dialect):
     """Roles, environments, cookbooks and nodes."""
 
     name = "nodes"
+    option = Option("--cookbook-path", "DIR", "a further folder with cookbooks, such as ~/.berkshelf/cookbooks")
     needs_facts = True
     checks_settings = True
     kinds = ("nodes", "roles", "environments", "cookbooks", "policies", "data-bags", "fields")

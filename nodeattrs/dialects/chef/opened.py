@@ -20,7 +20,7 @@ from nodeattrs.core.unread import unread_below, unread_layer
 from nodeattrs.dialects.chef.causes import causes
 from nodeattrs.dialects.chef.facts import Facts, load_facts
 from nodeattrs.dialects.chef.facts.suites import facts_of_suite
-from nodeattrs.dialects.chef.reads import unread_behind
+from nodeattrs.dialects.chef.reads import ReadBehind
 from nodeattrs.dialects.chef.repository.cookbooks import RUBY
 from nodeattrs.dialects.chef.repository.kitchen import FILES as KITCHEN
 from nodeattrs.dialects.chef.repository.kitchen import LOCAL_FILES as KITCHEN_LOCAL
@@ -94,13 +94,13 @@ class Nodes(WithFacts):
             found = causes(self.repository, run, lines_of(run.node.trace(path)))
             return (cause.origin for cause in found)
 
-        node = run.node
+        node, behind = run.node, ReadBehind(self.repository, run)
 
         def written() -> Iterator[dict[Any, Any]]:
             return (slot.to_dict() for slot in node.slots.values() if slot.level != "automatic")
 
         def unread(path: TreePath) -> list[Unread]:
-            return [*unread_below(node.trace, path), *unread_behind(self.repository.root, node, path)]
+            return [*unread_below(node.trace, path), *behind.of(path)]
 
         tree, trace = merged_shared(node), node.trace
         attributes = Part(tree, lambda path: lines_of(trace(path)), trace, deciding, written, unread=unread)
@@ -115,7 +115,13 @@ class Nodes(WithFacts):
     def _run(self, name: str) -> Run:
         request = self.request
         roles_only = request.roles_only or not (request.run_code or self._has_no_programs)
-        self.repository.asked = Asked(roles_only=roles_only, ruby=request.ruby, without=self.request.what_if.without)
+        more = request.named(self.side, "nodes", None)
+        self.repository.asked = Asked(
+            roles_only=roles_only,
+            ruby=request.ruby,
+            without=request.what_if.without,
+            cookbook_path=() if more is None else (str(more),),
+        )
         if self.request.what_if.levels and self.repository.hiera is not None:
             self.repository.hiera.skip_levels = frozenset(self.request.what_if.levels)
         last = None if self.store is None else remembered(self.store, name, self.repository.config.sensitive)

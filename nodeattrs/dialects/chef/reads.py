@@ -4,44 +4,128 @@ from __future__ import annotations
 
 import linecache
 import pathlib
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from nodeattrs.causes.program_reads import conditions_of, reads_of
+from nodeattrs.causes.writes import first_keys, includes_of, writes_of
 from nodeattrs.contract.answers import lines_of
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path, parse
 from nodeattrs.core.unread import Unread
-from nodeattrs.node.node import Node
+from nodeattrs.dialects.chef.repository.cookbooks import RUBY
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.ruby.later import reads_at, writes_in
+from nodeattrs.dialects.chef.run.lookups import python_at
+from nodeattrs.dialects.chef.run.run import Run
+from nodeattrs.errors import NodeattrsError
+from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.reports.values import unread_at
 
+_PYTHON = ".py"
 
-def unread_behind(root: pathlib.Path, node: Node, path: Path) -> list[Unread]:
-    """The sources that were not read and may change an attribute that the lines for *path* read, also by way of others.
 
-    Lines of Python are followed, with the conditions and loops around them, and attributes whose keys are constant.
-    cost: a trace for each attribute that such a line reads; none where every source was read
+class _File(NamedTuple):
+    """An attribute file or recipe of a run: its place on disk, its name in messages, its folder in the cookbook.
+
+    text: of a file in Python; "" for one in Ruby
     """
-    found: dict[Unread, None] = {}
-    if not any(slot.unknown for slot in node.slots.values()):
-        return []
-    seen, ahead = {path}, [path]
-    while ahead:
-        for origin in dict.fromkeys(lines_of(node.trace(ahead.pop()))):
-            for what in _read_at(root, origin):
+
+    path: pathlib.Path
+    shown: str
+    part: str
+    text: str = ""
+
+
+class ReadBehind:
+    """What was not read and may change attributes that the lines of a run read.
+
+    The lines set a value, or are in files of the node and would set one under a condition. Python and Ruby are
+    followed, with the conditions and loops around a line, and attributes whose keys are constant.
+    """
+
+    def __init__(self, repository: Repository, run: Run) -> None:
+        self._repository, self._run = repository, run
+        self._reads: dict[tuple[str, int], tuple[str, ...]] = {}
+
+    def of(self, path: Path) -> list[Unread]:
+        """The sources that may change what the lines for *path* read, also by way of other attributes.
+
+        cost: a trace for each attribute that such a line reads; none where every source was read
+        """
+        node, root = self._run.node, self._repository.root
+        found: dict[Unread, None] = {}
+        if not any(slot.unknown for slot in node.slots.values()):
+            return []
+        seen, ahead = {path}, [path]
+        while ahead:
+            at = ahead.pop()
+            reads = [what for origin in dict.fromkeys(lines_of(node.trace(at))) for what in _read_at(root, origin)]
+            for what in dict.fromkeys((*reads, *self._read_before_writes(at))):
                 if "(" not in what and (read := parse(what)) not in seen:
                     seen.add(read)
                     ahead.append(read)
                     found |= dict.fromkeys(unread_at(node, read))
-    return [*found]
+        return [*found]
+
+    def _read_before_writes(self, path: Path) -> Iterator[str]:
+        """Yield what the lines of the node's files read that may set a path, or include a file that may."""
+        for key in dict.fromkeys((*path[:1], None)) if path else self._writers:
+            for file, at, line in self._writers.get(key, ()):
+                reads = self._read_on(file, line) if at[: len(path)] == path[: len(at)] else ()
+                if reads and (not file.text or line in _writes(file.text, path)):
+                    yield from reads
+
+    def _read_on(self, file: _File, line: int) -> tuple[str, ...]:
+        if (file.shown, line) not in self._reads:
+            if file.text:
+                reads = (*reads_of(file.text, line), *conditions_of(file.text, line))
+            else:
+                reads = reads_at(file.path, file.shown, line)
+            self._reads[file.shown, line] = reads
+        return self._reads[file.shown, line]
+
+    @cached_property
+    def _writers(self) -> dict[object, list[tuple[_File, Path, int]]]:
+        """First key -> the lines that write below it; None for those that may set anything."""
+        found: dict[object, list[tuple[_File, Path, int]]] = {}
+        for file in _files(self._repository, self._run):
+            if not file.shown.endswith(RUBY):
+                lines = [*first_keys(file.text), *((None, line) for line in includes_of(file.text))]
+                writes = [((), key, line) for key, line in lines]
+            else:
+                every = writes_in(file.path, file.shown, file.part).items()
+                writes = [(at, at[0] if at else None, line) for at, lines in every for line in lines]
+            for at, key, line in writes:
+                found.setdefault(key, []).append((file, at, line))
+        return found
+
+
+def _files(repository: Repository, run: Run) -> Iterator[_File]:
+    """Yield the files that a run has run, in Python and Ruby."""
+    attributes = [(name, "attributes", file) for name, _, file in (one.partition("/") for one in run.attribute_files)]
+    for name, part, file in [*attributes, *((cookbook_of(one), "recipes", one) for one in run.recipes)]:
+        with suppress(NodeattrsError):
+            cookbook = repository.cookbook(name)
+            file = cookbook.recipe_file(file) if part == "recipes" else file
+            if cookbook.root is not None and file.endswith((_PYTHON, RUBY)):
+                path = cookbook.root / file
+                text = "".join(linecache.getlines(str(path))) if file.endswith(_PYTHON) else ""
+                yield _File(path, cookbook.shown(file), part, text)
+
+
+@lru_cache(maxsize=1024)
+def _writes(text: str, path: Path) -> tuple[int, ...]:
+    return (*includes_of(text), *(write.line for write in writes_of(text, path)))
 
 
 def _read_at(root: pathlib.Path, origin: Origin) -> tuple[str, ...]:
-    """What a line of Python reads, and what the conditions around it read; () for a line of another language."""
+    """What a line of Python or Ruby reads, and what the conditions around it read; () for another language."""
+    if origin.line is None or origin.file is None:
+        return ()
+    if origin.file.endswith(RUBY):
+        return reads_at(root / origin.file, origin.file, origin.line)
     text = python_at(root, origin)
-    return () if origin.line is None else (*reads_of(text, origin.line), *conditions_of(text, origin.line))
-
-
-def python_at(root: pathlib.Path, origin: Origin) -> str:
-    """The text of the file of an origin; "" where that is no Python."""
-    if origin.file is None or not origin.file.endswith(".py"):
-        return ""
-    return "".join(linecache.getlines(str(root / origin.file)))
+    return (*reads_of(text, origin.line), *conditions_of(text, origin.line))

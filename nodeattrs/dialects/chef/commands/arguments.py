@@ -37,6 +37,13 @@ APPLYING = (
 """How a catalog is applied."""
 
 
+COOKBOOK_PATH = Argument(
+    ("--cookbook-path",),
+    "a further folder with cookbooks, such as ~/.berkshelf/cookbooks; may be repeated",
+    {"metavar": "DIR", "action": "append"},
+)
+
+
 RUN = (
     Argument(
         ("--run-list",),
@@ -64,11 +71,7 @@ RUN = (
         "read no cookbook, only roles and environments",
         {"action": "store_true"},
     ),
-    Argument(
-        ("--cookbook-path",),
-        "a further folder with cookbooks; repeatable",
-        {"metavar": "DIR", "action": "append"},
-    ),
+    COOKBOOK_PATH,
     *RUBY,
 )
 """What a run starts from, beside its repository and node."""

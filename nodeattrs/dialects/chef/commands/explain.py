@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from nodeattrs.contract.arguments import AT, SOURCES, STORE, STRICT, output, path_of
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.tree import Path, spell
+from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.chef.commands.arguments import RUN
 from nodeattrs.dialects.chef.commands.inputs import named_node, repository_of, with_suite
-from nodeattrs.dialects.chef.reads import unread_behind
 from nodeattrs.dialects.common import store_of
 from nodeattrs.errors import BadUsage, NoSuchAttribute
 from nodeattrs.node.node import Node
@@ -72,7 +72,8 @@ def _perform(question: Question) -> Output:
         explanation = explained(node, path, revision)
     else:
         explanation = _of_run(question, repository, run, path)
-    if not explanation.has_claims:
+    behind = [] if repository is None or run is None else _behind(repository, run, path)
+    if not explanation.has_claims and not behind:
         found = _elsewhere(question, node, path, repository)
         if asked["format"] != "text":
             question.caller.report(explanation._replace(elsewhere=tuple(found)), ())
@@ -80,7 +81,6 @@ def _perform(question: Question) -> Output:
         raise NoSuchAttribute(f"{spell(path)} is not set", path=path, details=details, hint=explanation.hint)
     if asked["strict"]:
         explanation.trace.require_known()
-    behind = [] if repository is None or run is None else unread_behind(repository.root, node, path)
     return Output(explanation, unread=[*dict.fromkeys((*unread_at(node, path), *behind))])
 
 
@@ -93,6 +93,12 @@ def _of_run(question: Question, repository: Repository, run: Run, path: Path) ->
     causes = causes_of(repository, run) if question.arguments["because"] else None
     changes = changes_of(repository) if question.arguments["git"] else None
     return explained_run(run.node, path, repository, causes, changes, run.search)._replace(facts=run.facts)
+
+
+def _behind(repository: Repository, run: Run, path: Path) -> list[Unread]:
+    from nodeattrs.dialects.chef.reads import ReadBehind
+
+    return ReadBehind(repository, run).of(path)
 
 
 def _elsewhere(question: Question, node: Node, path: Path, repository: Repository | None) -> list[Elsewhere]:

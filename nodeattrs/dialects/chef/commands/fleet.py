@@ -10,7 +10,7 @@ from typing import Any
 
 from nodeattrs.contract.arguments import REPO_HELP, RUBY, STORE, output
 from nodeattrs.contract.command import Argument, Command, Output, Question
-from nodeattrs.dialects.chef.commands.arguments import facts_of
+from nodeattrs.dialects.chef.commands.arguments import COOKBOOK_PATH, facts_of
 from nodeattrs.dialects.chef.commands.inputs import check_facts, facts_place, own_facts, repository_of
 from nodeattrs.dialects.chef.commands.many import (
     EXPORT,
@@ -75,6 +75,7 @@ _ARGUMENTS = (
         {"action": "store_true"},
     ),
     Argument(("--force",), "save over a newer revision of another process", {"action": "store_true"}),
+    COOKBOOK_PATH,
     *RUBY,
     *STORE,
     *output(),

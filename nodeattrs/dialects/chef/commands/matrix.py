@@ -13,7 +13,7 @@ from nodeattrs.contract.arguments import RUBY, STORE, output, path_of
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unread import unresolved
-from nodeattrs.dialects.chef.commands.arguments import facts_of
+from nodeattrs.dialects.chef.commands.arguments import COOKBOOK_PATH, facts_of
 from nodeattrs.dialects.chef.commands.inputs import check_facts, facts_place, own_facts, repository_of, run_options
 from nodeattrs.dialects.common import saved_nodes_of
 from nodeattrs.errors import BadUsage, NodeattrsError, NoSuchAttribute, NotFound
@@ -66,6 +66,7 @@ _ARGUMENTS = (
         "without --repo: count by the index of the store; who set a value is looked up on one node of each group",
         {"action": "store_true"},
     ),
+    COOKBOOK_PATH,
     Argument(("--jobs",), "with --repo: how many nodes at a time", {"metavar": "N", "type": int}),
     *RUBY,
     *STORE,

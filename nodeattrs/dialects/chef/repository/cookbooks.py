@@ -22,6 +22,7 @@ from typing import NamedTuple, NoReturn
 
 from nodeattrs.core.borders import NAMED, Listed, taking
 from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.tree import Path
 from nodeattrs.dialects.chef.repository import recipe_data
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
 from nodeattrs.dialects.chef.repository.attribute_data import AttributeData, read_data
@@ -278,6 +279,7 @@ class Cookbook:
     folder:  the name of that folder in messages, relative to the repository
     locator: gives the lines of the metadata
     unread:  the reason why its metadata, or all of it, is unknown; "" where it is known
+    sets_only: the paths that an unread one may set, as the settings say; empty for any
     """
 
     name: str
@@ -290,6 +292,7 @@ class Cookbook:
     locator: Locator = field(default=Origin("cookbook"), compare=False, repr=False)
     depends_field: str = field(default="depends", compare=False, repr=False)
     unread: str = ""
+    sets_only: frozenset[Path] = frozenset()
 
     @property
     def is_missing(self) -> bool:

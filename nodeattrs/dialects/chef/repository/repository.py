@@ -437,7 +437,9 @@ class Repository(Folder):
             unread = "was not read: --roles-only" if self.asked.roles_only else "is not there"
             hint = None if self.asked.roles_only else self.cookbook_paths.hint(name)
             self.warnings.append(DocumentError(f"{_called(name, lock)} {unread}", hint=hint, kind=MISSING_COOKBOOK))
-            return Cookbook(name, locator=Origin("cookbook", name), unread=unread)
+            is_vouched = self._chef.missing_cookbooks == "own" and not self.asked.roles_only
+            own = frozenset(((name,), (name.replace("-", "_"),)) if is_vouched else ())
+            return Cookbook(name, locator=Origin("cookbook", name), unread=unread, sets_only=own)
 
         return self._once(("missing cookbook", name, *(lock or ())), make)
 
@@ -452,7 +454,7 @@ class Repository(Folder):
     @property
     def misses_cookbooks(self) -> bool:
         """Whether a check reports a missing cookbook."""
-        return self._chef.missing_cookbooks != "warn"
+        return self._chef.missing_cookbooks not in ("warn", "own")
 
     def _described(
         self,

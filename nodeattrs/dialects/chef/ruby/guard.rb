@@ -79,6 +79,19 @@ module Guard
 end
 
 module Mixlib
+  # What `node.logger` gives: it logs as Chef::Log does.
+  module Log
+    class Child
+      def method_missing(word, ...)
+        Chef::Log.public_send(word, ...)
+      end
+
+      def respond_to_missing?(word, all = false)
+        Chef::Log.respond_to?(word, all)
+      end
+    end
+  end
+
   # Commands of a recipe: none is run.
   class ShellOut
     def initialize(*given, **)

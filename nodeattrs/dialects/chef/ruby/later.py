@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 from nodeattrs.cache import CACHE
 from nodeattrs.core.budget import in_force
-from nodeattrs.core.tree import spell
+from nodeattrs.core.tree import Path, spell
 from nodeattrs.dialects.chef.ruby.unrun import CHANGING, Reader, UnrunCode
 from nodeattrs.errors import DocumentError, MissingExtra
 from nodeattrs.formats.documents import content_of
 from nodeattrs.formats.places import Text
 from nodeattrs.formats.ruby_text import parsed
+from nodeattrs.node.slot_names import LEVELS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -29,6 +30,12 @@ _NAMED = ("class_variable", "constant", "global_variable", "identifier", "instan
 _SETTING = ("assignment", "operator_assignment")
 _METHODS = ("method", "singleton_method")
 _DEFINING = ("define_method", "define_singleton_method")
+_HOLDING = ("begin", "block_body", "body_statement", "do", "else", "ensure", "program", "then")
+"""Nodes that hold statements."""
+_INSIDE = (*_HOLDING, "block", "do_block", "elsif", "in_clause", "rescue", "when")
+"""Nodes with a branch, which matters only to the lines in it."""
+_READING = frozenset(("attribute?", "dig", "exist?", "fetch", "key?", "read", "read!"))
+_READ = ("node", *LEVELS)
 
 
 def later_code(path: pathlib.Path, file: str, line: int) -> UnrunCode:
@@ -182,24 +189,85 @@ def _some(node: Node | None) -> list[Node]:
     return [] if node is None else [node]
 
 
-def _reads(text: Text, node: Node) -> Iterator[str]:
-    """Yield the paths below `node` in some text, each as far as its keys are constant."""
+def reads_at(path: pathlib.Path, file: str, line: int) -> tuple[str, ...]:
+    """The attributes that a line reads by constant keys: its statement, and the conditions and loops around it.
+
+    What the file gives to names counts, too. () for a file that cannot be read.
+    """
+    try:
+        text = _text(path, file)
+        nodes = [*_deciding(_root(text), line)]
+        left, words = _all_given(text), _words(text, *nodes).difference(_READ)
+        while found := [one for one in left if not one[0].isdisjoint(words)]:
+            left = [one for one in left if one[0].isdisjoint(words)]
+            nodes += [node for _, given in found for node in given]
+            words |= _words(text, *nodes).difference(_READ)
+        return tuple(dict.fromkeys(what for node in nodes for what in _reads(text, node)))
+    except (DocumentError, MissingExtra, RecursionError):
+        return ()
+
+
+def writes_in(path: pathlib.Path, file: str, part: str) -> Mapping[Path, frozenset[int]]:
+    """Path -> all lines of a file that may set it; an include may set (). {} for a file that cannot be read.
+
+    part: the folder in the cookbook, "attributes" or "recipes"
+    cost: a walk over each statement, once for each content in a process
+    """
+
+    def make() -> Mapping[Path, frozenset[int]]:
+        found: dict[Path, set[int]] = {}
+        for node in _walked(_root(text)):
+            if node.parent is None or node.parent.type not in _HOLDING:
+                continue
+            reader = Reader(text, part, UnrunCode(), part == "attributes")
+            reader.visit(node)
+            for lines in reader.code.lines.values():
+                for at, line in lines.items():
+                    found.setdefault(at, set()).add(line)
+            found.setdefault((), set()).update(reader.code.recipes.values(), reader.code.attribute_files.values())
+        return {at: frozenset(lines) for at, lines in found.items()}
+
+    try:
+        text = _text(path, file)
+        return CACHE.get(("writes in Ruby", part, *_key(text)), make)
+    except (DocumentError, MissingExtra, RecursionError):
+        return {}
+
+
+def _deciding(root: Node, line: int) -> Iterator[Node]:
+    """Yield the parts of code that decide what a line does, without the statements beside it."""
+    for node in _around(root, line):
+        if node.type not in _HOLDING:
+            yield from (child for child in node.named_children if child.type not in _INSIDE)
+
+
+def _steps(text: Text, node: Node) -> list[Node] | None:
+    """The keys in an expression that reads the node or a level; None for another expression."""
     if node.type == "element_reference":
-        keys: list[list[Node]] = []
-        holder = node
-        while holder.type == "element_reference":
-            holder, *inner = holder.named_children
-            keys[:0] = [inner]
-        reader = Reader(text, "recipes", UnrunCode(), False)
-        if reader.slice(holder) == "node":
-            path: list[object] = []
-            for inner in keys:
-                found = reader.keys(inner)
-                if len(found) != len(inner):
-                    break
-                path += found
-            if path:
-                yield spell(tuple(path))
-            return
-    for child in node.named_children:
+        holder, *keys = node.named_children
+    elif node.type == "call" and _READING.intersection(_slice(text, one) for one in _field(node, "method")):
+        holder, *_ = [*_field(node, "receiver"), node.children[0]]
+        keys = [key for every in _field(node, "arguments") for key in every.named_children]
+    else:
+        return [] if _slice(text, node).removeprefix("node.") in _READ else None
+    above = _steps(text, holder)
+    return None if above is None else [*above, *keys]
+
+
+def _field(node: Node, name: str) -> list[Node]:
+    return _some(node.child_by_field_name(name))
+
+
+def _reads(text: Text, node: Node) -> Iterator[str]:
+    """Yield the paths that some text reads, each as far as its keys are constant."""
+    steps = _steps(text, node)
+    inside = node.named_children
+    if steps is not None:
+        path = Reader(text, "recipes", UnrunCode(), False).keys(steps)
+        if path:
+            yield spell(path)
+        inside = steps[len(path) :]
+    elif node.type == "assignment":
+        inside = [*(_steps(text, node.named_children[0]) or ()), *node.named_children[1:]]
+    for child in inside:
         yield from _reads(text, child)

@@ -4,6 +4,7 @@
 #
 # What is merged, and what roles and environments say, is asked of the node at the other end, and remembered until
 # something changes.
+require "delegate"
 require_relative "levels"
 require_relative "merged"
 require_relative "platforms"
@@ -35,14 +36,19 @@ class Chef
 
     Mash = ::Mash # and not that of chef-utils, where it is installed
 
-    attr_reader :name, :chef_environment, :policy_name, :policy_group, :run_state, :run_list
+    # The node as `node.attributes` gives it.
+    class Attribute < SimpleDelegator; end
+
+    attr_reader :name, :chef_environment, :policy_name, :policy_group, :run_state, :run_list, :primary_runlist, :attributes
     alias environment chef_environment
-    alias primary_runlist run_list
+    alias attribute attributes
+    alias construct_attributes attributes
 
     def begin_as(given)
       @name, @chef_environment, @policy_name, @policy_group =
         given.values_at("name", "environment", "policy_name", "policy_group")
-      @run_list = RunList.new(given["run_list"])
+      @run_list, @primary_runlist = RunList.new(given["run_list"]), RunList.new(given["primary_runlist"] || given["run_list"])
+      @attributes = Attribute.new(self)
       @run_state = {}
       @roots, @merged = {}, {}
     end
@@ -69,6 +75,10 @@ class Chef
       "node[#{name}]"
     end
 
+    def override_runlist_set?
+      run_list != primary_runlist
+    end
+
     def run_list?(item)
       run_list.include?(item)
     end
@@ -76,9 +86,6 @@ class Chef
     def node
       self
     end
-    alias attributes node
-    alias attribute node
-    alias construct_attributes node
 
     # Levels
 
@@ -242,7 +249,7 @@ class Chef
     end
 
     def logger
-      Log
+      Log.with_child
     end
 
     def tagged?(*names)

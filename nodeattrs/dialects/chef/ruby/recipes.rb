@@ -47,7 +47,7 @@ class Chef
       def unknown_resource?(word, given, block)
         return false unless given.size == 1 && (given[0].is_a?(String) || block) && word.match?(/\A[a-z]\w*\z/)
 
-        Wire.note("hides", "nobody here defines the resource #{word}, which may set anything", *Wire.place)
+        Wire.note("undefined", word.to_s, *Wire.place)
         true
       end
     end

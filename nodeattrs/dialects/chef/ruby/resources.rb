@@ -147,9 +147,16 @@ class Chef
       end
     end
 
-    attr_accessor :name, :cookbook_name, :recipe_name, :params, :run_context, :declared_type, :allowed_actions,
-                  :provider, :source_line, :number
+    attr_accessor :cookbook_name, :recipe_name, :params, :run_context, :declared_type, :source_line, :number
     attr_reader :given
+    attr_writer :name, :provider, :allowed_actions
+
+    # name "x" sets what name alone gives.
+    %w[name provider allowed_actions].each do |word|
+      define_method(word) do |*given|
+        given.empty? ? instance_variable_get("@#{word}") : instance_variable_set("@#{word}", given[0])
+      end
+    end
 
     def initialize(name, run_context = nil)
       @name = name.is_a?(Array) ? name.join(", ") : name.to_s

@@ -35,6 +35,9 @@ class Seen:
     def hidden(self, reason: str, origin: Origin) -> None:
         """Take note of a place after which any attribute may be set."""
 
+    def undefined(self, kind: str, origin: Origin) -> None:
+        """Take note of a resource of a type that no cookbook here defines."""
+
     def is_harmless(self, kind: str, origin: Origin | None) -> bool:
         """Whether an action of a resource, and its block at *origin*, can set no attribute; False where unknown."""
         return False

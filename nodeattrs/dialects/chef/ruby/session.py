@@ -43,11 +43,12 @@ class Asked:
     """The services of a run for attribute files in Ruby.
 
     include:   loads an attribute file: (name, including cookbook, function that returns the line)
-    words:     the functions `data_bag`, `data_bag_item` and `search`
+    words:     the functions `data_bag`, `data_bag_item`, `data_bags` and `search`
     log:       called with a message, its level and its line
     odd:       called with a warning and its line
     recipe:    runs a recipe, as *include*; returns False where it has run before
     cookbooks: name -> version of the cookbooks in use
+    run_list:  the items that this run has, which an option may give instead of the node's
     seen:      takes what recipes declare and leave open
     """
 
@@ -57,6 +58,7 @@ class Asked:
     odd: Callable[[str, Origin], None] = lambda *_: None
     recipe: Callable[[str, str, Callable[[], Origin]], bool] = lambda *_: False
     cookbooks: Mapping[str, str] = field(default_factory=dict)
+    run_list: Sequence[str] = ()
     seen: Seen = field(default_factory=Seen)
 
 
@@ -152,9 +154,10 @@ class RubySession:
         helper.works_for = self._me
         node = self._node
         policy = {name: node.automatic.get(name) for name in ("policy_name", "policy_group")}
-        given = {"root": self._root, "name": node.name, "environment": node.environment, "run_list": node.run_list}
+        given = {"root": self._root, "name": node.name, "environment": node.environment}
+        lists = {"run_list": list(self._asked.run_list), "primary_runlist": node.run_list}
         versions = {"cookbooks": dict(self._asked.cookbooks)}
-        helper.send("begin", {**given, **policy, **versions}, until=until)
+        helper.send("begin", {**given, **lists, **policy, **versions}, until=until)
         self._expect("ready", helper.receive(budget, until))
 
     def _expect(self, word: str, message: Message) -> None:
@@ -412,6 +415,7 @@ _WORK: dict[str, tuple[str, Act]] = {
     "resource": ("kttv", RubySession._resource),
     "gone": ("k", lambda session, number, _: session._asked.seen.gone(number)),
     "later": ("", lambda session, place: session._asked.seen.later(place.origin)),
+    "undefined": ("t", lambda session, kind, place: session._asked.seen.undefined(kind, place.at(()))),
     "hides": ("t", lambda session, reason, place: session._asked.seen.hidden(reason, place.at(()))),
 }
 """What an attribute file does: the shapes of what it says of it, and what is done."""
@@ -436,6 +440,7 @@ _ASKED: dict[str, tuple[str, Act]] = {
     "include": ("t", RubySession._include),
     "recipe": ("t", RubySession._recipe),
     "harmless": ("t", RubySession._harmless),
+    "data_bags": ("", lambda session, _: session._packed(session._word("data_bags")())),
     "data_bag": ("t", lambda session, bag, _: session._packed(session._word("data_bag")(bag))),
     "data_bag_item": ("tt", lambda session, bag, item, _: session._packed(session._word("data_bag_item")(bag, item))),
     "search": ("tts", RubySession._search),

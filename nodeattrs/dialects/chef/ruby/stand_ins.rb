@@ -87,6 +87,10 @@ class Chef
   EncryptedDataBagItem = DataBagItem
 
   class DataBag
+    def self.list
+      Wire.ask("data_bags", *Wire.place).to_h { |bag| [bag, bag] }
+    end
+
     def self.load(bag)
       Node::RUNNING.data_bag(bag).to_h { |item| [item, Node::RUNNING.data_bag_item(bag, item).raw_data] }
     end
@@ -247,6 +251,17 @@ class Chef
       def level
         :info
       end
+
+      def with_child(*)
+        Mixlib::Log::Child.new
+      end
+    end
+  end
+
+  # Parts of Chef that no run on another system than Windows has.
+  module Util
+    def self.const_missing(name)
+      name == :Windows && !Platform.windows? ? super : const_set(name, StandIn.named)
     end
   end
 

@@ -170,6 +170,8 @@ class Reader:
     is_shadowed:    whether `node` is a parameter here; the call that gives it is noted in its own place
     is_node:        whether `self` is the node: in attribute files, and where a library adds methods to it
     has_superclass: whether a class is new here, so that its name has to be known to call its methods
+    is_within:      whether this is in a module that the text itself makes
+    is_new:         whether this is in a class of such a module, whose unknown methods only its own objects have
     depth:          number of definitions around the current statement
     """
 
@@ -179,6 +181,8 @@ class Reader:
     is_node: bool
     is_shadowed: bool = False
     has_superclass: bool = False
+    is_within: bool = False
+    is_new: bool = False
     depth: int = 0
 
     def hides(self, node: Node) -> None:
@@ -208,7 +212,7 @@ class Reader:
             self._mention(node)
         if node.type in _SHORT and self.slice(node) in _SHORT[node.type]:
             self.hides(node)
-        before = self.is_shadowed, self.has_superclass, self.is_node
+        before = self.is_shadowed, self.has_superclass, self.is_node, self.is_within, self.is_new
         if node.type in _SCOPES:
             self.is_shadowed |= self._takes_node(node)
         if node.type in _DEFINITIONS:
@@ -217,7 +221,7 @@ class Reader:
         if node.type != "interpolation" or self.slice(node) != "#{node}":
             self._visit_all(self._inside(node))
         self.depth -= node.type in _DEFINITIONS
-        self.is_shadowed, self.has_superclass, self.is_node = before
+        self.is_shadowed, self.has_superclass, self.is_node, self.is_within, self.is_new = before
 
     def _inside(self, node: Node) -> Iterator[Node | None]:
         """The parts of a statement that are evaluated: no names that it defines or assigns."""
@@ -246,15 +250,18 @@ class Reader:
     def _define(self, node: Node) -> None:
         """Note the names that other code uses to reach a definition."""
         named = node.child_by_field_name("name")
-        name = self.slice(named).rpartition("::")[2] if named is not None else ""
+        above, _, name = self.slice(named).rpartition("::") if named is not None else ("", "", "")
         if node.type in ("class", "module"):
+            self.is_new = node.type == "class" and self.is_within and not above
+            self.is_within |= node.type == "module" and self.depth == 0 and not above and name not in _OF_CHEF
             self.has_superclass = node.child_by_field_name("superclass") is not None
             resource = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
             self.code.names |= {name, resource} if self.has_superclass else {name} - _OF_CHEF
             self.is_node |= name == "Node"
         elif self.part == "libraries" and not self.has_superclass:
             self.code.names.update(map(self.slice, node.named_children) if node.type == "alias" else [name])
-            self.code.is_reached |= name == "method_missing" or (node.type != "alias" and not _WORD.fullmatch(name))
+            is_reached = name == "method_missing" and not self.is_new
+            self.code.is_reached |= is_reached or (node.type != "alias" and not _WORD.fullmatch(name))
 
     # Expressions
 

@@ -6,6 +6,7 @@ explanations. Hiera itself is asked through `contract.peers`.
 
 from __future__ import annotations
 
+import linecache
 import os
 import pathlib
 from collections.abc import Callable, Iterator
@@ -17,7 +18,6 @@ from nodeattrs.contract.peers import Scope
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path, copied, parse
-from nodeattrs.dialects.chef.reads import python_at
 from nodeattrs.dialects.chef.repository.repository import LEAVES, Repository
 from nodeattrs.errors import BadArgument, BadName, NodeattrsError, NotFound
 from nodeattrs.node.intake import facts_of
@@ -145,3 +145,10 @@ def _inside(root: pathlib.Path, folder: pathlib.Path, file: str) -> pathlib.Path
     if not path.startswith(within + os.sep):
         raise BadName(f"{file!r} leads out of the repository", hint="name a file of the cookbook, as files/users.json")
     return pathlib.Path(within, os.path.relpath(path, within))
+
+
+def python_at(root: pathlib.Path, origin: Origin) -> str:
+    """The text of the file of an origin; "" where that is no Python."""
+    if origin.file is None or not origin.file.endswith(".py"):
+        return ""
+    return "".join(linecache.getlines(str(root / origin.file)))

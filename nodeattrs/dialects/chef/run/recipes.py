@@ -16,6 +16,7 @@ from traceback import extract_tb
 from typing import Any, NoReturn
 
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import Path
 from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
 from nodeattrs.dialects.chef.repository.attribute_data import set_data
@@ -183,7 +184,7 @@ class RecipeRunner:
         self._unrun = Unrun(map(self._cookbook, order))
         for name in order:
             if (cookbook := self._cookbook(name)).unread:
-                self._note_anything(Origin(ATTRIBUTE_FILE, name, cookbook.locator.at(()).file), cookbook.unread)
+                self._note_unread(Origin(ATTRIBUTE_FILE, name, cookbook.locator.at(()).file), cookbook)
         if self._ruby is not None:
             self._ruby.load_libraries_of(map(self._cookbook, order))
         self._order.load(order)
@@ -210,7 +211,7 @@ class RecipeRunner:
         if by is not None:
             self.included[full] = noted_here(self.node)
         if cookbook.is_missing:
-            self._note_anything(Origin(RECIPE, full), cookbook.unread)
+            self._note_unread(Origin(RECIPE, full), cookbook)
             return True
         if self._on_recipe is not None:
             self._on_recipe(full)
@@ -233,7 +234,7 @@ class RecipeRunner:
 
     def _run_attribute_file(self, cookbook: Cookbook, file: str) -> None:
         if cookbook.is_missing:
-            self._note_anything(Origin(ATTRIBUTE_FILE, cookbook.name), cookbook.unread)
+            self._note_unread(Origin(ATTRIBUTE_FILE, cookbook.name), cookbook)
             return
         if not file.endswith(DATA):
             self._run(cookbook, file, ATTRIBUTE_FILE, cookbook.attribute_name(file))
@@ -305,11 +306,14 @@ class RecipeRunner:
         place = origin.place or origin.who
         self.undeclared[Unread(place, reason, (), origin.kind, origin.name, is_warned)] = None
 
-    def _note_anything(self, origin: Origin, reason: str) -> None:
+    def _note_unread(self, origin: Origin, cookbook: Cookbook) -> None:
+        self._note_anything(origin, cookbook.unread, cookbook.sets_only)
+
+    def _note_anything(self, origin: Origin, reason: str, only: Iterable[Path] = ()) -> None:
         if origin.kind == RECIPE:
             self._note_undeclared(origin, reason)
         with setting_as(self.node, origin.kind, origin.name):
-            note_anything(self.node, origin, reason)
+            note_anything(self.node, origin, reason, only)
 
     def _run(self, cookbook: Cookbook, file: str, kind: str, name: str) -> None:
         if file.endswith(RUBY):

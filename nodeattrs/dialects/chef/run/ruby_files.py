@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from threading import local
 from typing import TYPE_CHECKING, Any
@@ -47,10 +47,14 @@ Reached = tuple[Cookbook, Origin, "UnrunCode"]
 """The cookbook of some code, its place, and what it may do."""
 
 
-def note_anything(node: Attributes, origin: Origin, reason: str) -> None:
-    """Note on a node that a source may set any attribute. reason: why that is not known"""
+def note_anything(node: Attributes, origin: Origin, reason: str, only: Iterable[Path] = ()) -> None:
+    """Note on a node that a source may set any attribute.
+
+    reason: why that is not known
+    only:   the paths that it may set at most; empty for any
+    """
     for level in LEVELS:
-        node.unknown(level, origin.name, origin, reason)
+        node.unknown(level, origin.name, origin, reason, dict.fromkeys(only, 1) or None)
 
 
 def note_code(node: Attributes, origin: Origin, code: UnrunCode) -> None:
@@ -158,17 +162,26 @@ __all__ = ["KEPT", "RubyFiles"]
 class RubyFiles:
     """Runs the attribute files and recipes in Ruby of one node.
 
-    words: the functions `data_bag`, `data_bag_item` and `search`
+    words:    the functions `data_bag`, `data_bag_item` and `search`
+    run_list: the items of this run
     """
 
-    def __init__(self, repository: Repository, node: Node, words: Mapping[str, Callable[..., Any]]) -> None:
+    def __init__(
+        self, repository: Repository, node: Node, words: Mapping[str, Callable[..., Any]], run_list: Sequence[str]
+    ) -> None:
         self.warnings: list[DocumentError] = []
         self._repository = repository
         self._node = node
         searched = partial(_searched, repository, words.get("search"))
-        self._words: dict[str, Callable[..., Any]] = {**words, "search": searched}
+        self._words: dict[str, Callable[..., Any]] = {
+            **words,
+            "search": searched,
+            "data_bags": repository.data_bags,
+        }
+        self._run_list = run_list
         self._cookbooks: list[Cookbook] = []
         self._unrun = Unrun(())
+        self._vouched = False
         self._others = 0
         self._started: list[str] = []
         self._include: Callable[..., None] = _nobody
@@ -176,10 +189,12 @@ class RubyFiles:
         self._log: Callable[[str, str, Origin], None] = _nobody
 
     @classmethod
-    def of_run(cls, repository: Repository, node: Node, words: Mapping[str, Callable[..., Any]]) -> RubyFiles | None:
+    def of_run(
+        cls, repository: Repository, node: Node, words: Mapping[str, Callable[..., Any]], run_list: Sequence[str]
+    ) -> RubyFiles | None:
         """A RubyFiles where options or settings ask for Ruby and code may run; else None. raises: DocumentError"""
         asked = repository.asked.ruby or repository.config.chef.ruby
-        return cls(repository, node, words) if asked and may_run() else None
+        return cls(repository, node, words, run_list) if asked and may_run() else None
 
     def set_callbacks(
         self, include: Callable[..., None], recipe: Callable[..., bool], log: Callable[[str, str, Origin], None]
@@ -194,7 +209,9 @@ class RubyFiles:
 
     def load_libraries_of(self, cookbooks: Iterable[Cookbook]) -> None:
         """Set the cookbooks whose libraries are loaded before the first file runs, in order."""
-        self._cookbooks = [one for one in cookbooks if not one.is_missing]
+        used = [*cookbooks]
+        self._cookbooks = [one for one in used if not one.is_missing]
+        self._vouched = any(one.sets_only for one in used)
         self._unrun = Unrun(self._cookbooks)
 
     def run(self, cookbook: Cookbook, file: str, name: str) -> None:
@@ -256,7 +273,10 @@ class RubyFiles:
 
         versions = {cookbook.name: cookbook.version for cookbook in self._cookbooks}
         asked = Asked(
-            self._include, self._words, self._log, self._warn, self._recipe, cookbooks=versions, seen=self._compiled
+            *(self._include, self._words, self._log, self._warn, self._recipe),
+            cookbooks=versions,
+            run_list=self._run_list,
+            seen=self._compiled,
         )
         session = RubySession(self._node, _helper(self._repository), asked, self._repository.root)
         self._load(session, "library", "libraries")
@@ -276,7 +296,7 @@ class RubyFiles:
         def reaches(code: UnrunCode) -> Iterator[UnrunCode]:
             return (one for _, _, one in self._unrun.called(code, set()))
 
-        return Compiled(self._node, self._repository.root, self._warn, note_anything, reaches)
+        return Compiled(self._node, self._repository.root, self._warn, note_anything, reaches, self._vouched)
 
     def _load(self, session: RubySession, kind: str, folder: str) -> None:
         for cookbook in self._cookbooks:

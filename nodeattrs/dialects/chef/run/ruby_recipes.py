@@ -43,6 +43,7 @@ class Compiled(Seen):
     node:    gets unknown layers
     root:    the folder that origins are relative to
     reaches: a function from code to all code that it may call by name, without itself
+    vouched: whether a cookbook is missing, and the settings say that it sets its own attributes only
     warn:    called with a message and its line
     note:    notes on a node that a place may set anything, with the reason
     """
@@ -52,6 +53,7 @@ class Compiled(Seen):
     warn: Callable[[str, Origin], None]
     note: Callable[[Node, Origin, str], None]
     reaches: Callable[[UnrunCode], Iterator[UnrunCode]]
+    vouched: bool = False
     _resources: dict[int | str, Declared] = field(default_factory=dict)
     _blocks: dict[Origin, None] = field(default_factory=dict)
     _hidden: dict[Origin, str] = field(default_factory=dict)
@@ -95,6 +97,11 @@ class Compiled(Seen):
             self._hidden.setdefault(origin, reason)
         else:
             self.note(self.node, origin, reason)
+
+    def undefined(self, kind: str, origin: Origin) -> None:
+        """Take note that a resource may set anything, unless it is of a cookbook that sets its own attributes only."""
+        if not self.vouched:
+            self.hidden(f"no cookbook here defines the resource {kind}, which may set anything", origin)
 
     def is_harmless(self, kind: str, origin: Origin | None) -> bool:
         """Whether neither the resource nor its block can set an attribute, as far as their text says."""

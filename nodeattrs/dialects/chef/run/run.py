@@ -216,7 +216,7 @@ def _run_files(
     readers = reader_words(repository, node)
     item = readers.pop("data_bag_item")
     known = {"search": _no_store, "data_bag": repository.data_bag, **words, "data_bag_item": item}
-    ruby = RubyFiles.of_run(repository, node, known)
+    ruby = RubyFiles.of_run(repository, node, known, plan.expansion.run_list)
     injecting = {"lookup": lookup, "inject": injection.inject, "parameters": injection.parameters}
     of_recipes = {**injecting, **resources.words(), **known}
     runner = RecipeRunner(node, plan.cookbook, of_recipes, log, resources.enter, readers, ruby, asked)
