@@ -304,7 +304,7 @@ class TestTheUserInterfaces:
         foreign.cache_clear()
         try:
             web = client(site_of(pillar))
-            assert "salt web1" in web.get("/values").text
+            assert "/subjects/salt?on=web1" in web.get("/values").text
             text = web.get("/values?key=port").text
         finally:
             foreign.cache_clear()
@@ -318,7 +318,7 @@ class TestTheUserInterfaces:
         async def talk(ask: Ask) -> None:
             came = await ask("why", key="port", on=["web1"], dialect="salt")
             assert came["data"]["answers"][0]["value"] == 8080
-            came = await ask("where", place="pillar/common.sls:4")
+            came = await ask("where", file="pillar/common.sls:4")
             assert came["data"]["lines"][0]["wins_on"] == ["db1"]
 
         asked(pillar, talk, "--repo", ".")
