@@ -98,12 +98,7 @@ CHANGING = (
     Argument(("--no-run-code",), "run no code of the repository: cookbooks are left out", _FLAG, "how"),
     Argument(("--roles-only",), "roles and environments alone: no cookbook is read or has to be there", _FLAG, "how"),
     Argument(("--jobs",), "how many at a time, in so many processes (default: as a fleet has them)", _COUNT, "how"),
-    Argument(
-        ("--reads",),
-        "cache of the files that each answer depends on (default: none)",
-        {"metavar": "FILE"},
-        "how",
-    ),
+    Argument(("--no-sharing",), "compute each subject, also where others have the same answer", _FLAG, "how"),
     Argument(
         ("--ignore-path",),
         "pass over changes there: 'apache2.**', '*.updated_at'",
@@ -181,8 +176,7 @@ def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Pat
 
     with private_folder() as private:
         before, after, request = sides(private)
-        reads = Path(options.reads) if options.reads else None
-        how = Asking(private, options.dialect, options.sample, reads, options.jobs, through)
+        how = Asking(private, options.dialect, options.sample, not options.no_sharing, options.jobs, through)
         with border.narrowed(before.top, after.top, private, *(options.allow_path or ())):
             request = request._replace(sensitive=(*_sensitive(before), *_sensitive(after)))
             found = impact(before, after, request, how)

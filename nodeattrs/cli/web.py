@@ -49,7 +49,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
     has_token = not options.no_token
     with private_folder() as private:
-        shown = site(options, os.path.join(private, "reads.json"))
+        shown = site(options, str(private))
         return serve(shown, options.bind, options.port, partial(_open, terminal, has_token), has_token)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from nodeattrs.core.looks import Look, Looks
 from nodeattrs.core.trace import Trace
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.peers import peer
@@ -21,6 +22,9 @@ class Scope(Protocol):
     def explain(self, name: str, **options: Any) -> LookedUp:
         """Why a key has its value."""
 
+    def look(self, look: Look) -> Any:
+        """What this scope has where another one looked."""
+
     def known_keys(self) -> Iterable[str]:
         """The keys that the data of the node has."""
 
@@ -31,8 +35,10 @@ class Lookup(Protocol):
     warnings: list[NodeattrsError]
     skip_levels: frozenset[str]
 
-    def scope(self, facts: Mapping[str, Any], *, node: str, environment: str | None = None) -> Scope:
-        """The tree as one node sees it."""
+    def scope(
+        self, facts: Mapping[str, Any], *, node: str, environment: str = "production", looks: Looks | None = None
+    ) -> Scope:
+        """The tree as one node sees it. looks: where it notes what it looks at of the node"""
 
     def check(self) -> tuple[int, list[NodeattrsError]]:
         """How many data files were read, and what is wrong in them."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from nodeattrs.core.claim import UNKNOWN, Locator, Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import changed_places
+from nodeattrs.core.looks import quietly
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.part import Join, Part, unite
 from nodeattrs.core.tree import ABSENT, Path, dig
@@ -176,7 +177,7 @@ class Intake:
     def _set_by_run(self, level: str, tree: Mapping[Any, Any], depth: int) -> None:
         """As so many stores of the run itself, each of the value of a key. depth: its statement counts from there"""
         component, ledger = self._trees[level], self._ledger
-        with ledger.lock:
+        with ledger.lock, quietly(ledger.looks):
             mark = (
                 ledger.marks.number_of(ledger.marks.known_setter(_RUN), RUN_ITSELF, depth) if ledger.provenance else 0
             )
@@ -272,7 +273,7 @@ def _settle(component: ComponentTree, tree: Mapping[Any, Any], locator: Locator)
     with ledger.lock:
         component.detach()
         ledger.replace(component.lower, dict(tree), _mark(component, locator), remember=False)
-        return dict(ledger.trees[component.lower])
+        return dict(tree)
 
 
 def _mark(component: ComponentTree, locator: Locator) -> int:

@@ -94,7 +94,7 @@ QUESTIONS: Mapping[str, Question] = {
     "why": Question("why", "key", "dialect on", _SEEN),
     "where": Question("where", "file", "dialect on", {**_SEEN, "kept?": "--from-store"}),
     "blame": Question("blame", "subject?", "dialect", _SEEN),
-    "impact": Question("impact", "range", "sample", {"repository": "--repo", "private": "--reads"}),
+    "impact": Question("impact", "range", "sample", _REPO),
 }
 """Name of a question, which is that of its schema, and the command that answers it."""
 

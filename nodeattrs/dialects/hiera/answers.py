@@ -14,13 +14,14 @@ from typing import Any
 from nodeattrs.cache import CACHE
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.folding import NOTHING, Folding
+from nodeattrs.core.looks import TREE, Look, Looks, fact_at
 from nodeattrs.core.part import Part
-from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.dialects.hiera.codes import RECURSIVE_LOOKUP
 from nodeattrs.dialects.hiera.config import Config, Entry
 from nodeattrs.dialects.hiera.conversions import convert
-from nodeattrs.dialects.hiera.data import DataFile
+from nodeattrs.dialects.hiera.data import DataFile, FunctionData
 from nodeattrs.dialects.hiera.errors import BadData, BadLookup, HieraError, UnsetVariable
 from nodeattrs.dialects.hiera.expressions import planned
 from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, LoadedTree
@@ -150,7 +151,9 @@ class Asking:
             self._spent = Budget(asked if asked in (NAME, _HIERARCHY, IN_LEVELS) else f"lookup of {asked!r}")
         return self._spent
 
-    def variable(self, name: Any) -> Any:
+    def variable(self, name: Any, below: Path = ()) -> Any:
+        if self.answers.looks is not None and self.chain[0] not in (_HIERARCHY, IN_LEVELS):
+            self.answers.looks.note("variable", (name, *below))
         if self.override is not None and name in self.override:
             return self.override[name]
         value = self.answers.variables.get(name, ABSENT)
@@ -265,6 +268,7 @@ class Answers:
     tree:        the loaded tree
     variables:   what expressions may name
     knows_facts: whether facts of the node are given, so that a variable which is not set is none of the node
+    looks:       where it notes what it looks at of the node; None: nowhere
     has_unknown: whether some level could not be read when it was asked
     missing:     the variables that values named and that are not set, each with the keys that need it
     """
@@ -278,8 +282,10 @@ class Answers:
         trusted: Mapping[str, Any] | None,
         variables: Mapping[str, Any],
         knows_facts: bool,
+        looks: Looks | None = None,
     ) -> None:
         self.tree = tree
+        self.looks = looks
         self.knows_facts = knows_facts
         self.node = node
         self.environment = environment
@@ -292,6 +298,20 @@ class Answers:
         self._modules: dict[str, str | None] = {}
         self._hierarchies: dict[str | None, Hierarchy] = {}
         self._options: dict[str | None, Options | None] = {}
+
+    def look(self, look: Look) -> Any:
+        """What this scope has where another one of the tree looked: the value of a variable, or the files of a layer.
+
+        raises: NodeattrsError
+        """
+        kind, what = look[0], look[1]
+        if kind == "levels":
+            configs = {"global": self.tree.global_layer(), "environment": self.tree.environment_layer(self.environment)}
+            module = look[2]
+            config = configs[what] if module is None else self.tree.module_layer(self.environment, module)
+            return _shape_of([self._resolved(what, module, config)])
+        name = what[0].removeprefix("::") if isinstance(what[0], str) else what[0]
+        return name in self.variables, fact_at(self.variables, (TREE, (name, *what[1:])))
 
     @property
     def ends_at_unset(self) -> bool:
@@ -434,11 +454,16 @@ class Answers:
     def _resolved(self, layer: str, module: str | None, config: Config | None) -> tuple[Level, ...]:
         if config is None:
             return ()
+        if self.looks is not None:
+            self.looks.note("levels", layer, module)
         found = self._levels.get((layer, module))
         if found is None:
             entries = config.defaults if layer == "default_hierarchy" else config.entries
             levels = [self._level(layer, config, entry) for entry in entries or ()]
             found = self._levels[layer, module] = tuple([level for level in levels if level is not None])
+            sources = [place.source for level in found for place in level.places]
+            if self.looks is not None and any(isinstance(one, FunctionData) for one in sources):
+                self.looks.refuse("a data function may look at anything")
             if layer in ("global", "environment") and not config.built_in and _is_bare(found):
                 self.tree.warn_of_nothing(config)
         return found

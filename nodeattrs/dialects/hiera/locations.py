@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from nodeattrs import border
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.hiera.codes import BAD_GLOB, PATH_OUTSIDE
 from nodeattrs.dialects.hiera.config import URIS, Config, Entry
 from nodeattrs.dialects.hiera.data import Source
@@ -119,8 +120,8 @@ class _Local:
         self._value = value
         self.untrusted = False
 
-    def variable(self, name: Any) -> Any:
-        return self._value if name == self._name else self._outer.variable(name)
+    def variable(self, name: Any, below: TreePath = ()) -> Any:
+        return self._value if name == self._name else self._outer.variable(name, below)
 
     def missing(self, name: str) -> None:
         self._outer.missing(name)

@@ -129,6 +129,8 @@ def _as_pattern(scope: Scope, template: str) -> str:
 
 def _text_of(scope: Scope, name: str) -> str:
     """The text of a variable; "*" where it is not set, or leads to another folder."""
+    if scope.looks is not None:
+        scope.looks.note("variable", split_key(name))
     try:
         value = variable(name, name, scope.in_hierarchies())
     except NodeattrsError:

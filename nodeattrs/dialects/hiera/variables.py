@@ -14,6 +14,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.hiera.answers import Answers
 from nodeattrs.dialects.hiera.config import URIS, Entry
 from nodeattrs.dialects.hiera.expressions import names_in, variable
+from nodeattrs.dialects.hiera.keys import split_key
 from nodeattrs.errors import NodeattrsError
 
 NAMES = frozenset(
@@ -109,6 +110,8 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _is_set(answers: Answers, name: str) -> bool:
+    if answers.looks is not None:
+        answers.looks.note("variable", split_key(name))
     try:
         return variable(name, name, answers.in_hierarchies()) not in (None, "")
     except NodeattrsError:
