@@ -70,6 +70,8 @@ def _binds_node(one: ast.AST) -> bool:
         return any((name.asname or name.name) == _NODE for name in one.names)
     if isinstance(one, ast.Name):
         return one.id == _NODE and not isinstance(one.ctx, ast.Load)
+    if isinstance(one, ast.alias):
+        return False
     named = getattr(one, "name", None) == _NODE or getattr(one, "arg", None) == _NODE
     return named or _NODE in getattr(one, "names", ()) or getattr(one, "rest", None) == _NODE
 
@@ -133,7 +135,9 @@ def with_waiting_messages(text: str) -> ast.Module | None:
     """
     if parsed(text) is None or "log(" not in text or "len" in _bound(text):
         return None
-    return ast.fix_missing_locations(_Waiting().visit(ast.parse(text)))
+    tree = ast.parse(text)
+    _Waiting().visit(tree)
+    return ast.fix_missing_locations(tree)
 
 
 def _bound(text: str) -> set[str]:

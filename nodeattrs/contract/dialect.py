@@ -145,8 +145,8 @@ class Opened(ABC):
         """What a subject has where an answer looked: equal values stand for equal things. raises: NodeattrsError"""
         raise NotFound(f"{type(self).__name__} notes no looks")
 
-    def own_files(self, name: str) -> Iterable[Path]:
-        """The files, there or not, that describe one subject and no other."""
+    def own_files(self, name: str) -> Iterable[str]:
+        """The paths of the files, there or not, from which `look` has what it says of a subject by itself."""
         return ()
 
     def revisions(self) -> Mapping[str, int]:

@@ -23,6 +23,12 @@ what sort a value is."""
 NAME: Look = ("name",)
 """The look at the name of the subject."""
 
+FILE: Look = ("file",)
+"""The look at what a file of the subject's own says, but for its name."""
+
+OWN = frozenset((ENTRY, KEYS, TREE, SORT, *NAME, *FILE))
+"""The kinds of looks whose values follow from the files of the subject alone."""
+
 _SHORT = 64
 """Characters of a value that is kept as it is; of a longer one its hash."""
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ from nodeattrs.contract.sides import Side
 from nodeattrs.core.changed import changes
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import held_back
-from nodeattrs.core.looks import Look, Looks
+from nodeattrs.core.looks import OWN, Look, Looks
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.trace import Outcome
 from nodeattrs.core.tree import ABSENT, dig, strict_key
@@ -182,13 +182,18 @@ class _Open:
 
     def may_share(self, name: str) -> bool:
         """Whether the files of a subject's own are the same on both sides, so that the change is none of its own."""
-        before, after = self.job.before, self.job.after
-        for opened in self.sides:
-            for path in opened.own_files(name):
-                file = opened.side.shown(str(path))
-                if file is not None and before.mark(file) != after.mark(file):
-                    return False
-        return True
+        return not any(
+            file in changed
+            for opened, changed in zip(self.sides, self._changed, strict=True)
+            for file in opened.own_files(name)
+        )
+
+    @cached_property
+    def _changed(self) -> tuple[frozenset[str], ...]:
+        """The changed files, as each side has them."""
+        sides = (self.job.before, self.job.after)
+        files = [file for file in {*sides[0].files, *sides[1].files} if sides[0].mark(file) != sides[1].mark(file)]
+        return tuple(frozenset(os.path.join(side.top, file) for file in files) for side in sides)
 
     def unread_of(self, opened: Opened, answer: Answered) -> tuple[frozenset[str], bool]:
         """The changed files that were not read, or not run, for an answer; and whether anything was not."""
@@ -239,7 +244,7 @@ def compared(task: Task, name: str) -> Compared:
         found = _compared(task, opened, name, looks)
         if not (looks[0].unshared or looks[1].unshared) and not _names(found, name):
             both = dict.fromkeys((*looks[0].made, *looks[1].made))
-            made = [(number, look) for look in both for number in (0, 1)]
+            made = [(number, look) for look in both for number in ((0,) if look[0] in OWN else (0, 1))]
             opened.shared.add(made, opened.value_of(name), name)
         return found
 

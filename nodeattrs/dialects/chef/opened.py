@@ -14,7 +14,7 @@ from nodeattrs.contract.peers import Scope
 from nodeattrs.contract.reading import note_everything
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer, fold
-from nodeattrs.core.looks import NAME, Look, Looks, fact_at, quietly
+from nodeattrs.core.looks import FILE, NAME, Look, Looks, fact_at, quietly
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path as TreePath
@@ -34,7 +34,7 @@ from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.dialects.common import WithFacts
 from nodeattrs.dialects.resources import part_of_resources
 from nodeattrs.errors import NotFound
-from nodeattrs.formats.documents import parse
+from nodeattrs.formats.documents import parse, text_of
 from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.node.running import merged_shared
 from nodeattrs.node.watched import note_overlaps
@@ -98,7 +98,7 @@ class Nodes(WithFacts):
         """Run a node; returns its attributes ("attribute") and the resources of its catalog ("resource")."""
         looks = self.looks
         if looks is not None:
-            looks.note("node")
+            looks.note(*FILE)
         run = self._run(name)
         if looks is not None:
             note_overlaps(run.node)
@@ -163,17 +163,18 @@ class Nodes(WithFacts):
         request = self.request
         return not (request.store or request.enc or request.ruby or self._fleet)
 
-    def own_files(self, name: str) -> Iterable[Path]:
+    def own_files(self, name: str) -> Iterable[str]:
         """The file of the node in nodes/, in any format, and the file of its facts."""
         if (facts := self.facts_file(name)) is not None:
-            yield facts
-        yield from (self.side.root / "nodes" / f"{name}{suffix}" for suffix in (".json", ".yaml", ".yml"))
+            yield str(facts)
+        place = os.path.join(self.side.root, "nodes", name)
+        yield from (f"{place}{suffix}" for suffix in (".json", ".yaml", ".yml"))
 
     def look(self, name: str, look: Look) -> Any:
         """The name, what the node's own file says, a fact, or what Hiera has for the node."""
         kind = look[0]
-        if kind == "node":
-            return _described(self.repository.node_document(name))
+        if look == FILE:
+            return self._described(name)
         if look == NAME:
             return name
         if self._known_facts[0] != name:
@@ -185,6 +186,20 @@ class Nodes(WithFacts):
         if (environment, made) not in scopes:
             scopes[environment, made] = self._scope(name, {**facts, **json.loads(made)}, environment)
         return scopes[environment, made].look(tuple(its))
+
+    def _described(self, name: str) -> str:
+        """All that the file of a node says, but for its name, as a text; "" where it has none.
+
+        Files of the same text are not parsed. raises: DocumentError
+        """
+        place = os.path.join(self.side.root, "nodes", name)
+        if os.path.isfile(f"{place}.json") and not any(os.path.lexists(f"{place}{one}") for one in (".yaml", ".yml")):
+            begin, named, rest = text_of(Path(f"{place}.json"), name).partition(f'"name": "{name}",')
+            if named and begin.strip() == "{" and '"name"' not in rest:
+                if rest not in self._of_texts:
+                    self._of_texts[rest] = _said(self.repository.node_document(name))
+                return self._of_texts[rest]
+        return _said(self.repository.node_document(name))
 
     def _scope(self, name: str, facts: Mapping[str, Any], environment: str) -> Scope:
         hiera = self.repository.hiera
@@ -204,6 +219,11 @@ class Nodes(WithFacts):
             root = self.repository.cookbook(cookbook).root
             looks.refuse("" if root is None else self._unnoted(root))
         looks.refuse(self._unnoted(self.side.root / "roles") or self._unnoted(self.side.root / "environments"))
+
+    @cached_property
+    def _of_texts(self) -> dict[str, str]:
+        """What the files of nodes say, by their texts behind the name."""
+        return {}
 
     @cached_property
     def _unnoted(self) -> Callable[[Path], str]:
@@ -241,8 +261,7 @@ class Nodes(WithFacts):
         return Facts({key: value for key, value in tree.items() if key not in made}, Origin("facts", "last run"))
 
 
-def _described(node: NodeFile | None) -> str:
-    """All that the file of a node says, but for its name, as a text; "" where it has none."""
+def _said(node: NodeFile | None) -> str:
     own = ("name", "locator")
     return "" if node is None else repr([value for field, value in vars(node).items() if field not in own])
 

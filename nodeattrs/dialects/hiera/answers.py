@@ -454,7 +454,7 @@ class Answers:
     def _resolved(self, layer: str, module: str | None, config: Config | None) -> tuple[Level, ...]:
         if config is None:
             return ()
-        if self.looks is not None:
+        if self.looks is not None and _has_variables(config):
             self.looks.note("levels", layer, module)
         found = self._levels.get((layer, module))
         if found is None:
@@ -518,6 +518,12 @@ class Answers:
 
     def _asking_options(self) -> Asking:
         return Asking(self, None, None, (NAME,))
+
+
+def _has_variables(config: Config) -> bool:
+    """Whether the files of a layer may be others for another node."""
+    entries = (*config.entries, *(config.defaults or ()))
+    return any(entry.location == "mapped_paths" or "%{" in repr(entry) for entry in entries)
 
 
 def _is_bare(levels: Sequence[Level]) -> bool:
