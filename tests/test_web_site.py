@@ -80,7 +80,7 @@ def site_of(place: Path, runs_code: bool = False, pattern: str = "") -> Site:
     from nodeattrs.cli.web import site
 
     options = argparse.Namespace(repo=str(place), store=str(place / "nodes.db"), run_code=runs_code)
-    found = site(options, str(place / "reads.json"))
+    found = site(options)
     return found._replace(source=Source(pattern, str(place))) if pattern else found
 
 
@@ -414,7 +414,7 @@ class TestGuard:
         assert "is code" in web.get("/nodes/db1/catalog").text
 
     def test_nothing_is_written(self, place):
-        """An impact keeps its reads in a folder of ours, and SQLite has files beside a store that is read."""
+        """SQLite has files beside a store that is read."""
         before = {path: path.stat().st_mtime_ns for path in place.rglob("*") if path.is_file()}
         web = client(site_of(place))
         for path in PAGES:
@@ -422,7 +422,7 @@ class TestGuard:
 
         after = {path: path.stat().st_mtime_ns for path in place.rglob("*") if path.is_file()}
         changed = {path.name for path in after if before.get(path) != after[path]}
-        assert {"reads.json", "nodes.db-shm", "nodes.db-wal"} >= changed
+        assert {"nodes.db-shm", "nodes.db-wal"} >= changed
 
 
 _NTP = "Recipe[base::default]", "Recipe[base::ntp]"
@@ -447,7 +447,7 @@ ASKED = {
         f"where roles/web.json --on web1 --dialect nodes --from-store nodes.db {_SEEN}",
     ),
     "blame": ("subject=web1&dialect=ansible", f"blame web1 --dialect ansible {_SEEN}"),
-    "impact": ("range=HEAD~1..HEAD", "impact HEAD~1..HEAD --jobs 1 --reads {0}/reads.json"),
+    "impact": ("range=HEAD~1..HEAD", "impact HEAD~1..HEAD --jobs 1"),
 }
 
 
@@ -686,8 +686,8 @@ def test_a_folder_without_a_nodeattrs_toml_is_a_repository_if_it_looks_like_one(
 
     monkeypatch.chdir(tmp_path)
     options = argparse.Namespace(repo=None, store=str(tmp_path / "nodes.db"), run_code=False)
-    assert client(site(options, "reads.json")).get("/roles").status_code == 404
+    assert client(site(options)).get("/roles").status_code == 404
     (tmp_path / "roles").mkdir()
     (tmp_path / "roles/web.json").write_text('{"name": "web"}')
-    page = client(site(options, "reads.json")).get("/roles")
+    page = client(site(options)).get("/roles")
     assert (page.status_code, "web" in page.text) == (200, True)

@@ -44,13 +44,10 @@ ARGUMENTS = (
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Serve the pages until Ctrl-C; returns the exit code."""
-    from nodeattrs.contract.sides import private_folder
     from nodeattrs.web.serving import serve
 
     has_token = not options.no_token
-    with private_folder() as private:
-        shown = site(options, str(private))
-        return serve(shown, options.bind, options.port, partial(_open, terminal, has_token), has_token)
+    return serve(site(options), options.bind, options.port, partial(_open, terminal, has_token), has_token)
 
 
 def _open(terminal: Terminal, has_token: bool, address: str) -> None:
@@ -60,11 +57,8 @@ def _open(terminal: Terminal, has_token: bool, address: str) -> None:
     terminal.finish()
 
 
-def site(options: argparse.Namespace, private: str) -> Site:
-    """The Site to serve: the store and repository of the options, with the places of facts and of dialects.
-
-    private: a file for the answers of an impact
-    """
+def site(options: argparse.Namespace) -> Site:
+    """The Site to serve: the store and repository of the options, with the places of facts and of dialects."""
     from nodeattrs.cli.asked import CommandRunner
     from nodeattrs.cli.report import source_of
     from nodeattrs.dialects.folders import is_repository
@@ -76,7 +70,7 @@ def site(options: argparse.Namespace, private: str) -> Site:
     if repository is None and is_repository(Path()):
         repository = RepositorySettings(os.path.realpath(os.curdir))  # without a nodeattrs.toml
     if repository is None:
-        return Site(ask, source_of(options), store, runs_code=options.run_code, private=private)
+        return Site(ask, source_of(options), store, runs_code=options.run_code)
     root, facts = repository.root, repository.root / "facts"
     catalogs = root / "catalogs"
     compiled = {file.stem: str(file) for file in sorted(catalogs.glob("*.json"))} if catalogs.is_dir() else {}
@@ -89,5 +83,4 @@ def site(options: argparse.Namespace, private: str) -> Site:
         kept if "://" in kept or os.path.exists(kept) else None,
         compiled,
         options.run_code,
-        private,
     )

@@ -45,7 +45,6 @@ class Site(NamedTuple):
     kept:       the place of the store, where there is one
     catalogs:   name of a node -> the file with its catalog, where it was compiled elsewhere
     runs_code:  whether pages may run code of the repository
-    private:    a folder of our own, for what commands keep for later calls
     """
 
     ask: Ask
@@ -56,7 +55,6 @@ class Site(NamedTuple):
     kept: str | None = None
     catalogs: Mapping[str, str] = {}
     runs_code: bool = False
-    private: str = ""
 
 
 class Question(NamedTuple):

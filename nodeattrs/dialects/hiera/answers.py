@@ -26,7 +26,7 @@ from nodeattrs.dialects.hiera.errors import BadData, BadLookup, HieraError, Unse
 from nodeattrs.dialects.hiera.expressions import planned
 from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, LoadedTree
 from nodeattrs.dialects.hiera.keys import NAME, Options, checked, dug, module_of, split_key
-from nodeattrs.dialects.hiera.locations import Level, Place, located
+from nodeattrs.dialects.hiera.locations import Level, Place, located, templates_of
 from nodeattrs.dialects.hiera.strategies import FIRST, Strategy, strategy_of
 from nodeattrs.puppet.legacy_facts import way_on
 
@@ -309,9 +309,21 @@ class Answers:
             configs = {"global": self.tree.global_layer(), "environment": self.tree.environment_layer(self.environment)}
             module = look[2]
             config = configs[what] if module is None else self.tree.module_layer(self.environment, module)
-            return _shape_of([self._resolved(what, module, config)])
+            assert config is not None  # of another layer nobody notes a look
+            entries = (config.defaults or ()) if what == "default_hierarchy" else config.entries
+            return tuple([self._sources_of(what, config, entry) for entry in entries])
         name = what[0].removeprefix("::") if isinstance(what[0], str) else what[0]
         return name in self.variables, fact_at(self.variables, (TREE, (name, *what[1:])))
+
+    def _sources_of(self, layer: str, config: Config, entry: Entry) -> tuple[int, ...]:
+        """The sources of an entry by their ids, resolved once for equal variables."""
+        names = [name for _, its in templates_of(entry) for name in its]
+        values = tuple([fact_at(self.variables, (TREE, split_key(name.removeprefix("::")))) for name in names])
+        key = (id(config), layer, entry.line, entry.name, self.knows_facts, values)
+        if key not in self.tree.shapes:
+            level = self._level(layer, config, entry)
+            self.tree.shapes[key] = () if level is None else tuple([id(place.source) for place in level.places])
+        return self.tree.shapes[key]
 
     @property
     def ends_at_unset(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from re import DOTALL, compile, escape
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from nodeattrs.dialects.hiera.codes import BAD_GLOB, PATH_OUTSIDE
 from nodeattrs.dialects.hiera.config import URIS, Config, Entry
 from nodeattrs.dialects.hiera.data import Source
 from nodeattrs.dialects.hiera.errors import BadLookup
-from nodeattrs.dialects.hiera.expressions import Speech, text_plan, variable
+from nodeattrs.dialects.hiera.expressions import Speech, names_in, text_plan, variable
 from nodeattrs.dialects.hiera.old_versions import ended
 
 
@@ -296,3 +296,25 @@ def _one_of(members: str, negated: bool) -> str:
         return "[^/]" if negated else "(?!)"
     inner = "".join(f"{escape(low)}-{escape(high)}" for low, high in ranges)
     return f"[^/{inner}]" if negated else f"[{inner}]"
+
+
+def templates_of(entry: Entry) -> Iterator[tuple[str, Iterable[str]]]:
+    """What of a level is filled in, each text with the variables that it names: paths, URIs and options."""
+    declared, own = entry.templates, ""
+    if entry.location == "mapped_paths":
+        source, own, template = declared
+        declared = (template,)
+        yield os.path.join(entry.datadir, template), (source,)
+    for template in declared:
+        whole = template if entry.location in URIS else os.path.join(entry.datadir, template)
+        yield whole, [name for name in names_in(whole) if not own or name.partition(".")[0] != own]
+    for template in _texts(entry.options):
+        yield template, names_in(template)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _texts(one)
