@@ -128,6 +128,7 @@ class _Waiting(ast.NodeTransformer):
         return one
 
 
+@lru_cache(maxsize=256)
 def with_waiting_messages(text: str) -> ast.Module | None:
     """A program in which the message of each `log` that is such an expression is a function; None where none is.
 

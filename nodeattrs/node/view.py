@@ -18,7 +18,7 @@ from threading import RLock
 from typing import Any, NoReturn, overload
 
 from nodeattrs.core.borders import taking
-from nodeattrs.core.looks import ENTRY, KEYS, TREE, Looks
+from nodeattrs.core.looks import ENTRY, KEYS, SORT, TREE, Looks
 from nodeattrs.core.tree import ABSENT, Path, near, spell
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, NullInTheWay, TypeConflict
 from nodeattrs.node.joined import (
@@ -285,7 +285,7 @@ class MapView(_View, Mapping[Any, Any]):
             return True
         if type(key) is tuple and key:
             return self._there(key)
-        with cache.version.reading(ENTRY, (*self._path, key)):
+        with cache.version.reading(SORT, (*self._path, key)):
             return has_key(cache.maps(), key)
 
     def __eq__(self, other: object) -> bool:

@@ -44,6 +44,11 @@ def looks_of(node: Attributes) -> Looks | None:
     return node._ledger.looks
 
 
+def name_of(node: Attributes) -> str:
+    """The name of a node, read for what is no part of an answer: this is no look."""
+    return str(vars(node)["name"])
+
+
 def note_overlaps(node: Attributes) -> None:
     """Note a look at the facts below each top-level key that another slot has: facts there hide what others set."""
     ledger = node._ledger
