@@ -96,10 +96,13 @@ def edit(folder: Path, file: str, old: str, new: str) -> None:
 Compare = Callable[..., Impact]
 
 
-@pytest.fixture
-def compare(tmp_path: Path) -> Compare:
-    """Compares two sets of files, or the sides of a range: `compare(before, after)`, `compare("HEAD", folder)`."""
-    count = iter(range(99))
+@pytest.fixture(params=[True, False], ids=["sharing", "each"])
+def compare(tmp_path: Path, request: pytest.FixtureRequest) -> Compare:
+    """Compares two sets of files, or the sides of a range: `compare(before, after)`, `compare("HEAD", folder)`.
+
+    Once with shared answers, and once with each subject by itself.
+    """
+    count, sharing = iter(range(99)), request.param
 
     def made(before: Files | str, after: Files | Path, request: Request | None = None, **how: Any) -> Impact:
         private = tmp_path / f"private{next(count)}"
@@ -112,7 +115,7 @@ def compare(tmp_path: Path) -> Compare:
             sides = tuple(
                 folder_side(oracle.written(files, private / name)) for name, files in (("b", before), ("a", after))
             )
-        return impact(*sides, request or Request(), Asking(private, jobs=1, **how))
+        return impact(*sides, request or Request(), Asking(private, jobs=1, sharing=sharing, **how))
 
     return made
 

@@ -13,6 +13,7 @@ import json
 import random
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -218,7 +219,7 @@ def case(rand: random.Random, count: int) -> tuple[list[str], int, int]:
         found = []
         for sharing in (True, False):
             (private := top / f"private{sharing}").mkdir()
-            found.append(impact(*sides, Request(), Asking(private, ["nodes"], sharing=sharing, jobs=1)))
+            found.append(impact(*sides, Request(), Asking(private, ["nodes", "hiera"], sharing=sharing, jobs=1)))
         wrong = [] if said(found[0]) == said(found[1]) else [f"impact: {_first_difference(*found)}"]
     return wrong, sum(one.shared for one in found[0].asked), sum(one.known for one in found[0].asked)
 
@@ -240,9 +241,14 @@ def main() -> int:
     parser.add_argument("--nodes", type=int, default=30)
     options = parser.parse_args()
     failed = shared = known = 0
+    began = time.process_time()
     for number in range(options.seed, options.seed + options.count):
         wrong, its, of = case(random.Random(number), options.nodes)
         shared, known, failed = shared + its, known + of, failed + bool(wrong)
+        if number % 20 == 19:
+            print(
+                f"{number - options.seed + 1} cases, {time.process_time() - began:.0f} s", file=sys.stderr, flush=True
+            )
         for one in wrong:
             print(f"seed {number}: {one}", flush=True)
     print(f"{shared} of {known} subjects shared an answer")

@@ -23,11 +23,12 @@ from nodeattrs.dialects.hiera.config import Config, Entry
 from nodeattrs.dialects.hiera.conversions import convert
 from nodeattrs.dialects.hiera.data import DataFile, FunctionData
 from nodeattrs.dialects.hiera.errors import BadData, BadLookup, HieraError, UnsetVariable
-from nodeattrs.dialects.hiera.expressions import planned
+from nodeattrs.dialects.hiera.expressions import planned, variable
 from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, LoadedTree
 from nodeattrs.dialects.hiera.keys import NAME, Options, checked, dug, module_of, split_key
 from nodeattrs.dialects.hiera.locations import Level, Place, located, templates_of
 from nodeattrs.dialects.hiera.strategies import FIRST, Strategy, strategy_of
+from nodeattrs.errors import NodeattrsError
 from nodeattrs.puppet.legacy_facts import way_on
 
 Merge = str | Mapping[str, Any] | None
@@ -312,8 +313,17 @@ class Answers:
             assert config is not None  # of another layer nobody notes a look
             entries = (config.defaults or ()) if what == "default_hierarchy" else config.entries
             return tuple([self._sources_of(what, config, entry) for entry in entries])
+        if kind == "set":
+            return self.is_set(what)
         name = what[0].removeprefix("::") if isinstance(what[0], str) else what[0]
         return name in self.variables, fact_at(self.variables, (TREE, (name, *what[1:])))
+
+    def is_set(self, name: str) -> bool:
+        """Whether a variable of a hierarchy is worth more than null and empty text; False where it cannot be had."""
+        try:
+            return variable(name, name, self.in_hierarchies()) not in (None, "")
+        except NodeattrsError:
+            return False
 
     def _sources_of(self, layer: str, config: Config, entry: Entry) -> tuple[int, ...]:
         """The sources of an entry by their ids, resolved once for equal variables."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from nodeattrs.contract.answers import Answered, Unread
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.looks import Look, Looks
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.common import WithFacts, part_of_keys
@@ -186,11 +187,9 @@ class HieraKeys(WithFacts):
             scope = asked_scope(asked, self.hiera, name, names[name])
             shown, is_node, merge = os.path.relpath, bool(name), how_of(asked).get("merge")
         else:
-            given = self.enc.get(name, {}).get("parameters")
-            variables = given if isinstance(given, dict) else {}
-            known = bool(self.plain_facts(name))
-            facts, environment = self._facts(name), self.environment_of(name)
-            scope = scope_of(self.hiera, name, facts, environment, variables, knows_facts=known)
+            if self.looks is not None:
+                self.looks.note("known")
+            scope = self._scope(name, self.looks)
             shown, is_node, merge = self.repository.shown, True, None
         about = self.request.about
         wanted = with_needed(scope, map(as_asked, about), merge) if about else None
@@ -218,6 +217,37 @@ class HieraKeys(WithFacts):
             self.unread = [*files, *unset_variables(scope.missing, scope.knows_facts), *merges]
 
         return {"key": part_of_keys(keys, explain, self)._replace(unread=unread, read_all=read_all)}
+
+    def _scope(self, name: str, looks: Looks | None = None) -> Scope:
+        """A node with its facts, and what a classifier says of it. looks: where the scope notes what it looks at"""
+        given = self.enc.get(name, {}).get("parameters")
+        variables = given if isinstance(given, dict) else {}
+        facts, known = self._facts(name), bool(self.plain_facts(name))
+        environment = self.environment_of(name)
+        return scope_of(self.hiera, name, facts, environment, variables, knows_facts=known, looks=looks)
+
+    # --- what answers look at
+
+    @property
+    def notes_looks(self) -> bool:  # type: ignore[override]
+        """Whether nodes differ in the files of their facts alone."""
+        return self._asked is None and not (self.request.store or self.request.enc or self._fleet)
+
+    def own_files(self, name: str) -> Iterable[str]:
+        """The file with the facts of a node."""
+        file = self.facts_file(name)
+        return () if file is None else (str(file),)
+
+    def look(self, name: str, look: Look) -> Any:
+        """Whether facts of the node are known, a variable, or the files of a layer."""
+        if self._last[0] != name:
+            self._last = name, self._scope(name)
+        scope = self._last[1]
+        assert scope is not None
+        return scope.knows_facts if look == ("known",) else scope.look(look)
+
+    _last: tuple[str | None, Scope | None] = None, None
+    """The node of the last look, with its scope."""
 
     def lines_of(self, path: TreePath) -> Iterable[tuple[Origin, str]]:
         """The lines of all data files that set a key, or a path in its value."""

@@ -11,10 +11,7 @@ from typing import Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.hiera.answers import Answers
-from nodeattrs.dialects.hiera.expressions import variable
-from nodeattrs.dialects.hiera.keys import split_key
 from nodeattrs.dialects.hiera.locations import templates_of
-from nodeattrs.errors import NodeattrsError
 
 NAMES = frozenset(
     (
@@ -88,8 +85,5 @@ def unset(answers: Answers, module: str | None = None) -> Iterator[str]:
 
 def _is_set(answers: Answers, name: str) -> bool:
     if answers.looks is not None:
-        answers.looks.note("variable", split_key(name))
-    try:
-        return variable(name, name, answers.in_hierarchies()) not in (None, "")
-    except NodeattrsError:
-        return False
+        answers.looks.note("set", name)
+    return answers.is_set(name)
