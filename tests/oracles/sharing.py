@@ -246,9 +246,8 @@ def main() -> int:
         wrong, its, of = case(random.Random(number), options.nodes)
         shared, known, failed = shared + its, known + of, failed + bool(wrong)
         if number % 20 == 19:
-            print(
-                f"{number - options.seed + 1} cases, {time.process_time() - began:.0f} s", file=sys.stderr, flush=True
-            )
+            spent = time.process_time() - began
+            print(f"{number - options.seed + 1} cases, {spent:.0f} s", file=sys.stderr, flush=True)
         for one in wrong:
             print(f"seed {number}: {one}", flush=True)
     print(f"{shared} of {known} subjects shared an answer")
