@@ -174,6 +174,8 @@ class Nodes(WithFacts):
         """The name, what the node's own file says, a fact, or what Hiera has for the node."""
         kind = look[0]
         if look == FILE:
+            if name.startswith("role[") or name in self.repository.suites():
+                raise NotFound(f"{name} is no node with a file of its own")
             return self._described(name)
         if look == NAME:
             return name
@@ -210,9 +212,7 @@ class Nodes(WithFacts):
     def _refuse(self, name: str, run: Run, looks: Looks) -> None:
         """Note where the answer of a run depends on what no look names."""
         described = self.repository.node_document(name)
-        if name.startswith("role[") or name in self.repository.suites():
-            looks.refuse("it is no node with a file of its own")
-        elif (described is not None and described.unread) or self._facts(name, None).unread:
+        if (described is not None and described.unread) or self._facts(name, None).unread:
             looks.refuse("something of its own was not read")
         ran = {file.partition("/")[0] for file in run.attribute_files} | {cookbook_of(one) for one in run.recipes}
         for cookbook in sorted(ran):
