@@ -1,6 +1,6 @@
 """Expressions that put attributes of a node into a text, and decide nothing: `f"{node['fqdn']}: welcome"`.
 
-They read the same paths whatever stands there. So two of them give the same where the paths have the same.
+They always read the same paths. So two of them give the same text if the paths have equal values.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class _Waiting(ast.NodeTransformer):
 def with_waiting_messages(text: str) -> ast.Module | None:
     """A program in which the message of each `log` that is such an expression is a function; None where none is.
 
-    The message itself is part of no answer. So where it looks does not matter, but for what would be an error.
+    No answer has the message. So the values in it do not matter, unless a value would be an error.
     """
     if parsed(text) is None or "log(" not in text or "len" in _bound(text):
         return None

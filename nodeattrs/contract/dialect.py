@@ -146,7 +146,7 @@ class Opened(ABC):
         raise NotFound(f"{type(self).__name__} notes no looks")
 
     def own_files(self, name: str) -> Iterable[str]:
-        """The paths of the files, there or not, from which `look` has what it says of a subject by itself."""
+        """The paths of the files, there or not, that describe one subject and that `look` reads."""
         return ()
 
     def revisions(self) -> Mapping[str, int]:

@@ -24,7 +24,7 @@ NAME: Look = ("name",)
 """The look at the name of the subject."""
 
 FILE: Look = ("file",)
-"""The look at what a file of the subject's own says, but for its name."""
+"""The look at what the file of the subject says, without its name."""
 
 OWN = frozenset((ENTRY, KEYS, TREE, SORT, *NAME, *FILE))
 """The kinds of looks whose values follow from the files of the subject alone."""
@@ -38,7 +38,7 @@ class Looks:
 
     made:     each look, once
     facts:    of the subject, as its file has them
-    unshared: why the answer is good for its subject alone; "" where `made` says all that it looked at
+    unshared: why the answer is good for its subject alone; "" if `made` has all that it looked at
     """
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class Looks:
 
     @contextmanager
     def brief(self, is_brief: bool = True) -> Iterator[None]:
-        """A block in which of a fact only the sort matters: what it reads becomes part of no answer."""
+        """A block in which only the sort of a fact matters: no answer has what the block reads."""
         before, self._is_brief = self._is_brief, is_brief
         try:
             yield

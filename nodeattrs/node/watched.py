@@ -16,7 +16,7 @@ from nodeattrs.node.node import Node
 
 
 class WatchedNode(Node):
-    """A node of which `looks` notes where code looks at its name and its facts. Set `note_looks` before the facts."""
+    """A node that notes where code looks at its name and its facts. Call `note_looks` before the facts are set."""
 
     @property
     def name(self) -> str:

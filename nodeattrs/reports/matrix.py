@@ -57,7 +57,7 @@ class Matrix:
     """The answers of many nodes to one question.
 
     cells: the node and its answer, for each node
-    most:  the nodes of a group that are named in text, of which the others are counted
+    most:  the number of nodes of a group that a text names; the others are counted
     """
 
     question: str

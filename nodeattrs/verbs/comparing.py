@@ -105,7 +105,7 @@ class Compared:
     failed: why neither could answer, in words; "" otherwise
     unread: the changed files that were not read, or not run, for it
     doubtful: whether anything at all was not read for it
-    like:   the subject whose answers it shares, of which this one has nothing but the name; "" for its own answers
+    like:   the subject whose answers it shares; "" for its own answers
     """
 
     name: str
@@ -257,7 +257,7 @@ def _is_shareable(opened: _Open, name: str) -> bool:
 
 
 def _names(found: Compared, name: str) -> bool:
-    """Whether what came of a subject has its name in a text, or it could not be resolved: nobody shares that."""
+    """Whether what came of a subject has its name in a text, or it could not be resolved: then no subject shares the answer."""
     texts = repr((found.differences, found.effects, found.unread))
     return bool(found.failed) or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", texts) is not None
 
@@ -362,7 +362,7 @@ def differences(before: Answered, after: Answered, tops: tuple[str, str]) -> Ite
 
 
 def without_same_later(one: Any, other: Any, trees: tuple[Mapping[Any, Any], Mapping[Any, Any]]) -> tuple[Any, Any]:
-    """Two values without what is computed when it is read, and is certainly the same: nobody has to compute it.
+    """Two values without what is computed when it is read, and is certainly the same, and need not be computed.
 
     trees: the trees in which it is read
     """

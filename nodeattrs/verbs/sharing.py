@@ -21,7 +21,7 @@ SMALL = 20
 """A group of more members has some that are computed in full."""
 
 _EACH = 100
-"""Of so many members one is computed in full; of each group at least `_LEAST`."""
+"""One member in a hundred is computed in full; of each group at least `_LEAST`."""
 
 _LEAST = 2
 

@@ -190,7 +190,7 @@ class Nodes(WithFacts):
         return scopes[environment, made].look(tuple(its))
 
     def _described(self, name: str) -> str:
-        """All that the file of a node says, but for its name, as a text; "" where it has none.
+        """All that the file of a node says without its name, as a text; "" for a node without a file.
 
         Files of the same text are not parsed. raises: DocumentError
         """

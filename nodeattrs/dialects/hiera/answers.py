@@ -310,7 +310,7 @@ class Answers:
             configs = {"global": self.tree.global_layer(), "environment": self.tree.environment_layer(self.environment)}
             module = look[2]
             config = configs[what] if module is None else self.tree.module_layer(self.environment, module)
-            assert config is not None  # of another layer nobody notes a look
+            assert config is not None  # a look names a layer that is there
             entries = (config.defaults or ()) if what == "default_hierarchy" else config.entries
             return tuple([self._sources_of(what, config, entry) for entry in entries])
         if kind == "set":

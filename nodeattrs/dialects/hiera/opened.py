@@ -219,7 +219,7 @@ class HieraKeys(WithFacts):
         return {"key": part_of_keys(keys, explain, self)._replace(unread=unread, read_all=read_all)}
 
     def _scope(self, name: str, looks: Looks | None = None) -> Scope:
-        """A node with its facts, and what a classifier says of it. looks: where the scope notes what it looks at"""
+        """A node with its facts and the answer of a classifier. looks: where the scope notes what it looks at"""
         given = self.enc.get(name, {}).get("parameters")
         variables = given if isinstance(given, dict) else {}
         facts, known = self._facts(name), bool(self.plain_facts(name))

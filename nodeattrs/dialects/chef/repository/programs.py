@@ -49,7 +49,7 @@ class Program:
     def run(self, namespace: dict[str, Any], *, messages_wait: bool = False) -> None:
         """Execute the code with *namespace* as its globals.
 
-        messages_wait: whether `log` may be given a function in place of a text that is made of attributes
+        messages_wait: whether `log` gets a function in place of a text with attributes
         raises: the errors of the code; UnknownLayer, where no code may run
         """
         if not may_run():
