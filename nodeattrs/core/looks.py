@@ -55,7 +55,7 @@ class Looks:
     def refuse(self, why: str) -> None:
         """Note that the answer depends on something that is not noted.
 
-        why: in words, of which the first ones are kept; "" notes nothing
+        why: in words, and the first call counts; "" notes nothing
         """
         if not self._is_quiet:
             self.unshared = self.unshared or why

@@ -257,7 +257,7 @@ def _is_shareable(opened: _Open, name: str) -> bool:
 
 
 def _names(found: Compared, name: str) -> bool:
-    """Whether what came of a subject has its name in a text, or it could not be resolved: then no subject shares the answer."""
+    """Whether a text about a subject has its name, or it could not be resolved. Then no other subject shares it."""
     texts = repr((found.differences, found.effects, found.unread))
     return bool(found.failed) or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", texts) is not None
 

@@ -52,7 +52,7 @@ class Shared(Generic[_Answer]):
         self._top: _Branch[_Answer] | _Leaf[_Answer] | None = None
 
     def find(self, value_of: Callable[[Look], Any]) -> _Answer | None:
-        """The answer of a subject that has the same wherever another one looked; None where there is none.
+        """The answer of a subject that has the same wherever another one looked; None without one.
 
         value_of: what the subject has at a look
         """
