@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import date, datetime, time
 from threading import local
+from types import CodeType
 from typing import Any, NoReturn
 
-from nodeattrs.causes.plain_texts import PlainText, plain_text
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import MAX_DEPTH, SCALARS, Path, copied, parse, spell
 from nodeattrs.errors import BadArgument, BadKey, BadValue, DeferredCycle, NodeattrsError, ValueWithheld
@@ -97,10 +97,9 @@ class Deferred:
             chain.pop()
 
     @property
-    def plain_text(self) -> PlainText | None:
-        """The text that the function makes of attributes, where it does nothing else; None where it may."""
-        code = getattr(self._compute, "__code__", None)
-        return None if code is None else plain_text(code)
+    def code(self) -> CodeType | None:
+        """The code of the function; None for another callable."""
+        return getattr(self._compute, "__code__", None)
 
     def __deepcopy__(self, memo: object) -> Deferred:
         return self

@@ -15,8 +15,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
+from types import CodeType
 from typing import Any, NamedTuple
 
+from nodeattrs.causes.plain_texts import plain_text
 from nodeattrs.contract.answers import Answered, Part
 from nodeattrs.contract.dialect import Opened
 from nodeattrs.contract.reading import EVERYTHING, watched
@@ -372,9 +374,11 @@ def without_same_later(one: Any, other: Any, trees: tuple[Mapping[Any, Any], Map
             **other,
             **{key: pair[1] for key, pair in pairs.items()},
         }
-    text = getattr(one, "plain_text", None)
-    if text is None or text != getattr(other, "plain_text", None):
+    codes = [getattr(value, "code", None) for value in (one, other)]
+    texts = [plain_text(code) for code in codes if isinstance(code, CodeType)]
+    if len(texts) < 2 or texts[0] is None or texts[0] != texts[1]:
         return one, other
+    text = texts[0]
     read = [(dig(trees[0], path), dig(trees[1], path)) for path in text.reads]
     is_same = all(before is not ABSENT and _is_same(before, after) for before, after in read)
     return ("", "") if is_same else (one, other)
