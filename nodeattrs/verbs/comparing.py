@@ -121,7 +121,7 @@ class Compared:
     like: str = ""
 
     def has_answers_of(self, other: Compared) -> bool:
-        """Whether all that is said of the values is the same."""
+        """Whether another outcome has the same values, failures and unread places."""
         alike = (self.differences == other.differences, self.failed == other.failed)
         return all(alike) and self.unread == other.unread and self.doubtful == other.doubtful
 

@@ -199,9 +199,9 @@ class Nodes(WithFacts):
             begin, named, rest = text_of(Path(f"{place}.json"), name).partition(f'"name": "{name}",')
             if named and begin.strip() == "{" and '"name"' not in rest:
                 if rest not in self._of_texts:
-                    self._of_texts[rest] = _said(self.repository.node_document(name))
+                    self._of_texts[rest] = _as_text(self.repository.node_document(name))
                 return self._of_texts[rest]
-        return _said(self.repository.node_document(name))
+        return _as_text(self.repository.node_document(name))
 
     def _scope(self, name: str, facts: Mapping[str, Any], environment: str) -> Scope:
         hiera = self.repository.hiera
@@ -261,7 +261,7 @@ class Nodes(WithFacts):
         return Facts({key: value for key, value in tree.items() if key not in made}, Origin("facts", "last run"))
 
 
-def _said(node: NodeFile | None) -> str:
+def _as_text(node: NodeFile | None) -> str:
     own = ("name", "locator")
     return "" if node is None else repr([value for field, value in vars(node).items() if field not in own])
 
