@@ -26,7 +26,7 @@ _VARIABLE = re.compile(r"%\{([^}]*)\}")
 
 
 class FileLooks:
-    """FileLooks at files, each once for all scopes that share the object.
+    """Looks at files, each once for all scopes that share the object.
 
     shown:    gives the name of a file in messages
     keys:     gives the keys of a data file, None where it cannot be read; and the keys of its lookup_options
