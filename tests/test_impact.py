@@ -19,7 +19,7 @@ from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side, folder_side, sides_of
 from nodeattrs.core.changed import changes
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.errors import BadName, DocumentError, NoRevision, NotFound
+from nodeattrs.errors import BadName, NoRevision, NotFound
 from nodeattrs.git import Git
 from nodeattrs.node.running import merged_shared
 from nodeattrs.reports.screen import Screen
@@ -97,10 +97,13 @@ def edit(folder: Path, file: str, old: str, new: str) -> None:
 Compare = Callable[..., Impact]
 
 
-@pytest.fixture
-def compare(tmp_path: Path) -> Compare:
-    """Compares two sets of files, or the sides of a range: `compare(before, after)`, `compare("HEAD", folder)`."""
-    count = iter(range(99))
+@pytest.fixture(params=[True, False], ids=["sharing", "each"])
+def compare(tmp_path: Path, request: pytest.FixtureRequest) -> Compare:
+    """Compares two sets of files, or the sides of a range: `compare(before, after)`, `compare("HEAD", folder)`.
+
+    Once with shared answers, and once with each subject by itself.
+    """
+    count, sharing = iter(range(99)), request.param
 
     def made(before: Files | str, after: Files | Path, request: Request | None = None, **how: Any) -> Impact:
         private = tmp_path / f"private{next(count)}"
@@ -113,7 +116,7 @@ def compare(tmp_path: Path) -> Compare:
             sides = tuple(
                 folder_side(oracle.written(files, private / name)) for name, files in (("b", before), ("a", after))
             )
-        return impact(*sides, request or Request(), Asking(private, jobs=1, **how))
+        return impact(*sides, request or Request(), Asking(private, jobs=1, sharing=sharing, **how))
 
     return made
 
@@ -501,57 +504,6 @@ class TestDialects:
 
 
 class TestWhatWasRead:
-    def test_it_is_kept_and_good_for_the_next_change(self, tmp_path, compare):
-        """
-        The first call resolves everybody once; the next one only whom it may touch.
-        """
-        reads = tmp_path / "reads.json"
-        after = {**ROLES, "roles/web.json": ROLES["roles/web.json"].replace("80", "81")}
-        compare(ROLES, ROLES, reads=reads)
-
-        found = compare(ROLES, after, reads=reads)
-
-        assert [(one.passed, one.kept, one.both) for one in found.asked] == [(0, 4, 3)]
-        assert shown(found) == ["a,b: port 80 -> 81 because of roles/web.json:4"]
-
-    def test_what_does_not_fit_the_side_is_made_again(self, tmp_path, compare):
-        """
-        It was kept of other files than those that the side before has.
-        """
-        reads = tmp_path / "reads.json"
-        other = {**ROLES, "roles/loud.json": ROLES["roles/loud.json"].replace("99", "98")}
-        compare(ROLES, ROLES, reads=reads)
-
-        found = compare(other, {**other, "roles/web.json": ROLES["roles/web.json"].replace("80", "81")}, reads=reads)
-
-        assert [(one.passed, one.kept) for one in found.asked] == [(1, 3)]
-
-    def test_what_is_not_understood_in_the_file_is_made_again(self, tmp_path, compare):
-        reads = tmp_path / "reads.json"
-        for text in ("", '{"version": 1, "asked": {"x": 1}}'):
-            reads.write_text(text)
-            assert compare(ROLES, ROLES, reads=reads).asked[0].passed == 4
-
-    @pytest.mark.parametrize("text", ["[1]", '{"name": "web1"}', "\0", "{"])
-    def test_another_file_is_not_written_over(self, tmp_path, compare, text):
-        reads = tmp_path / "reads.json"
-        reads.write_text(text)
-
-        with pytest.raises(DocumentError, match="does not hold what answers have looked at"):
-            compare(ROLES, ROLES, reads=reads)
-
-        assert reads.read_text() == text
-
-    def test_facts_that_lie_elsewhere_are_looked_at_again_when_they_change(self, tmp_path, compare):
-        facts = oracle.written({"a.json": '{"x": 1}', "b.json": '{"x": 1}'}, tmp_path / "facts")
-        request, reads = Request(facts=str(facts)), tmp_path / "reads.json"
-        compare(ROLES, ROLES, request, reads=reads)
-        (facts / "a.json").write_text('{"x": 12345}')
-
-        found = compare(ROLES, ROLES, request, reads=reads)
-
-        assert [(one.passed, one.kept) for one in found.asked] == [(1, 3)]
-
     def test_everything_that_is_looked_at_is_noted(self, tmp_path):
         """
         Opened, looked for, listed, and the links on the way.
@@ -741,14 +693,12 @@ class TestOnTheCommandLine:
         monkeypatch.chdir(repo)
 
     def test_it_prints_groups_and_what_it_did(self, capsys):
-        code, text = ended(["impact", "HEAD~1..HEAD", "--reads", "notes.json"], capsys)
+        code, text = ended(["impact", "HEAD~1..HEAD"], capsys)
 
         assert code == 0
         assert "HEAD~1 -> HEAD: 1 file differs, 2 of 4 nodes change (nodes)" in text
         assert "~ 2 nodes: port  roles/web.json:4\n    80 -> 8080\n    a, b\n" in text
         assert "4 nodes; 3 computed on both sides, 1 reads no changed file" in text
-        again = ended(["impact", "HEAD~1..HEAD", "--reads", "notes.json"], capsys)[1]
-        assert "what 4 read was known from --reads" in " ".join(again.split())
 
     @pytest.mark.parametrize(
         ("words", "code"),
@@ -829,12 +779,10 @@ class TestOnTheCommandLine:
         capsys.readouterr()
 
         words = ["impact", "HEAD", "--from-store", ".nodeattrs/nodes.db", "--node", "kept"]
-        words += ["--reads", str(tmp_path / "notes.json")]
-        first, again = (ended(words, capsys) for _ in range(2))
+        text = ended(words, capsys)[1]
 
-        assert "~ 1 node: port  roles/web.json:4" in first[1]
-        assert "no facts are known" not in first[1]
-        assert "what 1 read was known from --reads" in again[1]
+        assert "~ 1 node: port  roles/web.json:4" in text
+        assert "no facts are known" not in text
 
     def test_processes_give_the_same(self, capsys):
         """
@@ -1038,14 +986,6 @@ class TestWhatIsNotKnown:
 
         assert (code, data["certain"]) == (5, False)
         assert [one["place"] for one in data["unread"]] == ["group_vars/all.yml"]
-
-    def test_notes_of_earlier_calls_hide_no_node_that_cannot_be_resolved(self, repo, capsys):
-        commit(repo, {"nodes/a.json": '{"name": "a", "run_list": ["role[web]", "role[gone]"]}\n'})
-        words = ["--reads", str(repo / ".git/notes"), "--node", "a"]
-        self.answer(repo, capsys, *words)
-        edit(repo, "roles/web.json", "80", "81")
-
-        assert self.answer(repo, capsys, *words)[0] == 5
 
     def test_files_that_git_ignores_are_no_change(self, repo, capsys):
         commit(repo, {".gitignore": "*.log\nbuild/\n"})

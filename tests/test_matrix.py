@@ -12,6 +12,7 @@ import pytest
 from nodeattrs.cli import main
 from nodeattrs.errors import NodeattrsError, NoSuchAttribute, NotFound
 from nodeattrs.reports.matrix import Cell, Matrix
+from nodeattrs.reports.screen import Screen
 
 Ask = Callable[..., tuple[int, Any]]
 
@@ -154,3 +155,12 @@ def test_a_path_that_no_node_has_is_answered_with_the_nearest_one(ask: Ask, caps
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "app.prt: set on none of 6 nodes"
     assert "    did you mean app.port?" in lines
+
+
+def test_of_a_group_ten_nodes_are_named_and_the_others_counted() -> None:
+    cells = [(f"n{number}", Cell(1)) for number in range(12)]
+
+    short, whole = (["\n".join(Matrix("a", cells, most).lines(Screen()))] for most in (10, 99))
+
+    assert "n9 and 2 more" in short[0]
+    assert "n10, n11" in whole[0]

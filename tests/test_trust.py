@@ -194,17 +194,6 @@ class TestAStrangersSettings:
 
         assert (repo / ".nodeattrs" / "nodes.db").exists()
 
-    def test_notes_of_impact_are_believed_where_the_caller_names_them_alone(self, repo: Path, say: Say) -> None:
-        (repo / ".nodeattrs").mkdir()
-        os.mkfifo(repo / ".nodeattrs" / "reads.json")
-        (repo.parent / "old").mkdir()
-        repository(repo.parent / "old", {"nodes/n.json": {"name": "n"}})
-
-        words = ["impact", str(repo.parent / "old"), str(repo), "--no-run-code"]
-
-        assert say(*words)[0] == 0
-        assert "does not hold what answers have looked at" in say(*words, "--reads", ".nodeattrs/reads.json")[1]
-
 
 def test_a_change_that_takes_a_path_out_of_sensitive_shows_no_secret(repo: Path, say: Say) -> None:
     old = repo.parent / "old"

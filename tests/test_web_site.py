@@ -80,7 +80,7 @@ def site_of(place: Path, runs_code: bool = False, pattern: str = "") -> Site:
     from nodeattrs.cli.web import site
 
     options = argparse.Namespace(repo=str(place), store=str(place / "nodes.db"), run_code=runs_code)
-    found = site(options, str(place / "reads.json"))
+    found = site(options)
     return found._replace(source=Source(pattern, str(place))) if pattern else found
 
 
@@ -417,7 +417,7 @@ class TestGuard:
         assert "is code" in web.get("/nodes/db1/catalog").text
 
     def test_nothing_is_written(self, place):
-        """An impact keeps its reads in a folder of ours, and SQLite has files beside a store that is read."""
+        """SQLite has files beside a store that is read."""
         before = {path: path.stat().st_mtime_ns for path in place.rglob("*") if path.is_file()}
         web = client(site_of(place))
         for path in PAGES:
@@ -425,7 +425,7 @@ class TestGuard:
 
         after = {path: path.stat().st_mtime_ns for path in place.rglob("*") if path.is_file()}
         changed = {path.name for path in after if before.get(path) != after[path]}
-        assert {"reads.json", "nodes.db-shm", "nodes.db-wal"} >= changed
+        assert {"nodes.db-shm", "nodes.db-wal"} >= changed
 
 
 _NTP = "Recipe[base::default]", "Recipe[base::ntp]"
@@ -451,7 +451,7 @@ ASKED = {
     ),
     "check": ("", "check --repo {0}"),
     "blame": ("subject=web1&dialect=ansible", f"blame web1 --dialect ansible {_SEEN}"),
-    "impact": ("range=HEAD~1..HEAD", "impact HEAD~1..HEAD --jobs 1 --reads {0}/reads.json"),
+    "impact": ("range=HEAD~1..HEAD", "impact HEAD~1..HEAD --jobs 1"),
 }
 
 
@@ -692,7 +692,7 @@ class TestAFolderWithoutSettings:
         from nodeattrs.cli.web import site
 
         monkeypatch.chdir(folder)
-        return client(site(argparse.Namespace(repo=None, store=None, run_code=False), "reads.json"))
+        return client(site(argparse.Namespace(repo=None, store=None, run_code=False)))
 
     def test_the_first_page_says_that_nothing_lies_there(self, tmp_path: Path, monkeypatch):
         page = self.pages(tmp_path, monkeypatch).get("/")

@@ -37,7 +37,7 @@ NAMING = (
     "backups", "baseline", "basemodulepath", "builtin", "cmdline", "confd", "cookbook_path", "datasource",
     "directory", "enc", "env", "export", "extra", "extra_vars", "eyaml_private_key",
     "eyaml_public_key", "facts", "file", "files", "from_store", "include_root", "instance", "instance_data",
-    "json_attributes", "modulepath", "output", "place", "playbook_dir", "puppet", "reads", "report",
+    "json_attributes", "modulepath", "output", "place", "playbook_dir", "puppet", "report",
     "run_inventory", "runtime", "schema", "secret_file", "source", "sources", "store", "to", "trusted",
     "vault_password_file", "vendor", "vendor2", "write_baseline",
 )  # fmt: skip

@@ -98,12 +98,7 @@ CHANGING = (
     Argument(("--no-run-code",), "run no code of the repository", _FLAG, "how"),
     Argument(("--roles-only",), "read no cookbook, only roles and environments", _FLAG, "how"),
     Argument(("--jobs",), "how many processes (default: as for a fleet)", _COUNT, "how"),
-    Argument(
-        ("--reads",),
-        "cache of the files that each answer depends on",
-        {"metavar": "FILE"},
-        "how",
-    ),
+    Argument(("--no-sharing",), "compute each subject, also where others have the same answer", _FLAG, "how"),
     Argument(
         ("--ignore-path",),
         "pass over changes there, such as 'apache2.**'",
@@ -181,8 +176,7 @@ def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Pat
 
     with private_folder() as private:
         before, after, request = sides(private)
-        reads = Path(options.reads) if options.reads else None
-        how = Asking(private, options.dialect, options.sample, reads, options.jobs, through)
+        how = Asking(private, options.dialect, options.sample, not options.no_sharing, options.jobs, through)
         with border.narrowed(before.top, after.top, private, *(options.allow_path or ())):
             request = request._replace(sensitive=(*_sensitive(before), *_sensitive(after)))
             found = impact(before, after, request, how)

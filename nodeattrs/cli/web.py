@@ -48,7 +48,6 @@ ARGUMENTS = (
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Serve the pages until Ctrl-C; returns the exit code."""
-    from nodeattrs.contract.sides import private_folder
     from nodeattrs.web.serving import serve
 
     if options.folder is not None:
@@ -58,9 +57,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
             raise NotFound(f"{options.folder} is no folder", hint="name a folder with files that you want to look at")
         options.repo = options.folder
     has_token = not options.no_token
-    with private_folder() as private:
-        shown = site(options, os.path.join(private, "reads.json"))
-        return serve(shown, options.bind, options.port, partial(_open, terminal, has_token), has_token)
+    return serve(site(options), options.bind, options.port, partial(_open, terminal, has_token), has_token)
 
 
 def _open(terminal: Terminal, has_token: bool, address: str) -> None:
@@ -70,11 +67,8 @@ def _open(terminal: Terminal, has_token: bool, address: str) -> None:
     terminal.finish()
 
 
-def site(options: argparse.Namespace, private: str) -> Site:
-    """The Site to serve: the store and repository of the options, with the places of facts and of dialects.
-
-    private: a file for the answers of an impact
-    """
+def site(options: argparse.Namespace) -> Site:
+    """The Site to serve: the store and repository of the options, with the places of facts and of dialects."""
     from nodeattrs.cli.asked import CommandRunner
     from nodeattrs.cli.report import source_of
     from nodeattrs.project.config import RepositorySettings
@@ -96,5 +90,4 @@ def site(options: argparse.Namespace, private: str) -> Site:
         kept if "://" in kept or os.path.exists(kept) else None,
         compiled,
         options.run_code,
-        private,
     )

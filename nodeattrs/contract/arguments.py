@@ -88,6 +88,10 @@ AT = (
 """Which revision is meant."""
 
 
+ALL_NAMES = Argument(
+    ("--all-names",), "name all nodes of each group (default: 10, and how many more)", {"action": "store_true"}
+)
+
 RUBY = (
     Argument(
         ("--ruby",),

@@ -18,8 +18,9 @@ from nodeattrs.contract.fixes import Fix
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.looks import Look, Looks
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.errors import NodeattrsError
+from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.reports.findings import Finding
 
 _DATA = (".json", ".yaml", ".yml", ".toml")
@@ -57,6 +58,12 @@ class Opened(ABC):
 
     unread: Sequence[Unread] = ()
     """What could not be read, or must not run, and may change the last answer."""
+
+    looks: Looks | None = None
+    """Where the next answer notes what it looks at of its subject; None: nowhere. See `verbs.sharing`."""
+
+    notes_looks: bool = False
+    """Whether answers note everything that they look at of their subject, so that others may share them."""
 
     def __init__(self, side: Side, request: Request) -> None:
         self.side, self.request = side, request
@@ -133,6 +140,14 @@ class Opened(ABC):
     def facts_file(self, name: str) -> Path | None:
         """The file with the facts of a subject, or None. raises: NodeattrsError"""
         return None
+
+    def look(self, name: str, look: Look) -> Any:
+        """What a subject has where an answer looked: equal values stand for equal things. raises: NodeattrsError"""
+        raise NotFound(f"{type(self).__name__} notes no looks")
+
+    def own_files(self, name: str) -> Iterable[str]:
+        """The paths of the files, there or not, that describe one subject and that `look` reads."""
+        return ()
 
     def revisions(self) -> Mapping[str, int]:
         """Subject -> the number of its last revision, for a dialect that starts from saved ones."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from nodeattrs.core.budget import Budget
+from nodeattrs.core.looks import Look, Looks
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import NodeattrsError, NotFound
@@ -24,6 +25,9 @@ class Scope(Protocol):
     def explain(self, name: str, **options: Any) -> LookedUp:
         """Why a key has its value."""
 
+    def look(self, look: Look) -> Any:
+        """What this scope has where another one looked."""
+
     def known_keys(self) -> Iterable[str]:
         """The keys that the data of the node has."""
 
@@ -34,8 +38,10 @@ class Lookup(Protocol):
     warnings: list[NodeattrsError]
     skip_levels: frozenset[str]
 
-    def scope(self, facts: Mapping[str, Any], *, node: str, environment: str | None = None) -> Scope:
-        """The tree as one node sees it."""
+    def scope(
+        self, facts: Mapping[str, Any], *, node: str, environment: str = "production", looks: Looks | None = None
+    ) -> Scope:
+        """The tree as one node sees it. looks: where it notes what it looks at of the node"""
 
     def check(self) -> tuple[int, list[NodeattrsError]]:
         """How many data files were read, and what is wrong in them."""

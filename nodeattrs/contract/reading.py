@@ -19,9 +19,6 @@ from nodeattrs.contract.sides import Side
 EVERYTHING = "*"
 """The key of who may have looked at anything."""
 
-UNSURE = "?"
-"""The key of a subject that was not resolved, or not read whole: any change may matter to it."""
-
 _OPENS = {"open": False, "os.listdir": True, "os.scandir": True, "glob.glob": False}
 _STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "ctypes.dlopen")
 

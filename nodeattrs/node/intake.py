@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import changed_places
+from nodeattrs.core.looks import quietly
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.part import Join, Part, unite
 from nodeattrs.core.tree import ABSENT, Path, dig
@@ -175,7 +176,7 @@ class Intake:
     def _set_by_run(self, level: str, tree: Mapping[Any, Any], depth: int) -> None:
         """As so many stores of the run itself, each of the value of a key. depth: its statement counts from there"""
         component = self._trees[level]
-        with SetterBlock(self._node, _RUN):
+        with SetterBlock(self._node, _RUN), quietly(self._ledger.looks):
             for key, value in tree.items():
                 component.store((key,), value, depth=depth)
 
@@ -265,7 +266,7 @@ def _settle(component: ComponentTree, tree: Mapping[Any, Any], locator: Locator)
     with ledger.lock:
         component.detach()
         ledger.replace(component.lower, dict(tree), _mark(component, locator), remember=False)
-        return dict(ledger.trees[component.lower])
+        return dict(tree)
 
 
 def _mark(component: ComponentTree, locator: Locator) -> int:

@@ -17,13 +17,14 @@ from typing import Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
+from nodeattrs.core.looks import Looks
 from nodeattrs.core.origins import Origins
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
 from nodeattrs.node.history import Chronicle, Event
 from nodeattrs.node.joined import entry_at, evaluated, joined_roots, unevaluated_copy
-from nodeattrs.node.maps import Branch, Joined, OwnedMap, setters_at, writable_copy
+from nodeattrs.node.maps import Branch, Joined, OwnedMap, WatchedMap, setters_at, writable_copy
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import EARLY, Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
@@ -47,6 +48,7 @@ class Ledger(dict[Any, Any]):
     rules:      rules for paths, which replace Chef's there
     settled:    top-level facts that never change again: entries of slot 15 that are these objects were not copied
     unknown:    slot -> layers in it that cannot be read; forgotten when the slot is replaced for a new run
+    looks:      where reads of facts are noted; None: nowhere
     trees:      the maps by slot number; the first one is never used
     history:    path -> (slot, whether silent) -> Chronicle
     """
@@ -59,6 +61,7 @@ class Ledger(dict[Any, Any]):
         "early",
         "history",
         "lock",
+        "looks",
         "marks",
         "provenance",
         "rules",
@@ -100,6 +103,7 @@ class Ledger(dict[Any, Any]):
         self._handed_out = 0  # the number of the last version
         self._view: MapView | None = None
         self.lock = RLock()
+        self.looks: Looks | None = None
 
     # Reading
 
@@ -125,14 +129,15 @@ class Ledger(dict[Any, Any]):
     def version(self) -> Version:
         """The current version, under which views are made; a new one after each write. The caller holds the lock."""
         if self._version is None:
-            self._version = Version(self.lock)
+            self._version = Version(self.lock, self.looks)
             self._handed_out = self._version.number
         return self._version
 
     def __missing__(self, key: Any) -> Any:
         """What is read at a top-level key, or at several steps, for the first time since the last write."""
         if type(key) is tuple and key:
-            if _TEXT.issuperset(map(type, key)):  # an index of a list may equal another step: 1 is True
+            # An index of a list may equal another step: 1 is True.
+            if self.looks is None and _TEXT.issuperset(map(type, key)):
                 with self.lock:
                     value = self.part_at(PLAN, key)
                     if type(value) in READY:  # no view is needed for a scalar
@@ -248,6 +253,8 @@ class Ledger(dict[Any, Any]):
         with self.lock:
             old = self.trees[slot]
             new = tree if isinstance(tree, OwnedMap) else OwnedMap(tree)
+            if self.looks is not None and slot == len(SLOTS):
+                new = WatchedMap(new, looks=self.looks)
             new.origin = mark
             self._outdate()
             self._root = None

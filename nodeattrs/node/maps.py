@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from nodeattrs.core.looks import TREE, Looks
 from nodeattrs.core.origins import At, Origins, origins_at, renumbered, wholes
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
@@ -136,6 +137,61 @@ class AssignedMap(OwnedMap):
     """A map that a recipe assigned as a whole: it hides the attribute files' values below its path."""
 
     __slots__ = ()
+
+
+class WatchedMap(OwnedMap):
+    """The facts of a node whose run notes where it looks: each read of a key notes all below that key.
+
+    `view` notes its own reads, path by path, within `Looks.quiet`.
+    looks: where reads are noted
+    """
+
+    __slots__ = ("looks",)
+
+    looks: Looks
+
+    def __init__(self, entries: dict[Any, Any], origin: int = 0, looks: Looks | None = None) -> None:
+        super().__init__((), origin)
+        dict.update(self, dict.items(entries))
+        self.looks = entries.looks if looks is None and isinstance(entries, WatchedMap) else looks or Looks()
+
+    def __getitem__(self, key: Any) -> Any:
+        self.looks.note(TREE, (key,))
+        return super().__getitem__(key)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        self.looks.note(TREE, (key,))
+        return super().get(key, default)
+
+    def __contains__(self, key: object) -> bool:
+        self.looks.note(TREE, (key,))
+        return super().__contains__(key)
+
+    def __iter__(self) -> Iterator[Any]:
+        self.looks.note(TREE, ())
+        return super().__iter__()
+
+    def keys(self) -> Any:
+        self.looks.note(TREE, ())
+        return super().keys()
+
+    def values(self) -> Any:
+        self.looks.note(TREE, ())
+        return super().values()
+
+    def items(self) -> Any:
+        self.looks.note(TREE, ())
+        return super().items()
+
+    def copy(self) -> dict[Any, Any]:
+        self.looks.note(TREE, ())
+        return super().copy()
+
+    def __eq__(self, other: object) -> bool:
+        self.looks.note(TREE, ())
+        return super().__eq__(other)
+
+    __hash__ = None  # type: ignore[assignment]  # as any dict
 
 
 def writable_copy(original: OwnedMap) -> OwnedMap:

@@ -17,7 +17,7 @@ from nodeattrs.core.policy import ANY, LIST, MAP, MEET, PRESENT, TAKE, Kind, Lin
 from nodeattrs.core.rules import PathRule, ruled
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import BadArgument, DocumentError, UnknownName
-from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap
+from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap, WatchedMap
 from nodeattrs.node.slot_names import CHEF_RULES, DEFAULT_ENVIRONMENT, SLOTS, Slot
 
 __all__ = [
@@ -81,7 +81,7 @@ def component(name: str) -> Component:
 
 
 _ASSIGNED: Kind = "assigned map"
-_MAPS: dict[type, Kind] = {OwnedMap: MAP, AssignedMap: MAP, Joined: MAP}
+_MAPS: dict[type, Kind] = {OwnedMap: MAP, AssignedMap: MAP, WatchedMap: MAP, Joined: MAP}
 
 PAIR = Policy(
     "recipe over attribute file",

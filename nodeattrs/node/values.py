@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import date, datetime, time
 from threading import local
+from types import CodeType
 from typing import Any, NoReturn
 
 from nodeattrs.core.sensitive import Sensitive
@@ -94,6 +95,11 @@ class Deferred:
             raise
         finally:
             chain.pop()
+
+    @property
+    def code(self) -> CodeType | None:
+        """The code of the function; None for another callable."""
+        return getattr(self._compute, "__code__", None)
 
     def __deepcopy__(self, memo: object) -> Deferred:
         return self

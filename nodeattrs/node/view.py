@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
 from typing import Any, NoReturn, overload
 
 from nodeattrs.core.borders import taking
+from nodeattrs.core.looks import ENTRY, KEYS, SORT, TREE, Looks
 from nodeattrs.core.tree import ABSENT, Path, meant, spell
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, NullInTheWay, TypeConflict
 from nodeattrs.node.joined import (
@@ -149,15 +151,30 @@ class Version:
 
     number: greater than those of all versions before it, also of other ledgers, with which trees are shared
     lock:   the ledger's; held while the maps are read or changed
+    looks:  where reads of facts are noted; None: nowhere
     is_old: whether something was written since
     """
 
-    __slots__ = ("is_old", "lock", "number")
+    __slots__ = ("is_old", "lock", "looks", "number")
 
-    def __init__(self, lock: RLock) -> None:
+    def __init__(self, lock: RLock, looks: Looks | None = None) -> None:
         self.number = next(_numbers)
         self.lock = lock
+        self.looks = looks
         self.is_old = False
+
+    def reading(self, kind: str, path: Path) -> AbstractContextManager[object]:
+        """The block of one read: the lock is held; where looks are noted, this one is, and no other."""
+        if self.looks is None:
+            return self.lock
+        self.looks.note(kind, path)
+        return _quietly(self.lock, self.looks)
+
+
+@contextmanager
+def _quietly(lock: RLock, looks: Looks) -> Iterator[None]:
+    with lock, looks.quiet():
+        yield
 
 
 _numbers = itertools.count(1)
@@ -192,9 +209,10 @@ class ReadCache(dict[Any, Any]):
     def __missing__(self, key: Any) -> Any:
         if type(key) is tuple and key:
             return read_steps(self, self.path, key)
-        with self.version.lock:
+        path = (*self.path, key)
+        with self.version.reading(ENTRY, path):
             value = entry_at(self.maps(), key)
-        path, kind = (*self.path, key), type(value)
+        kind = type(value)
         if kind in READY:
             self[key] = value
             return value
@@ -204,12 +222,15 @@ class ReadCache(dict[Any, Any]):
             return self.setdefault(key, ListView(value, path))
         if value is ABSENT:
             raise self._absent(key, path)
-        return _read(value, path)
+        if self.version.looks is None:
+            return _read(value, path)
+        with self.version.looks.brief(is_brief=False):  # a function may decide something
+            return _read(value, path)
 
     def ordered_keys(self) -> tuple[Any, ...]:
         """All keys of the map, weaker maps first; found at the first call."""
         if self.order is None:
-            with self.version.lock:
+            with self.version.reading(KEYS, self.path):
                 self.order = tuple(keys_of(self.maps()))
         return self.order
 
@@ -263,7 +284,7 @@ class MapView(_View, Mapping[Any, Any]):
             return True
         if type(key) is tuple and key:
             return self._there(key)
-        with cache.version.lock:
+        with cache.version.reading(SORT, (*self._path, key)):
             return has_key(cache.maps(), key)
 
     def __eq__(self, other: object) -> bool:
@@ -296,7 +317,7 @@ class MapView(_View, Mapping[Any, Any]):
         """An independent plain copy, for code that stores a view. evaluate: True computes deferred values"""
         cache = self._cache
         odd: dict[Any, None] = {}
-        with cache.version.lock:
+        with cache.version.reading(TREE, self._path):
             part = tree_at_version(cache.part, cache.version.number) if cache.version.is_old else cache.part
             data = unevaluated_copy(part, odd)
         return evaluated(data, odd, self._path) if evaluate else data

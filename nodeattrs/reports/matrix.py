@@ -5,7 +5,8 @@ Any dialect can use it: a value or an error for each node, and the origins of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import strict_key
 from nodeattrs.core.unread import Unread
 from nodeattrs.errors import NodeattrsError, NoSuchAttribute, NotFound
-from nodeattrs.reports.screen import Screen, counted, printable
+from nodeattrs.reports.screen import Screen, counted, first_of, printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +44,25 @@ class Cell:
         return ("secret", self.value) if hasattr(self.value, "unwrap") else strict_key(self.value)
 
 
+MOST_NAMES = 10
+
+
+def names_of(arguments: Mapping[str, Any]) -> int:
+    """The nodes of a group that are named, by the arguments of a command: 10, or all with --all-names."""
+    return sys.maxsize if arguments.get("all_names") else MOST_NAMES
+
+
 @dataclass(frozen=True, slots=True)
 class Matrix:
     """The answers of many nodes to one question.
 
     cells: the node and its answer, for each node
+    most:  the number of nodes of a group that a text names; the others are counted
     """
 
     question: str
     cells: Sequence[tuple[str, Cell]]
+    most: int = MOST_NAMES
 
     def groups(self) -> list[list[tuple[str, Cell]]]:
         """The nodes and cells in groups of equal values or errors, the largest group first; [] without nodes."""
@@ -99,7 +110,7 @@ class Matrix:
             for places, names in _by(group, lambda cell: tuple(str(one.place or one) for one in cell.origins)):
                 if places:
                     yield from screen.wrapped(printable(", ".join(places)), "        ", "    ")
-                yield from screen.wrapped(printable(", ".join(names)), "        ", "      ")
+                yield from screen.wrapped(printable(first_of(names, self.most)), "        ", "      ")
             hints = [value.hint] if failed and value.hint else []
             for note in dict.fromkeys([*hints, *(note for _, cell in group for note in cell.notes)]):
                 yield from screen.wrapped(printable(note), "        ", "    ")

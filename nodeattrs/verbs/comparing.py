@@ -8,29 +8,34 @@ from __future__ import annotations
 import marshal
 import os
 import pickle
+import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from pathlib import Path
+from types import CodeType
 from typing import Any, NamedTuple
 
+from nodeattrs.causes.plain_texts import plain_text
 from nodeattrs.contract.answers import Answered, Part
 from nodeattrs.contract.dialect import Opened
-from nodeattrs.contract.reading import EVERYTHING, UNSURE, watched
+from nodeattrs.contract.reading import EVERYTHING, watched
 from nodeattrs.contract.request import AS_IT_IS, Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.changed import changes
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import held_back
+from nodeattrs.core.looks import OWN, Look, Looks
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.trace import Outcome
-from nodeattrs.core.tree import ABSENT, strict_key
+from nodeattrs.core.tree import ABSENT, dig, strict_key
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects import named
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.verbs.hunks import Hunk, Hunks, Line
+from nodeattrs.verbs.sharing import Shared
 
 SECRET = "$secret"
 NO_ANSWER = "no answer"
@@ -102,6 +107,7 @@ class Compared:
     failed: why neither could answer, in words; "" otherwise
     unread: the changed files that were not read, or not run, for it
     doubtful: whether anything at all was not read for it
+    like:   the subject whose answers it shares; "" for its own answers
     """
 
     name: str
@@ -112,6 +118,16 @@ class Compared:
     effects: tuple[Effect, ...] = ()
     unread: frozenset[str] = frozenset()
     doubtful: bool = False
+    like: str = ""
+
+    def has_answers_of(self, other: Compared) -> bool:
+        """Whether another outcome has the same values, failures and unread places."""
+        alike = (self.differences == other.differences, self.failed == other.failed)
+        return all(alike) and self.unread == other.unread and self.doubtful == other.doubtful
+
+    def of(self, name: str) -> Compared:
+        """The same of a subject that shares the answers."""
+        return replace(self, name=name, like=self.name)
 
 
 class Job(NamedTuple):
@@ -135,16 +151,20 @@ class Job(NamedTuple):
         """Whether who looked at these might answer otherwise on the side after."""
         if self.request.what_if != AS_IT_IS:
             return True
-        if UNSURE in reads and self.before.files != self.after.files:
-            return True
         return any(one == EVERYTHING or self.before.mark(one) != self.after.mark(one) for one in reads)
 
 
 class Task(NamedTuple):
-    """A job, as it is sent: the file that has it, and whether what is read is noted."""
+    """A job, as it is sent.
+
+    file:    the file that has it
+    noting:  whether the files that are read are noted
+    sharing: whether subjects share answers
+    """
 
     file: str
     noting: bool
+    sharing: bool = False
 
 
 class _Open:
@@ -156,6 +176,26 @@ class _Open:
         self.sides = [self.job.opened(side) for side in (self.job.before, self.job.after)]
         self.suffixes: dict[ChangedSetting, int] = {}
         self.effective: set[Line] = set()
+        self.shared: Shared[str] = Shared()
+
+    def value_of(self, name: str) -> Callable[[Look], Any]:
+        """What a subject has at a look of either side: (number of the side, look)."""
+        return lambda look: self.sides[look[0]].look(name, look[1])
+
+    def may_share(self, name: str) -> bool:
+        """Whether the files of a subject's own are the same on both sides, so that the change is none of its own."""
+        return not any(
+            file in changed
+            for opened, changed in zip(self.sides, self._changed, strict=True)
+            for file in opened.own_files(name)
+        )
+
+    @cached_property
+    def _changed(self) -> tuple[frozenset[str], ...]:
+        """The changed files, as each side has them."""
+        sides = (self.job.before, self.job.after)
+        files = [file for file in {*sides[0].files, *sides[1].files} if sides[0].mark(file) != sides[1].mark(file)]
+        return tuple(frozenset(os.path.join(side.top, file) for file in files) for side in sides)
 
     def unread_of(self, opened: Opened, answer: Answered) -> tuple[frozenset[str], bool]:
         """The changed files that were not read, or not run, for an answer; and whether anything was not."""
@@ -194,36 +234,67 @@ def _opened(file: str) -> _Open:
 
 
 def compared(task: Task, name: str) -> Compared:
-    """The Compared of one subject: its answers before and after the change, and their differences.
-
-    Only the side before is asked where the change touches nothing that its answer has looked at: then there are no
-    differences.
-    """
+    """Ask both sides for one subject, unless it shares the answers of another one."""
     opened = _opened(task.file)
+    with held_back(not opened.job.request.run_code):
+        if not task.sharing or not _is_shareable(opened, name):
+            return _compared(task, opened, name, None)
+        like = opened.shared.find(opened.value_of(name))
+        if like is not None:
+            return Compared(name, like=like)
+        looks = Looks(), Looks()
+        found = _compared(task, opened, name, looks)
+        if not (looks[0].unshared or looks[1].unshared) and not _names(found, name):
+            both = dict.fromkeys((*looks[0].made, *looks[1].made))
+            made = [(number, look) for look in both for number in ((0,) if look[0] in OWN else (0, 1))]
+            opened.shared.add(made, opened.value_of(name), name)
+        return found
+
+
+def _is_shareable(opened: _Open, name: str) -> bool:
+    try:
+        return all(one.notes_looks for one in opened.sides) and opened.may_share(name)
+    except NodeattrsError:
+        return False
+
+
+def _names(found: Compared, name: str) -> bool:
+    """Whether a text about a subject has its name, or it could not be resolved. Then no other subject shares it."""
+    texts = repr((found.differences, found.effects, found.unread))
+    return bool(found.failed) or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", texts) is not None
+
+
+def _compared(task: Task, opened: _Open, name: str, looks: tuple[Looks, Looks] | None) -> Compared:
+    """Ask both sides for one subject; only the one before, where the change touches nothing that it looked at.
+
+    looks: where each side notes what it looks at; None: nowhere
+    """
     job = opened.job
+    opened.sides[1].looks = None if looks is None else looks[1]
     reads = None
-    with held_back(not job.request.run_code):
-        if task.noting:
-            asked = job.opened(job.before)
-            with watched(job.before) as keys:
-                before = answered(asked, name)
-            reads = keys()
-            if not job.is_affected(reads):
-                return Compared(name, (), reads, False, _failure(before), (), *opened.unread_of(asked, before))
-        else:
-            asked = opened.sides[0]
+    if task.noting:
+        asked = job.opened(job.before)
+        asked.looks = None if looks is None else looks[0]
+        with watched(job.before) as keys:
             before = answered(asked, name)
-        unread, is_doubtful = opened.unread_of(asked, before)
-        after = answered(opened.sides[1], name)
-        more, is_more = opened.unread_of(opened.sides[1], after)
-        tops = str(job.before.top), str(job.after.top)
-        failures = [plain(_failure(one), top) for one, top in zip((before, after), tops, strict=True)]
-        both = failures[0] if failures[0] == failures[1] else ""
-        found = [one._replace(lines=_lines(opened, one, before, after)) for one in differences(before, after, tops)]
-        if is_doubtful or is_more:
-            sides = ((asked, before), (opened.sides[1], after))
-            found = [one._replace(unread=tuple(dict.fromkeys(_unread_at(one, sides)))) for one in found]
-        effects = tuple(_effects(opened, before, after, {line for one in found for line in one.lines}))
+        reads = keys()
+        if not job.is_affected(reads):
+            return Compared(name, (), reads, False, _failure(before), (), *opened.unread_of(asked, before))
+    else:
+        asked = opened.sides[0]
+        asked.looks = None if looks is None else looks[0]
+        before = answered(asked, name)
+    unread, is_doubtful = opened.unread_of(asked, before)
+    after = answered(opened.sides[1], name)
+    more, is_more = opened.unread_of(opened.sides[1], after)
+    tops = str(job.before.top), str(job.after.top)
+    failures = [plain(_failure(one), top) for one, top in zip((before, after), tops, strict=True)]
+    both = failures[0] if failures[0] == failures[1] else ""
+    found = [one._replace(lines=_lines(opened, one, before, after)) for one in differences(before, after, tops)]
+    if is_doubtful or is_more:
+        sides = ((asked, before), (opened.sides[1], after))
+        found = [one._replace(unread=tuple(dict.fromkeys(_unread_at(one, sides)))) for one in found]
+    effects = tuple(_effects(opened, before, after, {line for one in found for line in one.lines}))
     return Compared(name, tuple(found), reads, True, both, effects, unread | more, is_doubtful or is_more)
 
 
@@ -285,11 +356,33 @@ def differences(before: Answered, after: Answered, tops: tuple[str, str]) -> Ite
             if _is_same(one, other):
                 continue
             try:
+                one, other = without_same_later(one, other, (old, new))
                 found = [*_differing(kind, step, (one, other), tops)]
             except RecursionError:
                 shown = [value if value is ABSENT else "nested too deep to compare" for value in (one, other)]
                 found = [Difference(kind, (step,), value_of(shown[0]), value_of(shown[1]))]
             yield from found
+
+
+def without_same_later(one: Any, other: Any, trees: tuple[Mapping[Any, Any], Mapping[Any, Any]]) -> tuple[Any, Any]:
+    """Two values without what is computed when it is read, and is certainly the same, and need not be computed.
+
+    trees: the trees in which it is read
+    """
+    if isinstance(one, dict) and isinstance(other, dict):
+        pairs = {key: without_same_later(value, other[key], trees) for key, value in one.items() if key in other}
+        return {**one, **{key: pair[0] for key, pair in pairs.items()}}, {
+            **other,
+            **{key: pair[1] for key, pair in pairs.items()},
+        }
+    codes = [getattr(value, "code", None) for value in (one, other)]
+    texts = [plain_text(code) for code in codes if isinstance(code, CodeType)]
+    if len(texts) < 2 or texts[0] is None or texts[0] != texts[1]:
+        return one, other
+    text = texts[0]
+    read = [(dig(trees[0], path), dig(trees[1], path)) for path in text.reads]
+    is_same = all(before is not ABSENT and _is_same(before, after) for before, after in read)
+    return ("", "") if is_same else (one, other)
 
 
 def _differing(kind: str, step: Any, values: tuple[Any, Any], tops: tuple[str, str]) -> Iterator[Difference]:

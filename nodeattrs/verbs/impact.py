@@ -8,7 +8,6 @@ It knows dialects by their contract only and prints nothing.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import pickle
 from collections import Counter, defaultdict
@@ -18,9 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nodeattrs._version import VERSION
 from nodeattrs.contract.dialect import Opened
-from nodeattrs.contract.reading import EVERYTHING, UNSURE
+from nodeattrs.contract.reading import EVERYTHING
 from nodeattrs.contract.request import AS_IT_IS, Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.tree import Path as TreePath
@@ -41,7 +39,7 @@ from nodeattrs.verbs.comparing import (
     key_of,
 )
 from nodeattrs.verbs.hunks import Hunks, Line
-from nodeattrs.verbs.kept import Read, Reads
+from nodeattrs.verbs.sharing import drawn, groups_of, seed_of
 from nodeattrs.workers.batches import each
 
 NOT_READ = "is read by no dialect"
@@ -109,8 +107,10 @@ class Asked:
     """What one dialect was asked.
 
     known:   how many subjects there are; sampled: of how many it was, or None
-    passed:  subjects that were resolved on the side before, to note what they look at
-    kept:    subjects of whom that was known
+    passed:  subjects of both sides, if the change is one of files
+    shared:  subjects that share the answers of another one
+    checked: of these, the ones that were computed in full as well; drawn with *seed*
+    one_by_one: subjects that were computed in full, since one of their group had other answers
     both:    subjects that were resolved on both sides
     left:    subjects that were not asked, since the user interrupted
     bare:    subjects of whom no facts are known
@@ -126,7 +126,10 @@ class Asked:
     known: int = 0
     sampled: int | None = None
     passed: int = 0
-    kept: int = 0
+    shared: int = 0
+    checked: int = 0
+    seed: int = 0
+    one_by_one: int = 0
     both: int = 0
     left: int = 0
     bare: int = 0
@@ -229,7 +232,7 @@ class Asking:
 
     dialects: those that are asked; empty: all that are there
     sample:   ask so many subjects of each at most
-    reads:    the file of what answers looked at, or None
+    sharing:  whether subjects that have the same where an answer looked share it
     jobs:     processes; None: as a fleet has them
     private:  a folder of our own
     through:  takes the compared subjects, and may stop: (how many, what gives them, what takes one) -> how many
@@ -238,7 +241,7 @@ class Asking:
     private: Path
     dialects: Sequence[str] = ()
     sample: int | None = None
-    reads: Path | None = None
+    sharing: bool = True
     jobs: int | None = None
     through: Callable[..., int] | None = None
 
@@ -246,8 +249,8 @@ class Asking:
 def impact(before: Side, after: Side, request: Request, how: Asking) -> Impact:
     """What changes from one side to the other.
 
-    cost:   one pass over the subjects of the side before, unless what they look at is kept; then two answers for each
-            whom the change might touch; and some more for one of each group, where several places may be meant
+    cost:   two answers for each group of subjects that share them, and for some of its members; one answer where the
+            change touches nothing that was read; some more for each change, where several places may be meant
     raises: NotFound, where there is nobody to ask; whatever a dialect raises before it has a subject
     """
     hunks = Hunks(before, after)
@@ -256,9 +259,8 @@ def impact(before: Side, after: Side, request: Request, how: Asking) -> Impact:
         after.title,
         notes=[*dict.fromkeys((*before.notes, *after.notes))],
     )
-    reads = Reads(how.reads)
     for dialect in _chosen(before, after, request, how.dialects):
-        _asked(dialect, before, after, request, how, hunks, reads, found)
+        _asked(dialect, before, after, request, how, hunks, found)
     found.changed = tuple(file for file in hunks.files if _counts(found, after, file))
     found.files = tuple(map(after.named, found.changed))
     return found
@@ -289,10 +291,7 @@ def _is_there(opened: Opened) -> bool:
         return True
 
 
-def _asked(
-    dialect: str, before: Side, after: Side, request: Request, how: Asking, hunks: Hunks, reads: Reads,
-    found: Impact,
-) -> None:  # fmt: skip
+def _asked(dialect: str, before: Side, after: Side, request: Request, how: Asking, hunks: Hunks, found: Impact) -> None:
     job = Job(dialect, before, after, request)
     job = job._replace(settings=tuple(_settings(job, hunks)))
     asked = Asked(dialect, is_for_all=request.what_if != AS_IT_IS)
@@ -303,33 +302,18 @@ def _asked(
     asked.known = len(names)
     asked.added, asked.removed = (tuple(sorted(set(names) & (one - other))) for one, other in ((new, old), (old, new)))
     both = sorted(set(names) & old & new)
-    question = _question(job)
-    tokens = _tokens(job, both, asked)
-    kept = {name: one for name, one in reads.of(question, before).items() if tokens.get(name) == one.token}
-    known = [name for name in both if name in kept]
-    touched = [name for name in known if job.is_affected(kept[name].keys)]
-    unknown = [name for name in both if name not in kept]
-    if asked.is_for_all:
-        touched, unknown, known = both, [], both
-    asked.kept, asked.passed = len(known), len(unknown)
+    asked.bare = _without_facts(job, both)
+    asked.passed = 0 if asked.is_for_all else len(both)
     results: list[Compared] = []
     file = how.private / f"{dialect}.job"
     file.write_bytes(pickle.dumps(job))
-    for some, noting in ((touched, False), (unknown, True), ([*asked.added, *asked.removed], False)):
-        asked.left += _each(Task(str(file), noting), some, how, results)
+    task = Task(str(file), not asked.is_for_all, how.sharing)
+    asked.left += _each(task, both, how, results)
+    if how.sharing:
+        results = _shared(task, results, how, asked)
+    asked.left += _each(Task(str(file), False), [*asked.added, *asked.removed], how, results)
     _take(results, asked, job, found, how, hunks)
-    keys: list[Iterable[str]] = [
-        *(one.reads for one in results if one.reads is not None),
-        *(kept[name].keys for name in known if name in kept),
-    ]
-    _note_files(asked, job, keys, hunks.files)
-    noted = {
-        one.name: Read(one.reads | {UNSURE} if one.failed or one.doubtful else one.reads, tokens.get(one.name, ""))
-        for one in results
-        if one.reads is not None
-    }
-    if noted:
-        reads.keep(question, before, {**kept, **noted})
+    _note_files(asked, job, {one.reads for one in results if one.reads is not None}, hunks.files)
     found.asked.append(asked)
 
 
@@ -398,32 +382,36 @@ def _subjects(job: Job, notes: list[str]) -> tuple[list[str], set[str], set[str]
     return sorted(sets[0] | sets[1]), sets[0], sets[1]
 
 
-def _question(job: Job) -> str:
-    """Who is asked, and how: what was looked at is good for the same question only."""
-    prefix = os.path.relpath(job.before.root, job.before.top)
-    written = json.dumps([VERSION, job.dialect, prefix, *job.request[1:]], default=str)
-    return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def _tokens(job: Job, names: Sequence[str], asked: Asked) -> dict[str, str]:
-    """What decides beside the files of the side: facts and classifiers that lie elsewhere, and the last run."""
-    opened, enc = job.opened(job.before), job.request.enc
+def _without_facts(job: Job, names: Iterable[str]) -> int:
+    """The number of subjects of whom neither a file nor a last run has facts."""
+    if not named(job.dialect).needs_facts:
+        return 0
+    opened = job.opened(job.before)
     latest = opened.revisions()
-    shared = _stamp(job, job.request.place(job.before, enc)) if enc else ""
-    files = {name: opened.facts_file(name) for name in names}
-    if named(job.dialect).needs_facts:
-        asked.bare = sum(file is None and not latest.get(name) for name, file in files.items())
-    return {name: f"{shared} {_stamp(job, file)} {latest.get(name, '')}".strip() for name, file in files.items()}
+    return sum(opened.facts_file(name) is None and not latest.get(name) for name in names)
 
 
-def _stamp(job: Job, file: Path | None) -> str:
-    if file is None or str(file).startswith(f"{job.before.top}{os.sep}"):
-        return ""
-    try:
-        status = os.stat(file)
-        return f"{file}:{status.st_mtime_ns}:{status.st_size}"
-    except OSError:
-        return f"{file}:"
+def _shared(task: Task, results: list[Compared], how: Asking, asked: Asked) -> list[Compared]:
+    """The results with those of subjects that share answers. Some of each large group are computed in full as well.
+
+    Where one of these differs, each subject of its group is computed in full.
+    """
+    own = {one.name: one for one in results if not one.like}
+    groups = groups_of({one.name: one.like for one in results if one.like in own})
+    found = {**own, **{name: own[like].of(name) for like, names in groups.items() for name in names}}
+    asked.shared, asked.seed = len(found) - len(own), seed_of(sorted(found))
+    alone = task._replace(sharing=False)
+    checked: list[Compared] = []
+    _each(alone._replace(noting=False), [*drawn(groups, asked.seed)], how, checked)
+    asked.checked = len(checked)
+    odd = {found[one.name].like for one in checked if not one.has_answers_of(found[one.name])}
+    again = [name for like in sorted(odd) for name in groups[like]]
+    computed: list[Compared] = []
+    asked.left += _each(alone, again, how, computed)
+    asked.shared -= len(again)
+    asked.one_by_one = len(again)
+    left = {name: one for name, one in found.items() if one.like not in odd}
+    return [*left.values(), *computed]
 
 
 def _each(task: Task, names: Sequence[str], how: Asking, results: list[Compared]) -> int:

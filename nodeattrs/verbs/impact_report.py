@@ -383,10 +383,17 @@ def _work(one: Asked) -> str:
         many += f", a sample of {one.sampled}"
     if one.left:
         many += f"; interrupted: {one.left} not computed"
-    spared = max(one.passed + one.kept - one.both, 0)
+    spared = max(one.passed - one.both, 0)
     unchanged = f", {spared} {'reads' if spared == 1 else 'read'} no changed file" if spared else ""
-    kept = f"; what {one.kept} read was known from --reads" if one.kept else ""
-    return f"{many}; {one.both} computed on both sides{unchanged}{kept}"
+    return f"{many}; {one.both} computed on both sides{unchanged}{_sharing(one)}"
+
+
+def _sharing(one: Asked) -> str:
+    """How many share answers, where a sample of them was computed in full; "" where all were."""
+    alone = f"; {one.one_by_one} one by one, since members of their group differ" if one.one_by_one else ""
+    if not one.checked:
+        return ""
+    return f"; {one.shared} share the answers of others, {one.checked} of them checked (seed {one.seed}){alone}"
 
 
 def _spelled(path: Path) -> str:
@@ -431,7 +438,10 @@ def _asked_data(one: Asked) -> dict[str, Any]:
         "subjects": one.known,
         "sample_of": one.sampled,
         "passed_over_before": one.passed,
-        "reads_known": one.kept,
+        "shared": one.shared,
+        "checked": one.checked,
+        "seed": one.seed,
+        "one_by_one": one.one_by_one,
         "asked_on_both_sides": one.both,
         "not_asked": one.left,
         "without_facts": one.bare,

@@ -15,7 +15,7 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.core.unread import sentences
 from nodeattrs.errors import BadUsage, NodeattrsError, NoSuchAttribute, NotFound
-from nodeattrs.reports.matrix import Cell, Matrix
+from nodeattrs.reports.matrix import Cell, Matrix, names_of
 from nodeattrs.reports.screen import Screen, first_of, printable
 from nodeattrs.reports.show import tree_lines
 from nodeattrs.reports.values import data_of, on_one_line, origin_data
@@ -109,7 +109,9 @@ def matrix(question: Question) -> Output:
     path = key_of(question)
     asked = Subjects(question._replace(request=question.request.asking(path)))
     replies = [*asked.replies()]
-    found = Matrix(spell(path), [cell for reply in replies for cell in _cells(reply, path)])
+    found = Matrix(
+        spell(path), [cell for reply in replies for cell in _cells(reply, path)], names_of(question.arguments)
+    )
     unread = [*(one for reply in replies for one in reply.doubts(path)), *asked.unread]
     errors = [cell.value for _, cell in found.cells if isinstance(cell.value, NodeattrsError)]
     may_be_set = [isinstance(one, _ABSENCE) or one.may_be_there for one in errors]

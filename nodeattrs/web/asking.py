@@ -48,7 +48,6 @@ class Site(NamedTuple):
     kept:       the place of the store, where there is one
     catalogs:   name of a node -> the file with its catalog, where it was compiled elsewhere
     runs_code:  whether pages may run code of the repository
-    private:    a folder of our own, for what commands keep for later calls
     """
 
     ask: Ask
@@ -59,7 +58,6 @@ class Site(NamedTuple):
     kept: str | None = None
     catalogs: Mapping[str, str] = {}
     runs_code: bool = False
-    private: str = ""
 
 
 class Question(NamedTuple):
@@ -98,7 +96,7 @@ QUESTIONS: Mapping[str, Question] = {
     "where": Question("where", "file", "dialect on", {**_SEEN, "kept?": "--from-store"}),
     "check": Question("check", "", "", _REPO),
     "blame": Question("blame", "subject?", "dialect", _SEEN),
-    "impact": Question("impact", "range", "sample", {"repository": "--repo", "private": "--reads"}),
+    "impact": Question("impact", "range", "sample", _REPO),
 }
 """Name of a question, which is that of its schema, and the command that answers it."""
 

@@ -390,15 +390,11 @@ def request_of(repository: str) -> Request:
 
 
 def said(before: Files, after: Files, request: Request, rand: random.Random) -> Impact:
-    """What the program says: of folders or of commits, with and without what an earlier call has noted."""
+    """What the program says: of folders or of commits, with and without shared answers."""
     with private_folder() as private, folder_of(before) as old, folder_of(after) as new:
-        reads = private / "reads.json" if rand.random() < 0.5 else None
+        sharing = rand.random() < 0.5
         sides = _committed(old, new, private) if rand.random() < 0.15 else (folder_side(old), folder_side(new))
-        if reads is not None:
-            (private / "first").mkdir()
-            with contextlib.suppress(NodeattrsError):
-                impact(sides[0], sides[0], request, Asking(private / "first", reads=reads, jobs=1))
-        return impact(*sides, request, Asking(private, reads=reads, jobs=1))
+        return impact(*sides, request, Asking(private, sharing=sharing, jobs=1))
 
 
 def _committed(old: Path, new: Path, private: Path) -> tuple[Side, Side]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.contract.arguments import ALL_NAMES
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.tree import parse
 from nodeattrs.core.unread import Unread, encrypted_at, sentences
@@ -219,7 +220,7 @@ COMMANDS: Mapping[str, Command] = {
     "matrix": _verb(
         "print the values that a variable has, each with its hosts",
         "matrix",
-        [KEY, LIMIT, *OF_FOLDER],
+        [KEY, LIMIT, ALL_NAMES, *OF_FOLDER],
         example="matrix http_port -i cookbooks_example/ansible",
     ),
     "diff": _verb(

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.contract.arguments import ALL_NAMES
 from nodeattrs.contract.command import Argument, Checked, Command, Output, Question
 from nodeattrs.contract.folder import Folder
 from nodeattrs.contract.request import Request
@@ -30,7 +31,7 @@ from nodeattrs.dialects.bindings.reports import (
 from nodeattrs.dialects.bindings.site import site_of
 from nodeattrs.errors import BadUsage, NodeattrsError, NotFound
 from nodeattrs.puppet.facts import facts_at
-from nodeattrs.reports.matrix import Cell, Matrix
+from nodeattrs.reports.matrix import Cell, Matrix, names_of
 from nodeattrs.store import open_store
 from nodeattrs.store.search.word import search_word
 
@@ -123,7 +124,7 @@ def _matrix(question: Question) -> Output:
             has_failed |= not (found and isinstance(error, NotBound))
             unread += found
             cells.append((name, Cell(error)))
-    return Output(Matrix(str(asked), cells), int(has_failed), unread=unread)
+    return Output(Matrix(str(asked), cells, names_of(question.arguments)), int(has_failed), unread=unread)
 
 
 def _open(injector: Injector, asked: Asked) -> list[Unread]:
@@ -316,7 +317,7 @@ COMMANDS: Mapping[str, Command] = {
     "matrix": Command(
         "print the values that a key has, each with its line and nodes",
         "",
-        [*_KEY, _NODE._replace(help="only this node"), *_SITE],
+        [*_KEY, _NODE._replace(help="only this node"), ALL_NAMES, *_SITE],
         ("matrix shop::host --site cookbooks_example/bindings --facts cookbooks_example/facts",),
         _EXITS,
         _matrix,

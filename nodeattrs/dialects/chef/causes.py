@@ -25,6 +25,7 @@ from nodeattrs.dialects.chef.run.run import Run
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import RunListItem, cookbook_of, qualified
+from nodeattrs.node.watched import name_of
 from nodeattrs.reports.explain import Elsewhere
 from nodeattrs.store import Store
 from nodeattrs.store.remembered import remembered
@@ -100,7 +101,7 @@ class _Causes:
 
     def _run_list(self, kind: str, name: str) -> Origin:
         """Where the policy, else the node's own file, names an item; command lines and earlier runs have none."""
-        policy, described = self.run.policy, self.repository.node_document(self.run.node.name)
+        policy, described = self.run.policy, self.repository.node_document(name_of(self.run.node))
         own = (("run_list",), described.run_list if described is not None else ())
         under, items = own if policy is None else policy.items(self.repository.asked.named_run_list)
         says = policy or described
@@ -132,7 +133,7 @@ class _Causes:
             return ()
 
     def _environment(self, name: str) -> Iterator[Cause]:
-        described = self.repository.node_document(self.run.node.name)
+        described = self.repository.node_document(name_of(self.run.node))
         if described is not None and described.environment == name:
             yield Cause(f"the node is in environment {name}", described.locator.at(("chef_environment",)))
         else:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 from nodeattrs.contract.answers import Answered, Part, Unread, lines_of
+from nodeattrs.contract.peers import Scope
 from nodeattrs.contract.reading import note_everything
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer, fold
+from nodeattrs.core.looks import FILE, NAME, Look, Looks, fact_at, quietly
 from nodeattrs.core.policy import ACROSS
+from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import under
 from nodeattrs.core.unread import unread_below, unread_layer
@@ -25,12 +28,16 @@ from nodeattrs.dialects.chef.repository.cookbooks import RUBY
 from nodeattrs.dialects.chef.repository.kitchen import FILES as KITCHEN
 from nodeattrs.dialects.chef.repository.kitchen import LOCAL_FILES as KITCHEN_LOCAL
 from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.repository.roles import Asked
+from nodeattrs.dialects.chef.repository.roles import Asked, NodeFile
+from nodeattrs.dialects.chef.repository.unnoted import unnoted
 from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.dialects.common import WithFacts
 from nodeattrs.dialects.resources import part_of_resources
-from nodeattrs.formats.documents import parse
+from nodeattrs.errors import NotFound
+from nodeattrs.formats.documents import parse, text_of
+from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.node.running import merged_shared
+from nodeattrs.node.watched import note_overlaps
 from nodeattrs.store.remembered import remembered
 from nodeattrs.store.search.word import search_word
 
@@ -52,6 +59,9 @@ def _unread(layer: Layer) -> Unread:
 
 class Nodes(WithFacts):
     """The nodes of one version of a repository. `answer` runs a node and saves nothing."""
+
+    _known_facts: tuple[str, dict[Any, Any], dict[Any, Scope]] = "", {}, {}
+    """The node of the last look, with its facts and Hiera scopes."""
 
     @cached_property
     def repository(self) -> Repository:
@@ -86,7 +96,13 @@ class Nodes(WithFacts):
 
     def answer(self, name: str) -> Answered:
         """Run a node; returns its attributes ("attribute") and the resources of its catalog ("resource")."""
+        looks = self.looks
+        if looks is not None:
+            looks.note(*FILE)
         run = self._run(name)
+        if looks is not None:
+            note_overlaps(run.node)
+            self._refuse(name, run, looks)
         unknown = [layer for slot in run.node.slots.values() for layer in slot.unknown]
         self.unread = [_unread(layer) for layer in unknown if layer.value.lines != {}]
 
@@ -100,9 +116,14 @@ class Nodes(WithFacts):
             return (slot.to_dict() for slot in node.slots.values() if slot.level != "automatic")
 
         def unread(path: TreePath) -> list[Unread]:
-            return [*unread_below(node.trace, path), *behind.of(path)]
+            return [*unread_below(trace, path), *behind.of(path)]
 
-        tree, trace = merged_shared(node), node.trace
+        def trace(path: TreePath) -> Trace:
+            with quietly(None if path else looks):  # of the whole tree the verbs want the unknown layers alone
+                return node.trace(path)
+
+        with quietly(looks):
+            tree = merged_shared(node)
         attributes = Part(tree, lambda path: lines_of(trace(path)), trace, deciding, written, unread=unread)
         return {"attribute": attributes, "resource": part_of_resources(run.catalog)}
 
@@ -137,7 +158,83 @@ class Nodes(WithFacts):
             json_attributes=self._given(),
             saved=None if last is None else last.normal,
             words=None if self.store is None else {"search": self._search},
+            looks=self.looks,
         )
+
+    # --- what answers look at
+
+    @property
+    def notes_looks(self) -> bool:  # type: ignore[override]
+        """Whether nodes differ in their files alone, and no Ruby runs."""
+        request = self.request
+        return not (request.store or request.enc or request.ruby or self._fleet)
+
+    def own_files(self, name: str) -> Iterable[str]:
+        """The file of the node in nodes/, in any format, and the file of its facts."""
+        if (facts := self.facts_file(name)) is not None:
+            yield str(facts)
+        place = os.path.join(self.side.root, "nodes", name)
+        yield from (f"{place}{suffix}" for suffix in (".json", ".yaml", ".yml"))
+
+    def look(self, name: str, look: Look) -> Any:
+        """The name, what the node's own file says, a fact, or what Hiera has for the node."""
+        kind = look[0]
+        if look == FILE:
+            if name.startswith("role[") or name in self.repository.suites():
+                raise NotFound(f"{name} is no node with a file of its own")
+            return self._described(name)
+        if look == NAME:
+            return name
+        if self._known_facts[0] != name:
+            self._known_facts = name, {**self._facts(name, None).tree, "name": name}, {}
+        _, facts, scopes = self._known_facts
+        if kind != "hiera":
+            return fact_at(facts, look)
+        _, environment, made, *its = look
+        if (environment, made) not in scopes:
+            scopes[environment, made] = self._scope(name, {**facts, **json.loads(made)}, environment)
+        return scopes[environment, made].look(tuple(its))
+
+    def _described(self, name: str) -> str:
+        """All that the file of a node says without its name, as a text; "" for a node without a file.
+
+        Files of the same text are not parsed. raises: DocumentError
+        """
+        place = os.path.join(self.side.root, "nodes", name)
+        if os.path.isfile(f"{place}.json") and not any(os.path.lexists(f"{place}{one}") for one in (".yaml", ".yml")):
+            begin, named, rest = text_of(Path(f"{place}.json"), name).partition(f'"name": "{name}",')
+            if named and begin.strip() == "{" and '"name"' not in rest:
+                if rest not in self._of_texts:
+                    self._of_texts[rest] = _as_text(self.repository.node_document(name))
+                return self._of_texts[rest]
+        return _as_text(self.repository.node_document(name))
+
+    def _scope(self, name: str, facts: Mapping[str, Any], environment: str) -> Scope:
+        hiera = self.repository.hiera
+        if hiera is None:
+            raise NotFound("this repository has no Hiera tree")
+        return hiera.scope(facts, node=name, environment=environment)
+
+    def _refuse(self, name: str, run: Run, looks: Looks) -> None:
+        """Note where the answer of a run depends on what no look names."""
+        described = self.repository.node_document(name)
+        if (described is not None and described.unread) or self._facts(name, None).unread:
+            looks.refuse("something of its own was not read")
+        ran = {file.partition("/")[0] for file in run.attribute_files} | {cookbook_of(one) for one in run.recipes}
+        for cookbook in sorted(ran):
+            root = self.repository.cookbook(cookbook).root
+            looks.refuse("" if root is None else self._unnoted(root))
+        looks.refuse(self._unnoted(self.side.root / "roles") or self._unnoted(self.side.root / "environments"))
+
+    @cached_property
+    def _of_texts(self) -> dict[str, str]:
+        """What the files of nodes say, by their texts behind the name."""
+        return {}
+
+    @cached_property
+    def _unnoted(self) -> Callable[[Path], str]:
+        """Reads the programs of a folder once for all nodes."""
+        return cache(unnoted)
 
     def _given(self) -> Any:
         if not self.request.what_if.set:
@@ -168,6 +265,11 @@ class Nodes(WithFacts):
         tree = last.node.automatic.to_dict() if last is not None else NO_FACTS
         made = ("cookbooks", "expanded_run_list", "recipes", "roles")
         return Facts({key: value for key, value in tree.items() if key not in made}, Origin("facts", "last run"))
+
+
+def _as_text(node: NodeFile | None) -> str:
+    own = ("name", "locator")
+    return "" if node is None else repr([value for field, value in vars(node).items() if field not in own])
 
 
 _LAST_FACTS: dict[tuple[str, str], Facts] = {}

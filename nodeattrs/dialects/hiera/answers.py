@@ -14,19 +14,21 @@ from typing import Any
 from nodeattrs.cache import CACHE
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.folding import NOTHING, Folding
+from nodeattrs.core.looks import TREE, Look, Looks, fact_at
 from nodeattrs.core.part import Part
-from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.dialects.hiera.codes import RECURSIVE_LOOKUP
 from nodeattrs.dialects.hiera.config import Config, Entry
 from nodeattrs.dialects.hiera.conversions import convert
-from nodeattrs.dialects.hiera.data import DataFile
+from nodeattrs.dialects.hiera.data import DataFile, FunctionData
 from nodeattrs.dialects.hiera.errors import BadData, BadLookup, HieraError, UnsetVariable
-from nodeattrs.dialects.hiera.expressions import planned
+from nodeattrs.dialects.hiera.expressions import planned, variable
 from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, LoadedTree
 from nodeattrs.dialects.hiera.keys import NAME, Options, checked, dug, module_of, split_key
-from nodeattrs.dialects.hiera.locations import Level, Place, located
+from nodeattrs.dialects.hiera.locations import Level, Place, located, templates_of
 from nodeattrs.dialects.hiera.strategies import FIRST, Strategy, strategy_of
+from nodeattrs.errors import NodeattrsError
 from nodeattrs.puppet.legacy_facts import way_on
 
 Merge = str | Mapping[str, Any] | None
@@ -155,7 +157,9 @@ class Asking:
         """The same object in each call of one node."""
         return self.answers
 
-    def variable(self, name: Any) -> Any:
+    def variable(self, name: Any, below: Path = ()) -> Any:
+        if self.answers.looks is not None and self.chain[0] not in (_HIERARCHY, IN_LEVELS):
+            self.answers.looks.note("variable", (name, *below))
         if self.override is not None and name in self.override:
             return self.override[name]
         value = self.answers.variables.get(name, ABSENT)
@@ -270,6 +274,7 @@ class Answers:
     tree:        the loaded tree
     variables:   what expressions may name
     knows_facts: whether facts of the node are given, so that a variable which is not set is none of the node
+    looks:       where it notes what it looks at of the node; None: nowhere
     has_unknown: whether some level could not be read when it was asked
     missing:     the variables that values named and that are not set, each with the keys that need it
     """
@@ -283,8 +288,10 @@ class Answers:
         trusted: Mapping[str, Any] | None,
         variables: Mapping[str, Any],
         knows_facts: bool,
+        looks: Looks | None = None,
     ) -> None:
         self.tree = tree
+        self.looks = looks
         self.knows_facts = knows_facts
         self.node = node
         self.environment = environment
@@ -297,6 +304,41 @@ class Answers:
         self._modules: dict[str, str | None] = {}
         self._hierarchies: dict[str | None, Hierarchy] = {}
         self._options: dict[str | None, Options | None] = {}
+
+    def look(self, look: Look) -> Any:
+        """What this scope has where another one of the tree looked: the value of a variable, or the files of a layer.
+
+        raises: NodeattrsError
+        """
+        kind, what = look[0], look[1]
+        if kind == "levels":
+            configs = {"global": self.tree.global_layer(), "environment": self.tree.environment_layer(self.environment)}
+            module = look[2]
+            config = configs[what] if module is None else self.tree.module_layer(self.environment, module)
+            assert config is not None  # a look names a layer that is there
+            entries = (config.defaults or ()) if what == "default_hierarchy" else config.entries
+            return tuple([self._sources_of(what, config, entry) for entry in entries])
+        if kind == "set":
+            return self.is_set(what)
+        name = what[0].removeprefix("::") if isinstance(what[0], str) else what[0]
+        return name in self.variables, fact_at(self.variables, (TREE, (name, *what[1:])))
+
+    def is_set(self, name: str) -> bool:
+        """Whether a variable of a hierarchy is worth more than null and empty text; False where it cannot be had."""
+        try:
+            return variable(name, name, self.in_hierarchies()) not in (None, "")
+        except NodeattrsError:
+            return False
+
+    def _sources_of(self, layer: str, config: Config, entry: Entry) -> tuple[int, ...]:
+        """The sources of an entry by their ids, resolved once for equal variables."""
+        names = [name for _, its in templates_of(entry) for name in its]
+        values = tuple([fact_at(self.variables, (TREE, split_key(name.removeprefix("::")))) for name in names])
+        key = (id(config), layer, entry.line, entry.name, self.knows_facts, values)
+        if key not in self.tree.shapes:
+            level = self._level(layer, config, entry)
+            self.tree.shapes[key] = () if level is None else tuple([id(place.source) for place in level.places])
+        return self.tree.shapes[key]
 
     @property
     def ends_at_unset(self) -> bool:
@@ -439,11 +481,16 @@ class Answers:
     def _resolved(self, layer: str, module: str | None, config: Config | None) -> tuple[Level, ...]:
         if config is None:
             return ()
+        if self.looks is not None and _has_variables(config):
+            self.looks.note("levels", layer, module)
         found = self._levels.get((layer, module))
         if found is None:
             entries = config.defaults if layer == "default_hierarchy" else config.entries
             levels = [self._level(layer, config, entry) for entry in entries or ()]
             found = self._levels[layer, module] = tuple([level for level in levels if level is not None])
+            sources = [place.source for level in found for place in level.places]
+            if self.looks is not None and any(isinstance(one, FunctionData) for one in sources):
+                self.looks.refuse("a data function may look at anything")
             if layer in ("global", "environment") and not config.built_in and _is_bare(found):
                 self.tree.warn_of_nothing(config)
         return found
@@ -498,6 +545,12 @@ class Answers:
 
     def _asking_options(self) -> Asking:
         return Asking(self, None, None, (NAME,))
+
+
+def _has_variables(config: Config) -> bool:
+    """Whether the files of a layer may be others for another node."""
+    entries = (*config.entries, *(config.defaults or ()))
+    return any(entry.location == "mapped_paths" or "%{" in repr(entry) for entry in entries)
 
 
 def _is_bare(levels: Sequence[Level]) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
+from nodeattrs.contract.arguments import ALL_NAMES
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.sensitive import plain
 from nodeattrs.core.tree import spell
@@ -31,7 +32,7 @@ from nodeattrs.dialects.hiera.census import as_asked, still_encrypted, undecided
 from nodeattrs.dialects.hiera.codes import REDACTED_TEXT, UNSET_VARIABLE
 from nodeattrs.dialects.hiera.explain import Explanation, UnknownLevel
 from nodeattrs.dialects.hiera.keys import NAME
-from nodeattrs.dialects.hiera.open_paths import Looks, open_files, open_paths, unset_variables, with_needed
+from nodeattrs.dialects.hiera.open_paths import FileLooks, open_files, open_paths, unset_variables, with_needed
 from nodeattrs.dialects.hiera.readiness import ahead, legacy, readiness_report, without_legacy
 from nodeattrs.dialects.hiera.reports import Explained, Found, LookedUp, Variables, unused_report
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
@@ -101,7 +102,7 @@ def _unread(question: Question, scopes: Mapping[str, Scope], answers: Mapping[st
     found += [one._replace(is_warned=True) for one in unset_variables(known, True)]
     found += unset_variables(others, False)
     names = asked["keys"] if "keys" in asked else [asked["key"]] if "key" in asked else None
-    merge, looks = how_of(asked).get("merge"), Looks(os.path.relpath)
+    merge, looks = how_of(asked).get("merge"), FileLooks(os.path.relpath)
     for name, scope in scopes.items():
         wanted = None if names is None else with_needed(scope, names, merge)
         found += open_paths(scope, looks, wanted, is_node=bool(name), merge=merge)
@@ -250,7 +251,7 @@ def _unused(question: Question, hiera: Hiera) -> Output:
     scopes = list(scopes_of(question.arguments, hiera, question.arguments["node"]).values())
     report = unused_report(unused(hiera, scopes), len(scopes))
     unread = [level.unread for scope in scopes for level in _undecided(scope)]
-    looks = Looks(os.path.relpath)
+    looks = FileLooks(os.path.relpath)
     for scope in scopes:
         unread += open_files(scope, looks, is_node=bool(scope.node))
     return Output(report, unread=unread)
@@ -348,7 +349,7 @@ COMMANDS: Mapping[str, Command] = {
     "matrix": _verb(
         "print the values that a key has for many nodes, each with its lines and its nodes",
         "matrix",
-        [KEY, *NODES, *MERGING],
+        [KEY, *NODES, *MERGING, ALL_NAMES],
         example="matrix profile::users",
     ),
     "ready-for-8": _command(

@@ -46,8 +46,8 @@ class Speech(Protocol):
         """The same object in each call of one node."""
         ...
 
-    def variable(self, name: Any) -> Any:
-        """The value of a variable; null where there is none."""
+    def variable(self, name: Any, below: Path = ()) -> Any:
+        """The value of a variable; null where there is none. below: the steps in it that matter"""
         ...
 
     def missing(self, name: str) -> None:
@@ -208,7 +208,7 @@ def variable(name: str, text: str, speech: Speech) -> Any:
     raises: BadLookup "key_syntax", CannotDig
     """
     steps = _steps(name, text)
-    found = speech.variable(steps[0])
+    found = speech.variable(steps[0], steps[1:])
     if found is None or len(steps) == 1:
         return found
     found = dug(found, steps[1:], name)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import pathlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import partial
@@ -116,6 +116,7 @@ class LoadedTree:
         """Read everything anew when it is needed next; scopes made before keep what they have."""
         self._read: dict[tuple[str, ...], Any] = {}
         self._sources: dict[tuple[str, str, str], Source | None] = {}
+        self.shapes: dict[Hashable, tuple[int, ...]] = {}
         self._warnings: dict[str, DocumentError] = {}
         self.skipped: set[str] = set()
         self.lacking: dict[tuple[str | None, int | None], BadData] = {}

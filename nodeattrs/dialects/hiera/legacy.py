@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.dialects.hiera.expressions import names_in
 from nodeattrs.dialects.hiera.hierarchies import LoadedTree
-from nodeattrs.dialects.hiera.variables import templates_of
+from nodeattrs.dialects.hiera.locations import templates_of
 from nodeattrs.puppet.legacy_facts import modern
 
 

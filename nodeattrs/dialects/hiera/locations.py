@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from re import DOTALL, compile, escape
 from typing import Any, NamedTuple
@@ -16,11 +16,12 @@ from typing import Any, NamedTuple
 from nodeattrs import border
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.hiera.codes import BAD_GLOB, PATH_OUTSIDE
 from nodeattrs.dialects.hiera.config import URIS, Config, Entry
 from nodeattrs.dialects.hiera.data import Source
 from nodeattrs.dialects.hiera.errors import BadLookup
-from nodeattrs.dialects.hiera.expressions import Speech, text_plan, variable
+from nodeattrs.dialects.hiera.expressions import Speech, names_in, text_plan, variable
 from nodeattrs.dialects.hiera.old_versions import ended
 
 
@@ -119,8 +120,8 @@ class _Local:
         self._value = value
         self.untrusted = False
 
-    def variable(self, name: Any) -> Any:
-        return self._value if name == self._name else self._outer.variable(name)
+    def variable(self, name: Any, below: TreePath = ()) -> Any:
+        return self._value if name == self._name else self._outer.variable(name, below)
 
     def missing(self, name: str) -> None:
         self._outer.missing(name)
@@ -299,3 +300,25 @@ def _one_of(members: str, negated: bool) -> str:
         return "[^/]" if negated else "(?!)"
     inner = "".join(f"{escape(low)}-{escape(high)}" for low, high in ranges)
     return f"[^/{inner}]" if negated else f"[{inner}]"
+
+
+def templates_of(entry: Entry) -> Iterator[tuple[str, Iterable[str]]]:
+    """What of a level is filled in, each text with the variables that it names: paths, URIs and options."""
+    declared, own = entry.templates, ""
+    if entry.location == "mapped_paths":
+        source, own, template = declared
+        declared = (template,)
+        yield os.path.join(entry.datadir, template), (source,)
+    for template in declared:
+        whole = template if entry.location in URIS else os.path.join(entry.datadir, template)
+        yield whole, [name for name in names_in(whole) if not own or name.partition(".")[0] != own]
+    for template in _texts(entry.options):
+        yield template, names_in(template)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _texts(one)

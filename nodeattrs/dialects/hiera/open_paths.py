@@ -25,7 +25,7 @@ from nodeattrs.formats.documents import read
 _VARIABLE = re.compile(r"%\{([^}]*)\}")
 
 
-class Looks:
+class FileLooks:
     """Looks at files, each once for all scopes that share the object.
 
     shown:    gives the name of a file in messages
@@ -55,7 +55,7 @@ def _matching(folder: Path, pattern: str) -> list[Path]:
 
 def open_paths(
     scope: Scope,
-    looks: Looks,
+    looks: FileLooks,
     wanted: Collection[str] | None = None,
     *,
     is_node: bool = True,
@@ -108,13 +108,13 @@ def with_needed(scope: Scope, keys: Iterable[str], merge: Merge = None) -> set[s
     return {str(split_key(key)[0]) for key in found}
 
 
-def open_files(scope: Scope, looks: Looks, *, is_node: bool = True) -> Iterator[Unread]:
+def open_files(scope: Scope, looks: FileLooks, *, is_node: bool = True) -> Iterator[Unread]:
     """The files that may count for a scope, also those below a level that has all of their keys."""
     for one, file in _open_files(scope, looks, is_node):
         yield Unread(one.template if file is None else looks.shown(file), _reason(one))
 
 
-def _open_files(scope: Scope, looks: Looks, is_node: bool) -> Iterator[tuple[Needed, Path | None]]:
+def _open_files(scope: Scope, looks: FileLooks, is_node: bool) -> Iterator[tuple[Needed, Path | None]]:
     """What a path with an unset variable may mean; None where files outside of the folder were not looked for."""
     config = scope.tree.environment_layer(scope.environment)
     for one in needed(scope):
@@ -153,6 +153,8 @@ def _as_pattern(scope: Scope, template: str) -> str:
 
 def _text_of(scope: Scope, name: str) -> str:
     """The text of a variable; "*" where it is not set, or leads to another folder."""
+    if scope.looks is not None:
+        scope.looks.note("variable", split_key(name))
     try:
         value = variable(name, name, scope.in_hierarchies())
     except NodeattrsError:

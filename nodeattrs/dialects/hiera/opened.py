@@ -11,6 +11,7 @@ from typing import Any
 
 from nodeattrs.contract.answers import Answered, Unread
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.looks import Look, Looks
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.common import WithFacts, part_of_keys
@@ -19,7 +20,7 @@ from nodeattrs.dialects.hiera.census import as_asked, undecided
 from nodeattrs.dialects.hiera.config import Config
 from nodeattrs.dialects.hiera.explain import Explanation
 from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION
-from nodeattrs.dialects.hiera.open_paths import Looks, open_paths, unset_variables, with_needed
+from nodeattrs.dialects.hiera.open_paths import FileLooks, open_paths, unset_variables, with_needed
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, asked_scope, names_of, scope_of
 from nodeattrs.dialects.hiera.variables import NAMES
@@ -169,9 +170,9 @@ class HieraKeys(WithFacts):
         )
 
     @cached_property
-    def _looks(self) -> Looks:
+    def _looks(self) -> FileLooks:
         """Looks at files once for all nodes."""
-        return Looks(self.repository.shown if self._asked is None else os.path.relpath)
+        return FileLooks(self.repository.shown if self._asked is None else os.path.relpath)
 
     @cached_property
     def _layer(self) -> Config | None:
@@ -186,12 +187,9 @@ class HieraKeys(WithFacts):
             scope = asked_scope(asked, self.hiera, name, names[name])
             is_node, merge = bool(name), how_of(asked).get("merge")
         else:
-            given = self.enc.get(name, {}).get("parameters")
-            found = self.node_facts(name)
-            variables = {**found.variables, **(given if isinstance(given, dict) else {})}
-            known = bool(found.facts)
-            facts, environment = self._facts(name), self.environment_of(name) or found.environment
-            scope = scope_of(self.hiera, name, facts, environment, variables, knows_facts=known)
+            if self.looks is not None:
+                self.looks.note("known")
+            scope = self._scope(name, self.looks)
             is_node, merge = True, None
         about = self.request.about
         wanted = with_needed(scope, map(as_asked, about), merge) if about else None
@@ -219,6 +217,38 @@ class HieraKeys(WithFacts):
             self.unread = [*files, *unset_variables(scope.missing, scope.knows_facts), *merges]
 
         return {"key": part_of_keys(keys, explain, self)._replace(unread=unread, read_all=read_all)}
+
+    def _scope(self, name: str, looks: Looks | None = None) -> Scope:
+        """A node with its facts and the answer of a classifier. looks: where the scope notes what it looks at"""
+        given = self.enc.get(name, {}).get("parameters")
+        found = self.node_facts(name)
+        variables = {**found.variables, **(given if isinstance(given, dict) else {})}
+        known = bool(found.facts)
+        facts, environment = self._facts(name), self.environment_of(name) or found.environment
+        return scope_of(self.hiera, name, facts, environment, variables, knows_facts=known, looks=looks)
+
+    # --- what answers look at
+
+    @property
+    def notes_looks(self) -> bool:  # type: ignore[override]
+        """Whether nodes differ in the files of their facts alone."""
+        return self._asked is None and not (self.request.store or self.request.enc or self.request.ruby or self._fleet)
+
+    def own_files(self, name: str) -> Iterable[str]:
+        """The file with the facts of a node."""
+        file = self.facts_file(name)
+        return () if file is None else (str(file),)
+
+    def look(self, name: str, look: Look) -> Any:
+        """Whether facts of the node are known, a variable, or the files of a layer."""
+        if self._last[0] != name:
+            self._last = name, self._scope(name)
+        scope = self._last[1]
+        assert scope is not None
+        return scope.knows_facts if look == ("known",) else scope.look(look)
+
+    _last: tuple[str | None, Scope | None] = None, None
+    """The node of the last look, with its scope."""
 
     def lines_of(self, path: TreePath) -> Iterable[tuple[Origin, str]]:
         """The lines of all data files that set a key, or a path in its value."""

@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn
 
+from nodeattrs.core.looks import Looks
 from nodeattrs.core.sensitive import Encrypted, revealed
 from nodeattrs.core.tree import ABSENT, copied, near
 from nodeattrs.dialects.hiera.answers import Answers, Asking, Merge
@@ -301,6 +302,7 @@ class Hiera(LoadedTree):
         trusted: Mapping[str, Any] | None = None,
         variables: Mapping[str, Any] | None = None,
         knows_facts: bool | None = None,
+        looks: Looks | None = None,
     ) -> Scope:
         """Whoever asks: a node with its facts, in an environment.
 
@@ -309,6 +311,7 @@ class Hiera(LoadedTree):
         variables: others, that hide facts of their name
         knows_facts: whether a variable that is not set is none of the node, and so an error of Puppet 8; None: whether
                    there are facts
+        looks:     where the scope notes what it looks at of the node; None: nowhere
         """
         known = bool(facts) if knows_facts is None else knows_facts
-        return Scope(self, facts or {}, node, environment, trusted, variables or {}, known)
+        return Scope(self, facts or {}, node, environment, trusted, variables or {}, known, looks)

@@ -12,6 +12,7 @@ from typing import Any
 from nodeattrs import children
 from nodeattrs.core.budget import in_force
 from nodeattrs.core.code import require_may_run
+from nodeattrs.core.looks import Looks
 from nodeattrs.core.tree import json_or_text
 from nodeattrs.dialects.hiera.answers import trusted_facts
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
@@ -34,6 +35,7 @@ def scope_of(
     variables: Mapping[str, Any],
     trusted: Mapping[str, Any] | None = None,
     knows_facts: bool | None = None,
+    looks: Looks | None = None,
 ) -> Scope:
     """A node with its facts.
 
@@ -41,6 +43,7 @@ def scope_of(
     environment: None or "" is production
     trusted:     None takes those among the facts, or makes them from the name
     knows_facts: see `Hiera.scope`
+    looks:       see `Hiera.scope`
     """
     if trusted is None and isinstance(facts.get("trusted"), dict):
         trusted = facts["trusted"]
@@ -51,6 +54,7 @@ def scope_of(
         trusted=trusted,
         variables=variables,
         knows_facts=knows_facts,
+        looks=looks,
     )
 
 

@@ -5,16 +5,13 @@ It reads templates and no file: what a variable is worth the scope says.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.hiera.answers import Answers
-from nodeattrs.dialects.hiera.config import URIS, Entry
-from nodeattrs.dialects.hiera.expressions import names_in, variable
-from nodeattrs.errors import NodeattrsError
+from nodeattrs.dialects.hiera.locations import templates_of
 
 NAMES = frozenset(
     (
@@ -86,30 +83,7 @@ def unset(answers: Answers, module: str | None = None) -> Iterator[str]:
         yield f"{min(templates, key=len)}{more}: {name} is not set"
 
 
-def templates_of(entry: Entry) -> Iterator[tuple[str, Iterable[str]]]:
-    """What of a level is filled in, each text with the variables that it names: paths, URIs and options."""
-    declared, own = entry.templates, ""
-    if entry.location == "mapped_paths":
-        source, own, template = declared
-        declared = (template,)
-        yield os.path.join(entry.datadir, template), (source,)
-    for template in declared:
-        whole = template if entry.location in URIS else os.path.join(entry.datadir, template)
-        yield whole, [name for name in names_in(whole) if not own or name.partition(".")[0] != own]
-    for template in _texts(entry.options):
-        yield template, names_in(template)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (dict, list)):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _texts(one)
-
-
 def _is_set(answers: Answers, name: str) -> bool:
-    try:
-        return variable(name, name, answers.in_hierarchies()) not in (None, "")
-    except NodeattrsError:
-        return False
+    if answers.looks is not None:
+        answers.looks.note("set", name)
+    return answers.is_set(name)

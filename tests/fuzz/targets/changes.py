@@ -1,11 +1,10 @@
-"""Both sides of a change, and the file of what answers have looked at."""
+"""Both sides of a change."""
 
 from __future__ import annotations
 
 import json
 import random
 import shutil
-from functools import partial
 from pathlib import Path
 
 from nodeattrs.contract.request import Request
@@ -13,7 +12,6 @@ from nodeattrs.contract.sides import Side, folder_side
 from nodeattrs.reports.screen import Screen
 from nodeattrs.verbs.impact import Asking, impact
 from nodeattrs.verbs.impact_report import ImpactReport
-from nodeattrs.verbs.kept import Read, Reads
 from tests.fuzz.mutation import mutated
 from tests.fuzz.shapes import as_yaml
 from tests.fuzz.target import Target, from_shape, json_of
@@ -54,26 +52,4 @@ def _shown(report: ImpactReport) -> None:
     "\n".join([*report.lines(Screen()), report.markdown(), *(one.text() for one in report.findings())])
 
 
-_KEPT = {
-    "version": [1, 2],
-    "asked": [
-        {"q": {"keys": ["a.yaml", "b/"], "marks": ["", "x"], "sets": [[0, 1], [1]], "subjects": {"n": [0, "t"]}}}
-    ],
-}
-
-
-def _kept(text: str) -> Reads:
-    return Reads(written("reads.json", text))
-
-
-def _used(reads: Reads, side: Side | None = None) -> None:
-    side = side or _side("k", ["a: 1", "b: 1"])
-    reads.of("q", side)
-    reads.keep("q", side, {"n": Read(frozenset({"a.yaml"}), "t")})
-    assert Reads(Path("reads.json")).of("q", side) == {"n": Read(frozenset({"a.yaml"}), "t")}
-
-
-TARGETS = (
-    Target("change", _grown, _compared, _shown),
-    Target("reads", from_shape(_KEPT), _kept, partial(_used)),
-)
+TARGETS = (Target("change", _grown, _compared, _shown),)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from nodeattrs.contract.arguments import RUBY, STORE, output, path_of
+from nodeattrs.contract.arguments import ALL_NAMES, RUBY, STORE, output, path_of
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unread import unresolved
@@ -21,7 +21,7 @@ from nodeattrs.kinds import NOT_LITERAL
 from nodeattrs.node.node import Node
 from nodeattrs.node.running import merged_shared
 from nodeattrs.reports.explain import way_to
-from nodeattrs.reports.matrix import Cell, Matrix
+from nodeattrs.reports.matrix import Cell, Matrix, names_of
 from nodeattrs.reports.values import data_of, unread_at
 from nodeattrs.store import Store, open_store
 from nodeattrs.store.remembered import remembered_or_raise
@@ -67,6 +67,7 @@ _ARGUMENTS = (
         {"action": "store_true"},
     ),
     COOKBOOK_PATH,
+    ALL_NAMES,
     Argument(("--jobs",), "with --repo: how many nodes at a time", {"metavar": "N", "type": int}),
     *RUBY,
     *STORE,
@@ -96,7 +97,7 @@ def _perform(question: Question) -> Output:
     )
     if not cells:
         raise NotFound("there is no such node", hint="`nodeattrs status` lists those that are kept")
-    matrix = Matrix(spell(path) if path else "(root)", cells)
+    matrix = Matrix(spell(path) if path else "(root)", cells, names_of(asked))
     unread = [one for _, cell in cells for one in cell.unread]
     unread += [unresolved(name, str(cell.value), "node") for name, cell in cells if _is_code(cell.value)]
     failed = [cell.value for _, cell in cells if isinstance(cell.value, NodeattrsError)]

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Cause, Locator
+from nodeattrs.core.looks import TREE
 from nodeattrs.core.tree import ABSENT, Path, dig, meant, parse, spell, strict_key
 from nodeattrs.errors import BadArgument, BadKey, BadValue, DocumentError, TooDeep
 from nodeattrs.formats import documents
@@ -21,6 +22,7 @@ from nodeattrs.kinds import NO_LEVEL, NUMBER_FOR_TEXT
 from nodeattrs.node.node import Node
 from nodeattrs.node.running import set_leaves, setting_as
 from nodeattrs.node.values import stored
+from nodeattrs.node.watched import looks_of
 from nodeattrs.project.fields import Fields
 from nodeattrs.project.versions import allows, numbers_in
 
@@ -295,6 +297,9 @@ def _level(fields: Fields, locator: Callable[..., Locator], under: Path) -> Leve
 
 def set_data(node: Node, data: AttributeData, facts: Facts) -> None:
     """Set on a node the attributes of the blocks that count. facts: of the node at the start of the run"""
+    if (looks := looks_of(node)) is not None:
+        for fact in (fact for block in data.blocks for when in block.when for fact, _ in when.asks):
+            looks.note(TREE, fact)
     for one in data.levels(facts):
         with setting_as(node, "attribute file", data.name, one.locator):
             set_leaves(node, one.level, one.tree, one.unless)

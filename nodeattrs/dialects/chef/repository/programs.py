@@ -14,6 +14,7 @@ from collections.abc import Callable
 from types import CodeType, TracebackType
 from typing import Any
 
+from nodeattrs.causes.plain_texts import with_waiting_messages
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.code import may_run, require_may_run
 from nodeattrs.core.frames import frame_above
@@ -45,14 +46,18 @@ class Program:
         self.warnings = _ruby_left(source, file)
         self._lines = (len(source), None, source.splitlines(keepends=True), self.path)
 
-    def run(self, namespace: dict[str, Any]) -> None:
-        """Execute the code with *namespace* as its globals. raises: the errors of the code; UnknownLayer, where no
-        code may run"""
+    def run(self, namespace: dict[str, Any], *, messages_wait: bool = False) -> None:
+        """Execute the code with *namespace* as its globals.
+
+        messages_wait: whether `log` gets a function in place of a text with attributes
+        raises: the errors of the code; UnknownLayer, where no code may run
+        """
         if not may_run():
             require_may_run(self.path)
         # Tracebacks and explanations read the text that really ran, not what the file says later.
         linecache.cache[self.path] = self._lines
-        exec(self.code, namespace)
+        waiting = with_waiting_messages("".join(self._lines[2])) if messages_wait else None
+        exec(self.code if waiting is None else compile(waiting, self.path, "exec", dont_inherit=True), namespace)
 
 
 def source_of(path: pathlib.Path, file: str) -> str:

@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property, partial
 from traceback import extract_tb
+from types import FunctionType
 from typing import Any, NoReturn
 
 from nodeattrs.core.claim import Origin
@@ -40,6 +41,7 @@ from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.node.running import SetterBlock, noted_here, origin_here, setting_as
 from nodeattrs.node.setters import Setter
 from nodeattrs.node.values import Sensitive, Symbol, lazy
+from nodeattrs.node.watched import looks_of
 
 ATTRIBUTE_FILE, RECIPE = "attribute file", "recipe"
 
@@ -338,7 +340,7 @@ class RecipeRunner:
         try:
             with SetterBlock(self.node, Setter(kind, name)):
                 if self._ruby is None:
-                    program.run(namespace)
+                    program.run(namespace, messages_wait=looks_of(self.node) is not None)
                 else:
                     with self._ruby.beside():
                         program.run(namespace)
@@ -386,6 +388,10 @@ class RecipeRunner:
             self.run_recipe(name, here=here, by=self._caller)
 
     def _log(self, message: object, level: str = "info") -> None:
+        looks = looks_of(self.node)
+        if looks is not None and isinstance(message, FunctionType):
+            with looks.brief():
+                message = message()
         self._note(str(message), level, origin_here(self.node, column=False))
 
     def _note(self, message: str, level: str, origin: Origin) -> None:

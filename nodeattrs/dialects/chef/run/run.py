@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from nodeattrs.catalog import Catalog
 from nodeattrs.contract.peers import Injection
 from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.looks import Looks, quietly
 from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.repository.cookbooks import Cookbook, check_versions, cookbook_order
@@ -36,6 +37,7 @@ from nodeattrs.node.json_keys import double_keys
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import normalised
 from nodeattrs.node.running import setting_as
+from nodeattrs.node.watched import WatchedNode, note_looks
 
 
 @dataclass
@@ -82,6 +84,7 @@ def run_node(
     saved: Node | None = None,
     log: Callable[[LogLine], None] | None = None,
     words: Mapping[str, Any] | None = None,
+    looks: Looks | None = None,
 ) -> Run:
     """Run one node of a repository; saves nothing.
 
@@ -94,17 +97,22 @@ def run_node(
     saved:           the node of the last run, not changed
     log:             called with each message of a cookbook file
     words:           further names for recipes, such as `search` over a store
+    looks:           where the run notes what it looks at of the node; None: nowhere
     raises:          RecipeFailed, NotFound, RunListError, DocumentError, ...
     source:          semantics of Chef's policy builder; docs/merging.md, "A run"
     """
     repository = repository.for_node(name)
     config = repository.config
-    node = Node(name, sensitive=config.sensitive, root=repository.root, rules=config.merge)
-    start = _started(repository, node, saved, json_attributes, run_list, environment)
+    made = Node if looks is None else WatchedNode
+    node = made(name, sensitive=config.sensitive, root=repository.root, rules=config.merge)
+    with quietly(looks):
+        note_looks(node, looks, facts.tree)
+        start = _started(repository, node, saved, json_attributes, run_list, environment)
     wanted = node.run_list if override_run_list is None else [*map(str, normalised(override_run_list))]
     lookup, search, intake = lookup_word(repository, node), (words or {}).get("search"), Intake(node)
     injection = repository.injection(node, lookup if repository.hiera is not None else None, search)
-    start.take_attributes(intake, facts)
+    with quietly(looks):
+        start.take_attributes(intake, facts)
     plan = _planned(repository, injection.run_list(wanted), node.environment, start.policy)
     take_layers(node, plan.expansion, plan.environment)
     start.note_unread(node, facts, None if wanted else repository.kitchen.fault)
@@ -113,16 +121,18 @@ def run_node(
         noted = {**noted, **start.policy.noted(plan.expansion.qualified)}
     intake.ensure_tags()
     intake.set_automatic(noted)
-    asked = {**facts.tree, "name": node.name, "chef_environment": node.environment, **noted}
+    asked = {**facts.tree, "name": name, "chef_environment": node.environment, **noted}
     runner, catalog = _run_files(repository, node, plan, asked, injection, lookup, words or {}, log)
     of_json = json_attributes.warnings if json_attributes is not None else ()
+    with quietly(looks):
+        doubled = double_keys(node)
     return Run(
         node,
         plan.expansion,
         runner.attribute_files,
         runner.recipes,
         runner.log,
-        [*repository.warnings, *facts.warnings, *of_json, *runner.warnings, *double_keys(node)],
+        [*repository.warnings, *facts.warnings, *of_json, *runner.warnings, *doubled],
         catalog,
         runner.included,
         start.policy,

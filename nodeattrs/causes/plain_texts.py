@@ -1,0 +1,146 @@
+"""Expressions that put attributes of a node into a text, and decide nothing: `f"{node['fqdn']}: welcome"`.
+
+They always read the same paths. So two of them give the same text if the paths have equal values.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Iterator
+from functools import lru_cache
+from types import CodeType
+from typing import NamedTuple
+
+from nodeattrs.core.tree import Path
+
+_NODE, _RECIPE = "node", "nodeattrs.recipe"
+
+
+class PlainText(NamedTuple):
+    """A function without arguments whose value is such an expression.
+
+    written: the expression, equal for equal ones
+    reads:   the paths that it reads
+    """
+
+    written: str
+    reads: tuple[Path, ...]
+
+
+def plain_text(code: CodeType) -> PlainText | None:
+    """The expression of a lambda; None where it may decide something, or its source is not known.
+
+    >>> plain_text((lambda: 1).__code__) is None
+    True
+    """
+    return _of_line("".join(linecache.getlines(code.co_filename)), code.co_firstlineno)
+
+
+@lru_cache(maxsize=1024)
+def _of_line(text: str, line: int) -> PlainText | None:
+    tree = parsed(text)
+    found = (
+        [] if tree is None else [one for one in ast.walk(tree) if isinstance(one, ast.Lambda) and one.lineno == line]
+    )
+    if len(found) != 1 or ast.dump(found[0].args) != ast.dump(_NO_ARGUMENTS):
+        return None
+    reads = reads_of_text(found[0].body)
+    return None if reads is None else PlainText(ast.dump(found[0].body), tuple(reads))
+
+
+_NO_ARGUMENTS = ast.arguments([], [], None, [], [], None, [])
+
+
+@lru_cache(maxsize=256)
+def parsed(text: str) -> ast.Module | None:
+    """The tree of a program in which `node` is the node everywhere; None for others."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    return tree if text and not any(_binds_node(one) for one in ast.walk(tree)) else None
+
+
+def _binds_node(one: ast.AST) -> bool:
+    if isinstance(one, ast.ImportFrom):
+        names = [name for name in one.names if name.name == "*" or (name.asname or name.name) == _NODE]
+        return any(one.module != _RECIPE or name.name != _NODE for name in names)
+    if isinstance(one, ast.Import):
+        return any((name.asname or name.name) == _NODE for name in one.names)
+    if isinstance(one, ast.Name):
+        return one.id == _NODE and not isinstance(one.ctx, ast.Load)
+    if isinstance(one, ast.alias):
+        return False
+    named = getattr(one, "name", None) == _NODE or getattr(one, "arg", None) == _NODE
+    return named or _NODE in getattr(one, "names", ()) or getattr(one, "rest", None) == _NODE
+
+
+def reads_of_text(expression: ast.expr, also_length: bool = False) -> list[Path] | None:
+    """The paths that an expression reads, where it only puts them into a text; else None. also_length: allow `len`"""
+    found: list[Path] = []
+    try:
+        found.extend(_reads(expression, also_length))
+    except ValueError:
+        return None
+    return found
+
+
+def _reads(one: ast.expr, also_length: bool) -> Iterator[Path]:
+    if isinstance(one, ast.JoinedStr):
+        for part in one.values:
+            yield from _reads(part, also_length)
+    elif isinstance(one, ast.FormattedValue) and one.conversion == -1 and one.format_spec is None:
+        yield from _reads(one.value, also_length)
+    elif also_length and isinstance(one, ast.Call) and _is_length(one):
+        yield from _reads(one.args[0], also_length)
+    elif isinstance(one, ast.Subscript):
+        yield (*_path(one.value), _key(one))
+    elif not (isinstance(one, ast.Constant) and isinstance(one.value, str)):
+        raise ValueError
+
+
+def _is_length(one: ast.Call) -> bool:
+    return isinstance(one.func, ast.Name) and one.func.id == "len" and len(one.args) == 1 and not one.keywords
+
+
+def _path(one: ast.expr) -> Path:
+    if isinstance(one, ast.Name) and one.id == _NODE:
+        return ()
+    if isinstance(one, ast.Subscript):
+        return (*_path(one.value), _key(one))
+    raise ValueError
+
+
+def _key(one: ast.Subscript) -> str:
+    if isinstance(one.slice, ast.Constant) and isinstance(one.slice.value, str):
+        return one.slice.value
+    raise ValueError
+
+
+class _Waiting(ast.NodeTransformer):
+    def visit_Expr(self, one: ast.Expr) -> ast.Expr:
+        call = one.value
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "log" and call.args:
+            text = call.args[0]
+            if isinstance(text, ast.JoinedStr) and reads_of_text(text, also_length=True) is not None:
+                call.args[0] = ast.copy_location(ast.Lambda(_NO_ARGUMENTS, text), text)
+        return one
+
+
+@lru_cache(maxsize=256)
+def with_waiting_messages(text: str) -> ast.Module | None:
+    """A program in which the message of each `log` that is such an expression is a function; None where none is.
+
+    No answer has the message. So the values in it do not matter, unless a value would be an error.
+    """
+    if parsed(text) is None or "log(" not in text or "len" in _bound(text):
+        return None
+    tree = ast.parse(text)
+    _Waiting().visit(tree)
+    return ast.fix_missing_locations(tree)
+
+
+def _bound(text: str) -> set[str]:
+    tree = ast.parse(text)
+    return {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)}

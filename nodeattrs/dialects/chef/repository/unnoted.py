@@ -1,0 +1,68 @@
+"""Which programs of a repository may depend on what no look names: the time, random numbers, files, the network.
+
+It reads names, and runs nothing. A program that it passes reads the node, and what else it computes follows from that.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+_KNOWN = frozenset(
+    (
+        *("__future__", "base64", "binascii", "bisect", "collections", "copy", "dataclasses", "decimal", "enum"),
+        *("fractions", "functools", "hashlib", "heapq", "html", "ipaddress", "itertools", "json", "math", "operator"),
+        *("re", "shlex", "string", "textwrap", "typing", "nodeattrs.recipe", "urllib.parse", "zlib"),
+    )
+)
+"""Modules whose functions give the same for the same arguments."""
+
+_OPEN = frozenset(
+    (
+        *("__import__", "breakpoint", "compile", "delattr", "eval", "exec", "getattr", "globals", "hash", "id"),
+        *("input", "locals", "open", "setattr", "vars"),
+    )
+)
+"""Names of functions that may read anything, or give another value each time."""
+
+
+def unnoted(folder: Path) -> str:
+    """Why a program in a folder may depend on something that is not noted, in words; "" where none may.
+
+    cost: one parse of each program, once for each content
+    """
+    for file in sorted(folder.rglob("*.py")):
+        try:
+            text = file.read_text("utf-8")
+        except (OSError, UnicodeDecodeError):
+            return f"{file.name} cannot be read"
+        if (why := _why(text)) is not None:
+            return f"{file.name} uses {why}"
+    return ""
+
+
+@lru_cache(maxsize=4096)
+def _why(text: str) -> str | None:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None  # it does not run, which is the same for all
+    return next(_open(tree), None)
+
+
+def _open(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names if one.name not in _KNOWN)
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ".", *(f"{node.module}.{one.name}" for one in node.names)]
+            if node.level or not _KNOWN.intersection(names):
+                yield names[0]
+        elif isinstance(node, ast.Name) and node.id in _OPEN:
+            yield node.id
+        elif isinstance(node, ast.Attribute) and node.attr.startswith("_"):
+            yield node.attr
+        elif isinstance(node, (ast.Global, ast.Nonlocal, ast.AsyncFunctionDef)):
+            yield type(node).__name__.lower()

@@ -1,0 +1,117 @@
+"""Answers that subjects share: those that have the same wherever one of them looked have the same answer.
+
+This is memoisation by observed dependencies. A tree has the first look of an answer, a branch for each value found
+there, the next look, and so on down to the answer. A subject is led down by its own values. Where no branch has its
+value, it is computed, and adds one. Some members of each group are computed in full all the same, and compared.
+
+Used by `impact`, `what-if` and `matrix`. It knows no dialect: `Opened.look` says what a subject has.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Generic, TypeVar
+
+from nodeattrs.core.looks import Look
+from nodeattrs.errors import NodeattrsError
+
+SMALL = 20
+"""A group of more members has some that are computed in full."""
+
+_EACH = 100
+"""One member in a hundred is computed in full; of each group at least `_LEAST`."""
+
+_LEAST = 2
+
+_Answer = TypeVar("_Answer")
+
+
+class _Branch(Generic[_Answer]):
+    """A look, and for each value the branch or the answer that follows."""
+
+    __slots__ = ("look", "next")
+
+    def __init__(self, look: Look) -> None:
+        self.look = look
+        self.next: dict[Any, _Branch[_Answer] | _Leaf[_Answer]] = {}
+
+
+class _Leaf(Generic[_Answer]):
+    __slots__ = ("answer",)
+
+    def __init__(self, answer: _Answer) -> None:
+        self.answer = answer
+
+
+class Shared(Generic[_Answer]):
+    """The answers so far, by what their subjects have where they looked."""
+
+    def __init__(self) -> None:
+        self._top: _Branch[_Answer] | _Leaf[_Answer] | None = None
+
+    def find(self, value_of: Callable[[Look], Any]) -> _Answer | None:
+        """The answer of a subject that has the same wherever another one looked; None without one.
+
+        value_of: what the subject has at a look
+        """
+        here = self._top
+        try:
+            while isinstance(here, _Branch):
+                here = here.next.get(value_of(here.look))
+        except NodeattrsError:  # what it has cannot be read: its own answer says so
+            return None
+        return None if here is None else here.answer
+
+    def add(self, looks: Iterable[Look], value_of: Callable[[Look], Any], answer: _Answer) -> bool:
+        """Keep an answer. Returns False, and keeps nothing, where equal values led to another look before.
+
+        looks: where it looked, in order
+        """
+        try:
+            found = [(look, value_of(look)) for look in looks]
+        except NodeattrsError:
+            return False
+        leaf: _Branch[_Answer] | _Leaf[_Answer] = _Leaf(answer)
+        here, above = self._top, None
+        for number, (look, value) in enumerate(found):
+            if here is None:
+                for one, its in reversed(found[number:]):
+                    branch: _Branch[_Answer] = _Branch(one)
+                    branch.next[its] = leaf
+                    leaf = branch
+                break
+            if isinstance(here, _Leaf) or here.look != look:
+                return False
+            above, here = (here, value), here.next.get(value)
+        else:
+            if here is not None:
+                return False
+        if above is None:
+            self._top = leaf
+        else:
+            above[0].next[above[1]] = leaf
+        return True
+
+
+def groups_of(shared_with: Mapping[str, str]) -> dict[str, list[str]]:
+    """The subject that was computed -> the subjects that share its answer. shared_with: subject -> the one computed"""
+    found: dict[str, list[str]] = {}
+    for name, one in shared_with.items():
+        found.setdefault(one, []).append(name)
+    return found
+
+
+def seed_of(names: Sequence[str]) -> int:
+    """The seed of the samples of some subjects: the same for the same subjects."""
+    return int.from_bytes(sha256("\0".join(names).encode("utf-8", "surrogatepass")).digest()[:4], "big")
+
+
+def drawn(groups: Mapping[str, Sequence[str]], seed: int) -> Iterator[str]:
+    """The members of the larger groups that are computed in full, beside the one that was."""
+    chance = random.Random(seed)
+    for one in sorted(groups):
+        members = sorted(groups[one])
+        if len(members) >= SMALL:
+            yield from chance.sample(members, max(_LEAST, len(members) // _EACH))

@@ -1,0 +1,259 @@
+"""python -m tests.oracles.sharing [--count N] [--seed S] [--nodes N]
+
+Random repositories of nodes that share answers, and random edits of them: `impact` and `matrix` beside themselves with
+sharing off. Both must say the same. Facts differ in what recipes read, and in what they do not; recipes have
+conditions, loops over facts, deferred values, searches in data bags, Hiera lookups, names, and some use the time.
+The last line is `N passed, M failed`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import Side, folder_side
+from nodeattrs.verbs.impact import Asking, Impact, impact
+
+Files = dict[str, str]
+
+_SITES = ("main", "spare")
+_READS = (
+    "node['platform']",
+    "node['cpu']['total']",
+    "node['net']['mtu']",
+    "node['site']",
+    "node.get('rack')",
+    "node.read('disks', 'sda', 'size')",
+    "sorted(node['disks'])",
+    "[disk['size'] for disk in node['disks'].values()]",
+    "len(node['net'])",
+    "node['flags']",
+    "'gpu' in node",
+    "'gpu' in node['flags']",
+    "node.exist('disks', 'sdb')",
+    "node['fqdn']",
+    "node.name",
+    "node['name']",
+    "node['net'].to_dict()",
+    "node['net', 'mtu']",
+    "node.automatic['site']",
+    "node.dig('cpu', 'total')",
+    "value_for_platform({('debian', 'ubuntu'): {'default': 'd'}, 'default': 'x'})",
+    "bool(debian)",
+    "lookup('app::port')",
+    "lookup('app::motd')",
+    "lookup('app::users')",
+    "data_bag_item('people', 'ann')['shell']",
+    "has_role('web')",
+    "has_attribute('gpu')",
+    "node['app']['port']",
+    "dict(node['app'])",
+    "node.debug_value('site')",
+    "node.to_dict()['platform']",
+    "json.dumps(node['net'].to_dict())",
+    "str(node.trace('site').value)",
+)
+"""What recipes and attribute files read; some only in one kind of file."""
+
+_RECIPES_ONLY = ("lookup(", "has_attribute")
+
+
+def _facts(name: str, rand: random.Random) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "platform": rand.choice(["debian", "debian", "redhat"]),
+        "platform_family": "debian",
+        "platform_version": "12",
+        "fqdn": f"{name}.example.com",
+        "uptime": rand.randrange(10**6),
+        "site": rand.choice(_SITES),
+        "cpu": {"total": rand.choice([2, 4]), "mhz": rand.random()},
+        "net": {"mtu": rand.choice([1500, 9000]), "mac": f"02:{rand.randrange(256):02x}"},
+        "disks": {one: {"size": rand.choice([1, 2])} for one in rand.choice([["sda"], ["sda"], ["sda", "sdb"]])},
+        "flags": rand.choice([["a"], ["a", "gpu"], ["gpu", "a"]]),
+    }
+    if rand.random() < 0.3:
+        facts["rack"] = rand.choice(["r1", "r2"])
+    if rand.random() < 0.2:
+        facts["gpu"] = rand.choice([True, 1, None])
+    if rand.random() < 0.1:
+        facts["app"] = {"port": rand.choice([1, 2])}
+    return facts
+
+
+def _value(rand: random.Random, reads: Callable[[], str], is_deep: bool = True) -> str:
+    kind = rand.randrange(8 if is_deep else 3)
+    return {
+        0: lambda: str(rand.randrange(9)),
+        1: lambda: repr(rand.choice(["a", "b"])),
+        2: reads,
+        3: lambda: f'f"{{{reads()}}}: {rand.randrange(3)}"'.replace("'", "'"),
+        4: lambda: f"[{rand.randrange(3)}, {reads()}]",
+        5: lambda: f"({rand.randrange(3)} if {reads()} == {_value(rand, reads, False)} else {reads()})",
+        6: lambda: f"lazy(lambda: {reads()})",
+        7: lambda: f"lazy(lambda: f\"{{node['fqdn']}} {{node['site']}} {rand.randrange(3)}\")",
+    }[kind]()
+
+
+def _program(rand: random.Random, writer: str, known: list[str], is_recipe: bool, has_time: bool) -> str:
+    def reads() -> str:
+        some = [one for one in (*known, "node['platform']") if is_recipe or not one.startswith(_RECIPES_ONLY[0])]
+        some = [one for one in some if not (is_recipe and one.startswith(_RECIPES_ONLY[1]))]
+        return rand.choice(some)
+
+    lines = ["import json", *(["import time"] if has_time else [])]
+    for _ in range(rand.randint(1, 5)):
+        path = rand.choice(["['app']['port']", "['app']['x']", "['app']['y']", "['site']", "['net']['extra']", "['z']"])
+        match rand.randrange(6):
+            case 0:
+                lines.append(f"if {reads()} == {_value(rand, reads, False)}:")
+                lines.append(f"    {writer}{path} = {_value(rand, reads)}")
+            case 1:
+                lines.append("for disk in node['disks']:")
+                lines.append(f"    {writer}['app']['disk_' + disk] = {_value(rand, reads)}")
+            case 2 if is_recipe:
+                lines.append("log(f\"{node['fqdn']} has {len(node['flags'])}\")")
+            case 3 if is_recipe:
+                lines.append(f"file('/etc/{rand.choice('ab')}', content=str({_value(rand, reads)}))")
+            case _:
+                lines.append(f"{writer}{path} = {_value(rand, reads)}")
+    if has_time:
+        lines.append(f"{writer}['when'] = time.time() < {rand.choice([0, 10**12])}")
+    return "\n".join(lines) + "\n"
+
+
+def repository(rand: random.Random, count: int) -> Files:
+    """The files of a repository: roles, an environment, a cookbook, a Hiera tree, data bags, nodes and their facts."""
+    has_time, known = rand.random() < 0.05, rand.sample(_READS, rand.randint(2, 9))
+    files: Files = {"nodeattrs.toml": 'hiera = "hiera"\n'}
+    for role in ("web", "db"):
+        tree = {"name": role, "run_list": ["recipe[app]"], "default_attributes": {"app": {"port": rand.randrange(3)}}}
+        files[f"roles/{role}.json"] = json.dumps(tree, indent=1)
+    files["environments/prod.json"] = json.dumps(
+        {"name": "prod", "override_attributes": {"app": {"w": 1}, "site": "x"}}, indent=1
+    )
+    files["cookbooks/app/metadata.json"] = '{"name": "app", "version": "1.0.0"}\n'
+    files["cookbooks/app/attributes/default.py"] = _program(rand, "default", known, False, has_time)
+    files["cookbooks/app/attributes/more.yaml"] = (
+        "default:\n  app: {w: 2}\nblocks:\n"
+        f"- when: {{{rand.choice(['site: main', 'platform: redhat', 'cpu.total: 4'])}}}\n"
+        f"  default:\n    app: {{when: {rand.randrange(3)}}}\n"
+    )
+    files["cookbooks/app/recipes/default.py"] = _program(rand, "node.default", known, True, False)
+    files["data_bags/people/ann.json"] = '{"id": "ann",\n "shell": "zsh"}\n'
+    files["hiera/hiera.yaml"] = (
+        "version: 5\nhierarchy:\n- {name: n, path: 'nodes/%{trusted.certname}.yaml'}\n"
+        "- {name: s, path: 'site/%{facts.site}.yaml'}\n"
+        "- {name: r, path: '%{chef_environment}/%{facts.platform}.yaml'}\n"
+        "- {name: c, path: c.yaml}\n"
+    )
+    motd = rand.choice(["hi", "%{facts.platform}", "%{facts.fqdn} %{lookup('app::port')}"])
+    files["hiera/data/c.yaml"] = f'app::port: 1\napp::motd: "{motd}"\napp::users:\n  ann: 1\n'
+    files["hiera/data/site/main.yaml"] = f"app::port: {rand.randrange(3)}\n"
+    for number in range(count):
+        name = f"node-{number:03d}"
+        node: dict[str, Any] = {"name": name, "chef_environment": rand.choice(["prod", "_default"])}
+        node["run_list"] = [f"role[{rand.choice(['web', 'db'])}]"]
+        if rand.random() < 0.05:
+            node["normal"] = {"app": {"port": rand.randrange(3)}}
+        files[f"nodes/{name}.json"] = json.dumps(node, indent=1)
+        if rand.random() < 0.97:
+            files[f"facts/{name}.json"] = json.dumps(_facts(name, rand), indent=1)
+    if rand.random() < 0.3:
+        files[f"hiera/data/nodes/node-{rand.randrange(count):03d}.yaml"] = "app::port: 7\n"
+    return files
+
+
+def edited(files: Files, rand: random.Random) -> Files:
+    """The files with one or two of them edited: a number, a word, a line that goes; a file that comes or goes."""
+    after = dict(files)
+    for _ in range(rand.randint(1, 2)):
+        shared = [one for one in sorted(after) if not one.startswith(("nodes/", "facts/"))]
+        name = rand.choice(shared if rand.random() < 0.9 else sorted(after))
+        lines = after[name].split("\n")
+        at = rand.randrange(len(lines))
+        match rand.randrange(7):
+            case 0:
+                lines = lines[:at] + lines[at + 1 :]
+            case 1:
+                after[f"hiera/data/nodes/node-{rand.randrange(9):03d}.yaml"] = f"app::port: {rand.randrange(9)}\n"
+            case 2:
+                after[f"hiera/data/site/{rand.choice(_SITES)}.yaml"] = f"app::port: {rand.randrange(9)}\n"
+            case _:
+                number = rand.randrange(10)
+                lines = ["".join(str((int(c) + number) % 10) if c.isdigit() else c for c in line) if n == at else line
+                         for n, line in enumerate(lines)]  # fmt: skip
+        after[name] = "\n".join(lines)
+    return after
+
+
+def said(found: Impact) -> Any:
+    """All that an impact says, but for how it was found."""
+    asked = [replace(one, shared=0, checked=0, seed=0, one_by_one=0) for one in found.asked]
+    return replace(found, asked=asked)
+
+
+def _written(files: Files, folder: Path) -> Side:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return folder_side(folder)
+
+
+def case(rand: random.Random, count: int) -> tuple[list[str], int, int]:
+    """What is wrong in one case; how many subjects share an answer, and how many there are."""
+    before = repository(rand, count)
+    after = edited(before, rand)
+    with tempfile.TemporaryDirectory() as place:
+        top = Path(place).resolve()
+        sides = _written(before, top / "old"), _written(after, top / "new")
+        found = []
+        for sharing in (True, False):
+            (private := top / f"private{sharing}").mkdir()
+            found.append(impact(*sides, Request(), Asking(private, ["nodes", "hiera"], sharing=sharing, jobs=1)))
+        wrong = [] if said(found[0]) == said(found[1]) else [f"impact: {_first_difference(*found)}"]
+    return wrong, sum(one.shared for one in found[0].asked), sum(one.known for one in found[0].asked)
+
+
+def _first_difference(one: Impact, other: Impact) -> str:
+    for name in ("groups", "silent", "notes", "asked", "files", "unread"):
+        its = getattr(said(one), name), getattr(said(other), name)
+        if its[0] != its[1]:
+            lost = [str(a)[:400] for a in its[0] if a not in its[1]], [str(a)[:400] for a in its[1] if a not in its[0]]
+            return f"{name}: {lost}"
+    return "?"
+
+
+def main() -> int:
+    """Run the cases."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--nodes", type=int, default=30)
+    options = parser.parse_args()
+    failed = shared = known = 0
+    began = time.process_time()
+    for number in range(options.seed, options.seed + options.count):
+        wrong, its, of = case(random.Random(number), options.nodes)
+        shared, known, failed = shared + its, known + of, failed + bool(wrong)
+        if number % 20 == 19:
+            spent = time.process_time() - began
+            print(f"{number - options.seed + 1} cases, {spent:.0f} s", file=sys.stderr, flush=True)
+        for one in wrong:
+            print(f"seed {number}: {one}", flush=True)
+    print(f"{shared} of {known} subjects shared an answer")
+    print(f"{options.count - failed} passed, {failed} failed")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,189 @@
+"""Answers that subjects share: what is noted, who shares, and that sharing changes nothing of what is said."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import folder_side
+from nodeattrs.core.looks import Looks
+from nodeattrs.dialects import named
+from nodeattrs.dialects.chef.repository.unnoted import unnoted
+from nodeattrs.verbs.impact import Asking, Impact, impact
+from nodeattrs.verbs.sharing import Shared, drawn
+from tests.oracles import sharing as oracle
+from tests.oracles.impact import written
+
+FACTS = '{"platform": "debian", "cpu": {"total": 2}, "net": {"mac": "%s"}, "tags_of": ["a"], "site": "%s"}'
+
+
+def files(recipe: str, count: int = 3, attributes: str = "") -> dict[str, str]:
+    made = {
+        "roles/web.json": '{"name": "web",\n "run_list": ["recipe[app]"],\n "default_attributes": {\n  "port": 80}}\n',
+        "cookbooks/app/metadata.json": '{"name": "app", "version": "1.0.0"}',
+        "cookbooks/app/attributes/default.py": attributes,
+        "cookbooks/app/recipes/default.py": recipe,
+    }
+    for number in range(count):
+        name = f"node-{number:02d}"
+        made[f"nodes/{name}.json"] = f'{{"name": "{name}", "run_list": ["role[web]"]}}'
+        made[f"facts/{name}.json"] = FACTS % (number, "main")
+    return made
+
+
+def looked_at(tmp_path: Path, made: dict[str, str], name: str = "node-00") -> tuple[Looks, list[bool]]:
+    """The looks of one node, and of each whether the next node has the same there."""
+    opened = named("nodes").open(folder_side(written(made, tmp_path / "r")), Request())
+    opened.looks = looks = Looks()
+    opened.answer(name)
+    other = f"node-{int(name[-2:]) + 1:02d}"
+    return looks, [opened.look(name, one) == opened.look(other, one) for one in looks.made]
+
+
+def compared(tmp_path: Path, made: dict[str, str], old: str = '"port": 80', new: str = '"port": 81') -> Impact:
+    after = {name: text.replace(old, new) for name, text in made.items()}
+    sides = [folder_side(written(one, tmp_path / name)) for one, name in ((made, "old"), (after, "new"))]
+    (private := tmp_path / "private").mkdir()
+    return impact(*sides, Request(), Asking(private, ["nodes"], jobs=1))
+
+
+@pytest.mark.parametrize(
+    "reads",
+    [
+        *("node['net']['mac']", "node['net', 'mac']", "node.read('net', 'mac')", "node.dig('net', 'mac')"),
+        *("node.read_strict('net', 'mac')", "node['net'].get('mac')", "node['net'].to_dict()", "dict(node['net'])"),
+        *("str(node['net'])", "[*node['net'].values()]", "node['net'] == {}", "node.to_dict()['net']['mac']"),
+        *("node.merged('net', 'mac')", "node.automatic['net']['mac']", "node.debug_value('net', 'mac')[0][0]"),
+        *(
+            "str(node.trace('net.mac').value)",
+            "node.explain('net.mac')",
+            "node.to_chef_json()",
+            "node.to_hash()['net']",
+        ),
+        *("node.name", "node['name']", "repr(node)", "node.snapshot()['name']", "str({**node['net']})"),
+    ],
+)
+def test_every_way_to_read_a_fact_or_the_name_is_noted(tmp_path: Path, reads: str) -> None:
+    """
+    The next node differs in its name and in net.mac alone.
+    """
+    looks, same = looked_at(tmp_path, files(f"node.default['x'] = {reads}\n"))
+
+    assert not all(same) or looks.unshared
+
+
+@pytest.mark.parametrize(
+    "reads",
+    [
+        *("node['platform']", "node['cpu']['total']", "[*node['cpu']]", "len(node['net'])", "'mac' in node['net']"),
+        *("[*node['net']]", "node.exist('net', 'mac')", "has_role('web')", "node['tags_of'][0]", "node['port']", "1"),
+    ],
+)
+def test_what_is_the_same_is_shared(tmp_path: Path, reads: str) -> None:
+    looks, same = looked_at(tmp_path, files(f"node.default['x'] = {reads}\n"))
+
+    assert (all(same), looks.unshared) == (True, "")
+
+
+def test_a_message_and_a_deferred_text_are_no_looks_at_what_they_name(tmp_path: Path) -> None:
+    attributes = "default['motd'] = lazy(lambda: f\"{node['net']['mac']}\")\n"
+    found = compared(tmp_path, files("log(f\"{node['net']['mac']}\")\n", 3, attributes))
+
+    assert [(one.both, one.shared) for one in found.asked] == [(3, 2)]
+
+
+def test_a_deferred_text_that_changes_is_one(tmp_path: Path) -> None:
+    attributes = "default['motd'] = lazy(lambda: f\"{node['net']['mac']} {node['port']}\")\n"
+    found = compared(tmp_path, files("", 3, attributes))
+
+    values = [one.after.data for one in found.groups if one.spelled == "motd"]
+    assert sorted(values) == ["0 81", "1 81", "2 81"]
+
+
+def test_a_file_of_its_own_that_changes_is_shared_by_nobody(tmp_path: Path) -> None:
+    made = files("node.default['x'] = node['site']\n", 4)
+    made["facts/node-02.json"] = FACTS % (2, "other")
+    found = compared(tmp_path, made, '"other"', '"next"')
+
+    assert [(one.spelled, one.subjects) for one in found.groups] == [("site", ("node-02",)), ("x", ("node-02",))]
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        ("import time\n", "time"),
+        ("from datetime import datetime\n", "datetime"),
+        ("x = open('/etc/hosts')\n", "open"),
+        ("node._ledger\n", "_ledger"),
+        ("from .other import x\n", "other"),
+        ("def f():\n    global x\n", "global"),
+        ("import json, re\nfrom nodeattrs.recipe import node\nx = sorted([1])\n", ""),
+        ("this is no program", ""),
+    ],
+)
+def test_programs_that_may_use_what_is_not_noted_are_named(tmp_path: Path, program: str, why: str) -> None:
+    (tmp_path / "x.py").write_text(program)
+
+    assert unnoted(tmp_path) == (f"x.py uses {why}" if why else "")
+
+
+def test_a_program_with_random_numbers_is_computed_for_each(tmp_path: Path) -> None:
+    found = compared(tmp_path, files("import random\nnode.default['x'] = random.random() < 2\n"))
+
+    assert [(one.both, one.shared) for one in found.asked] == [(3, 0)]
+
+
+def test_members_of_a_large_group_are_computed_as_well_and_a_difference_is_said(tmp_path, monkeypatch) -> None:
+    """
+    A program that nothing finds: then each member of its group is computed.
+    """
+    monkeypatch.setattr("nodeattrs.dialects.chef.opened.unnoted", lambda folder: "")
+    made = files("import random\nnode.default['x'] = random.random()\n", 30)
+
+    (asked,) = compared(tmp_path, made).asked
+
+    assert (asked.checked, asked.one_by_one, asked.shared) == (2, 29, 0)
+
+
+def test_samples_are_the_same_for_the_same_seed() -> None:
+    groups = {"a": [f"n{number}" for number in range(300)], "b": ["x"] * 5}
+
+    assert [*drawn(groups, 1)] == [*drawn(groups, 1)]
+    assert len([*drawn(groups, 1)]) == 3
+
+
+class TestTheTree:
+    """Looks are the names of facts, and facts are maps."""
+
+    def found(self, shared: Shared[str], facts: dict[str, int]) -> str | None:
+        return shared.find(lambda look: facts.get(look[0], 0))
+
+    def test_equal_values_lead_to_the_answer_and_others_to_none(self) -> None:
+        shared: Shared[str] = Shared()
+        for answer, looks, facts in (
+            ("one", "ab", {"a": 1}),
+            ("two", "ac", {"a": 2, "c": 1}),
+            ("three", "ac", {"a": 2}),
+        ):
+            assert shared.add([(one,) for one in looks], lambda look, its=facts: its.get(look[0], 0), answer)
+
+        assert [self.found(shared, {"a": 1, "c": 9}), self.found(shared, {"a": 2, "b": 9})] == ["one", "three"]
+        assert [self.found(shared, {"a": 3}), self.found(shared, {"a": 1, "b": 1})] == [None, None]
+
+    def test_another_look_after_equal_values_is_not_kept(self) -> None:
+        shared: Shared[str] = Shared()
+        shared.add([("a",)], lambda look: 0, "one")
+
+        assert not shared.add([("b",)], lambda look: 0, "two")
+        assert not shared.add([("a",), ("b",)], lambda look: 0, "three")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sharing_changes_nothing_of_what_is_said(seed: int) -> None:
+    """
+    More of it: python -m tests.oracles.sharing
+    """
+    assert oracle.case(random.Random(seed), 24)[0] == []
