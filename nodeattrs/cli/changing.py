@@ -98,7 +98,7 @@ CHANGING = (
     Argument(("--no-run-code",), "run no code of the repository", _FLAG, "how"),
     Argument(("--roles-only",), "read no cookbook, only roles and environments", _FLAG, "how"),
     Argument(("--jobs",), "how many processes (default: as for a fleet)", _COUNT, "how"),
-    Argument(("--no-sharing",), "compute each subject, also where others have the same answer", _FLAG, "how"),
+    Argument(("--no-sharing",), "share no answers: compute each subject", _FLAG, "how"),
     Argument(
         ("--ignore-path",),
         "pass over changes there, such as 'apache2.**'",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Resolve what a change can touch on both of its sides, and compare, in every dialect that a side has.
 The sides are commits of git, which are read and not checked out, or folders; of one revision the other
-side is the work tree. Code of both sides runs; --no-run-code runs none. Only --reads saves a file."""
+side is the work tree. Code of both sides runs; --no-run-code runs none."""
 EXAMPLES = """\
 examples:
   nodeattrs impact main..HEAD

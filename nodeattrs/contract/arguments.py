@@ -95,7 +95,7 @@ ALL_NAMES = Argument(
 RUBY = (
     Argument(
         ("--ruby",),
-        "run code in Ruby, with `ruby`: attribute files, data functions",
+        "run code in Ruby too, with `ruby`",
         {"action": "store_true"},
     ),
 )

@@ -17,7 +17,7 @@ class Chef(Dialect):
     """Roles, environments, cookbooks and nodes."""
 
     name = "nodes"
-    option = Option("--cookbook-path", "DIR", "a further folder with cookbooks, such as ~/.berkshelf/cookbooks")
+    option = Option("--cookbook-path", "DIR", "a further folder with cookbooks")
     needs_facts = True
     checks_settings = True
     kinds = ("nodes", "roles", "environments", "cookbooks", "policies", "data-bags", "fields")

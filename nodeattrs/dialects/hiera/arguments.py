@@ -55,7 +55,7 @@ _CARE = (
     ),
     Argument(
         ("--ruby",),
-        "run data functions in lib/puppet/functions, by the ruby of this machine (default: their levels are not read)",
+        "run data functions of modules, with `ruby`",
         FLAG,
         _DATA,
     ),
