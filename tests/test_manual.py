@@ -101,4 +101,4 @@ def test_version_says_of_what(capsys: pytest.CaptureFixture[str]):
     assert first == f"nodeattrs {__version__}"
     assert "Python 3" in python
     assert any(line.startswith("always: pyyaml 6") for line in rest)
-    assert rest[-1].startswith("stores: files, SQLite 3")
+    assert rest[-1].startswith("stores: SQLite 3")
