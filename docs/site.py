@@ -28,6 +28,8 @@ MODULES = (
     "nodeattrs.store.search",
     "nodeattrs.catalog",
     "nodeattrs.hiera",
+    "nodeattrs.inject",
+    "nodeattrs.settings",
     "nodeattrs.cloudinit",
     "nodeattrs.bindings",
     "nodeattrs.ansible",
