@@ -28,7 +28,9 @@ _TSCONFIG = re.compile(r"(?:tsconfig|jsconfig)(?:\.[^/]+)?\.json")
 _OWN = ("extends", "references", "typeAcquisition")
 """Keys that a tsconfig.json does not take from the files below it."""
 _MOST = 100
-"""The most files that one tsconfig.json may lead to."""
+"""The most files that one tsconfig.json may lead to, with those that are not there."""
+_LONGEST = 1_000
+"""Characters of a path that is followed."""
 
 
 class _Named(NamedTuple):
@@ -129,21 +131,35 @@ def _follow(
 ) -> None:
     """Add the layers below *layer*, the weakest first. above: the files on the way to it, *path* the last one"""
     reader, shown = how
-    words = layer.value.get("extends", []) if isinstance(layer.value, dict) else []
-    for number, word in enumerate([words] if isinstance(words, str) else words):
-        at = layer.origin.at(("extends",) if isinstance(words, str) else ("extends", number))
+    for word, at in _words(layer):
         target = _target(path.parent, word) if isinstance(word, str) else None
-        if target is None or border.is_layer_outside(target):
-            reason = border.REASON if target is not None else f"{word} is extended, and is not there"
-            found.append(Layer.unknown(str(word), Origin("file", str(word), at.file, at.line), reason))
-            continue
-        real = Path(os.path.realpath(target))
+        real = None if target is None else Path(os.path.realpath(target))
+        name = word[:_LONGEST] if isinstance(word, str) else "extends"
         if real in above or len(found) >= _MOST:
             what = "extends itself" if real in above else f"leads to more than {_MOST} files"
-            raise DocumentError(f"{what}, by {word}", file=at.file, line=at.line, column=at.column)
+            raise DocumentError(f"{what}, by {name}", file=at.file, line=at.line, column=at.column)
+        if target is None or real is None or border.is_layer_outside(target):
+            found.append(Layer.unknown(name, Origin("file", name, at.file, at.line), _reason(word, target)))
+            continue
         for base in reader.read(target, shown(target).replace(os.sep, "/")):
             _follow(base, target, (*above, real), how, found)
             found.append(_inherited(base))
+
+
+def _words(layer: Layer) -> list[tuple[Any, Origin]]:
+    """The entries of `extends`, each with its place; one that is no text cannot be followed. Null extends nothing."""
+    words = layer.value.get("extends") if isinstance(layer.value, dict) else None
+    if isinstance(words, list):
+        return [(word, layer.origin.at(("extends", number))) for number, word in enumerate(words)]
+    return [] if words is None else [(words, layer.origin.at(("extends",)))]
+
+
+def _reason(word: Any, target: Path | None) -> str:
+    """Why a file that is extended was not read."""
+    if target is not None:
+        return border.REASON
+    is_path = isinstance(word, str) and word != ""
+    return f"{word[:_LONGEST]} is extended, and was not found" if is_path else "extends something that is no path"
 
 
 def _inherited(base: Layer) -> Layer:
@@ -154,41 +170,83 @@ def _inherited(base: Layer) -> Layer:
 
 
 def _target(folder: Path, word: str) -> Path | None:
-    """The file that an entry of `extends` means; None where it is not there.
+    """The file that an entry of `extends` means; None where it was not found.
 
     A path that begins with a dot or a slash is a file, with or without .json; any other is looked up in node_modules
-    of the folder and of the folders above it.
+    of the folder and of the folders above it, by the exports of its package where it has some.
     """
-    if "\0" in word:
+    if "\0" in word or word == "" or len(word) > _LONGEST:
         return None
     if word.startswith(("./", "../", "/")) or word in (".", ".."):
         return _file(folder / word)
+    name, rest = _package_and_rest(word)
     for above in (folder, *folder.parents):
         place = above / "node_modules" / word
         if border.is_layer_outside(above):
             return None
         if border.is_layer_outside(place):
             return place
+        described = _described(above / "node_modules" / name)
+        if described is None:
+            return None
+        if (exports := described.get("exports")) not in (None, False, "", 0):
+            return _exported(above / "node_modules" / name, exports, rest)
         if (target := _file(place) or _of_package(place)) is not None:
             return target
     return None
 
 
 def _file(path: Path) -> Path | None:
-    if path.is_file():
+    if os.path.isfile(path):
         return path
-    other = path.with_name(f"{path.name}.json")
-    return other if path.suffix != ".json" and other.is_file() else None
+    other = Path(f"{path}.json")
+    return other if path.suffix != ".json" and os.path.isfile(other) else None
+
+
+def _package_and_rest(word: str) -> tuple[str, str]:
+    """The name of a package, which has two steps behind an @, and the path in it."""
+    steps = word.split("/")
+    size = 2 if word.startswith("@") else 1
+    return "/".join(steps[:size]), "/".join(steps[size:])
+
+
+def _exported(package: Path, exports: object, rest: str) -> Path | None:
+    """The file that the exports of a package name for a path in it; None for none, and for one under conditions.
+
+    source: Node.js, "Modules: Packages", Subpath patterns
+    """
+    table = exports if isinstance(exports, dict) else {".": exports}
+    path = f"./{rest}" if rest else "."
+    target, between = table.get(path), ""
+    if path not in table:
+        patterns = [(begin, end) for begin, star, end in (key.partition("*") for key in table) if star]
+        fitting = [one for one in patterns if path.startswith(one[0]) and path[len(one[0]) :].endswith(one[1])]
+        begin, end = max(fitting, key=lambda one: (len(one[0]), len(one[1])), default=("", ""))
+        target, between = table.get(f"{begin}*{end}"), path[len(begin) : len(path) - len(end)]
+    if not isinstance(target, str) or not target.startswith("./"):
+        return None
+    file = package / target.replace("*", between)
+    return file if os.path.isfile(file) else None
 
 
 def _of_package(place: Path) -> Path | None:
     """The settings of a package: the file that package.json names under `tsconfig`, else tsconfig.json."""
-    package = place / "package.json"
-    named: Any = None
-    if package.is_file() and not border.is_layer_outside(package):
-        try:
-            described = json.loads(decoded(content_of(package, package.as_posix()), package.as_posix()))
-        except (ValueError, DocumentError):
-            return None
-        named = described.get("tsconfig") if isinstance(described, dict) else None
+    described = _described(place)
+    if described is None:
+        return None
+    named = described.get("tsconfig")
     return _file(place / (named if isinstance(named, str) else "tsconfig.json"))
+
+
+def _described(place: Path) -> dict[str, Any] | None:
+    """The package.json of a folder; empty where there is none, None where there is one that cannot be read."""
+    package = place / "package.json"
+    if not os.path.isfile(package):
+        return {}
+    if border.is_layer_outside(package):
+        return None
+    try:
+        described = json.loads(decoded(content_of(package, package.as_posix()), package.as_posix()))
+    except (ValueError, RecursionError, DocumentError):
+        return None
+    return described if isinstance(described, dict) else None
