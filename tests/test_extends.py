@@ -166,11 +166,20 @@ class TestOtherTools:
         ("file", "text"),
         [
             ("application.yml", "x: 1\nspring: {config: {import: other.yml}}\n"),
+            ("application.yml", "x: 1\nspring.config.import: other.yml\n"),
+            ("application.properties", "x=1\nspring.config.import[0]=other.yml\n"),
+            ("gitconfig", "[Include]\npath = other\n"),
+            ("gitconfig", 'x = 1\n[includeIf "gitdir:~/a.b/"]\npath = other\n'),
             ("compose.yaml", "include: [other.yaml]\nx: 1\n"),
         ],
     )
     def test_what_overrides_the_file_makes_every_key_uncertain(self, in_folder: InFolder, file: str, text: str) -> None:
         assert in_folder({file: text}, "why", "x", file)[0] == 5
+
+    @pytest.mark.parametrize("empty", ["[]", "null", "{}", '""'])
+    def test_an_entry_that_names_nothing_is_certain(self, in_folder: InFolder, empty: str) -> None:
+        file = {".eslintrc.json": f'{{"extends": {empty}, "x": 1}}'}
+        assert in_folder(file, "fold", ".eslintrc.json")[0] == 0
 
     def test_a_fold_says_it_too(self, in_folder: InFolder) -> None:
         code, out, errors = in_folder({"ruff.toml": 'extend = "a.toml"\n'}, "fold", "ruff.toml")

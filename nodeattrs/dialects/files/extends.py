@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from nodeattrs import border
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded, Layer
-from nodeattrs.core.tree import ABSENT, dig, spell
 from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.tree import dig, spell
 from nodeattrs.core.unread import Unread
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of, decoded
@@ -37,7 +37,7 @@ class _Named(NamedTuple):
     """Where files of a tool name other files or presets.
 
     file:     a pattern of the names of such files
-    path:     the path in a file under which it names others
+    path:     the path in a file under which it names others, in small letters
     is_above: whether what it names overrides the file; else the file overrides what it names
     """
 
@@ -52,10 +52,11 @@ _NAMED = (
     _Named(r"pyproject\.toml", ("tool", "ruff", "extend")),
     _Named(r"\.eslintrc(?:\.json|\.ya?ml)?|\.stylelintrc(?:\.json|\.ya?ml)?", ("extends",)),
     _Named(r"renovate\.json|\.renovaterc(?:\.json)?", ("extends",)),
-    _Named(r"biome\.jsonc?|nx\.json|turbo\.json|\.babelrc(?:\.json)?", ("extends",)),
-    _Named(r"mkdocs\.ya?ml", ("INHERIT",)),
+    _Named(r"biome\.jsonc?|tslint\.json|nx\.json|turbo\.json|\.babelrc(?:\.json)?", ("extends",)),
+    _Named(r"mkdocs\.ya?ml", ("inherit",)),
     _Named(r"\.gitlab-ci\.ya?ml", ("include",)),
     _Named(r"\.?gitconfig", ("include", "path"), True),
+    _Named(r"\.?gitconfig", ("includeif", "path"), True),
     _Named(r"application(?:-.+)?\.(?:ya?ml|properties)", ("spring", "config", "import"), True),
     _Named(r"(?:docker-)?compose(?:\..+)?\.ya?ml", ("include",), True),
 )
@@ -77,22 +78,36 @@ def with_named(layers: Iterable[Layer], policy: str = "") -> Iterator[Layer]:
     """
     for layer in layers:
         found = [*_named_in(layer, policy)] if isinstance(layer.value, dict) else []
-        yield from (_unread(layer, one) for one in found if not one.is_above)
+        yield from (_unread(layer, path) for one, path in found if not one.is_above)
         yield layer
-        yield from (_unread(layer, one) for one in found if one.is_above)
+        yield from (_unread(layer, path) for one, path in found if one.is_above)
 
 
-def _named_in(layer: Layer, policy: str) -> Iterator[_Named]:
+def _named_in(layer: Layer, policy: str) -> Iterator[tuple[_Named, TreePath]]:
+    """Where a file names others, with the path in it."""
     file = os.path.basename(layer.origin.at(()).file or "")
     for one in _NAMED:
         is_read = policy == TSCONFIG and is_tsconfig(file)
-        if not is_read and re.fullmatch(one.file, file) and dig(layer.value, one.path) is not ABSENT:
-            yield one
+        if not is_read and re.fullmatch(one.file, file):
+            found = (path for path in _paths(layer.value, one.path) if dig(layer.value, path) not in (None, "", [], {}))
+            yield from ((one, path) for path in found)
 
 
-def _unread(layer: Layer, one: _Named) -> Layer:
-    at = layer.origin.at(one.path)
-    name = spell(one.path)
+def _paths(tree: object, steps: TreePath) -> Iterator[TreePath]:
+    """The paths in a tree that steps mean. A key may have several of them, a number of an entry, and a word behind
+    itself, as those of Spring and Git do: "spring.config.import[0]", "includeIf "x"".
+    """
+    for key, value in tree.items() if isinstance(tree, dict) else ():
+        words = tuple(str(key).partition(" ")[0].partition("[")[0].lower().split("."))
+        if words == steps:
+            yield (key,)
+        elif words == steps[: len(words)]:
+            yield from ((key, *rest) for rest in _paths(value, steps[len(words) :]))
+
+
+def _unread(layer: Layer, path: TreePath) -> Layer:
+    at = layer.origin.at(path)
+    name = spell(path)
     return Layer.unknown(name, Origin("file", name, at.file, at.line), "names other files, which were not read")
 
 
