@@ -185,6 +185,7 @@ class TestPages:
             ("/roles/..%5c..%5cx", 400, ""),
             ("/roles/nosuch", 404, "nosuch"),
             ("/where?file=/etc/passwd", 404, "no file"),
+            ("/where?file=a%00b", 400, "null character"),
             ("/subjects/%2fetc%2fpasswd", 404, ""),
             ("/subjects/nosuch", 400, "no dialect"),
             ("/subjects/ansible?on=nosuch", 404, "nosuch"),
