@@ -727,6 +727,16 @@ class TestAFolderWithoutSettings:
         assert f"key={key}" in pages.get(subject).text
         assert line in pages.get(f"/values?key={key}").text.replace("<wbr>", "")
 
+    def test_a_line_that_sets_no_value_of_any_subject_is_there(self, tmp_path: Path, monkeypatch):
+        (tmp_path / "roles").mkdir()
+        (tmp_path / "roles/web.json").write_text('{"name": "web", "default_attributes": {"<b>": 80}}')
+        (tmp_path / "nodes").mkdir()
+        (tmp_path / "nodes/web1.json").write_text('{"name": "web1"}')
+        text = self.pages(tmp_path, monkeypatch).get("/where?file=roles/web.json").text
+        assert "sets no value of any subject that was read" in text
+        assert "It sets nothing" not in text
+        assert "<b>" not in text
+
 
 def test_a_folder_that_is_not_there_is_an_error(capsys, tmp_path: Path):
     assert main(["web", str(tmp_path / "nosuch")]) == 1
