@@ -94,8 +94,10 @@ def _named_in(layer: Layer, policy: str) -> Iterator[tuple[_Named, TreePath]]:
 
 
 def _paths(tree: object, steps: TreePath) -> Iterator[TreePath]:
-    """The paths in a tree that steps mean. A key may have several of them, a number of an entry, and a word behind
-    itself, as those of Spring and Git do: "spring.config.import[0]", "includeIf "x"".
+    """The paths in a tree that steps mean.
+
+    A key of Spring may have several steps and a number: "spring.config.import[0]". A section of Git may have a
+    condition: `includeIf "gitdir:~/x"`.
     """
     for key, value in tree.items() if isinstance(tree, dict) else ():
         words = tuple(str(key).partition(" ")[0].partition("[")[0].lower().split("."))
@@ -162,7 +164,7 @@ def _follow(
 
 
 def _words(layer: Layer) -> list[tuple[Any, Origin]]:
-    """The entries of `extends`, each with its place; one that is no text cannot be followed. Null extends nothing."""
+    """The entries of `extends`, of any type, each with its place; none for null."""
     words = layer.value.get("extends") if isinstance(layer.value, dict) else None
     if isinstance(words, list):
         return [(word, layer.origin.at(("extends", number))) for number, word in enumerate(words)]
@@ -254,7 +256,7 @@ def _of_package(place: Path) -> Path | None:
 
 
 def _described(place: Path) -> dict[str, Any] | None:
-    """The package.json of a folder; empty where there is none, None where there is one that cannot be read."""
+    """The package.json of a folder; empty without such a file, None for a file that cannot be read."""
     package = place / "package.json"
     if not os.path.isfile(package):
         return {}

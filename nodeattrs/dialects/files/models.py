@@ -212,7 +212,7 @@ def _by_cattrs(model: type[Model], value: Any) -> Model | list[_Fault]:
         raise missing_extra("cattrs", "settings", "settings as an object of an attrs class") from error
     converter = Converter(forbid_extra_keys=False)
     converter.register_structure_hook_func(_is_plain, _plain)
-    for kind in (bool, int, float, str, bytes):  # of which cattrs has hooks that come first
+    for kind in (bool, int, float, str, bytes):  # hooks of cattrs for these come first
         converter.register_structure_hook(kind, _plain)
     try:
         return converter.structure(value, model)
@@ -288,7 +288,7 @@ def _text(fault: _Fault, folded: Folded, env: str, nested: str) -> list[str]:
 
 
 def _unset(fault: _Fault, path: Path, env: str, nested: str) -> Iterator[str]:
-    """The variable that would set a missing value; nothing where no name of a variable stands for its path."""
+    """The variable that would set a missing value; nothing where no variable has its path."""
     steps = [str(step) for step in fault.path]
     if env and path == tuple(steps[:-1]) and all(step == step.lower() for step in steps):
         yield f"no file sets it, and {env}{nested.join(steps).upper()} is not set"
