@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.error import HTTPError
@@ -22,6 +24,11 @@ MARK = "<!-- nodeattrs impact -->"
 
 MOST = 65_000
 """Characters of a comment; GitHub allows 65,536."""
+
+CUT = "This page is longer than a comment may be, and was cut.\n\n"
+
+BOT_OF_GITLAB = re.compile(r"(?:project|group)_\d+_bot(?:_.*)?")
+"""The name of the user that GitLab makes for a token; names of people may have "bot" in them."""
 
 PAGES = 50
 """Pages of 100 comments that are looked through."""
@@ -55,8 +62,8 @@ class Forge(NamedTuple):
             found = self.ask("GET", f"{self.comments}?per_page=100&page={page}")
             for comment in found:
                 author = comment.get("user") or comment.get("author") or {}
-                is_bot = author.get("type") == "Bot" or "bot" in author.get("username", "")
-                if is_bot and comment["body"].startswith(MARK):
+                is_bot = author.get("type") == "Bot" or BOT_OF_GITLAB.fullmatch(author.get("username") or "")
+                if is_bot and (comment["body"] or "").startswith(MARK):
                     yield comment["id"]
             if len(found) < 100:
                 return
@@ -82,7 +89,7 @@ def forge(environ: dict[str, str]) -> Forge | None:
     if not token:
         return None
     event = json.loads(Path(environ["GITHUB_EVENT_PATH"]).read_text("utf-8"))
-    request = event.get("pull_request", {}).get("number")
+    request = (event.get("pull_request") or {}).get("number")
     if request is None:
         return None
     issues = f"{environ['GITHUB_API_URL']}/repos/{environ['GITHUB_REPOSITORY']}/issues"
@@ -94,15 +101,17 @@ def forge(environ: dict[str, str]) -> Forge | None:
 def main(argv: list[str], environ: dict[str, str]) -> int:
     """Write the page of the file argv[0]; returns 0, or 1 where neither a comment nor a summary could be written."""
     page = Path(argv[0]).read_text("utf-8")
-    text = f"{MARK}\n{page}"[:MOST]
+    text = f"{MARK}\n{page}" if len(page) < MOST - len(MARK) else f"{MARK}\n{CUT}{page}"[:MOST]
     try:
         place = forge(environ)
         if place is not None:
             place.write(text)
             return 0
         why = "there is no pull request, or no token"
-    except (OSError, ValueError) as error:  # HTTPError is an OSError
-        why = f"HTTP {error.code}" if isinstance(error, HTTPError) else str(error)
+    except KeyError as error:
+        why = f"there is no {error}"
+    except (OSError, ValueError, HTTPException) as error:  # HTTPError is an OSError
+        why = f"HTTP {error.code}" if isinstance(error, HTTPError) else str(error) or type(error).__name__
     summary = environ.get("GITHUB_STEP_SUMMARY")
     if summary is None:
         print(f"nodeattrs: no comment was written: {why}", file=sys.stderr)

@@ -8,7 +8,7 @@ import pytest
 
 from nodeattrs import Node
 from nodeattrs.catalog import Catalog, DuplicateResource, Plan
-from nodeattrs.causes.program_reads import reads_of
+from nodeattrs.causes.program_reads import conditions_of, reads_of
 from nodeattrs.cli import main
 from nodeattrs.dialects.chef.repository.cookbooks import Cookbook
 from nodeattrs.dialects.chef.run.recipes import RecipeRunner
@@ -299,6 +299,20 @@ class TestReads:
         Below it nobody knows.
         """
         assert ("sites", "name") == reads_of("file(node['sites'][node['name']]['dir'])", 1)
+
+    @pytest.mark.parametrize(
+        "lines",
+        [
+            ["a0 = node['x']", *(f"a{n} = a{n - 1} + 1" for n in range(1, 3000))],
+            ["b = (" + "-" * 60 + "node['x']" + ".y" * 80 + ")", *["b = [b]"] * 2000],
+        ],
+    )
+    def test_a_long_way_of_names_is_followed(self, lines):
+        assert ("x",) == reads_of("\n".join(lines), len(lines))
+
+    def test_a_match_is_a_condition(self):
+        text = "match node['a']:\n    case 1 if node['b']:\n        node.default['x'] = 1\n"
+        assert ("a", "b") == conditions_of(text, 3)
 
 
 class TestRecipesWhoseResourcesAreNotKnown:

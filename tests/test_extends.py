@@ -62,7 +62,7 @@ class TestTsconfig:
     def test_a_package_that_is_not_there_may_set_what_the_file_does_not(self, in_folder: InFolder) -> None:
         files = {"tsconfig.json": tsconfig(extends="@org/kit", compilerOptions={"strict": True})}
         code, _, errors = in_folder(files, "why", "compilerOptions.target", "tsconfig.json")
-        assert (code, "@org/kit is extended, and is not there" in errors) == (5, True)
+        assert (code, "@org/kit is extended, and was not found" in errors) == (5, True)
         assert in_folder(files, "why", "compilerOptions.strict", "tsconfig.json")[0] == 0
 
     def test_files_that_extend_each_other_are_an_error_with_the_line(self, in_folder: InFolder) -> None:
@@ -74,6 +74,63 @@ class TestTsconfig:
         files = {f"t{n}.json": tsconfig(extends=[f"./t{n + 1}.json"] * 2) for n in range(30)}
         files |= {"t30.json": "{}", "tsconfig.json": tsconfig(extends="./t0.json")}
         code, _, errors = in_folder(files, "why", "include", "tsconfig.json")
+        assert (code, "leads to more than 100 files" in errors) == (1, True)
+
+    @pytest.mark.parametrize(
+        ("extends", "exports", "value"),
+        [
+            ("k", "./a.json", "a"),
+            ("k", {".": "./a.json"}, "a"),
+            ("k/x", {"./x": "./a.json"}, "a"),
+            ("k/a", {"./*": "./*.json"}, "a"),
+            ("k/f/a.json", {"./*": "./*", "./f/*": "./*"}, "a"),
+            ("k/a", None, "a"),
+            ("k", {"./x": "./a.json"}, None),
+            ("k/a", {"./*": "./*"}, None),
+            ("k/a.json", {}, None),
+            ("k/a.json", {"./x": "./a.json"}, None),
+            ("k", {".": {"require": "./a.json"}}, None),
+            ("k", "../../secret.json", None),
+        ],
+    )
+    def test_the_exports_of_a_package_say_which_file_is_meant(
+        self, in_folder: InFolder, extends: str, exports: object, value: str | None
+    ) -> None:
+        package = "node_modules/k/"
+        files = {
+            f"{package}package.json": tsconfig(tsconfig="b.json", exports=exports),
+            f"{package}a.json": tsconfig(compilerOptions={"jsxFactory": "a"}),
+            f"{package}b.json": tsconfig(compilerOptions={"jsxFactory": "b"}),
+            "tsconfig.json": tsconfig(extends=extends),
+        }
+        code, out, _ = in_folder(files, "why", "compilerOptions.jsxFactory", "tsconfig.json", "--format", "json")
+        found = json.loads(out)["answers"][0]
+        assert (code, found["value"]) == (5 if value is None else 0, value)
+
+    @pytest.mark.parametrize(
+        "odd", [5, 1.5, True, {"a": 1}, "", ".", "/", "./", "a\0b", "./" + "a" * 300, "a" * 5000, [5]]
+    )
+    def test_an_entry_that_names_no_file_may_set_what_the_file_does_not(self, in_folder: InFolder, odd: object) -> None:
+        files = {"tsconfig.json": tsconfig(extends=odd, x=1)}
+        assert in_folder(files, "fold", "tsconfig.json", "--policy", "tsconfig")[0] == 5
+        assert in_folder(files, "why", "x", "tsconfig.json")[0] == 0
+
+    @pytest.mark.parametrize("text", ["{", "[]", "[" * 100_000])
+    def test_a_package_json_that_cannot_be_read_may_name_any_file(self, in_folder: InFolder, text: str) -> None:
+        files = {
+            "node_modules/k/package.json": text,
+            "node_modules/k/tsconfig.json": "{}",
+            "tsconfig.json": tsconfig(extends="k", x=1),
+        }
+        assert in_folder(files, "fold", "tsconfig.json", "--policy", "tsconfig")[0] == 5
+
+    def test_null_extends_nothing(self, in_folder: InFolder) -> None:
+        files = {"tsconfig.json": tsconfig(extends=None, x=1)}
+        assert in_folder(files, "fold", "tsconfig.json", "--policy", "tsconfig")[0] == 0
+
+    def test_many_files_that_are_not_there_end_with_an_error(self, in_folder: InFolder) -> None:
+        files = {"tsconfig.json": tsconfig(extends=[f"./{number}" for number in range(200)])}
+        code, _, errors = in_folder(files, "why", "x", "tsconfig.json")
         assert (code, "leads to more than 100 files" in errors) == (1, True)
 
     def test_a_file_outside_of_the_folder_is_not_read(self, in_folder: InFolder) -> None:
@@ -109,11 +166,20 @@ class TestOtherTools:
         ("file", "text"),
         [
             ("application.yml", "x: 1\nspring: {config: {import: other.yml}}\n"),
+            ("application.yml", "x: 1\nspring.config.import: other.yml\n"),
+            ("application.properties", "x=1\nspring.config.import[0]=other.yml\n"),
+            ("gitconfig", "[Include]\npath = other\n"),
+            ("gitconfig", 'x = 1\n[includeIf "gitdir:~/a.b/"]\npath = other\n'),
             ("compose.yaml", "include: [other.yaml]\nx: 1\n"),
         ],
     )
     def test_what_overrides_the_file_makes_every_key_uncertain(self, in_folder: InFolder, file: str, text: str) -> None:
         assert in_folder({file: text}, "why", "x", file)[0] == 5
+
+    @pytest.mark.parametrize("empty", ["[]", "null", "{}", '""'])
+    def test_an_entry_that_names_nothing_is_certain(self, in_folder: InFolder, empty: str) -> None:
+        file = {".eslintrc.json": f'{{"extends": {empty}, "x": 1}}'}
+        assert in_folder(file, "fold", ".eslintrc.json")[0] == 0
 
     def test_a_fold_says_it_too(self, in_folder: InFolder) -> None:
         code, out, errors = in_folder({"ruff.toml": 'extend = "a.toml"\n'}, "fold", "ruff.toml")

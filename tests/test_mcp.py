@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import os
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 from nodeattrs import Node
+from nodeattrs.cli.mcp import tools
 from nodeattrs.core.tree import spell
 from nodeattrs.store import open_store
 from tests.effort import examples
@@ -160,6 +162,22 @@ class TestAnswersAsText:
 
     def test_where_names_what_overrides_a_line(self, answers: dict[str, str]) -> None:
         assert "overridden by environments/production.yaml:29" in answers["where"]
+
+
+def test_a_matrix_tells_null_from_nothing_and_from_what_was_not_read(tmp_path: Path) -> None:
+    files = {"null.yaml": "x: null\n", "none.yaml": "y: 1\n", "mkdocs.yml": "INHERIT: other.yml\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    folds = "".join(f'[fold."{name}"]\nfiles = ["{name}"]\n' for name in files)
+    (tmp_path / "nodeattrs.toml").write_text(folds)
+    options = argparse.Namespace(repo=str(tmp_path), facts=None, run_code=False, store=None)
+    matrix = next(tool for tool in tools(options) if tool.__name__ == "matrix")
+    lines = asyncio.run(matrix("x")).content[0].text.splitlines()
+    assert lines[:2] == [
+        "(not set), or what was not read  (no line)  folds: mkdocs.yml",
+        "null  null.yaml:1  folds: null.yaml",
+    ]
+    assert [line.startswith("warning: mkdocs.yml:1") for line in lines[2:]] == [True]
 
 
 class TestWhatIsRefused:

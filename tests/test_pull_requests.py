@@ -96,7 +96,8 @@ class TestComments:
         assert forge.asked == [("POST", "/repos/shop/infra/issues/12/comments", "Bearer t", f"{MARK}\nport 80 → 81\n")]
 
     def test_the_next_run_writes_the_same_comment_anew(self, forge: Any, job: dict[str, str], tmp_path: Path) -> None:
-        others = [{"id": n, "user": PERSON, "body": "nice"} for n in range(100)]
+        others = [{"id": n, "user": PERSON, "body": "nice"} for n in range(99)]
+        others.append({"id": 99, "user": BOT, "body": None})
         forge.comments = [*others, {"id": 700, "user": BOT, "body": f"{MARK}\nport 80 → 82\n"}]
         assert (0, "") == commented(tmp_path, job)
         assert [one[:2] for one in forge.asked] == [("PATCH", "/repos/shop/infra/issues/comments/700")]
@@ -108,7 +109,20 @@ class TestComments:
 
     def test_a_page_that_is_too_long_is_cut(self, forge: Any, job: dict[str, str], tmp_path: Path) -> None:
         assert (0, "") == commented(tmp_path, job, "x" * 90_000)
-        assert len(forge.asked[0][3]) == 65_000
+        said = forge.asked[0][3]
+        assert (len(said), said.startswith(f"{MARK}\nThis page is longer")) == (65_000, True)
+
+    def test_an_answer_that_breaks_off_writes_the_summary(
+        self, forge: Any, job: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(_Forge, "do_GET", lambda handler: handler.wfile.write(b"HTTP/1.1 nonsense\r\n\r\n"))
+        code, errors = commented(tmp_path, job)
+        assert (code, (tmp_path / "summary.md").is_file(), "Traceback" in errors) == (0, True, False)
+
+    def test_a_job_without_its_event_writes_the_summary(self, job: dict[str, str], tmp_path: Path) -> None:
+        del job["GITHUB_EVENT_PATH"]
+        code, errors = commented(tmp_path, job)
+        assert (code, "there is no 'GITHUB_EVENT_PATH'" in errors) == (0, True)
 
     def test_a_token_that_may_only_read_writes_the_summary(
         self, forge: Any, job: dict[str, str], tmp_path: Path
@@ -141,7 +155,8 @@ class TestComments:
             "NODEATTRS_GITLAB_TOKEN": "g",
         }
         assert (0, "") == commented(tmp_path, environment)
-        forge.comments = [{"id": 9, "author": {"username": "project_7_bot"}, "body": f"{MARK}\nold"}]
+        names = ("talbot", "project_7_bot_1f")
+        forge.comments = [{"id": n, "author": {"username": name}, "body": MARK} for n, name in enumerate(names, 8)]
         assert (0, "") == commented(tmp_path, environment)
         assert [one[:3] for one in forge.asked] == [
             ("POST", "/api/v4/projects/7/merge_requests/3/notes", "g"),
@@ -204,7 +219,7 @@ class TestTheStepOfTheAction:
     def test_a_path_that_must_not_change_fails_the_job(
         self, clone: Path, forge: Any, job: dict[str, str], tmp_path: Path
     ) -> None:
-        assert self.run(tmp_path, job, "--forbid port").returncode == 1
+        assert self.run(tmp_path, job, "--forbid nosuch\n--forbid port\n").returncode == 1
         assert len(forge.asked) == 1
 
 

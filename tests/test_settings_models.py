@@ -6,7 +6,7 @@ import dataclasses
 import json
 import random
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import pytest
 
@@ -55,6 +55,43 @@ class SettingsAttrs:
     hosts: list[str] = attrs.Factory(list)
 
 
+@dataclasses.dataclass
+class Words:
+    word: str
+
+
+@dataclasses.dataclass
+class Either:
+    one: int | bool
+
+
+@dataclasses.dataclass
+class Many:
+    all: list[Database]
+
+
+class Aliased(pydantic.BaseModel):
+    word: str = pydantic.Field(alias="oneWord")
+
+
+def refuse(text: str) -> str:
+    raise ValueError(f"{text} is no word")
+
+
+class Refusing(pydantic.BaseModel):
+    kind: Literal["a"]
+    word: Annotated[str, pydantic.AfterValidator(refuse)]
+
+
+class Numbered(pydantic.BaseModel):
+    kind: Literal["b"]
+    n: pydantic.ImportString[Any]
+
+
+class Tagged(pydantic.BaseModel):
+    one: Refusing | Numbered = pydantic.Field(discriminator="kind")
+
+
 MODELS: Any = (Settings, SettingsModel, SettingsAttrs)
 
 
@@ -95,6 +132,14 @@ class TestEveryKindOfClass:
         with pytest.raises(InvalidSettings, match=r"^db\.host: Field required") as caught:
             load(model, ["base.yaml"], env="APP_", environ={})
         assert "no file sets it, and APP_DB__HOST is not set" in caught.value.details
+
+    def test_the_text_false_is_false(self, files: list[str], model: Any) -> None:
+        assert load(model, files, env="APP_", environ={"APP_DEBUG": "false"}).value.debug is False
+
+    @pytest.mark.parametrize(("key", "value"), [("DEBUG", "perhaps"), ("HOSTS", "abc"), ("DB__PORT", "[8.5]")])
+    def test_a_value_of_another_type_is_no_guess(self, files: list[str], model: Any, key: str, value: str) -> None:
+        with pytest.raises(InvalidSettings, match=f"^variable APP_{key}: "):
+            load(model, files, env="APP_", environ={f"APP_{key}": value})
 
     def test_all_faults_are_named_at_once(self, files: list[str], model: Any) -> None:
         Path("prod.yaml").write_text("debug: [1]\ndb:\n  port: [2]\nhosts: {}\n")
@@ -147,6 +192,50 @@ class TestSources:
         with pytest.raises(InvalidSettings) as caught:
             load(Settings, files, env="APP_", environ={"APP_DB__PORT": "s3cret"})
         assert "s3cret" not in str(caught.value)
+
+    @pytest.mark.parametrize(
+        "given", [{"kind": "a", "word": "s3cret"}, {"kind": "s3cret"}, {"kind": "b", "n": "s3cret"}]
+    )
+    def test_no_message_of_a_program_has_the_value(self, given: dict[str, str]) -> None:
+        with pytest.raises(InvalidSettings, match="argument one: one") as caught:
+            load(Tagged, arguments={"one": given})
+        assert "s3cret" not in str(caught.value)
+
+    def test_a_text_that_is_no_json_stays_a_text(self) -> None:
+        assert load(Words, env="APP_", environ={"APP_WORD": "[" * 100_000}).value.word[:1] == "["
+
+    def test_two_variables_of_one_key_are_an_error(self) -> None:
+        with pytest.raises(BadArgument, match="APP_word and APP_WORD set the same key"):
+            load(Words, env="APP_", environ={"APP_WORD": "a", "APP_word": "b"})
+
+    def test_one_file_as_text_is_an_error(self) -> None:
+        with pytest.raises(BadArgument, match="files is a list of paths"):
+            load(Words, "base.yaml")
+
+
+class TestPlaces:
+    def test_what_an_entry_of_a_list_lacks_has_the_line_of_the_entry(self, files: list[str]) -> None:
+        Path("base.yaml").write_text("all:\n- host: a\n- port: 1\n")
+        with pytest.raises(InvalidSettings, match=r"^base\.yaml:3: all\.1\.host: Field required") as caught:
+            load(Many, ["base.yaml"], env="APP_", environ={})
+        assert "is not set" not in str(caught.value)
+
+    def test_each_type_of_a_union_has_the_place_of_the_value(self) -> None:
+        with pytest.raises(InvalidSettings) as caught:
+            load(Either, env="APP_", environ={"APP_ONE": "x"})
+        assert [line[:24] for line in (caught.value.message, *caught.value.details)] == [
+            "variable APP_ONE: one.in",
+            "variable APP_ONE: one.bo",
+        ]
+
+    def test_a_prefix_in_small_letters_stays_small(self) -> None:
+        with pytest.raises(InvalidSettings, match="and app_WORD is not set"):
+            load(Words, env="app_", environ={})
+
+    def test_a_key_that_no_variable_sets_has_no_variable(self) -> None:
+        with pytest.raises(InvalidSettings, match="oneWord: Field required") as caught:
+            load(Aliased, env="APP_", environ={})
+        assert "is not set" not in str(caught.value)
 
 
 def test_one_wrong_value_in_a_random_model_is_named_with_its_line(tmp_path: Path) -> None:

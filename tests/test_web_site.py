@@ -185,6 +185,7 @@ class TestPages:
             ("/roles/..%5c..%5cx", 400, ""),
             ("/roles/nosuch", 404, "nosuch"),
             ("/where?file=/etc/passwd", 404, "no file"),
+            ("/where?file=a%00b", 400, "null character"),
             ("/subjects/%2fetc%2fpasswd", 404, ""),
             ("/subjects/nosuch", 400, "no dialect"),
             ("/subjects/ansible?on=nosuch", 404, "nosuch"),
@@ -725,6 +726,16 @@ class TestAFolderWithoutSettings:
         assert f'href="{subject}"' in pages.get("/").text
         assert f"key={key}" in pages.get(subject).text
         assert line in pages.get(f"/values?key={key}").text.replace("<wbr>", "")
+
+    def test_a_line_that_sets_no_value_of_any_subject_is_there(self, tmp_path: Path, monkeypatch):
+        (tmp_path / "roles").mkdir()
+        (tmp_path / "roles/web.json").write_text('{"name": "web", "default_attributes": {"<b>": 80}}')
+        (tmp_path / "nodes").mkdir()
+        (tmp_path / "nodes/web1.json").write_text('{"name": "web1"}')
+        text = self.pages(tmp_path, monkeypatch).get("/where?file=roles/web.json").text
+        assert "sets no value of any subject that was read" in text
+        assert "It sets nothing" not in text
+        assert "<b>" not in text
 
 
 def test_a_folder_that_is_not_there_is_an_error(capsys, tmp_path: Path):

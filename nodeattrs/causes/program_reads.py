@@ -33,7 +33,7 @@ def reads_of(text: str, line: int) -> tuple[str, ...]:
 
 
 def conditions_of(text: str, line: int) -> tuple[str, ...]:
-    """What the conditions and loops around the statement at *line* read, as `reads_of` gives it; () for none.
+    """What the conditions, cases and loops around the statement at *line* read, as `reads_of` gives it; () for none.
 
     >>> conditions_of("if node['web']:\\n    node.default['a'] = 1\\n", 2)
     ('web',)
@@ -46,6 +46,10 @@ def conditions_of(text: str, line: int) -> tuple[str, ...]:
                 reader.read(node.test)
             elif isinstance(node, ast.For):
                 reader.read(node.iter)
+            elif isinstance(node, ast.Match):
+                reader.read(node.subject)
+                for guard in (case.guard for case in node.cases if case.guard is not None):
+                    reader.read(guard)
     return tuple(dict.fromkeys(reader.found))
 
 
@@ -79,28 +83,29 @@ class _Reader:
         return [(value, not steps) for value, steps in bound if steps[:1] in ((), (EACH,))]
 
     def read(self, node: ast.AST) -> None:
-        """Note what an expression, or a statement, reads."""
-        if id(node) in self._been or len(self._been) > _MOST_NODES:
-            return
-        self._been.add(id(node))
+        """Note what an expression, or a statement, reads, in the order of the text."""
+        ahead = [node]
+        while ahead and len(self._been) <= _MOST_NODES:
+            node = ahead.pop()
+            if id(node) not in self._been:
+                self._been.add(id(node))
+                ahead += reversed(self._noted(node))
+
+    def _noted(self, node: ast.AST) -> list[ast.AST]:
+        """Note what a node itself reads; returns what else is to be read: what a name means, and what is inside."""
         path, _ = self._steps(node, 0)
         if path:
             # As far as it goes: the expressions inside of it are steps on the way.
             self.found.append(spell(path))
-            for slice_ in _computed_steps(node):
-                self.read(slice_)
-            return
+            return [*_computed_steps(node)]
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _LOOKUPS:
             keys = [str(one.value) for one in node.args if isinstance(one, ast.Constant)]
             self.found.append(f"{node.func.id}({', '.join(keys)})")
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "parameters":
             targets = [str(one.value) for one in node.args if isinstance(one, ast.Constant)]
             self.found += [f"parameters({target}::{one.arg})" for target in targets for one in node.keywords if one.arg]
-        if isinstance(node, ast.Name):
-            for meaning, _ in self._meant(node):
-                self.read(meaning)
-        for inner in ast.iter_child_nodes(node):
-            self.read(inner)
+        meanings = [meaning for meaning, _ in self._meant(node)] if isinstance(node, ast.Name) else []
+        return [*meanings, *ast.iter_child_nodes(node)]
 
     def _steps(self, node: ast.AST, depth: int) -> tuple[Path | None, bool]:
         """The path that an expression reads, None where it is no attribute, and whether it goes on.

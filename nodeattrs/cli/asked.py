@@ -100,6 +100,8 @@ class CommandRunner:
     def _perform(self, words: tuple[str, ...], terminal: _Collecting) -> int:
         from nodeattrs.project.settings import Settings
 
+        if any("\0" in word for word in words):  # no command line has one, so no command expects it
+            raise BadArgument("a word has a null character")
         options = argparse.Namespace(words=words, given=self._given, settings=Settings(self._given, os.environ))
         with self._parsing:
             self._parser(words[0]).parse_args(words, options)

@@ -208,20 +208,28 @@ def _given(option: str, value: str | None) -> list[str]:
 
 
 def _groups(answers: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The answers of `why` with equal dialect, value and winning line as one group, the largest first."""
+    """The answers of `why` with equal dialect, value and winning line as one group, the largest first.
+
+    known: whether every layer that may decide was read
+    """
     groups: dict[Any, dict[str, Any]] = {}
     for one in answers:
         places = (f"{claim['file']}:{claim['line']}" for claim in one["claims"] if claim["outcome"] == "wins")
         place = next(places, None)
-        key = one["dialect"], json.dumps(one["value"], sort_keys=True), place
-        found = {"dialect": one["dialect"], "value": one["value"], "set_by": place, "subjects": []}
-        groups.setdefault(key, found)["subjects"] += one["subjects"]
+        is_known = all(claim["outcome"] != "unknown" for claim in one["claims"])
+        key = one["dialect"], json.dumps(one["value"], sort_keys=True), place, one["found"], is_known
+        found = {name: one[name] for name in ("dialect", "value", "found")}
+        groups.setdefault(key, {**found, "known": is_known, "set_by": place, "subjects": []})["subjects"] += one[
+            "subjects"
+        ]
     return sorted(groups.values(), key=lambda group: -len(group["subjects"]))
 
 
 def _group_line(group: Mapping[str, Any]) -> str:
     names = first_of(group["subjects"], _NAMED)
-    return f"{on_one_line(group['value'])}  {group['set_by'] or '(no line)'}  {group['dialect']}: {names}"
+    value = on_one_line(group["value"]) if group["found"] else "(not set)"
+    doubt = "" if group["known"] else ", or what was not read"
+    return f"{value}{doubt}  {group['set_by'] or '(no line)'}  {group['dialect']}: {names}"
 
 
 async def _asked(ask: CommandRunner, form: Form, command: str, options: Sequence[str], *words: str) -> Any:

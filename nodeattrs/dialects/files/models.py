@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, get_args
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded, Layer
@@ -22,15 +23,25 @@ from nodeattrs.policies import DEFAULT_POLICY, fold
 from nodeattrs.reports.explain import Explanation, way_to
 from nodeattrs.reports.screen import Screen
 
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
 Model = TypeVar("Model")
 _WIDTH = 100
+_OF_PROGRAMS = ("value_error", "assertion_error", "union_tag_invalid")
+"""Kinds of faults whose message may have the value: pydantic's name of each."""
 
 
 class _Fault(NamedTuple):
-    """What is wrong with a value, as the library of the model says. path: steps in the model, with tags of unions"""
+    """What is wrong with a value, as the library of the model says.
+
+    path:       steps in the model, with tags of unions
+    is_missing: whether there is no value
+    """
 
     path: Sequence[Any]
     message: str
+    is_missing: bool = False
 
 
 class _Variables(NamedTuple):
@@ -85,10 +96,12 @@ def load(
     policy:    what happens where two values meet
     environ:   the variables; None: of this process
     raises:    InvalidSettings, with the file and line of each wrong value; DocumentError; MissingExtra;
-               UnknownLayer, for a file that is encrypted as a whole
+               UnknownLayer, for a file that is encrypted as a whole; BadArgument, for a variable below another one
 
     A text of a variable that is a JSON list or map is read as one.
     """
+    if isinstance(files, str):
+        raise BadArgument("files is a list of paths, and not a text", hint=f"write [{files!r}]")
     layers = [read_layer(os.fspath(file)) for file in files]
     if dotenv is not None and env and os.path.exists(dotenv):
         layers.append(_of_dotenv(read_layer(os.fspath(dotenv), syntax="env"), env, nested))
@@ -114,6 +127,7 @@ def _of_dotenv(layer: Layer, prefix: str, nested: str) -> Layer:
 def _variables(entries: Iterable[tuple[str, str, Origin]], prefix: str, nested: str, whole: Origin) -> Layer:
     """The layer of the variables with a prefix. raises: BadArgument, for a variable below another one"""
     tree: dict[str, Any] = {}
+    names: dict[Path, str] = {}
     origins: dict[Path, Origin] = {}
     for name, text, origin in entries:
         if not name.startswith(prefix) or name == prefix:
@@ -125,9 +139,10 @@ def _variables(entries: Iterable[tuple[str, str, Origin]], prefix: str, nested: 
         for step in above:
             holder = holder.setdefault(step, {}) if isinstance(holder, dict) else None
         if not isinstance(holder, dict) or last in holder:
-            other = next(one for at, one in origins.items() if at[: len(path)] == path or path[: len(at)] == at)
-            raise BadArgument(f"{name} and {other.name} set a value and one below it", hint="unset one of them")
-        holder[last], origins[path] = _read(text), origin
+            other = next(one for at, one in names.items() if at[: len(path)] == path or path[: len(at)] == at)
+            what = "set the same key" if names.get(path) == other else "set a value and one below it"
+            raise BadArgument(f"{name} and {other} {what}", hint="unset one of them")
+        holder[last], origins[path], names[path] = _read(text), origin, name
     return Layer(tree, _Variables(origins, whole))
 
 
@@ -136,7 +151,7 @@ def _read(text: str) -> Any:
     if text[:1] in ("[", "{"):
         try:
             return json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return text
     return text
 
@@ -157,23 +172,69 @@ def _by_pydantic(model: type[Model], value: Any) -> Model | list[_Fault]:
     try:
         return TypeAdapter(model).validate_python(value)
     except ValidationError as error:
-        return [_Fault(one["loc"], one["msg"]) for one in error.errors(include_input=False, include_url=False)]
+        return _pydantic_faults(error)
+
+
+def _pydantic_faults(error: ValidationError) -> list[_Fault]:
+    """The faults that pydantic found, without the values."""
+    found = error.errors(include_url=False)
+    return [
+        _Fault(one["loc"], _message(one["type"], one["msg"], one["input"]), one["type"] == "missing") for one in found
+    ]
+
+
+def _message(kind: str, message: str, value: Any) -> str:
+    """A message of pydantic without the texts and numbers of the value, which may be secrets."""
+    if kind == "import_error":
+        return message.partition(":")[0]
+    for text in sorted(_leaves(value), key=len, reverse=True) if kind in _OF_PROGRAMS else ():
+        message = re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", "(withheld)", message)
+    return message
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    """The texts and numbers in a value, as texts; empty ones are left out."""
+    if isinstance(value, (dict, list)):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(one)
+    elif isinstance(value, (str, int, float)) and value != "":
+        yield str(value)
 
 
 def _by_cattrs(model: type[Model], value: Any) -> Model | list[_Fault]:
-    """The object, or what is wrong. raises: MissingExtra"""
+    """The object, or what is wrong. pydantic reads what is no attrs class: cattrs would read "false" as true.
+
+    raises: MissingExtra
+    """
     try:
         from cattrs import BaseValidationError, Converter
     except ImportError as error:
         raise missing_extra("cattrs", "settings", "settings as an object of an attrs class") from error
+    converter = Converter(forbid_extra_keys=False)
+    converter.register_structure_hook_func(_is_plain, _plain)
+    for kind in (bool, int, float, str, bytes):  # hooks of cattrs for these come first
+        converter.register_structure_hook(kind, _plain)
     try:
-        return Converter(forbid_extra_keys=False).structure(value, model)
+        return converter.structure(value, model)
     except BaseValidationError as error:
         return [*_attrs_faults(error, ())]
 
 
+def _plain(value: Any, kind: Any) -> Any:
+    """A value as pydantic reads it. raises: ValidationError, of pydantic"""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind).validate_python(value)
+
+
+def _is_plain(kind: Any) -> bool:
+    """Whether no part of a type is an attrs class."""
+    return not hasattr(kind, "__attrs_attrs__") and all(_is_plain(one) for one in get_args(kind))
+
+
 def _attrs_faults(error: Exception, path: Path) -> Iterator[_Fault]:
     from cattrs import AttributeValidationNote, BaseValidationError, ClassValidationError, IterableValidationError
+    from pydantic import ValidationError
 
     if isinstance(error, (ClassValidationError, IterableValidationError)):
         noted, others = error.group_exceptions()
@@ -185,8 +246,11 @@ def _attrs_faults(error: Exception, path: Path) -> Iterator[_Fault]:
     elif isinstance(error, BaseValidationError):
         for inner in error.exceptions:
             yield from _attrs_faults(inner, path)
+    elif isinstance(error, ValidationError):
+        for fault in _pydantic_faults(error):
+            yield fault._replace(path=(*path, *fault.path))
     elif isinstance(error, KeyError):
-        yield _Fault(path, "Field required")
+        yield _Fault(path, "Field required", is_missing=True)
     else:
         yield _Fault(path, f"{type(error).__name__}: the value does not fit")
 
@@ -212,11 +276,19 @@ def _text(fault: _Fault, folded: Folded, env: str, nested: str) -> list[str]:
     path = _path(fault, folded)
     name = ".".join(map(str, fault.path)) or "the settings"
     origins = folded.origins(path) if path else ()
-    if not origins or (fault.path and fault.path[-1] not in path):
-        variable = f"{env}{nested.join(map(str, fault.path))}".upper()
-        return [f"{name}: {fault.message}", *([f"no file sets it, and {variable} is not set"] if env else [])]
+    if fault.is_missing and not any(isinstance(step, int) for step in path):
+        return [f"{name}: {fault.message}", *_unset(fault, path, env, nested)]
+    if not origins:
+        return [f"{name}: {fault.message}"]
     trace = folded.trace(path)
     return [
         f"{origins[0].place or origins[0].who}: {name}: {fault.message}",
         *(f"it overrides {one.claim.origin}" for one in trace.losers),
     ]
+
+
+def _unset(fault: _Fault, path: Path, env: str, nested: str) -> Iterator[str]:
+    """The variable that would set a missing value; nothing where no variable has its path."""
+    steps = [str(step) for step in fault.path]
+    if env and path == tuple(steps[:-1]) and all(step == step.lower() for step in steps):
+        yield f"no file sets it, and {env}{nested.join(steps).upper()} is not set"
