@@ -21,7 +21,7 @@ from nodeattrs.reports.findings import Finding
 _HEAD = b"#cloud-config"
 _PASSED = frozenset((".git", "node_modules", "vendor", "cookbooks", "modules", "spec", "test", "tests"))
 _SUFFIXES = ("", ".yaml", ".yml", ".cfg", ".txt")
-_TEMPLATE = re.compile(rb"\$\{|\{\{|\{%|<%")
+_TEMPLATE = re.compile(rb"\$\{|%\{~? *(?:if|for)\b|\{\{|\{%|<%")
 _JINJA = re.compile(rb"## template:\s*jinja")
 _UNREAD = "was not looked at: is a template"
 _MOST_FILES = 20_000
