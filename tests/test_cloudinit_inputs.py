@@ -202,6 +202,19 @@ class TestSecrets:
         (one,) = given_in(SECRET % (packed("ignition"), packed("{}")))
         assert one.unknown == "is for Ignition, not for cloud-init"
 
+    @pytest.mark.parametrize("other", ["name: {{ .Values.name }}\n", "a: [\n", "\ta: 1\n"])
+    def test_a_broken_document_that_has_no_user_data_does_not_matter(self, other: str) -> None:
+        secret = SECRET % (packed("cloud-config"), packed())
+        for text in (f"{other}---\n{secret}", f"{secret}---\n{other}"):
+            (one,) = given_in(text)
+            line = text[: text.index("  value: ")].count("\n") + 1
+            assert (one.address, one.origin.line, config_of(one)) == ("prod/web-0", line, {"packages": ["vim"]})
+
+    def test_a_broken_secret_beside_a_secret_is_an_error_at_its_line(self) -> None:
+        text = f"{SECRET % (packed('cloud-config'), packed())}---\nkind: Secret\ndata: [\n"
+        with pytest.raises(CloudConfigError, match=r"user-data:1[0-9]"):
+            given_in(text)
+
     def test_a_list_of_secrets_is_several_machines(self) -> None:
         rows = [{"kind": "Secret", "metadata": {"name": name}, "stringData": {"userData": TEXT}} for name in ("a", "b")]
         text = json.dumps({"apiVersion": "v1", "kind": "List", "items": rows})

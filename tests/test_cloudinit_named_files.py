@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from nodeattrs.cli import main
 from nodeattrs.cloudinit import merge
+from nodeattrs.core.budget import limited
 from nodeattrs.dialects.cloudinit.inputs import Given, given_in
+from nodeattrs.dialects.cloudinit.unpacking import blob_of
 from nodeattrs.errors import NodeattrsError
 
 TEXT = "#cloud-config\npackges: [a]\n"
@@ -187,3 +189,54 @@ def test_no_byte_of_an_image_ends_the_reading(at: int, written_there: bytes) -> 
     content[at : at + len(written_there)] = written_there
     with contextlib.suppress(NodeattrsError):
         assert len(given_in(bytes(content))) == 1
+
+
+def test_a_text_without_a_folder_reads_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine(tmp_path, 'file("sub/u.yaml")')
+    monkeypatch.chdir(tmp_path)
+    (found,) = given_in((tmp_path / "main.tf").read_text())
+    assert found.user == ()
+    assert found.unknown
+
+
+def test_the_folder_of_a_file_counts_and_not_the_name_that_messages_show(tmp_path: Path) -> None:
+    machine(tmp_path, 'file("sub/u.yaml")')
+    blob = blob_of(tmp_path / "main.tf")
+    blob.file = "modules/main.tf"
+    ((found,),) = [one.user for one in given_in(blob)]
+    assert (found.content, found.file) == (TEXT.encode(), "modules/sub/u.yaml")
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "sub/" * 2_000, "a\0b", "main.tf/u.yaml"])
+def test_a_name_that_no_file_can_have_is_unread(name: str, tmp_path: Path) -> None:
+    assert machine(tmp_path, f'file("{name}")').unknown.startswith("is made by an expression: ")
+
+
+def test_all_files_that_one_source_names_have_one_limit(tmp_path: Path) -> None:
+    rows = (f'resource "aws_instance" "w{number}" {{\n  user_data = file("u.yaml")\n}}\n' for number in range(30))
+    (tmp_path / "main.tf").write_text("".join(rows))
+    (tmp_path / "u.yaml").write_text(TEXT + "#" * 1_000)
+    with limited(bytes=4_000), pytest.raises(NodeattrsError, match="the sum of the named files is larger than 4000"):
+        given_in(tmp_path / "main.tf")
+
+
+def test_resources_that_share_a_large_variable_have_one_limit() -> None:
+    value = "customData: x\n" * 30
+    with limited(bytes=4_000), pytest.raises(NodeattrsError, match="is larger than 4000"):
+        given_in(f"var x = '''\n{'a' * 1_000}\n'''\nresource v 'Microsoft.x'\n{value}")
+
+
+@pytest.mark.parametrize("meta", ["", "# none\n"])
+def test_an_image_may_have_empty_meta_data(meta: str, tmp_path: Path) -> None:
+    (found,) = given_in(written(tmp_path, image("cidata", **{"user-data": TEXT, "meta-data": meta})))
+    assert merge(found.user).config == {"packges": ["a"]}
+    assert found.data is not None
+
+
+def test_of_the_vendor_data_of_openstack_what_is_under_cloud_init_is_read(tmp_path: Path) -> None:
+    files = {
+        "openstack__latest__user_data": TEXT,
+        "openstack__latest__vendor_data.json": '{"cloud-init": "#cloud-config\\nv: 1\\n", "other": 2}',
+    }
+    (found,) = given_in(written(tmp_path, image("config-2", **files)))
+    assert merge(found.vendor).config == {"v": 1}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -173,3 +174,26 @@ def test_each_line_of_a_template_stays_on_its_line(text: str) -> None:
                                             max_size=10).map("".join))  # fmt: skip
 def test_no_text_ends_the_reading_of_a_template(language: object, text: str) -> None:
     assert filled_as_jinja(text, language) is None or isinstance(language_of(text), (type(TERRAFORM), type(None)))
+
+
+CONDITION = f"{HEAD}%{{ if x ~}}\npackges: [a]\n%{{ endif ~}}\n"
+
+
+def test_a_template_of_terraform_without_values_is_known_by_its_blocks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.yaml").write_text(CONDITION)
+    (tmp_path / "curl.yaml").write_text(f"{HEAD}runcmd:\n- curl -w '%{{http_code}}' a\n")
+    assert main(["check", str(tmp_path)]) == 1
+    out = capsys.readouterr().out
+    assert f"{tmp_path}/t.yaml:3:1: warning: packges is no key of cloud-init, in a branch of the template" in out
+    assert "curl.yaml" not in out
+
+
+def test_without_jinja_a_template_is_named_as_unread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.yaml").write_text(CONDITION)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    assert main(["check", str(tmp_path)]) == 5
+    assert f"{tmp_path}/t.yaml: note: was not looked at: is a template" in capsys.readouterr().out

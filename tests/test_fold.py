@@ -610,6 +610,24 @@ class TestGrowing:
         assert before == [tree for tree, _ in laid]
         assert [after.value for _, _, after in slow.rounds()] == [after.value for _, _, after in quick.rounds()]
 
+    def test_any_error_of_a_handler_leaves_the_result_as_it_was(self):
+        """
+        Not only a refusal: what was merged in place before the error is merged again.
+        """
+        lines = (Line(ABSENT_KIND, PRESENT, TAKE), Line(MAP, MAP, MEET), Line(LIST, LIST, concat))
+        failing = Line(PRESENT, TEXT, lambda lower, upper: Part(1 // 0, 1))
+        broken = Policy("broken", *lines, failing, Line(ANY, PRESENT, TAKE))
+        folding = Folding(start=Part({}, 0), growing=True)
+        for number in (1, 2):
+            folding.lay(Part({"a": [number], "b": {"c": [number]}, "d": 1}, number), broken)
+        before = copy.deepcopy((folding.result.value, folding.result.origins))
+        for tree in ({"a": [3], "b": {"c": [3]}, "d": "no"}, {"b": {"c": [3], "e": 1}, "d": "no"}):
+            with pytest.raises(ZeroDivisionError):
+                folding.lay(Part(tree, 3), broken)
+            assert (folding.result.value, folding.result.origins) == before
+        folding.lay(Part({"a": [4]}, 4), broken)
+        assert folding.result.value == {"a": [1, 2, 4], "b": {"c": [1, 2]}, "d": 1}
+
 
 class TestCombinators:
     """Bindings' way: every fragment of a multibinding is one layer under one combinator."""

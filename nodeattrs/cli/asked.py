@@ -111,7 +111,7 @@ class CommandRunner:
         around = None if around is None else around.for_one_answer(is_held)
         with border.held(around), held_back(is_held):
             settled = settings_limits(options, terminal)
-            terminal.warnings.clear()  # those of the settings were shown at the start
+            terminal.warnings.clear()  # the settings were read at the start, and warned then
             with limits_of(options, settled):
                 code: int = options.perform(options, terminal)
         return final_code(code, options, terminal, around)

@@ -321,6 +321,16 @@ NOTHING = Part(ABSENT, ())
 """A part without a value and without a source."""
 
 
+@contextmanager
+def _in_place(created: InPlace) -> Iterator[None]:
+    """A context manager: merges within the block extend in place what *created* has."""
+    token = IN_PLACE.set(created)
+    try:
+        yield
+    finally:
+        IN_PLACE.reset(token)
+
+
 Change = Callable[[Part, Part], Part]
 """Makes another result of the result, given what the one who changes it sets. It keeps the origins of what it leaves
 or moves, and is called again by whoever asks why: with other origins, or without a part of what is set, but never
@@ -410,7 +420,7 @@ class Folding:
 
     def _lay_growing(self, created: InPlace, part: Part, policy: Policy) -> None:
         try:
-            with created.active():
+            with _in_place(created):
                 self.result = self._met(part, policy)
         except Exception:
             # Some of it was merged in place: the steps so far are merged again, and copied from now on.
@@ -577,6 +587,6 @@ def replay_steps(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
             under.meet(policy, part)
         else:
             so_far, under = under.settled() if under else so_far, None
-            with recorded_decisions(), created.active():
+            with recorded_decisions(), _in_place(created):
                 so_far = apply_verdict(Meet(policy), *((part, so_far) if from_top else (so_far, part)))
     return under.settled() if under else so_far

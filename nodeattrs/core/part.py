@@ -9,7 +9,6 @@ A folding with `growing` extends what it made itself in place, and merges its pa
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -372,8 +371,8 @@ class InPlace:
     """The lists and maps that one folding made itself: no other code holds them, so the next step may extend them in
     place.
 
-    `concat` and `unite` extend lists. For a map, a merge asks `owns`, and writes into the map. An error within `active`
-    may leave them half changed.
+    `concat` and `unite` extend lists. For a map, a merge asks `owns`, and writes into the map. An error within a
+    merge may leave them half changed.
     lists: False: lists are copied, since other code may hold them; only maps are extended
     """
 
@@ -434,15 +433,6 @@ class InPlace:
         """Forget all lists and maps, since other code holds the result, too: they are copied from now on."""
         for known in (self._lists, self._unions, self._maps):
             known.clear()
-
-    @contextmanager
-    def active(self) -> Iterator[None]:
-        """A context manager: merges within the block extend in place."""
-        token = IN_PLACE.set(self)
-        try:
-            yield
-        finally:
-            IN_PLACE.reset(token)
 
 
 def _put(known: dict[int, Any], value: Any, entry: Any) -> None:

@@ -40,17 +40,29 @@ class Way(NamedTuple):
         return all(self.chosen.get(condition, self.otherwise) == holds for condition, holds in sides)
 
 
-def ways_of(tree: nodes.Template) -> list[Way]:
+class Ways(NamedTuple):
+    """Ways through a template, and how many of its branches none of them leads through."""
+
+    ways: list[Way]
+    unseen: int = 0
+
+
+def ways_of(tree: nodes.Template) -> Ways:
     """Ways that lead through each branch once at least, `MOST` at most; one way where there are no branches.
 
     A large template has fewer: two at least, which take all conditions or none.
     """
+    unseen = 0
     ways, most = [Way({}, True), Way({}, False)], min(MOST, _NODES // sum(1 for _ in tree.find_all(nodes.Node)))
     branches = list(_branches(tree, (), _unknown_names(tree)))
     for sides in branches:
-        if len(ways) < most and len(dict(sides)) == len(set(sides)) and not any(one.takes(sides) for one in ways):
+        if any(one.takes(sides) for one in ways) or len(dict(sides)) != len(set(sides)):
+            continue
+        if len(ways) < most:
             ways.append(Way(dict(sides), True))
-    return ways if branches else ways[:1]
+        else:
+            unseen += 1
+    return Ways(ways if branches else ways[:1], unseen)
 
 
 def follow(tree: nodes.Template, way: Way) -> nodes.Template:

@@ -21,7 +21,7 @@ from nodeattrs.reports.findings import Finding
 _HEAD = b"#cloud-config"
 _PASSED = frozenset((".git", "node_modules", "vendor", "cookbooks", "modules", "spec", "test", "tests"))
 _SUFFIXES = ("", ".yaml", ".yml", ".cfg", ".txt")
-_TEMPLATE = re.compile(rb"\$\{|\{\{|\{%|<%")
+_TEMPLATE = re.compile(rb"\$\{|%\{~? *(?:if|for)\b|\{\{|\{%|<%")
 _JINJA = re.compile(rb"## template:\s*jinja")
 _UNREAD = "was not looked at: is a template"
 _MOST_FILES = 20_000
@@ -48,7 +48,7 @@ def looked(root: Path, count: Callable[[str], object]) -> Iterator[Looked]:
         blob = blob_of(path)
         blob.file = path.relative_to(root).as_posix()
         count(blob.file)
-        found += findings_of(merge([blob])) if begun[path] is _Form.PLAIN else _of_each_branch(blob)
+        found += findings_of(merge([blob])) if begun[path] is _Form.PLAIN else _of_each_branch(blob, begun[path])
     unread = (_Form.JINJA, _Form.TEMPLATE)
     templates = [path.relative_to(root).as_posix() for path in begun if begun[path] in unread]
     found += [Finding(LAYER_IS_UNKNOWN.entry.code, "note", _UNREAD, file) for file in templates]
@@ -56,10 +56,13 @@ def looked(root: Path, count: Callable[[str], object]) -> Iterator[Looked]:
         yield Looked("cloud-config file", len(files), found)
 
 
-def _of_each_branch(blob: Blob) -> Iterator[Finding]:
-    """The findings about a template that hold on any machine; none where Jinja2 is not there."""
-    with suppress(MissingExtra):
+def _of_each_branch(blob: Blob, form: _Form) -> Iterator[Finding]:
+    """The findings about a template that hold on any machine; where Jinja2 is not there, that none was looked for."""
+    try:
         yield from findings_of_each_branch(lambda data: merge([blob], instance_data=data))
+    except MissingExtra as error:
+        if form is _Form.BLOCKS:  # `looked` names all others
+            yield Finding(LAYER_IS_UNKNOWN.entry.code, "note", _UNREAD, blob.file, hint=error.hint)
 
 
 def _begun_so(root: Path) -> Iterator[tuple[Path, _Form]]:

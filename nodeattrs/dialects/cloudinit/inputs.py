@@ -242,7 +242,7 @@ def _collected(blob: Blob, budget: Budget, form: str | None = None) -> list[Give
         return [Given("", Origin("file", "", file), (), unknown=_IMAGE)]
     text = _text(blob).removeprefix("\ufeff")
     if form in SOURCES:
-        return list(_of_source(text, file, form))
+        return list(_of_source(text, blob, form, budget))
     if form is not None:
         return _of_documents(text, file, _form_named(form), budget)
     if text.lstrip().startswith("{"):
@@ -250,7 +250,7 @@ def _collected(blob: Blob, budget: Budget, form: str | None = None) -> list[Give
         return found if found is not None else _of_any_form(text, file, budget)
     if type_of_text(text) is not None:
         return None
-    if (source := source_of(text)) and (given := list(_of_source(text, file, source))):
+    if (source := source_of(text)) and (given := list(_of_source(text, blob, source, budget))):
         return given
     if found := _of_any_form(text, file, budget):
         return found
@@ -287,16 +287,21 @@ def _of_image(content: bytes, file: str, budget: Budget) -> Given:
         seed = seed_in(content, file, budget)
     except MissingExtra:
         return Given("", origin, (), unknown=f"{_IMAGE}, or install nodeattrs[images]")
-    blobs = {layer: (unwrapped(Blob(data, f"{file}{path}")),) for layer, (path, data) in seed.items()}
+    blobs = {layer: tuple(_in_image(Blob(data, f"{file}{path}"))) for layer, (path, data) in seed.items()}
     if "user" not in blobs:
         return Given("", origin, (), unknown="is an image of a CD that has no user-data for cloud-init")
     data = None
     if "meta" in blobs:
         meta = parse(decoded(seed["meta"][1], file), f"{file}/meta-data", "yaml", budget).tree
-        if not isinstance(meta, dict):
+        if not isinstance(meta, dict | None):
             raise CloudConfigError(INPUT, "meta-data is a map", file=f"{file}/meta-data", line=1)
-        data = InstanceData.of_meta_data(meta)
+        data = InstanceData.of_meta_data(meta or {})
     return Given("", origin, blobs["user"], blobs.get("vendor", ()), data=data)
+
+
+def _in_image(blob: Blob) -> list[Blob]:
+    """What a file of an image gives: of a JSON file of vendor-data what is under `cloud-init`."""
+    return vendor_in(blob) if (blob.file or "").endswith(".json") else [unwrapped(blob)]
 
 
 _OF_PLAN = re.compile(r'"format_version"\s*:')
@@ -510,29 +515,41 @@ def _of_settings(one: Given, settings: Mapping[str, Blob]) -> Given:
 # --- files that are no documents
 
 
-def _of_source(text: str, file: str, name: str) -> Iterator[Given]:
+def _of_source(text: str, outer: Blob, name: str, budget: Budget) -> Iterator[Given]:
     """What a file gives, machine by machine: all texts of one name are of one machine."""
     machines: dict[str, list[Literal]] = {}
-    rows = text.split("\n")
+    file, rows = outer.file or "user-data", text.split("\n")
     for one in SOURCES[name](text):
+        budget.bytes(len(one.text or ""))  # several machines may have one text
         machines.setdefault(one.name, []).append(one)
     for address, literals in machines.items():
-        blobs = [_named(one, file) if one.path else _literal(rows, one, file) for one in literals]
+        blobs = [_named(one, outer, budget) if one.path else _literal(rows, one, file) for one in literals]
         unread = next((one for one, blob in zip(literals, blobs, strict=True) if blob is None), None)
         first = unread or literals[0]
         given = Given(address, Origin("resource", address, file, first.line), (), unknown=first.why)
         yield given if unread else given._replace(user=tuple(blob for blob in blobs if blob), unknown="")
 
 
-def _named(one: Literal, file: str) -> Blob | None:
-    """The file that a source names, below the folder of the source; None where it is missing."""
-    folder = Path(file).parent
-    path = folder / one.path
-    if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
+def _named(one: Literal, outer: Blob, budget: Budget) -> Blob | None:
+    """The file that a source names, below the folder of the source; None where it is missing.
+
+    A source that is no file, such as standard input, has no folder, and nothing is read for it.
+    """
+    if outer.folder is None or (path := _below(outer.folder, one.path)) is None:
         return None
-    blob = Blob(read_bytes(path), path.as_posix())
+    blob = Blob(read_bytes(path, budget), (Path(outer.file or "").parent / one.path).as_posix())
     blob.language = one.language
     return unwrapped(blob)
+
+
+def _below(folder: Path, name: str) -> Path | None:
+    """The file of that name below a folder; None for one that is missing or outside, and for a name too long."""
+    path = folder / name
+    try:
+        is_below = path.is_file() and path.resolve().is_relative_to(folder.resolve())
+    except (OSError, ValueError, RuntimeError):
+        return None
+    return path if is_below else None
 
 
 def _literal(rows: Sequence[str], one: Literal, file: str) -> Blob | None:
@@ -554,15 +571,32 @@ def _of_documents(text: str, file: str, form: Form | None, budget: Budget) -> li
     syntax: Syntax = "json" if text.lstrip().startswith(("{", "[")) else "yaml"
     found: list[Given] = []
     rows = text.split("\n") if syntax == "yaml" else ()
-    for document in parse_all(text, file, syntax, budget, {}):
+    try:
+        documents = parse_all(text, file, syntax, budget, {})
+    except DocumentError:
+        if form is not None or syntax == "json":
+            raise
+        documents = parse_all(_that_may_have(text), file, syntax, budget, {})
+    for document in documents:
         outer = _Outer(document, file, rows)
         for above, tree in _objects(document.tree):
             if form is None and isinstance(tree, dict) and tree.get("kind") == "Secret":
                 found += _of_secret(outer, above, tree)
             for one in [form] if form else FORMS:
                 if form or one.fits(tree):
-                    found += (_of_text(outer, above, text_of) for text_of in one.texts(tree))
+                    found += (_of_text(outer, above, text_of, budget) for text_of in one.texts(tree))
     return found
+
+
+_DOCUMENTS = re.compile(r"(?m)^---(?=\s)")
+
+
+def _that_may_have(text: str) -> str:
+    """The documents of a stream that may have user-data, on their lines; line feeds stand in place of the others."""
+    pieces = _DOCUMENTS.split(text)
+    is_wanted = [_SECRET.search(piece) or _MAY_HAVE.search(piece) for piece in pieces]
+    kept = (piece if is_kept else "\n" * piece.count("\n") for piece, is_kept in zip(pieces, is_wanted, strict=True))
+    return "---".join(kept)
 
 
 def _objects(tree: Any) -> list[tuple[TreePath, Any]]:
@@ -572,7 +606,8 @@ def _objects(tree: Any) -> list[tuple[TreePath, Any]]:
     return [((), tree)]
 
 
-def _of_text(outer: _Outer, above: TreePath, one: Text) -> Given:
+def _of_text(outer: _Outer, above: TreePath, one: Text, budget: Budget) -> Given:
+    budget.bytes(len(one.text or ""))  # several machines may have one text
     path = (*above, *one.path)
     line, column = outer.document.place(path)
     origin = Origin("resource", one.name, outer.file, line, column)

@@ -104,6 +104,7 @@ def _for_any_machine(merged: Merged, schema: Schema | None) -> Iterator[Finding]
         if report.part.language is not None and report.part.lines:
             is_broken = report.number in later and not _says_nothing(report.part)
             yield _about_filling_in(report, report.part.language.name, is_broken)
+    yield from _about_unseen(merged)
     yield from faults_of(merged, later)
     for one, at in _placed_warnings(merged, schema):
         if not _needs_the_machine(one, merged):
@@ -116,13 +117,23 @@ def _about_filling_in(report: PartReport, program: str, is_broken: bool) -> Find
     is_broken: whether the text with placeholders is no YAML, so that nothing in it could be looked at
     """
     part, error = report.part, report.error
-    message = f"is a template of {program}: each branch was looked at, with placeholders for what {program} fills in"
+    message = f"is a template of {program}: its branches were looked at, with placeholders for what {program} fills in"
     line = part.line
     if is_broken and isinstance(error, CloudConfigError):
         message = f"is a template of {program} and was not looked at: with placeholders it is {error.reason}"
         line = error.line or part.line
     found = Finding(LAYER_IS_UNKNOWN.entry.code, "note", "", hint=f"check what {program} makes of it")
     return _placed(found, message, "" if part.file else report.title, Origin("part", "", part.file, line))
+
+
+def _about_unseen(merged: Merged) -> Iterator[Finding]:
+    """A template with more branches than are looked at."""
+    data = None if merged.rules is None else merged.rules.data
+    part = next((one.part for one in merged.parts if one.part.lines), None)
+    if data is not None and data.unseen and part is not None:
+        many = "1 branch of the template was" if data.unseen == 1 else f"{data.unseen} branches of the template were"
+        message = f"{many} not looked at: a template is rendered a limited number of times"
+        yield Finding(LAYER_IS_UNKNOWN.entry.code, "note", message, part.file, part.line or 1, 1)
 
 
 def _says_nothing(part: CloudPart) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -75,12 +76,13 @@ _LINES = re.compile(r"(?:base64\( *)?'''\n?(?P<text>.*?)'''", re.S)
 _IN_A_LINE = re.compile(r"(?:base64\( *)?'(?P<text>(?:[^'\\\n]|\\[^\n])*+)'[ )\t]*$", re.M)
 _ESCAPED = re.compile(r"\\([ntr\\'])|\\\$\{")
 _BLANKS_OF = {"n": "\n", "t": "\t", "r": "\r"}
-_VARIABLE = re.compile(r"(?:base64\( *)?(?P<name>\w+) *\)?[ \t]*$", re.M)
+_VARIABLE = re.compile(r"(?:base64\( *+)?(?P<name>\w++)[ \t]*+\)?[ \t]*+$", re.M)
 
 
 def of_bicep(text: str) -> Iterator[Literal]:
     """The `customData` of each resource: a text of several lines, a file that is loaded, or a variable with one."""
-    name, variables = "", {}
+    name, variables, known = "", {}, dict[int, Literal]()
+    feeds = [at for at, sign in enumerate(text) if sign == "\n"]
     for found in _OF_BICEP.finditer(text):
         if found["variable"]:
             variables[found["variable"]] = found.end()
@@ -90,19 +92,20 @@ def of_bicep(text: str) -> Iterator[Literal]:
             at = found.end()
             if (named := _VARIABLE.match(text, at)) and named["name"] in variables:
                 at = variables[named["name"]]
-            yield _of_bicep(text, at, name)
+            if at not in known:  # several resources may name one variable
+                known[at] = _of_bicep(text, at, bisect_left(feeds, at) + 1)
+            yield known[at]._replace(name=name)
 
 
-def _of_bicep(text: str, at: int, name: str) -> Literal:
-    """The value that begins at a place of a file."""
-    line = text.count("\n", 0, at) + 1
+def _of_bicep(text: str, at: int, line: int) -> Literal:
+    """The value that begins at a place of a file, which is on that line."""
     if loaded := _LOADED.match(text, at):
-        return Literal(name, None, line, f"is in the file {loaded['path']}", path=loaded["path"])
+        return Literal("", None, line, f"is in the file {loaded['path']}", path=loaded["path"])
     if lines := _LINES.match(text, at):
-        return Literal(name, lines["text"], line)
+        return Literal("", lines["text"], line)
     if (quoted := _IN_A_LINE.match(text, at)) and quoted["text"]:
-        return Literal(name, _ESCAPED.sub(_of_escape, quoted["text"]), line, language=BICEP)
-    return Literal(name, None, line, "is made by an expression of Bicep")
+        return Literal("", _ESCAPED.sub(_of_escape, quoted["text"]), line, language=BICEP)
+    return Literal("", None, line, "is made by an expression of Bicep")
 
 
 def _of_escape(found: re.Match[str]) -> str:

@@ -60,6 +60,7 @@ class InstanceData:
     def __init__(self, tree: Mapping[str, Any]) -> None:
         self.tree = tree
         self.ways = 1
+        self.unseen = 0
         self._way: int | None = None
         self._is_whole = True
 
@@ -68,7 +69,7 @@ class InstanceData:
         """Instance data without a machine: each variable is missing, and so is everything below it.
 
         way: which way a template takes where conditions depend on the machine; `ways` says how many there are, after
-             the templates were rendered
+             the templates were rendered, and `unseen` how many branches none of them leads through
         """
         data = cls({})
         data._way = way
@@ -182,7 +183,8 @@ class InstanceData:
         from nodeattrs.dialects.cloudinit.branches import ONCE, follow, once, ways_of
 
         tree = environment.parse(template)
-        ways = ways_of(tree)
+        ways, unseen = ways_of(tree)
+        self.unseen = max(self.unseen, unseen)
         self.ways = max(self.ways, len(ways))
         environment.filters[ONCE] = once
         return follow(tree, ways[way] if way < len(ways) else ways[0])

@@ -110,6 +110,7 @@ class Blob:
     packed:  whether it was packed in the file, so that its lines are not those of the file
     within:  its place in the file, where it is a block of lines there
     language: of the program that fills in the text, where its document says that
+    folder:  of the file on the disk, beside which lie files that the text names; None for a text without a file
     """
 
     def __init__(
@@ -122,6 +123,7 @@ class Blob:
         self.packed = packed
         self.within = within
         self.language: Language | None = None
+        self.folder: Path | None = None
 
 
 def blob_of(source: Any) -> Blob:
@@ -136,6 +138,7 @@ def blob_of(source: Any) -> Blob:
     if isinstance(source, Path):
         blob = Blob(read_bytes(source), source.as_posix())
         blob.language = language_of_file(source.name)
+        blob.folder = source.parent
         return blob
     raise BadArgument(
         f"user-data is a text, bytes, a path or a CloudPart, not a {type(source).__name__}",
@@ -143,15 +146,17 @@ def blob_of(source: Any) -> Blob:
     )
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path, budget: Budget | None = None) -> bytes:
     """The content of a regular file, up to the limit.
 
+    budget: what all files that one document names draw on; one of its own unless given
     raises: CloudConfigError
     """
     try:
-        return content_of(path, path.as_posix())
+        return content_of(path, path.as_posix(), budget)
     except TooMuch as error:
-        raise past_a_limit(error, "the file").located(path.as_posix()) from None
+        what = "the file" if budget is None else "the sum of the named files"
+        raise past_a_limit(error, what).located(path.as_posix()) from None
     except DocumentError as error:
         raise CloudConfigError(EMPTY, error.reason, file=error.file) from error
 
