@@ -15,6 +15,7 @@ from nodeattrs.bindings import (
     NotBound,
     Objects,
     Producer,
+    Reference,
     State,
     effective_categories,
     environment_of,
@@ -31,8 +32,6 @@ from nodeattrs.bindings import (
     to_data,
     variable_key,
 )
-from nodeattrs.dialects.bindings.model.expressions import Call, plain
-from nodeattrs.puppet.references import Reference
 from tests.vectors.cases import Case, Judge
 from tests.vectors.values import spelled
 
@@ -234,10 +233,7 @@ def _parse(case: Case) -> dict[str, Any]:
 
 def inject_call(text: str) -> dict[str, Any]:
     """The key and the arguments of a call `inject(String, 'main url', { size => 3 })`."""
-    call = parse_expression(text)
-    assert isinstance(call, Call)
-    assert call.name == "inject"
-    *key, last = (plain(one) for one in call.args)
+    *key, last = parse_expression(text).evaluate(lambda name: None, {"inject": lambda *given: given})
     given = {"args": last} if isinstance(last, dict) else {}
     words = key if given else [*key, last]
     return {"inject": {"type" if isinstance(one, Reference) else "name": str(one) for one in words}, **given}
