@@ -314,6 +314,24 @@ class TestReads:
         text = "match node['a']:\n    case 1 if node['b']:\n        node.default['x'] = 1\n"
         assert ("a", "b") == conditions_of(text, 3)
 
+    @pytest.mark.parametrize(
+        ("before", "read"),
+        [
+            ("    if node['a']:\n        return\n", ("a",)),
+            ("    for one in node['l']:\n        if node['a']:\n            return\n", ("l", "a")),
+            ("    for one in node['l']:\n        if node['a']:\n            break\n", ()),
+            ("    if node['a']:\n        pass\n", ()),
+            ("    def inner():\n        if node['a']:\n            return\n", ()),
+        ],
+    )
+    def test_a_condition_that_may_leave_the_function_before_a_line_counts(self, before, read):
+        text = f"def port():\n{before}    node.default['x'] = 1\n"
+        assert read == conditions_of(text, text.count("\n"))
+
+    def test_a_condition_that_may_skip_the_rest_of_a_loop_counts(self):
+        text = "for one in node['l']:\n    if node['a']:\n        continue\n    node.default['x'] = one\n"
+        assert ("l", "a") == conditions_of(text, 4)
+
 
 class TestRecipesWhoseResourcesAreNotKnown:
     ASKED = ("list", "check", "order", "graph")

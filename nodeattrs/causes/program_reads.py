@@ -7,7 +7,7 @@ path, so what is named was certainly read, and what was read in other files is n
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from nodeattrs.causes.scopes import EACH, Scopes, slices_of
@@ -35,22 +35,47 @@ def reads_of(text: str, line: int) -> tuple[str, ...]:
 def conditions_of(text: str, line: int) -> tuple[str, ...]:
     """What the conditions, cases and loops around the statement at *line* read, as `reads_of` gives it; () for none.
 
+    A condition before the statement counts where it may leave the function or loop around both.
+
     >>> conditions_of("if node['web']:\\n    node.default['a'] = 1\\n", 2)
     ('web',)
     """
     statements, scopes = _parsed(text)
     reader = _Reader(scopes)
-    for node in dict.fromkeys(statements.values()):
-        if node.lineno <= line <= (node.end_lineno or node.lineno):
-            if isinstance(node, (ast.If, ast.While)):
-                reader.read(node.test)
-            elif isinstance(node, ast.For):
-                reader.read(node.iter)
-            elif isinstance(node, ast.Match):
-                reader.read(node.subject)
-                for guard in (case.guard for case in node.cases if case.guard is not None):
-                    reader.read(guard)
+    every = [*dict.fromkeys(statements.values())]
+    lines = [line, *(one.lineno for one in every if isinstance(one, _LEAVING) and _may_skip(one, line, every))]
+    for node in every:
+        if any(_holds(node, one) for one in lines):
+            for part in _decided_by(node):
+                reader.read(part)
     return tuple(dict.fromkeys(reader.found))
+
+
+_LEAVING = (ast.Return, ast.Break, ast.Continue)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+def _holds(node: ast.stmt, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def _may_skip(leaving: ast.stmt, line: int, every: Sequence[ast.stmt]) -> bool:
+    """Whether a return, break or continue before *line* leaves the function or loop that has that line, too."""
+    kind = _FUNCTIONS if isinstance(leaving, ast.Return) else _LOOPS
+    around = [node for node in every if isinstance(node, kind) and _holds(node, leaving.lineno)]
+    return leaving.lineno < line and bool(around) and _holds(max(around, key=lambda node: node.lineno), line)
+
+
+def _decided_by(node: ast.stmt) -> list[ast.expr]:
+    """The expressions that decide whether, or how often, the statements in a statement run."""
+    if isinstance(node, (ast.If, ast.While)):
+        return [node.test]
+    if isinstance(node, (ast.For, ast.AsyncFor)):
+        return [node.iter]
+    if isinstance(node, ast.Match):
+        return [node.subject, *(case.guard for case in node.cases if case.guard is not None)]
+    return []
 
 
 @lru_cache(maxsize=32)
