@@ -29,7 +29,7 @@ QUESTION = "question.json"
 """Which node is asked about, and its facts; n1 without it."""
 
 ROOMS = ("cookbooks", "roles", "environments", "nodes", "hiera")
-OWN = {"name", "chef_environment", "recipes", "expanded_run_list", "roles"}
+OWN = {"name", "chef_environment", "recipes", "expanded_run_list", "roles", "cookbooks"}
 """What the run itself says of a node."""
 
 DECIDING = re.compile(
