@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from nodeattrs.contract.sides import folder_side
 from nodeattrs.core.looks import Looks
 from nodeattrs.dialects import named
 from nodeattrs.dialects.chef.repository.unnoted import unnoted
+from nodeattrs.node.maps import WatchedMap
 from nodeattrs.verbs.impact import Asking, Impact, impact
 from nodeattrs.verbs.sharing import Shared, drawn
 from tests.oracles import sharing as oracle
@@ -86,6 +88,26 @@ def test_what_is_the_same_is_shared(tmp_path: Path, reads: str) -> None:
     looks, same = looked_at(tmp_path, files(f"node.default['x'] = {reads}\n"))
 
     assert (all(same), looks.unshared) == (True, "")
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        len, list, dict, str, repr, reversed, dict.copy, dict.keys, dict.values, dict.items,
+        lambda facts: facts == {},
+        lambda facts: facts | {},
+        lambda facts: {**facts},
+        lambda facts: facts["a"],
+        lambda facts: facts.get("a"),
+        lambda facts: "a" in facts,
+    ],
+)  # fmt: skip
+def test_each_read_of_the_map_of_facts_is_noted(read: Any) -> None:
+    looks = Looks()
+    name = getattr(read, "__name__", "")
+    facts = WatchedMap({"a": 1}, looks=looks)
+    (getattr(facts, name) if name in ("copy", "keys", "values", "items") else lambda: read(facts))()
+    assert looks.made
 
 
 def test_a_message_and_a_deferred_text_are_no_looks_at_what_they_name(tmp_path: Path) -> None:

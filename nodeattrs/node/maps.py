@@ -171,6 +171,21 @@ class WatchedMap(OwnedMap):
         self.looks.note(TREE, ())
         return super().__iter__()
 
+    def __bool__(self) -> bool:
+        return super().__len__() > 0  # not noted: a run sets facts of its own, so that no node is without any
+
+    def __len__(self) -> int:
+        self.looks.note(TREE, ())
+        return super().__len__()
+
+    def __reversed__(self) -> Iterator[Any]:
+        self.looks.note(TREE, ())
+        return super().__reversed__()
+
+    def __repr__(self) -> str:
+        self.looks.note(TREE, ())
+        return super().__repr__()
+
     def keys(self) -> Any:
         self.looks.note(TREE, ())
         return super().keys()

@@ -113,5 +113,5 @@ def drawn(groups: Mapping[str, Sequence[str]], seed: int) -> Iterator[str]:
     chance = random.Random(seed)
     for one in sorted(groups):
         members = sorted(groups[one])
-        if len(members) >= SMALL:
+        if len(members) > SMALL:
             yield from chance.sample(members, max(_LEAST, len(members) // _EACH))
