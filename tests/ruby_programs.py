@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.dialects.chef.ruby.helper import Helper
-from nodeattrs.dialects.chef.ruby.session import Asked, RubySession
+from nodeattrs.dialects.chef.ruby.messages import RunServices
+from nodeattrs.dialects.chef.ruby.session import RubySession
 from tests.vectors.cases import Case
 from tests.vectors.chef_program import Program
 from tests.vectors.values import difference
@@ -198,7 +199,7 @@ class Programs:
                 continue
             if session is None or node is not program.node:
                 node = program.node
-                session = RubySession(node, self._helper, Asked(lambda *_: None), self._folder)
+                session = RubySession(node, self._helper, RunServices(lambda *_: None), self._folder)
             session.forget()
             file, answers = self._folder / "program.rb", self._folder / "answers.json"
             text = "\n".join(filter(None, map(printed, some)))

@@ -24,9 +24,10 @@ from nodeattrs.core.code import held_back
 from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.fleet import Fleet, resolve
 from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.repository.roles import Asked as AskedOfARun
+from nodeattrs.dialects.chef.repository.roles import Asked
 from nodeattrs.dialects.chef.ruby.helper import Helper
-from nodeattrs.dialects.chef.ruby.session import Asked, RubySession
+from nodeattrs.dialects.chef.ruby.messages import RunServices
+from nodeattrs.dialects.chef.ruby.session import RubySession
 from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.errors import DocumentError, NodeattrsError, NotFound, RecipeFailed, TooMuch
 from tests.on_disk import repository
@@ -42,7 +43,7 @@ DEFAULT = "cookbooks/app/attributes/default.rb"
 def ran(root: Path, files: dict[str, object], **more: object) -> Run:
     """A run of the cookbook app, with Ruby; a text alone is its default attribute file."""
     repo = repository(root, files)
-    repo.asked = AskedOfARun(ruby=True)
+    repo.asked = Asked(ruby=True)
     return run_node(repo, "web1", facts=Facts(FACTS, Origin("facts")), run_list=["app"], **more)  # type: ignore[arg-type]
 
 
@@ -467,7 +468,7 @@ class TestWhoRunsIt:
         files = {"cookbooks/app/recipes/default.py": "", DEFAULT: text, "facts.json": FACTS}
         nodes = {f"nodes/n{number}.json": {"name": f"n{number}", "run_list": ["app"]} for number in range(3)}
         repository(tmp_path, {**files, **nodes})
-        fleet = Fleet(str(tmp_path), str(tmp_path / "s.db"), str(tmp_path / "facts.json"), asked=AskedOfARun(ruby=True))
+        fleet = Fleet(str(tmp_path), str(tmp_path / "s.db"), str(tmp_path / "facts.json"), asked=Asked(ruby=True))
         outcomes = list(resolve(fleet, ["n0", "n1", "n2"], jobs=1, collect=_attributes))
 
         assert [["n0"], ["n1"], ["n2"]] == [one.collected["seen"] for one in outcomes]
@@ -476,7 +477,7 @@ class TestWhoRunsIt:
     def test_a_deferred_value_of_an_earlier_node_says_that_it_is_over(self, tmp_path):
         """What was saved holds what it came to."""
         repo = repository(tmp_path, {"cookbooks/app/recipes/default.py": "", DEFAULT: "default['a'] = lazy { 1 }\n"})
-        repo.asked = AskedOfARun(ruby=True)
+        repo.asked = Asked(ruby=True)
         first, second = (
             run_node(repo, name, facts=Facts(FACTS, Origin("facts")), run_list=["app"]).node for name in ("n1", "n2")
         )
@@ -530,7 +531,7 @@ class TestWhatItMaySay:
         node = Node("web1", root=root)
         helper = Helper(root.resolve(), seconds, [sys.executable, "-c", _SAY])
         with contextlib.closing(helper):
-            RubySession(node, helper, Asked(lambda *_: None), root.resolve()).run(
+            RubySession(node, helper, RunServices(lambda *_: None), root.resolve()).run(
                 f"{root.resolve()}/a.rb", "a::b", "a.rb", "a"
             )
         return node
@@ -598,7 +599,7 @@ class TestWhatItMaySay:
         """In the middle of it."""
         helper = Helper(tmp_path, 5, ["true"])
         with pytest.raises(RecipeFailed, match="has ended"):
-            RubySession(Node("web1"), helper, Asked(lambda *_: None), tmp_path).run("a.rb", "a", "a.rb", "a")
+            RubySession(Node("web1"), helper, RunServices(lambda *_: None), tmp_path).run("a.rb", "a", "a.rb", "a")
 
 
 _SAY = "import sys, time; sys.stdout.write(open('said').read()); sys.stdout.flush(); time.sleep(600)"
@@ -619,7 +620,7 @@ def test_the_repository_need_not_be_the_folder_of_the_caller(tmp_path, monkeypat
     repository(tmp_path / "real", {"cookbooks/app/recipes/default.py": "", DEFAULT: "default['a'] = 1\n"})
     (tmp_path / "link").symlink_to(tmp_path / "real")
     repo = Repository(tmp_path / "link")
-    repo.asked = AskedOfARun(ruby=True)
+    repo.asked = Asked(ruby=True)
     run = run_node(repo, "web1", facts=Facts(FACTS, Origin("facts")), run_list=["app"])
 
     assert [f"{DEFAULT}:1"] == places(run, "a")

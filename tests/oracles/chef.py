@@ -33,7 +33,8 @@ from nodeattrs import Node, Origin, Symbol
 from nodeattrs.dialects.chef.facts.known import platforms
 from nodeattrs.dialects.chef.repository.cookbooks import Cookbook, attribute_files, cookbook_order
 from nodeattrs.dialects.chef.ruby.helper import Helper
-from nodeattrs.dialects.chef.ruby.session import Asked, RubySession
+from nodeattrs.dialects.chef.ruby.messages import RunServices
+from nodeattrs.dialects.chef.ruby.session import RubySession
 from nodeattrs.errors import NodeattrsError
 from tests.oracles import chef_read
 from tests.oracles.chef_programs import COMPONENTS, program
@@ -128,7 +129,7 @@ class Ours:
             found = [one for one in book.files if one[0] == cookbook]
             load(*next(one for one in found if one[1] == (part or "default"))) if found else None
 
-        session = RubySession(node, self._helper, Asked(include), self._root)
+        session = RubySession(node, self._helper, RunServices(include), self._root)
         steps: list[tuple[str, Callable[[], object]]] = [
             *((one, partial(session.library, one, one)) for one in book.libraries),
             *((one[2], partial(load, *one)) for one in book.files),

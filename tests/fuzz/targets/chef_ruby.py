@@ -9,7 +9,8 @@ from typing import Any
 
 from nodeattrs import Node
 from nodeattrs.dialects.chef.ruby.helper import Helper
-from nodeattrs.dialects.chef.ruby.session import Asked, RubySession
+from nodeattrs.dialects.chef.ruby.messages import RunServices
+from nodeattrs.dialects.chef.ruby.session import RubySession
 from tests.fuzz.mutation import mutated
 from tests.fuzz.shapes import TREE, grown, spoiled
 from tests.fuzz.target import Target, tried
@@ -112,7 +113,9 @@ def _said(text: str) -> Node:
     node = Node("web1", root=folder)
     helper = Helper(folder, seconds=2, command=["cat", str(said)])
     try:
-        RubySession(node, helper, Asked(lambda *_: None), folder).run(str(folder / "a.rb"), "a::default", "a.rb", "a")
+        RubySession(node, helper, RunServices(lambda *_: None), folder).run(
+            str(folder / "a.rb"), "a::default", "a.rb", "a"
+        )
     finally:
         helper.close()
     return node

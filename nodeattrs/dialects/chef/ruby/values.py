@@ -17,7 +17,7 @@ from nodeattrs.errors import BadValue, TooDeep
 from nodeattrs.node.values import Deferred, Symbol, Withheld
 from nodeattrs.node.view import ListView, MapView
 
-__all__ = ["Secrets", "packed", "unpacked"]
+__all__ = ["RubyValues", "packed", "unpacked"]
 
 
 _SHORT = 4
@@ -111,3 +111,39 @@ def _key(key: Any) -> Any:
     if isinstance(key, (list, dict)):
         raise BadValue("a key is text or a whole number, and not a list or a map")
     return key
+
+
+class RubyValues:
+    """Converts values between one node and one Ruby process, and knows the deferred values and secrets of both.
+
+    compute: a function from the number of a deferred value to its result
+    place:   returns the file that runs now, for the errors of a deferred value
+    """
+
+    def __init__(self, compute: Callable[[int], Any], place: Callable[[], str]) -> None:
+        self._compute = compute
+        self._place = place
+        self._secrets = Secrets()
+        self._deferred: dict[int, Deferred] = {}
+        self._numbers: dict[int, int] = {}
+
+    def pack(self, value: Any, path: Path = ()) -> Any:
+        """A value of the node, for Ruby. path: of the value in the merged tree. raises: ValueWithheld"""
+        return packed(value, lambda one: self._numbers.get(id(one)), self._secrets, path)
+
+    def unpack(self, value: Any) -> Any:
+        """A value from Ruby, for the node. raises: BadValue, TooDeep"""
+        try:
+            return unpacked(value, self._deferred_of, self._secrets)
+        except RecursionError:
+            raise BadValue(f"deeper than {MAX_DEPTH} levels") from None
+
+    def _deferred_of(self, number: Any) -> Deferred:
+        """The deferred value with a number; the same object each time."""
+        if type(number) is not int:
+            raise BadValue("Ruby sent a deferred value that it has not made")
+        if number not in self._deferred:
+            deferred = Deferred(lambda: self._compute(number), f"{self._place()} (Ruby)")
+            self._deferred[number] = deferred
+            self._numbers[id(deferred)] = number
+        return self._deferred[number]

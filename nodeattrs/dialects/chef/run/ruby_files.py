@@ -269,16 +269,21 @@ class RubyFiles:
 
     @cached_property
     def _session(self) -> RubySession:
-        from nodeattrs.dialects.chef.ruby.session import Asked, RubySession
+        from nodeattrs.dialects.chef.ruby.messages import RunServices
+        from nodeattrs.dialects.chef.ruby.session import RubySession
 
         versions = {cookbook.name: cookbook.version for cookbook in self._cookbooks}
-        asked = Asked(
-            *(self._include, self._words, self._log, self._warn, self._recipe),
+        services = RunServices(
+            include=self._include,
+            words=self._words,
+            log=self._log,
+            warn=self._warn,
+            recipe=self._recipe,
             cookbooks=versions,
             run_list=self._run_list,
             seen=self._compiled,
         )
-        session = RubySession(self._node, _helper(self._repository), asked, self._repository.root)
+        session = RubySession(self._node, _helper(self._repository), services, self._repository.root)
         self._load(session, "library", "libraries")
         return session
 

@@ -1,0 +1,334 @@
+"""The messages of a Ruby file to its node: the parts of each message, and the method that carries it out.
+
+The Ruby process is not trusted. Each part is checked before anything is done, and the session ends the process at the
+first message that is not in the two tables here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, NoReturn
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import ABSENT, MAX_DEPTH, Path, dig
+from nodeattrs.dialects.chef.ruby.places import RubyPlace
+from nodeattrs.dialects.chef.ruby.seen import Declared, Seen
+from nodeattrs.dialects.chef.ruby.values import RubyValues
+from nodeattrs.errors import BadArgument
+from nodeattrs.node.node import Node
+from nodeattrs.node.setters import ATTRIBUTE_FILE
+from nodeattrs.node.slots import COMPONENTS
+from nodeattrs.node.writers import ListWriter, Writer
+
+__all__ = ["COMMANDS", "QUESTIONS", "NodeMessages", "Refuse", "RunServices", "RunningFile"]
+
+Refuse = Callable[[str], NoReturn]
+"""Ends the Ruby process with a reason. raises: RecipeFailed"""
+
+_COMPONENTS = tuple(one.name for one in COMPONENTS)
+_LIST_METHODS = ("push", "concat", "unshift", "insert", "delete", "delete_at", "clear", "pop", "shift", "replace")
+
+
+@dataclass(frozen=True)
+class RunServices:
+    """The functions of a run that files in Ruby may use.
+
+    include:   loads an attribute file: (name, including cookbook, function that returns the line)
+    words:     the functions `data_bag`, `data_bag_item`, `data_bags` and `search`
+    log:       called with a message, its level and its line
+    warn:      called with a warning and its line
+    recipe:    runs a recipe, as *include*; returns False where it has run before
+    cookbooks: name -> version of the cookbooks in use
+    run_list:  the items that this run has, which an option may give instead of the node's
+    seen:      keeps what recipes declare and leave open
+    """
+
+    include: Callable[[str, str, Callable[[], Origin]], None]
+    words: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    log: Callable[[str, str, Origin], None] = lambda *_: None
+    warn: Callable[[str, Origin], None] = lambda *_: None
+    recipe: Callable[[str, str, Callable[[], Origin]], bool] = lambda *_: False
+    cookbooks: Mapping[str, str] = field(default_factory=dict)
+    run_list: Sequence[str] = ()
+    seen: Seen = field(default_factory=Seen)
+
+    def word(self, name: str) -> Callable[..., Any]:
+        """One of the words. raises: BadArgument, where this run does not have it"""
+        if name not in self.words:
+            raise BadArgument(f"{name} is not known in this run")
+        return self.words[name]
+
+
+class RunningFile(NamedTuple):
+    """A file that runs: its name, its place in the repository, its cookbook, and what an origin calls it."""
+
+    name: str
+    shown: str
+    cookbook: str
+    kind: str = ATTRIBUTE_FILE
+
+
+class NodeMessages:
+    """Carries out the messages of one Ruby process: a method for each, called with the place and the parts.
+
+    node:     is read and changed
+    services: the functions of the run
+    values:   converts values between the node and Ruby
+    current:  returns the file that runs now
+    refuse:   ends the process, for a message that makes no sense for this node
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        services: RunServices,
+        values: RubyValues,
+        current: Callable[[], RunningFile],
+        refuse: Refuse,
+    ) -> None:
+        self._node = node
+        self._services = services
+        self._values = values
+        self._current = current
+        self._refuse = refuse
+
+    # Commands: Ruby does not wait for them
+
+    def set(self, place: RubyPlace, level: str, path: Path, value: Any) -> None:
+        self._node.write(level, *path, value)
+
+    def set_full(self, place: RubyPlace, level: str, path: Path, value: Any) -> None:
+        getattr(self._node, f"{level}_full")(*path, value)
+
+    def set_unless(self, place: RubyPlace, level: str, path: Path, value: Any) -> None:
+        getattr(self._node, f"{level}_unless")(*path, value)
+
+    def replace(self, place: RubyPlace, level: str, value: Any) -> None:
+        setattr(self._node, level, value)
+
+    def step(self, place: RubyPlace, level: str, path: Sequence[Any]) -> Any:
+        """The writer at a path; Chef makes the maps on the way."""
+        writer = getattr(self._node, level)
+        for step in path:
+            try:
+                writer = writer[step]
+            except TypeError:
+                self._refuse(f"it goes below a {type(writer).__name__} of {level}")
+        return writer
+
+    def update(self, place: RubyPlace, level: str, path: Sequence[Any], value: Any) -> None:
+        writer = self.step(place, level, path)
+        if not isinstance(writer, Writer) or not isinstance(value, dict):
+            self._refuse("there is no map to update")
+        writer.update(value)
+
+    def delete(self, place: RubyPlace, level: str, path: Sequence[Any]) -> None:
+        self._node.unlink(level, *path)
+
+    def change_list(self, place: RubyPlace, level: str, path: Sequence[Any], method: str, arguments: Any) -> None:
+        writer = self.step(place, level, path)
+        if not isinstance(writer, ListWriter) or method not in _LIST_METHODS or not isinstance(arguments, list):
+            self._refuse(f"there is no list to {method[:40]}")
+        try:
+            getattr(writer, method)(*arguments)
+        except TypeError:
+            self._refuse(f"it says {method} of a list in another shape")
+
+    def log(self, place: RubyPlace, level: str, message: str) -> None:
+        self._services.log(message, level, place.at(()))
+
+    def warn_of_text(self, place: RubyPlace, ruby_class: str) -> None:
+        """An object that is no attribute value was kept as its text."""
+        self._services.warn(f"a {ruby_class} of Ruby is kept as the text of it", place.at(()))
+
+    def declare(self, place: RubyPlace, number: int | str, kind: str, title: str, properties: Any) -> None:
+        """A resource, or what one of that number is by now."""
+        if not isinstance(properties, dict):
+            self._refuse(f"the properties of {kind[:40]} have another shape")
+        self._services.seen.declared(number, Declared(kind, title, properties, place.origin))
+
+    def forget_resource(self, place: RubyPlace, number: int | str) -> None:
+        self._services.seen.gone(number)
+
+    def note_later_block(self, place: RubyPlace) -> None:
+        self._services.seen.later(place.origin)
+
+    def note_undefined(self, place: RubyPlace, kind: str) -> None:
+        self._services.seen.undefined(kind, place.at(()))
+
+    def note_hidden(self, place: RubyPlace, reason: str) -> None:
+        self._services.seen.hidden(reason, place.at(()))
+
+    # Questions: Ruby waits for the answer
+
+    def get(self, place: RubyPlace, key: int | str) -> Any:
+        return self._values.pack(self._node.merged(key), (key,))
+
+    def has(self, place: RubyPlace, key: int | str) -> bool:
+        return self._node.has_attribute(key)
+
+    def level(self, place: RubyPlace, level: str) -> Any:
+        return self._values.pack(getattr(self._node, level).to_dict(), (level,))
+
+    def read(self, place: RubyPlace, path: Path) -> Any:
+        return self._values.pack(self._node.read(*path), tuple(path))
+
+    def merged(self, place: RubyPlace, path: Path) -> Any:
+        return self._values.pack(self._node.merged(*path), tuple(path))
+
+    def combined_default(self, place: RubyPlace, path: Path) -> Any:
+        return self._values.pack(self._node.combined_default(*path), tuple(path))
+
+    def combined_override(self, place: RubyPlace, path: Path) -> Any:
+        return self._values.pack(self._node.combined_override(*path), tuple(path))
+
+    def rm(self, place: RubyPlace, path: Path) -> Any:
+        return self._values.pack(self._node.rm(*path))
+
+    def rm_default(self, place: RubyPlace, path: Path) -> Any:
+        return self._values.pack(self._node.rm_default(*path))
+
+    def rm_normal(self, place: RubyPlace, path: Path) -> Any:
+        return self._values.pack(self._node.rm_normal(*path))
+
+    def rm_override(self, place: RubyPlace, path: Path) -> Any:
+        return self._values.pack(self._node.rm_override(*path))
+
+    def include(self, place: RubyPlace, name: str) -> None:
+        self._services.include(name, self._current().cookbook, lambda: place.at(()))
+
+    def recipe(self, place: RubyPlace, name: str) -> bool:
+        return self._services.recipe(name, self._current().cookbook, lambda: place.at(()))
+
+    def is_harmless(self, place: RubyPlace, kind: str) -> bool:
+        return self._services.seen.is_harmless(kind, place.origin if place.origin.line else None)
+
+    def data_bags(self, place: RubyPlace) -> Any:
+        return self._values.pack(self._services.word("data_bags")())
+
+    def data_bag(self, place: RubyPlace, bag: str) -> Any:
+        return self._values.pack(self._services.word("data_bag")(bag))
+
+    def data_bag_item(self, place: RubyPlace, bag: str, item: str) -> Any:
+        return self._values.pack(self._services.word("data_bag_item")(bag, item))
+
+    def search(self, place: RubyPlace, index: str, query: str, selection: Any) -> Any:
+        """The nodes or items that a search finds; with a selection, its titles with what stands at their paths."""
+        found = self._services.word("search")(index, query)
+        if selection is not None:
+            found = [{title: _dug(one, path) for title, path in selection.items()} for one in found]
+        return self._values.pack(found)
+
+
+def _dug(tree: Any, path: Path) -> Any:
+    found = dig(tree, tuple(path))
+    return None if found is ABSENT else found
+
+
+# The parts of messages
+
+
+def _is_component(given: Any) -> bool:
+    return given in _COMPONENTS
+
+
+def _is_level(given: Any) -> bool:
+    return given in ("default", "normal", "override")
+
+
+def _is_forced_level(given: Any) -> bool:
+    return given in ("force_default", "force_override")
+
+
+def _is_path(given: Any) -> bool:
+    return type(given) is list and len(given) <= MAX_DEPTH and {str, int}.issuperset(map(type, given))
+
+
+def _is_path_with_steps(given: Any) -> bool:
+    return _is_path(given) and bool(given)
+
+
+def _is_key(given: Any) -> bool:
+    return type(given) in (str, int)
+
+
+def _is_text(given: Any) -> bool:
+    return type(given) is str
+
+
+def _is_selection(given: Any) -> bool:
+    return given is None or (type(given) is dict and all(_is_path(path) for path in given.values()))
+
+
+def _is_value(given: Any) -> bool:
+    """Anything: the conversion refuses what no attribute can hold."""
+    return True
+
+
+class MessageKind(NamedTuple):
+    """A message that Ruby may send.
+
+    carry_out: the method of `NodeMessages`, called with the place and the parts
+    parts:     a check for each part; a part that may be anything is converted first
+    """
+
+    carry_out: Callable[..., Any]
+    parts: tuple[Callable[[Any], bool], ...] = ()
+
+    def fits(self, given: Sequence[Any]) -> bool:
+        """Whether the parts of a message are as they must be. At the end stand a file and a line, or nulls."""
+        if len(given) != len(self.parts) + 2:
+            return False
+        *parts, file, line = given
+        is_placed = type(file) in (str, type(None)) and type(line) in (int, type(None))
+        return is_placed and all(is_right(part) for is_right, part in zip(self.parts, parts, strict=True))
+
+    def values(self, given: Sequence[Any], unpack: Callable[[Any], Any]) -> list[Any]:
+        """The parts of a message that fits, with the values converted. raises: BadValue, TooDeep"""
+        return [
+            unpack(part) if check is _is_value else part for check, part in zip(self.parts, given[:-2], strict=True)
+        ]
+
+
+COMMANDS: dict[str, MessageKind] = {
+    "set": MessageKind(NodeMessages.set, (_is_component, _is_path_with_steps, _is_value)),
+    "full": MessageKind(NodeMessages.set_full, (_is_level, _is_path_with_steps, _is_value)),
+    "unless": MessageKind(NodeMessages.set_unless, (_is_level, _is_path_with_steps, _is_value)),
+    "replace": MessageKind(NodeMessages.replace, (_is_component, _is_value)),
+    "step": MessageKind(NodeMessages.step, (_is_component, _is_path_with_steps)),
+    "update": MessageKind(NodeMessages.update, (_is_component, _is_path, _is_value)),
+    "delete": MessageKind(NodeMessages.delete, (_is_component, _is_path_with_steps)),
+    "list": MessageKind(NodeMessages.change_list, (_is_component, _is_path_with_steps, _is_text, _is_value)),
+    "log": MessageKind(NodeMessages.log, (_is_text, _is_text)),
+    "odd": MessageKind(NodeMessages.warn_of_text, (_is_text,)),
+    "resource": MessageKind(NodeMessages.declare, (_is_key, _is_text, _is_text, _is_value)),
+    "gone": MessageKind(NodeMessages.forget_resource, (_is_key,)),
+    "later": MessageKind(NodeMessages.note_later_block),
+    "undefined": MessageKind(NodeMessages.note_undefined, (_is_text,)),
+    "hides": MessageKind(NodeMessages.note_hidden, (_is_text,)),
+}
+"""What a Ruby file does, and does not wait for."""
+
+QUESTIONS: dict[str, MessageKind] = {
+    "get": MessageKind(NodeMessages.get, (_is_key,)),
+    "has": MessageKind(NodeMessages.has, (_is_key,)),
+    "level": MessageKind(NodeMessages.level, (_is_component,)),
+    "read": MessageKind(NodeMessages.read, (_is_path_with_steps,)),
+    "merged": MessageKind(NodeMessages.merged, (_is_path,)),
+    "combined_default": MessageKind(NodeMessages.combined_default, (_is_path,)),
+    "combined_override": MessageKind(NodeMessages.combined_override, (_is_path,)),
+    "rm": MessageKind(NodeMessages.rm, (_is_path_with_steps,)),
+    "rm_default": MessageKind(NodeMessages.rm_default, (_is_path_with_steps,)),
+    "rm_normal": MessageKind(NodeMessages.rm_normal, (_is_path_with_steps,)),
+    "rm_override": MessageKind(NodeMessages.rm_override, (_is_path_with_steps,)),
+    "force": MessageKind(NodeMessages.set_full, (_is_forced_level, _is_path_with_steps, _is_value)),
+    "include": MessageKind(NodeMessages.include, (_is_text,)),
+    "recipe": MessageKind(NodeMessages.recipe, (_is_text,)),
+    "harmless": MessageKind(NodeMessages.is_harmless, (_is_text,)),
+    "data_bags": MessageKind(NodeMessages.data_bags),
+    "data_bag": MessageKind(NodeMessages.data_bag, (_is_text,)),
+    "data_bag_item": MessageKind(NodeMessages.data_bag_item, (_is_text, _is_text)),
+    "search": MessageKind(NodeMessages.search, (_is_text, _is_text, _is_selection)),
+}
+"""What a Ruby file asks, and waits for."""
