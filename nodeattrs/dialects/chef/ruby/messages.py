@@ -214,7 +214,7 @@ class NodeMessages:
         return self._values.pack(self._services.word("data_bag_item")(bag, item))
 
     def search(self, place: RubyPlace, index: str, query: str, selection: Any) -> Any:
-        """The nodes or items that a search finds; with a selection, its titles with what stands at their paths."""
+        """The nodes or items that a search finds; with a selection, a map of its titles for each."""
         found = self._services.word("search")(index, query)
         if selection is not None:
             found = [{title: _dug(one, path) for title, path in selection.items()} for one in found]

@@ -53,7 +53,7 @@ class RubySession:
         self._helper = helper
         self._services = services
         self._root = os.path.join(os.path.realpath(root), "")
-        self._owner = object()  # the helper remembers whom it works for, and may live longer than this session
+        self._owner = object()  # the helper keeps this, and may live longer than this session
         self._running: list[RunningFile] = []
         self._shown: dict[str, str] = {}
         self._is_stale = False
@@ -162,7 +162,7 @@ class RubySession:
             self._helper.refuse(f"it says {message[0][:40]!r} instead of {word}")
 
     def _take_stale(self) -> bool:
-        """Whether Ruby has to read the node anew; it is told once."""
+        """Whether Ruby has to read the node anew; afterwards it has not."""
         is_stale, self._is_stale = self._is_stale, False
         return is_stale
 
@@ -248,7 +248,7 @@ class RubySession:
     # Errors
 
     def _remember(self, error: NodeattrsError) -> int:
-        """Keep an error that Ruby is told of; the number by which Ruby gives it back."""
+        """Keep an error; returns its number, which Ruby sends back where the file does not rescue the error."""
         self._errors.append(error)
         return len(self._errors) - 1
 
