@@ -332,6 +332,20 @@ class TestReads:
         text = "for one in node['l']:\n    if node['a']:\n        continue\n    node.default['x'] = one\n"
         assert ("l", "a") == conditions_of(text, 4)
 
+    @pytest.mark.parametrize(
+        ("after", "read"),
+        [
+            ("except KeyError:\n    node.default['x'] = 1\n", ("a", "b")),
+            ("except KeyError:\n    pass\nelse:\n    node.default['x'] = 1\n", ("a", "b")),
+            ("    node.default['x'] = 1\nexcept KeyError:\n    pass\n", ("a", "b")),
+            ("finally:\n    node.default['x'] = 1\n", ()),
+        ],
+        ids=["in a handler", "in the else", "later in the try", "in the finally, which always runs"],
+    )
+    def test_what_a_try_reads_before_a_line_counts(self, after, read):
+        text = f"try:\n    port = node['a']\n    host = node['b']\n{after}"
+        assert read == conditions_of(text, text.splitlines().index("    node.default['x'] = 1") + 1)
+
 
 class TestRecipesWhoseResourcesAreNotKnown:
     ASKED = ("list", "check", "order", "graph")

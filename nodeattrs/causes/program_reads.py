@@ -35,7 +35,8 @@ def reads_of(text: str, line: int) -> tuple[str, ...]:
 def conditions_of(text: str, line: int) -> tuple[str, ...]:
     """What the conditions, cases and loops around the statement at *line* read, as `reads_of` gives it; () for none.
 
-    A condition before the statement counts where it may leave the function or loop around both.
+    A condition before the statement counts where it may leave the function or loop around both. What a `try` does
+    before the statement counts, since an error there skips the statement or leads to it.
 
     >>> conditions_of("if node['web']:\\n    node.default['a'] = 1\\n", 2)
     ('web',)
@@ -45,8 +46,8 @@ def conditions_of(text: str, line: int) -> tuple[str, ...]:
     every = [*dict.fromkeys(statements.values())]
     lines = [line, *(one.lineno for one in every if isinstance(one, _LEAVING) and _may_skip(one, line, every))]
     for node in every:
-        if any(_holds(node, one) for one in lines):
-            for part in _decided_by(node):
+        for one in lines:
+            for part in _decided_by(node, one) if _holds(node, one) else ():
                 reader.read(part)
     return tuple(dict.fromkeys(reader.found))
 
@@ -67,14 +68,16 @@ def _may_skip(leaving: ast.stmt, line: int, every: Sequence[ast.stmt]) -> bool:
     return leaving.lineno < line and bool(around) and _holds(max(around, key=lambda node: node.lineno), line)
 
 
-def _decided_by(node: ast.stmt) -> list[ast.expr]:
-    """The expressions that decide whether, or how often, the statements in a statement run."""
+def _decided_by(node: ast.stmt, line: int) -> Sequence[ast.AST]:
+    """The parts of a statement that decide whether, or how often, the statement inside of it at *line* runs."""
     if isinstance(node, (ast.If, ast.While)):
         return [node.test]
     if isinstance(node, (ast.For, ast.AsyncFor)):
         return [node.iter]
     if isinstance(node, ast.Match):
         return [node.subject, *(case.guard for case in node.cases if case.guard is not None)]
+    if isinstance(node, (ast.Try, ast.TryStar)) and not any(_holds(one, line) for one in node.finalbody):
+        return [one for one in node.body if (one.end_lineno or one.lineno) < line]
     return []
 
 
