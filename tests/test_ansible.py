@@ -19,10 +19,10 @@ from nodeattrs.ansible import Variables as Answered
 from nodeattrs.cli import main
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.trace import Outcome
-from nodeattrs.dialects.ansible.ini import hosts_of, names_of
+from nodeattrs.dialects.ansible.ini import expanded_ranges, hosts_of
 from nodeattrs.dialects.ansible.levels import MERGE
 from nodeattrs.dialects.ansible.printing import graph, printed_inventory
-from nodeattrs.dialects.ansible.templates import mentioned
+from nodeattrs.dialects.ansible.templates import names_in_templates
 from nodeattrs.dialects.ansible.values import as_attribute
 from nodeattrs.dialects.ansible.vault import sealed
 from nodeattrs.errors import BadArgument, NodeattrsError
@@ -361,7 +361,11 @@ def test_hosts_of_a_pattern_at_places_of_it(case: str):
 
 ODD = {
     "a pattern of many brackets": ({}, lambda read: read.matching(f"~{'(' * 5_000}"), "is no regular expression"),
-    "a range beyond all names": ({}, lambda _: list(names_of("w[:9999999999999999999]")), "more than 100,000 names"),
+    "a range beyond all names": (
+        {},
+        lambda _: list(expanded_ranges("w[:9999999999999999999]")),
+        "more than 100,000 names",
+    ),
     "a key without a value in ansible.cfg": ({"ansible.cfg": "[s]\np\n f"}, None, "a line that is no `key = value`"),
     "a key twice in ansible.cfg": ({"ansible.cfg": "[s]\np=1\np=2"}, None, "ansible.cfg:3: the key p is written twice"),
     "a port of too many digits": ({}, lambda _: hosts_of(f"w:{'9' * 5_000}"), "a port of more than 4300 digits"),
@@ -436,7 +440,7 @@ def test_names_are_found_however_deep_a_value_is():
     for _ in range(5_000):
         deep = [deep]
 
-    assert ["a"] == mentioned(deep)
+    assert ["a"] == names_in_templates(deep)
 
 
 def test_a_number_that_is_too_long_to_be_shown_is_a_text(tree: Tree):

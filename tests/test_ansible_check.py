@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nodeattrs.cli import main
-from nodeattrs.dialects.ansible.static import Static, is_repository
+from nodeattrs.dialects.ansible.static import RepositoryCheck, is_repository
 
 PLAY = "- hosts: web\n  roles: [web]\n"
 FILES = {
@@ -25,7 +25,7 @@ def found(folder: Path, **files: str) -> list[tuple[str, str | None, int | None]
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-    return [(one.kind, one.file, one.line) for one in Static(folder).warnings()]
+    return [(one.kind, one.file, one.line) for one in RepositoryCheck(folder).warnings()]
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ SILENT = {
 def test_what_may_be_meant_is_not_reported(tmp_path: Path, files: dict[str, str]):
     """Nobody is told of a variable that somebody may set or read all the same."""
     found(tmp_path, **files)
-    assert [one.reason for one in Static(tmp_path).warnings() if "other" in one.reason] == []
+    assert [one.reason for one in RepositoryCheck(tmp_path).warnings() if "other" in one.reason] == []
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_yaml_that_ansible_does_not_read_is_no_fault(tmp_path: Path):
     files = dict.fromkeys(("manifests__a_yml", "roles__web__tasks__b_yml"), several)
     files |= {"b_yml": f"kind: x\n{several}", "x__roles__README": "text\n"}
     found(tmp_path, **files)
-    assert [one.file for one in Static(tmp_path).faults] == ["roles/web/tasks/b.yml"]
+    assert [one.file for one in RepositoryCheck(tmp_path).faults] == ["roles/web/tasks/b.yml"]
 
 
 def test_other_repositories_are_left_alone(tmp_path: Path):
@@ -212,7 +212,7 @@ def test_other_repositories_are_left_alone(tmp_path: Path):
     (tmp_path / "playbooks/site.yml").write_text("- {hosts: all, tasks: [{debug: {msg: '{{ nosuch }}'}}]}\n")
     (tmp_path / "chart.yml").write_text("x: '{{ nosuch_label }}'\n")
     assert is_repository(tmp_path)
-    assert [one.file for one in Static(tmp_path).warnings()] == ["playbooks/site.yml"]
+    assert [one.file for one in RepositoryCheck(tmp_path).warnings()] == ["playbooks/site.yml"]
 
 
 @pytest.mark.parametrize("folder", ["inventory/group_vars", "inventory/prod/host_vars", "inventories/prod/group_vars"])
@@ -236,7 +236,7 @@ def test_a_role_alone_is_a_repository(tmp_path: Path):
 
     assert is_repository(tmp_path)
     assert [("unused-variable", "defaults/main.yml", 2)] == [
-        (one.kind, one.file, one.line) for one in Static(tmp_path).warnings()
+        (one.kind, one.file, one.line) for one in RepositoryCheck(tmp_path).warnings()
     ]
 
 
@@ -247,7 +247,7 @@ def test_what_another_program_reads_is_no_fault(tmp_path: Path, name: str, fault
     (tmp_path / "ansible.cfg").touch()
     (tmp_path / name).write_text(f"{begun}x: !!python/name:os.system\n")
 
-    assert faults == len(Static(tmp_path).faults)
+    assert faults == len(RepositoryCheck(tmp_path).faults)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_a_configuration_that_cannot_be_read_is_a_fault_and_all_else_is_looked_a
     """Ansible itself stops there."""
     files = {"ansible.cfg": text, "group_vars__web_yml": "http_port: 1\nspare: 1\n"}
     names = [kind for kind, *_ in found(tmp_path, **files)]
-    (fault,) = Static(tmp_path).faults
+    (fault,) = RepositoryCheck(tmp_path).faults
 
     assert (["unused-variable"], line) == (names, fault.line)
     assert shown in str(fault)
@@ -276,7 +276,7 @@ def test_each_file_is_counted_as_it_is_read(tmp_path: Path, monkeypatch: pytest.
     """There may be thousands, and who waits sees how far it is."""
     found(tmp_path, group_vars__web_yml="http_port: 1\n")
     counted: list[str] = []
-    Static(tmp_path, counted.append)
+    RepositoryCheck(tmp_path, counted.append)
 
     assert sorted([*FILES, "group_vars/web.yml"]) == sorted(counted)
 
@@ -361,7 +361,7 @@ def test_a_computed_name_is_a_note_with_the_names_that_it_may_be(tmp_path: Path)
     """They are not said to be unused, and the rule is not silent."""
     files = {"group_vars__web_yml": "http_port: 1\nspare: 1\nother: 2\n", "a_yml": "- x: '{{ vars[y] }}'\n"}
     found(tmp_path, **files)
-    (note,) = [one for one in Static(tmp_path).warnings() if one.kind == "not-judged"]
+    (note,) = [one for one in RepositoryCheck(tmp_path).warnings() if one.kind == "not-judged"]
 
     assert (note.file, note.line) == ("a.yml", 1)
     assert note.reason.endswith("whether these are used: spare, other")
@@ -369,7 +369,7 @@ def test_a_computed_name_is_a_note_with_the_names_that_it_may_be(tmp_path: Path)
 
 def test_a_file_that_is_not_there_says_that_nothing_is_called_undefined(tmp_path: Path):
     found(tmp_path, site_yml=PLAY + "  vars_files: [gone.yml]\n")
-    (note,) = [one for one in Static(tmp_path).warnings() if one.kind == "not-judged"]
+    (note,) = [one for one in RepositoryCheck(tmp_path).warnings() if one.kind == "not-judged"]
 
     assert (note.file, note.line) == ("site.yml", 3)
     assert note.reason.startswith("gone.yml is not there")

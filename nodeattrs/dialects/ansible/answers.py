@@ -31,16 +31,16 @@ _OF_GROUPS = (title(3), title(7))
 """Where sources and tasks stand that may change groups."""
 
 
-class Shared(Fold):
+class SharedFold(Fold):
     """A fold that is the same for many hosts: without origins it is laid once, and they share what comes of it."""
 
     @cached_property
     def part(self) -> Part:
         """The merged value of the levels."""
-        return laid(Fold(self.children, self.policy)).result
+        return folded_once(Fold(self.children, self.policy)).result
 
 
-def laid(plan: Fold, numbers: Iterator[int] | None = None) -> Folding:
+def folded_once(plan: Fold, numbers: Iterator[int] | None = None) -> Folding:
     """Lay a fold. What comes of it is shared with its layers, and not to be changed.
 
     numbers: of the layers; without them nobody keeps origins
@@ -51,17 +51,19 @@ def laid(plan: Fold, numbers: Iterator[int] | None = None) -> Folding:
         if isinstance(child, Layer):
             number = None if numbers is None else next(numbers)
             folding.lay(Part(child.value, number), child.policy or plan.policy)
-        elif numbers is None and isinstance(child, Shared):
+        elif numbers is None and isinstance(child, SharedFold):
             folding.lay(child.part, plan.policy)
         else:
-            part = laid(child, numbers)
+            part = folded_once(child, numbers)
             folding.lay(part if numbers is not None else part.result, plan.policy)
     return folding
 
 
-def about(plan: Fold, name: Any) -> Fold:
+def limited_to(plan: Fold, name: Any) -> Fold:
     """The same fold, with only those unknown layers that may set a variable; the numbers of its layers stay."""
-    children = tuple(about(child, name) if isinstance(child, Fold) else _about(child, name) for child in plan.children)
+    children = tuple(
+        limited_to(child, name) if isinstance(child, Fold) else _about(child, name) for child in plan.children
+    )
     return Fold(children, plan.policy)
 
 
@@ -71,10 +73,10 @@ def _about(layer: Layer, name: Any) -> Layer:
     return layer
 
 
-def only(plan: Plan, name: Any) -> Plan:
+def only_variable(plan: Plan, name: Any) -> Plan:
     """A plan with what its layers say of one variable, and those unknown ones that may set it."""
     if isinstance(plan, Fold):
-        children = (only(child, name) for child in plan.children)
+        children = (only_variable(child, name) for child in plan.children)
         return Fold(tuple(child for child in children if isinstance(child, Fold) or child.value), plan.policy)
     if type(plan.value) is Unknown:
         return _about(plan, name)
@@ -129,7 +131,7 @@ class Variables:
     @cached_property
     def vars(self) -> dict[str, Any]:
         """The variables and their values; shared with what was read, and not to be changed."""
-        found = laid(self.plan).result.value
+        found = folded_once(self.plan).result.value
         return found if isinstance(found, dict) else {}
 
     @cached_property
@@ -150,10 +152,10 @@ class Variables:
 
     def folded(self, name: Any = _ANYTHING) -> Folded:
         """All layers folded with their origins. name: for a question about that variable"""
-        plan = about(self.plan, name)
+        plan = limited_to(self.plan, name)
         if isinstance(name, str) and name in MAGIC:
             plan = self._with_magic(plan, name)
-        folding = laid(plan, count(1))
+        folding = folded_once(plan, count(1))
         value = folding.result.value
         return Folded(folding, list(plan.layers()), value if isinstance(value, dict) else {})
 
@@ -193,7 +195,7 @@ class Variables:
 
     def unknown(self, name: str | None = None) -> list[Layer]:
         """The layers that cannot be read, or those of them that may set a variable, the weakest first."""
-        found = self.layers() if name is None else about(self.plan, name).layers()
+        found = self.layers() if name is None else limited_to(self.plan, name).layers()
         return [layer for layer in found if type(layer.value) is Unknown]
 
     def unread(self) -> list[Layer]:

@@ -13,7 +13,7 @@ from nodeattrs.contract.command import Argument
 from nodeattrs.core.code import held_back
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.codes import NO_FILE, NO_HOST, NOTHING_PARSED
-from nodeattrs.dialects.ansible.config import Config
+from nodeattrs.dialects.ansible.config import AnsibleConfig
 from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.playbook import Playbook
@@ -122,7 +122,7 @@ def _require_sources(inventory: Inventory, named: Iterable[str]) -> None:
     """Some source is there, where any is named. raises: AnsibleError"""
     if not any(one.kind == NOTHING_PARSED for one in inventory.warnings):
         return
-    is_default = not named and inventory.config.inventory == Config().inventory
+    is_default = not named and inventory.config.inventory == AnsibleConfig().inventory
     absent = [one for one in named or inventory.config.inventory if not (inventory.folder / one).exists()]
     for source in () if is_default else absent:
         file = inventory.files.shown(inventory.folder / source)
@@ -140,8 +140,8 @@ def answer_of(asked: Mapping[str, Any], inventory: Inventory, host: str) -> Vari
     met = [
         task
         for task in playbook.tasks(host)
-        if asked["play"] in (None, task.where.play.number)
-        and asked["role"] in (None, task.where.role and task.where.role.name)
+        if asked["play"] in (None, task.context.play.number)
+        and asked["role"] in (None, task.context.role and task.context.role.name)
         and asked["task"] in (None, task.name)
     ]
     if not met:
@@ -149,5 +149,5 @@ def answer_of(asked: Mapping[str, Any], inventory: Inventory, host: str) -> Vari
         unknown = [one for one in unread(playbook.unknown(host)) if not one.paths]
         also = "".join(f"; {one.place}: {one.reason}" for one in unknown)
         raise AnsibleError(NO_HOST, f"{host} meets no such task", hint=f"it meets: {names}{also}")
-    usual = [task for task in met if not task.where.is_rescue] or met
+    usual = [task for task in met if not task.context.is_rescue] or met
     return playbook.within(met[0] if asked["task"] else usual[-1], host)

@@ -15,7 +15,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.levels import LEVELS, MAGIC
-from nodeattrs.dialects.ansible.templates import mentioned
+from nodeattrs.dialects.ansible.templates import names_in_templates
 
 _LEVEL = re.compile(r"\((\d+) of 22\)")
 _GROUP = re.compile(r"\[(.+):vars\]|vars of (.+)")
@@ -103,7 +103,7 @@ def _by_group(inventory: Inventory, upper: str, lower: str) -> str:
 
 def mentions(answer: Variables, value: object) -> Iterator[Mention]:
     """The variables that a value's templates mention, each as the same host has it."""
-    for name in mentioned(value):
+    for name in names_in_templates(value):
         if name in MAGIC:
             continue
         if name in answer.vars:

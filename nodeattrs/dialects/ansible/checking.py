@@ -8,21 +8,21 @@ from pathlib import Path
 from nodeattrs.contract.dialect import Looked
 from nodeattrs.contract.folder import Folder
 from nodeattrs.dialects.ansible.inventory_report import doubtful_groups
-from nodeattrs.dialects.ansible.static import Static, is_repository
+from nodeattrs.dialects.ansible.static import RepositoryCheck, is_repository
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
 from nodeattrs.reports.findings import Finding, finding_of
 
 _UNREAD = "was not looked at: it is encrypted, and may set and mention any variable"
 
 
-def looked(root: Path, count: Callable[[str], object]) -> Iterator[Looked]:
+def findings_of(root: Path, count: Callable[[str], object]) -> Iterator[Looked]:
     """The findings of each kind of file that is there."""
     groups = Folder(root).config.ansible_groups
     if groups:
         found = [finding_of(one, "warning") for one in doubtful_groups(root, groups)]
         yield Looked("group of Ansible", len(groups), found)
     if is_repository(root):
-        look = Static(root, count)
+        look = RepositoryCheck(root, count)
         warnings = [finding_of(one, "note" if one.kind in look.NOTES else "warning") for one in look.warnings()]
         places = {file: f"was not looked at: {why}" for file, why in look.not_read.items()}
         places |= dict.fromkeys(look.encrypted, _UNREAD)

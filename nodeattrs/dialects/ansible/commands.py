@@ -33,7 +33,7 @@ from nodeattrs.dialects.ansible.printing import graph, printed_inventory, printe
 from nodeattrs.dialects.ansible.rendering import Rendered
 from nodeattrs.dialects.ansible.reports import (
     Groups,
-    Settings,
+    SettingsReport,
     explained_variable,
     layers_of,
     not_evaluated,
@@ -95,7 +95,7 @@ def _config(question: Question) -> Output:
     asked = question.arguments
     folder = Path(asked["folder"] or ".").resolve()
     config = config_of(folder, dict(os.environ) if asked["environ"] else {})
-    return Output(Settings(config))
+    return Output(SettingsReport(config))
 
 
 def _vars(question: Question) -> Output:

@@ -27,7 +27,7 @@ _IGNORED = _IGNORED_TEXT.split()
 
 
 @dataclass(frozen=True, slots=True)
-class Config:
+class AnsibleConfig:
     """What ansible.cfg and the environment say.
 
     file:   the ansible.cfg that was read; None where there is none
@@ -151,7 +151,7 @@ _UNREAD = {
 """Settings that are not followed, each with its environment variable."""
 
 
-def config_of(folder: Path, environment: Mapping[str, str], file: Path | None = None) -> Config:
+def config_of(folder: Path, environment: Mapping[str, str], file: Path | None = None) -> AnsibleConfig:
     """The configuration of a working folder.
 
     file:   the ansible.cfg to read; else the one that ANSIBLE_CONFIG names, or the folder's; none from the home folder
@@ -167,7 +167,7 @@ def config_of(folder: Path, environment: Mapping[str, str], file: Path | None = 
         return replace(config_of(folder, environment, folder / "no ansible.cfg"), passed_over=file)
     found = _read(file) if file.is_file() else {}
     names = [name for name, variable in _UNREAD.items() if variable in environment or (*name.split("."),) in found]
-    config = Config(file if file.is_file() else None, tuple(names), _places(file, found, environment))
+    config = AnsibleConfig(file if file.is_file() else None, tuple(names), _places(file, found, environment))
     found |= {key: found[also] for also, key in _ALSO.items() if also in found}
     changes: dict[str, Any] = {}
     folders = {**environment, "PWD": str(folder), "HOME": str(Path.home())}
@@ -211,7 +211,7 @@ def _lines(file: Path) -> dict[tuple[str, ...], int]:
     return found
 
 
-def settings(config: Config) -> Iterator[tuple[str, Any, str]]:
+def settings(config: AnsibleConfig) -> Iterator[tuple[str, Any, str]]:
     """The settings that the file and the environment have: name, value (None where it is not followed), place."""
     for name, place in sorted(config.places.items()):
         yield name, None if name in config.unread else getattr(config, name), place

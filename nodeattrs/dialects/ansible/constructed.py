@@ -18,7 +18,7 @@ from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.codes import INVENTORY
 from nodeattrs.dialects.ansible.faults import AnsibleError
-from nodeattrs.dialects.ansible.groups import Host, Tree
+from nodeattrs.dialects.ansible.groups import Host, InventoryTree
 from nodeattrs.dialects.ansible.levels import MAGIC, title
 from nodeattrs.dialects.ansible.rendering import Rendering
 from nodeattrs.dialects.ansible.values import Unsafe
@@ -30,7 +30,7 @@ OMITTED = "__omit__"
 _ODD = re.compile(r"^[\d\W]|\W")
 
 
-class Unsettled(Exception):
+class NeedsAnsible(Exception):
     """An expression that needs Ansible. reason: a sentence; origin: the place of the expression"""
 
     def __init__(self, reason: str, origin: Origin) -> None:
@@ -38,13 +38,13 @@ class Unsettled(Exception):
         self.reason, self.origin = reason, origin
 
 
-class Constructed:
+class ConstructedFile:
     """Reads a file of the plugin into a tree.
 
     given: what a host has so far, without or with the extra variables
     """
 
-    def __init__(self, document: Document, tree: Tree, given: Callable[[Host, bool], Variables]) -> None:
+    def __init__(self, document: Document, tree: InventoryTree, given: Callable[[Host, bool], Variables]) -> None:
         self.document, self.tree, self._given = document, tree, given
         self._options = document.tree
         self._is_strict = is_yes(self._options.get("strict", False))
@@ -73,7 +73,7 @@ class Constructed:
                 raise self._error("this value is omitted", at)
             if value is not ABSENT and value != OMITTED:
                 locator = self.document.locator("constructed", host.name, ("compose",))
-                self.tree.note(host, {name: value}, locator, title(8))
+                self.tree.set_variables(host, {name: value}, locator, title(8))
 
     def _conditions(self, host: Host, expressions: _Expressions) -> None:
         for name, text in self._option("groups", dict).items():
@@ -154,7 +154,7 @@ class Constructed:
         if not reason:
             return value
         if needs_ansible:
-            raise Unsettled(reason, self.document.locator("constructed", "", ()).at(at))
+            raise NeedsAnsible(reason, self.document.locator("constructed", "", ()).at(at))
         if self._is_strict:
             raise self._error(reason, at)
         return ABSENT

@@ -43,9 +43,9 @@ class Ansible(Dialect):
 
     def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[Looked]:
         """Playbooks, roles and variables; and the searches that make groups of saved nodes."""
-        from nodeattrs.dialects.ansible.checking import looked
+        from nodeattrs.dialects.ansible.checking import findings_of
 
-        return looked(folder, count)
+        return findings_of(folder, count)
 
     def first_steps(self, folder: Path) -> FirstSteps | None:
         """A question with an inventory, where a folder has playbooks or roles and no inventory at a usual place."""

@@ -21,8 +21,8 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.codes import INVENTORY, NO_FILE
 from nodeattrs.dialects.ansible.faults import AnsibleError
-from nodeattrs.dialects.ansible.files import Files
-from nodeattrs.dialects.ansible.groups import Group, Host, Tree
+from nodeattrs.dialects.ansible.files import VariableFiles
+from nodeattrs.dialects.ansible.groups import Group, Host, InventoryTree
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.values import Unsafe, Vault, as_json, parsed, with_leaves
 from nodeattrs.errors import TooMuch
@@ -32,10 +32,10 @@ _KEYS = {"hosts": list, "vars": dict, "children": list}
 _SECONDS = 600
 
 
-class Dynamic:
+class DynamicSources:
     """Those that may be run. named: each a source, or a source, `=` and the file that has its output"""
 
-    def __init__(self, files: Files, named: Iterable[str]) -> None:
+    def __init__(self, files: VariableFiles, named: Iterable[str]) -> None:
         self.files = files
         self._named: dict[Path, Path | None] = {}
         for one in named:
@@ -43,7 +43,7 @@ class Dynamic:
             self._named[files.folder / source] = files.folder / output if equals else None
         self._left = dict(self._named)
 
-    def names(self, path: Path) -> bool:
+    def may_run(self, path: Path) -> bool:
         """Whether a source may be run."""
         return path in self._named
 
@@ -51,11 +51,11 @@ class Dynamic:
         """Whether a file has what a source prints."""
         return self._named.get(path) is not None
 
-    def leave(self, path: Path) -> None:
+    def note_not_run(self, path: Path) -> None:
         """A source was read without being run."""
         self._left.pop(path, None)
 
-    def read(self, path: Path, tree: Tree, before: list[str]) -> None:
+    def read(self, path: Path, tree: InventoryTree, before: list[str]) -> None:
         """Run a source, or take its output, and read that into a tree. raises: AnsibleError
 
         before: the sources that were read before it, which a plugin is given, too
@@ -117,7 +117,9 @@ class Dynamic:
 class _Output:
     """Reads the map that a source has printed. located: what gives the lines, where it stands in a file"""
 
-    def __init__(self, tree: Tree, file: str, located: Callable[[str, str, Steps], Locator] | None = None) -> None:
+    def __init__(
+        self, tree: InventoryTree, file: str, located: Callable[[str, str, Steps], Locator] | None = None
+    ) -> None:
         self.tree, self.file, self._located = tree, file, located
         self.named: dict[str, None] = {}
 
@@ -153,7 +155,7 @@ class _Output:
         """Note variables; those that sources before it have set, and that it only repeats, stay theirs."""
         known = {name: value for layer in of.layers for name, value in layer.value.items()}
         new = {name: one for name, one in values.items() if _printed(known.get(name, ABSENT)) != _printed(one)}
-        self.tree.note(of, new, locator, title)
+        self.tree.set_variables(of, new, locator, title)
 
     def _at(self, name: str, under: Steps) -> Locator:
         return (

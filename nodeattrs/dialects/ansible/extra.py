@@ -10,7 +10,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.dialects.ansible.codes import EXTRA_VARS
 from nodeattrs.dialects.ansible.faults import AnsibleError
-from nodeattrs.dialects.ansible.files import Files
+from nodeattrs.dialects.ansible.files import VariableFiles
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.values import parsed
 from nodeattrs.formats.places import Text
@@ -20,7 +20,7 @@ _WORD = re.compile(r"""(?:\{\{.*?\}\}|\{%.*?%\}|\{\#.*?\#\}|'(?:\\.|[^'\\])*'|"(
 _ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|[\\'\"abfnrtv])")
 
 
-def words(text: str) -> dict[str, Any]:
+def parsed_words(text: str) -> dict[str, Any]:
     r"""What `name=value` words set: texts all of them; words without `=` are `_raw_params`.
 
     raises: AnsibleError, for a quote that stays open
@@ -62,7 +62,7 @@ def _unquoted(text: str) -> str:
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
 
 
-def layers(given: Iterable[str], files: Files) -> list[Layer]:
+def extra_layers(given: Iterable[str], files: VariableFiles) -> list[Layer]:
     """The layers of all that `-e` gave, the weakest first.
 
     raises: AnsibleError, for a file that is not there and for what is no map
@@ -74,7 +74,7 @@ def layers(given: Iterable[str], files: Files) -> list[Layer]:
     return found
 
 
-def _file(name: str, files: Files) -> Layer:
+def _file(name: str, files: VariableFiles) -> Layer:
     document = files.document(files.folder / name)
     if document is None:
         reason = "is encrypted"
@@ -85,7 +85,7 @@ def _file(name: str, files: Files) -> Layer:
 def _inline(text: str) -> dict[Any, Any]:
     if text[:1] in ("{", "["):
         return _map(parsed(Text("-e", text)).tree, text)
-    return words(text)
+    return parsed_words(text)
 
 
 def _map(tree: Any, text: str) -> dict[Any, Any]:

@@ -15,7 +15,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.dialects.ansible.codes import YAML
-from nodeattrs.dialects.ansible.config import Config
+from nodeattrs.dialects.ansible.config import AnsibleConfig
 from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.values import Unsafe, with_leaves
@@ -30,20 +30,20 @@ _STEERING = frozenset({*(_PREFIX + name for name in _CONNECTION), "hostvars", "v
 _INTERPRETER = re.compile(r"ansible_\w+_interpreter")
 
 
-class Facts:
+class FactCache:
     """The cache of facts, where there is one that can be read.
 
     folder: where the files lie; None where there is none
     """
 
-    def __init__(self, config: Config, root: Path, folder: Path | None) -> None:
+    def __init__(self, config: AnsibleConfig, root: Path, folder: Path | None) -> None:
         is_file = config.fact_caching.rpartition(".")[2] == "jsonfile" and config.fact_caching_connection
         self.folder = folder or (Path(config.fact_caching_connection) if is_file else None)
         self._prefix = config.fact_caching_prefix
         self._inject = config.inject_facts_as_vars
         self._root = root
 
-    def of(self, host: str) -> tuple[dict[str, Any], str]:
+    def facts_of(self, host: str) -> tuple[dict[str, Any], str]:
         """The facts of a host under their own names, and the file; nothing where there is none. raises: AnsibleError"""
         for name in (f"{self._prefix}s1_{host}", f"{self._prefix}{host}", host):
             path = self.folder / name if self.folder is not None else None
@@ -60,7 +60,7 @@ class Facts:
 
     def layer(self, host: str) -> Layer | None:
         """The variables that the facts of a host become; None where there are none."""
-        facts, file = self.of(host)
+        facts, file = self.facts_of(host)
         injected = {name: value for name, value in facts.items() if _is_injected(name)}
         if not self._inject:  # then this one is there for every host
             injected = {"ansible_local": facts.get("ansible_local", {})}
@@ -70,7 +70,7 @@ class Facts:
         """What `ansible_facts` holds for a host."""
         return {
             name if name == "ansible_local" else name.removeprefix(_PREFIX): value
-            for name, value in self.of(host)[0].items()
+            for name, value in self.facts_of(host)[0].items()
         }
 
 

@@ -21,7 +21,7 @@ from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.dialects.ansible.codes import BROKEN, DUPLICATE_KEY, NO_FILE, VAULT, WRONG_SHAPE, YAML
 from nodeattrs.dialects.ansible.faults import AnsibleError
-from nodeattrs.dialects.ansible.templates import GAP, fits, with_gaps
+from nodeattrs.dialects.ansible.templates import GAP, fits_gaps, with_gaps
 from nodeattrs.dialects.ansible.values import VAULT_HEADER, OpenedDocument, Vault, parsed
 from nodeattrs.dialects.ansible.vault import Passwords, decrypted, sealed
 from nodeattrs.errors import DocumentError
@@ -34,7 +34,7 @@ _PER_ENTRY = 100
 """How many steps of the limit a name in a folder takes: links multiply folders."""
 
 
-class Files:
+class VariableFiles:
     """The files of a working folder.
 
     folder:  what their names are relative to in messages
@@ -127,7 +127,7 @@ class Files:
             return Layer.unknown(titled, Origin(kind, name, self.shown(path), 1), reason)
         return Layer(plain_of(document, document.tree), document.locator(kind, name), titled) if document.tree else None
 
-    def of_name(
+    def layers_of_name(
         self, folder: Path, name: str, extensions: Sequence[str], read: Callable[[Path], Layer | None]
     ) -> list[Layer]:
         """The layers of what `group_vars` or `host_vars` has for a name, the weakest first."""
@@ -137,7 +137,7 @@ class Files:
             path = folder / candidate
             if ("/" not in name and candidate not in self.listed(folder)) or not os.path.exists(path):
                 continue  # a link may lead nowhere
-            paths = self.walked(path, extensions) if self._is_listed(path) else iter((path,))
+            paths = self.files_in(path, extensions) if self._is_listed(path) else iter((path,))
             return [layer for layer in map(read, paths) if layer is not None]
         return []
 
@@ -145,7 +145,7 @@ class Files:
         """Whether a path is a folder inside of the border; one beyond it is a layer that is not read."""
         return path.is_dir() and not border.is_layer_outside(path)
 
-    def walked(self, folder: Path, extensions: Sequence[str]) -> Iterator[Path]:
+    def files_in(self, folder: Path, extensions: Sequence[str]) -> Iterator[Path]:
         """The files of variables in a folder, by name, folders in their place. raises: TooMuch"""
         yield from self._walked(folder, extensions, frozenset(), Budget(self.shown(folder)))
 
@@ -158,7 +158,7 @@ class Files:
             elif (not path.suffix or path.suffix in extensions) and path.exists():
                 yield path
 
-    def below(self, folder: Path) -> Iterator[Path]:
+    def all_files_below(self, folder: Path) -> Iterator[Path]:
         """The files in a folder, by name, then those in the folders in it; none of a folder that is absent.
 
         A folder outside of the border is given itself: its files are not read.
@@ -191,7 +191,7 @@ class Files:
             elif os.path.realpath(path) not in around:
                 yield path, around
 
-    def spelled(self, folder: Path, text: str) -> list[Path]:
+    def paths_spelled(self, folder: Path, text: str) -> list[Path]:
         """The files and folders that a text may name, seen from a folder: a template is a part of one name.
 
         raises: AnsibleError, for a template that is not understood, and for a folder that may not be read; TooMuch,
@@ -214,10 +214,10 @@ class Files:
         listed = self.listed(folder)
         budget.steps(_PER_ENTRY * len(listed))
         names = (name for name in listed if name.startswith(".") <= step.startswith("."))
-        return [folder / name for name in names if fits(name, step)]
+        return [folder / name for name in names if fits_gaps(name, step)]
 
     def reader(self, kind: str, name: str, titled: str) -> Callable[[Path], Layer | None]:
-        """What makes a layer of a path, for `of_name`."""
+        """What makes a layer of a path, for `layers_of_name`."""
         return partial(self.variables, kind=kind, name=name, titled=titled)
 
 
@@ -235,12 +235,12 @@ def _passwords(given: Iterable[str], folder: Path) -> Passwords | None:
     return Passwords(given, folder)
 
 
-def nested(children: Sequence[Plan], policy: Policy) -> list[Plan]:
+def as_one_fold(children: Sequence[Plan], policy: Policy) -> list[Plan]:
     """Layers as one fold, where there are several; none where there is none."""
     return [Fold(tuple(children), policy)] if len(children) > 1 else list(children)
 
 
-def set_by(layers: Iterable[Layer]) -> frozenset[str] | None:
+def names_set_by(layers: Iterable[Layer]) -> frozenset[str] | None:
     """The variables that layers set; None, where one of them is not read and may set any."""
     values = [layer.value for layer in layers]
     is_read = all(isinstance(value, dict) for value in values)

@@ -21,9 +21,9 @@ from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.codes import INVENTORY
 from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.files import Plan
-from nodeattrs.dialects.ansible.groups import Tree
+from nodeattrs.dialects.ansible.groups import InventoryTree
 from nodeattrs.dialects.ansible.levels import REPLACE, title
-from nodeattrs.dialects.ansible.rendering import evaluated
+from nodeattrs.dialects.ansible.rendering import evaluate
 from nodeattrs.formats.documents import Document
 
 Join = Callable[[str], object]
@@ -32,10 +32,10 @@ _PER_HOST = 100
 _KINDS: dict[type, str] = {dict: "map", list: "list", str: "text"}
 
 
-class Generator:
+class GeneratorFile:
     """Reads a file of the plugin into a tree."""
 
-    def __init__(self, document: Document, tree: Tree) -> None:
+    def __init__(self, document: Document, tree: InventoryTree) -> None:
         self.document, self.tree = document, tree
         self._values: dict[str, Any] = {}
 
@@ -60,7 +60,9 @@ class Generator:
             group = self.tree.group(self._name(parent, here), self.document.file, line)
             given = self._of(parent.get("vars") or {}, dict, (*here, "vars"))
             own = {key: self._filled(one, (*here, "vars", key)) for key, one in given.items()}
-            self.tree.note(group, own, self.document.locator("generator", group.name, (*here, "vars")), title(3))
+            self.tree.set_variables(
+                group, own, self.document.locator("generator", group.name, (*here, "vars")), title(3)
+            )
             join(group.name)
             self._join(parent, here, partial(self._nest, group.name))
 
@@ -75,7 +77,7 @@ class Generator:
         """A text with its templates evaluated; any other value as it is. raises: AnsibleError"""
         plan: list[Plan] = [Layer(self._values, Origin("generator"))]
         found = (
-            evaluated(text, Variables("", "the layers", lambda: plan, REPLACE, dict)) if isinstance(text, str) else text
+            evaluate(text, Variables("", "the layers", lambda: plan, REPLACE, dict)) if isinstance(text, str) else text
         )
         if found is ABSENT:
             raise self._error(f"this template cannot be evaluated: {text!r}", at)

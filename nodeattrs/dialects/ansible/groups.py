@@ -107,7 +107,7 @@ class Host:
     since: list[int] = field(default_factory=list)
 
 
-class Tree:
+class InventoryTree:
     """The hosts and groups of all sources.
 
     rename: whether signs that no name of a variable has become `_` in the names of groups
@@ -128,14 +128,14 @@ class Tree:
 
     def group(self, name: str, file: str | None = None, line: int | None = None) -> Group:
         """The group of a name; made where it is not there."""
-        name = self.named(name, file, line)
+        name = self.group_name(name, file, line)
         return self.groups.setdefault(name, Group(name)) if name in self.groups else self._made(name)
 
     def _made(self, name: str) -> Group:
         self.groups[name] = group = Group(name)
         return group
 
-    def named(self, name: str, file: str | None = None, line: int | None = None) -> str:
+    def group_name(self, name: str, file: str | None = None, line: int | None = None) -> str:
         """The name that a group has; odd ones are warned of."""
         if name in self.groups or not _ODD.search(name):
             return name
@@ -169,7 +169,7 @@ class Tree:
         below.parents.setdefault(parent, above)
         self._nested.setdefault((child, parent), len(self._nested) + 1)
 
-    def note(self, of: Group | Host, values: dict[Any, Any], locator: Locator, title: str) -> None:
+    def set_variables(self, of: Group | Host, values: dict[Any, Any], locator: Locator, title: str) -> None:
         """Note variables of a host or group; of a host that has the name of a group they are the group's, as there.
 
         raises: AnsibleError, for a priority that is no number

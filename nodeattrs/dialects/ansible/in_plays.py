@@ -43,7 +43,7 @@ _KINDS = (("defaults", 2), ("vars", 15))
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedIn:
+class PlaceInPlays:
     """A place in a role or a play that sets a variable.
 
     value: what it sets, None for the result of a task; level: the number of its precedence level
@@ -65,24 +65,24 @@ class PlacedIn:
 
 
 @dataclass(frozen=True, slots=True)
-class InPlays:
+class SettingsInPlays:
     """What the plays of a repository say of a path.
 
     found:  the places that set it, the strongest level first
     unread: what was not read, and may set it
     """
 
-    found: Sequence[PlacedIn] = ()
+    found: Sequence[PlaceInPlays] = ()
     unread: Sequence[Unread] = ()
 
 
-NO_PLAYS = InPlays()
+NO_PLAYS = SettingsInPlays()
 
 Leveled = tuple[Layer, int]
 """A layer with the number of its level. What was not read is an unknown one."""
 
 
-def places_in_plays(inventory: Inventory, path: Steps, hosts: Iterable[str] | None = None) -> InPlays:
+def places_in_plays(inventory: Inventory, path: Steps, hosts: Iterable[str] | None = None) -> SettingsInPlays:
     """The places that set a path in plays, and what was not read. hosts: only plays for one of them
 
     cost: one look at each playbook, and at the files of the roles that they reach
@@ -99,7 +99,7 @@ class _Plays:
         self._set: dict[Path, list[Leveled]] = {}
         self._open: list[Layer] = []
 
-    def found(self, hosts: frozenset[str] | None) -> InPlays:
+    def found(self, hosts: frozenset[str] | None) -> SettingsInPlays:
         places: dict[tuple[Origin, int], tuple[Any, list[tuple[str, Play]]]] = {}
         unread: dict[Unread, None] = {}
         for name, play in self._plays:
@@ -113,7 +113,7 @@ class _Plays:
                     places.setdefault(key, (value, []))[1].append((name, play))
         rows = [_placed(origin, value, level, its) for (origin, level), (value, its) in places.items()]
         unread |= dict.fromkeys(map(self._unread, self._open))
-        return InPlays(sorted(rows, key=lambda one: -one.level), [*unread])
+        return SettingsInPlays(sorted(rows, key=lambda one: -one.level), [*unread])
 
     def _unread(self, layer: Layer) -> Unread:
         origin = layer.origin.at(())
@@ -146,7 +146,7 @@ class _Plays:
             return
         top = [root / name for name in self.files.listed(root)]
         folders = (root / one for one in _FOLDERS if around is None or around.has(root / one))
-        for path in (*top, *(path for folder in folders for path in self.files.below(folder))):
+        for path in (*top, *(path for folder in folders for path in self.files.all_files_below(folder))):
             if path.suffix in (".yml", ".yaml") and path.is_file():
                 yield path
 
@@ -187,7 +187,7 @@ class _Plays:
     def _file(self, folder: Path, name: str, play: Play) -> Iterator[Leveled]:
         """The files that a name in `vars_files` may stand for."""
         try:
-            yield from self._layers(self.files.spelled(folder, name), "vars_files", name, 14)
+            yield from self._layers(self.files.paths_spelled(folder, name), "vars_files", name, 14)
         except AnsibleError as error:
             origin = play.document.locator("play", play.name, (*play.at, "vars_files")).at(())
             yield Layer.unknown(title(14), origin, f"cannot be followed: {error.reason}"), 14
@@ -198,10 +198,10 @@ class _Plays:
             for kind, level in _KINDS:
                 main = Roles.file(role / kind, "main")
                 is_folder = main is not None and main.is_dir()
-                paths = [*self.files.below(role / kind / "main")] if is_folder else [main] if main else []
+                paths = [*self.files.all_files_below(role / kind / "main")] if is_folder else [main] if main else []
                 paths = [path for path in paths if path.suffix in _OF_VARIABLES]
                 self._set[role] += self._layers(paths, f"role {kind}", role.name, level)
-            others = (path for path in self.files.below(role / "vars") if path.suffix in _OF_VARIABLES)
+            others = (path for path in self.files.all_files_below(role / "vars") if path.suffix in _OF_VARIABLES)
             known = {layer.origin.at(()).file for layer, _ in self._set[role]}
             rest = [path for path in others if self.files.shown(path) not in known]
             self._set[role] += self._layers(rest, "include_vars", role.name, 18)
@@ -266,12 +266,12 @@ def _broken(kind: str, error: AnsibleError, name: str, level: int) -> Layer:
     return Layer.unknown(title(level), Origin(kind, "", error.file or name, error.line), reason)
 
 
-def _placed(origin: Origin, value: Any, level: int, plays: Iterable[tuple[str, Play]]) -> PlacedIn:
+def _placed(origin: Origin, value: Any, level: int, plays: Iterable[tuple[str, Play]]) -> PlaceInPlays:
     found: dict[str, dict[int, None]] = {}
     for name, play in plays:
         found.setdefault(name, {})[play.number] = None
     is_open = any(play.patterns is None for _, play in plays)
-    return PlacedIn(origin, value, level, {name: (*its,) for name, its in found.items()}, is_open)
+    return PlaceInPlays(origin, value, level, {name: (*its,) for name, its in found.items()}, is_open)
 
 
 def _ranges(numbers: Iterable[int]) -> Iterator[str]:

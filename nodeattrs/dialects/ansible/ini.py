@@ -16,9 +16,9 @@ from typing import Any
 from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget, too_long
 from nodeattrs.dialects.ansible.codes import INVENTORY
 from nodeattrs.dialects.ansible.faults import AnsibleError
-from nodeattrs.dialects.ansible.groups import PRIORITY, Group, Host, Tree
+from nodeattrs.dialects.ansible.groups import PRIORITY, Group, Host, InventoryTree
 from nodeattrs.dialects.ansible.levels import title
-from nodeattrs.dialects.ansible.values import Lines
+from nodeattrs.dialects.ansible.values import VariableLines
 from nodeattrs.errors import TooMuch
 from nodeattrs.formats.places import Text
 
@@ -89,7 +89,7 @@ def _plain_key(key: Any) -> Any:
     return _plain(key) if isinstance(key, (str, int, float, type(None))) else str(key)
 
 
-def names_of(pattern: str, file: str | None = None, line: int | None = None) -> Iterator[str]:
+def expanded_ranges(pattern: str, file: str | None = None, line: int | None = None) -> Iterator[str]:
     """The names that a pattern with ranges makes, the leftmost range slowest.
 
     raises: AnsibleError, for a range that is none
@@ -110,7 +110,7 @@ def names_of(pattern: str, file: str | None = None, line: int | None = None) -> 
         names = _range(found[1])
     except ValueError as error:
         raise AnsibleError(INVENTORY, f"the range [{found[1]}]: {error}", file=file, line=line) from None
-    rest = list(names_of(after, file, line))
+    rest = list(expanded_ranges(after, file, line))
     if len(names) * len(rest) > MOST_NAMES:
         raise AnsibleError(INVENTORY, f"more than {MOST_NAMES:,} names in {pattern}", file=file, line=line)
     for name in names:
@@ -151,10 +151,10 @@ def hosts_of(word: str, file: str | None = None, line: int | None = None) -> tup
         word, port = found["address"] or found["name"], port_in(found["port"], file, line)
         if found["address"] is not None:
             return [word], port
-    return list(names_of(word, file, line)), port
+    return list(expanded_ranges(word, file, line)), port
 
 
-def read(text: Text, tree: Tree) -> None:
+def read(text: Text, tree: InventoryTree) -> None:
     """Read an inventory into a tree.
 
     cost:   one look a line
@@ -164,7 +164,7 @@ def read(text: Text, tree: Tree) -> None:
 
 
 class _Ini:
-    def __init__(self, text: Text, tree: Tree) -> None:
+    def __init__(self, text: Text, tree: InventoryTree) -> None:
         self.file, self.tree, self.text = text.file, tree, text.text
         self.budget = Budget(text.file, where=lambda: (self.line, None))
         self.group, self.kind = "ungrouped", "hosts"
@@ -192,7 +192,7 @@ class _Ini:
         kind = found[2] or "hosts"
         if kind not in ("hosts", "vars", "children"):
             raise self._error(f"sections of the kind {kind} are not known", "known are hosts, vars and children")
-        self.group, self.kind, self.section = self.tree.named(found[1], self.file, self.line), kind, None
+        self.group, self.kind, self.section = self.tree.group_name(found[1], self.file, self.line), kind, None
         if kind == "vars":
             if self.group not in self.declared:
                 self.waiting.setdefault(self.group, []).append(("", self.line))
@@ -226,7 +226,7 @@ class _Ini:
             if not equals:
                 raise self._error("a word behind the host has no =", "write name=value, without blanks around the =")
             values[name] = literal(value, self.budget)
-        locator = Lines("inventory", word, self.file, dict.fromkeys(("ansible_port", *values), self.line))
+        locator = VariableLines("inventory", word, self.file, dict.fromkeys(("ansible_port", *values), self.line))
         for name in names:
             own = {**self.tree.port_of(name, port), **values}
             self._note(self.tree.host(name, self.group), own, locator, 8)
@@ -236,7 +236,9 @@ class _Ini:
         if len(words) != 1:
             raise self._error(f"a child is one name, and this is {line!r}", "variables belong into [group:vars]")
         child = words[0]
-        self.tree.named(child, self.file, self.line)  # warns; one that is renamed is no group of this file, as there
+        self.tree.group_name(
+            child, self.file, self.line
+        )  # warns; one that is renamed is no group of this file, as there
         if child == self.group:
             raise self._error(f"{child} would be its own child")
         if child in self.declared:
@@ -250,18 +252,20 @@ class _Ini:
             raise self._error("no name=value", "write name = value")
         group, values = self.tree.groups[self.group], {name: literal(value, self.budget)}
         if name == PRIORITY:
-            self._note(group, values, Lines("inventory", f"[{group.name}:vars]", self.file, {name: self.line}), 3)
+            self._note(
+                group, values, VariableLines("inventory", f"[{group.name}:vars]", self.file, {name: self.line}), 3
+            )
             return
         if self.section is None or name in self.section:
             self.section, self.lines = {}, {}
-            self._note(group, values, Lines("inventory", f"[{group.name}:vars]", self.file, self.lines), 3)
+            self._note(group, values, VariableLines("inventory", f"[{group.name}:vars]", self.file, self.lines), 3)
             self.section = group.layers[-1].value
         self.section.update(values)
         self.lines[name] = self.line
 
-    def _note(self, of: Group | Host, values: dict[str, Any], locator: Lines, level: int) -> None:
+    def _note(self, of: Group | Host, values: dict[str, Any], locator: VariableLines, level: int) -> None:
         try:
-            self.tree.note(of, values, locator, title(level))
+            self.tree.set_variables(of, values, locator, title(level))
         except AnsibleError as error:
             raise self._error(error.reason) from None
 

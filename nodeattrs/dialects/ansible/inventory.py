@@ -24,7 +24,7 @@ from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.tree import near
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible import extra, patterns
-from nodeattrs.dialects.ansible.answers import Shared, Variables
+from nodeattrs.dialects.ansible.answers import SharedFold, Variables
 from nodeattrs.dialects.ansible.codes import (
     NO_GROUP,
     NO_HOST,
@@ -33,15 +33,15 @@ from nodeattrs.dialects.ansible.codes import (
     SETTING,
     VAULT,
 )
-from nodeattrs.dialects.ansible.config import TAGS, Config, config_of
-from nodeattrs.dialects.ansible.dynamic import Dynamic
-from nodeattrs.dialects.ansible.facts import Facts
+from nodeattrs.dialects.ansible.config import TAGS, AnsibleConfig, config_of
+from nodeattrs.dialects.ansible.dynamic import DynamicSources
+from nodeattrs.dialects.ansible.facts import FactCache
 from nodeattrs.dialects.ansible.faults import AnsibleError, warned
-from nodeattrs.dialects.ansible.files import Files, Plan, nested, set_by
-from nodeattrs.dialects.ansible.groups import Group, Host, Tree
+from nodeattrs.dialects.ansible.files import Plan, VariableFiles, as_one_fold, names_set_by
+from nodeattrs.dialects.ansible.groups import Group, Host, InventoryTree
 from nodeattrs.dialects.ansible.levels import MERGE, PRECEDENCE, REPLACE, RESERVED, title
-from nodeattrs.dialects.ansible.sources import NotRun, Sources
-from nodeattrs.dialects.ansible.templates import fits
+from nodeattrs.dialects.ansible.sources import InventorySources, SourceNotRun
+from nodeattrs.dialects.ansible.templates import fits_gaps
 from nodeattrs.dialects.ansible.words import is_yes
 from nodeattrs.errors import MissingExtra, TooMuch
 from nodeattrs.formats.documents import Document
@@ -95,23 +95,23 @@ class Inventory:
         self.folder = Path(folder or ".").resolve()
         self.warnings: list[AnsibleError] = []
         self._warned: set[str] = set()
-        self.config: Config = config_of(self.folder, environment or {})
+        self.config: AnsibleConfig = config_of(self.folder, environment or {})
         self.sensitive_paths = tuple(sensitive_paths)
         self.policy = MERGE if self.config.hash_behaviour == "merge" else REPLACE
         passwords = [*vault_passwords, *self._passwords()]
-        self.files = Files(self.folder, self.warn, lenient=lenient, passwords=passwords)
+        self.files = VariableFiles(self.folder, self.warn, lenient=lenient, passwords=passwords)
         if self.config.passed_over is not None:
             self.warn(SETTING, "it does not count: every user may write into its folder", "ansible.cfg", None)
         playbook_dir = playbook_dir or self.config.playbook_dir or None
         self.playbook_dir = self.folder / (playbook_dir or ".")
         self._named_dir = [] if playbook_dir is None else [self.playbook_dir]
         self.extra: list[Layer] = _extra(extra_vars, self.files)
-        self.facts = Facts(self.config, self.folder, None if facts is None else self.folder / facts)
-        self.tree = Tree(self.warn, rename=self.config.force_valid_group_names in ("always", "silently"))
+        self.facts = FactCache(self.config, self.folder, None if facts is None else self.folder / facts)
+        self.tree = InventoryTree(self.warn, rename=self.config.force_valid_group_names in ("always", "silently"))
         self._plans: dict[Any, list[Plan]] = {}
         self._python: dict[Path, list[Path]] = {}
-        dynamic = Dynamic(self.files, run_inventory)
-        self._sources = Sources(self.tree, self.files, self.config, self.warn, dynamic, self._construct)
+        dynamic = DynamicSources(self.files, run_inventory)
+        self._sources = InventorySources(self.tree, self.files, self.config, self.warn, dynamic, self._construct)
         self._sources.read(tuple(os.fspath(one) for one in sources) or self.config.inventory)
         self._order = tuple(self._entries())
         for layer in self.extra:
@@ -213,7 +213,7 @@ class Inventory:
         return [*self._unknown(3), *(layer for name in hosts for layer in self.host(name).unread())]
 
     def _outside(self, host: Host) -> list[Plan]:
-        return [*self.to_facts(host, self.playbook_dir, self._named_dir), *nested(self.extra, self.policy)]
+        return [*self.to_facts(host, self.playbook_dir, self._named_dir), *as_one_fold(self.extra, self.policy)]
 
     def to_facts(
         self, host: Host, playbook_dir: Path | None, beside: Iterable[Path], changed: Sequence[Layer] = ()
@@ -240,7 +240,7 @@ class Inventory:
 
         def plan() -> list[Plan]:
             read = [one for level, places in files for one in self._files(places, "host_vars", [name], level)]
-            return [*nested(host.layers, self.policy), *read]
+            return [*as_one_fold(host.layers, self.policy), *read]
 
         return Variables(name, "its own", plan, self.policy, dict, self.sensitive_paths)
 
@@ -257,7 +257,7 @@ class Inventory:
         levels = (4, 5) if name == "all" else (6, 7)
         files = zip(levels, (self._sources.places, self._named_dir), strict=True)
         read = [one for level, places in files for one in self._files(places, "group_vars", [name], level)]
-        plan = [*nested(group.layers, self.policy), *read]
+        plan = [*as_one_fold(group.layers, self.policy), *read]
         return Variables(name, "the group alone", lambda: plan, self.policy, dict, self.sensitive_paths)
 
     def found(self, name: str) -> Host:
@@ -312,38 +312,40 @@ class Inventory:
         """
         places = [*self._sources.places, *dict.fromkeys(folders)]
         named = {file.partition(".")[0] for place in places for file in self.files.listed(place / "group_vars")}
-        found = {one for one in (*self.groups, *named) if fits(one, name) or fits(one, name.replace("-", "_"))}
+        found = {
+            one for one in (*self.groups, *named) if fits_gaps(one, name) or fits_gaps(one, name.replace("-", "_"))
+        }
         above = (self.groups[one].ancestors() for one in found if one in self.groups)
         found = {*found, *(one for names in above for one in names)} - {"all"}
         layers = [layer for one in found if one in self.groups for layer in self.groups[one].layers]
         plan = Fold((Layer({}), *layers, *self._files(places, "group_vars", sorted(found), 7)), self.policy)
-        return set_by(plan.layers())
+        return names_set_by(plan.layers())
 
     # --- while sources are read
 
     def _construct(self, document: Document, places: list[Path]) -> None:
         """Read a file of the plugin `constructed`. raises: AnsibleError, NotRun"""
-        from nodeattrs.dialects.ansible.constructed import Constructed, Unsettled
+        from nodeattrs.dialects.ansible.constructed import ConstructedFile, NeedsAnsible
 
         try:
-            Constructed(document, self.tree, partial(self._so_far, document.tree, places)).read()
-        except Unsettled as found:
-            raise NotRun(Unknown("constructed", found.reason), document.file, found.origin.line) from found
+            ConstructedFile(document, self.tree, partial(self._so_far, document.tree, places)).read()
+        except NeedsAnsible as found:
+            raise SourceNotRun(Unknown("constructed", found.reason), document.file, found.origin.line) from found
         except (MissingExtra, TooMuch) as error:
-            raise NotRun(Unknown("constructed", str(error.message)), document.file) from error
+            raise SourceNotRun(Unknown("constructed", str(error.message)), document.file) from error
 
     def _so_far(self, options: dict[Any, Any], places: list[Path], host: Host, sees_extra: bool) -> Variables:
         """What a host has for the plugin `constructed`, of the sources before it."""
         groups = self.tree.groups_so_far(host)
         inline = [layer for group in self.tree.ordered(groups) for layer in group.layers]
-        plans = list(nested(inline, self.policy))
+        plans = list(as_one_fold(inline, self.policy))
         sees_files = is_yes(options.get("use_vars_plugins", False))
         if sees_files:
             plans += self._files(places, "group_vars", [group.name for group in groups], 6)
         plans += host.layers
         if sees_files:
             plans += [*self._files(places, "host_vars", [host.name], 9), *self._plugins(())]
-        facts, file = self.facts.of(host.name)
+        facts, file = self.facts.facts_of(host.name)
         plans += [Layer(facts, Origin("facts", host.name, file), title(11))] if facts else []
         plans += self.extra if sees_extra else []
         magic = {
@@ -368,10 +370,10 @@ class Inventory:
         beside = None if playbook_dir is None else self._besides(playbook_dir)
         plan = [one for entry in self._order for one in getattr(self, f"_{entry}")(groups, beside)]
         of_groups = [one for one in changed if one.title == title(7)]
-        own = [*nested(host.layers, self.policy), *self._unknown(8)]
+        own = [*as_one_fold(host.layers, self.policy), *self._unknown(8)]
         files = self._files(self._sources.places, "host_vars", [host.name], 9)
         if beside is None:
-            own, files = nested([*own, *files], self.policy), []
+            own, files = as_one_fold([*own, *files], self.policy), []
         of_hosts = [one for one in changed if one not in of_groups]
         files += self._files(beside or (), "host_vars", [host.name], 10)
         return [*self._unknown(3), *plan, *of_groups, *own, *of_hosts, *files]
@@ -389,7 +391,7 @@ class Inventory:
 
     def _groups_inventory(self, groups: list[Group], beside: list[Path] | None) -> list[Plan]:
         level = None if beside is not None else 6
-        return nested([one for group in groups for one in self._inline(group, level)], self.policy)
+        return as_one_fold([one for group in groups for one in self._inline(group, level)], self.policy)
 
     def _all_plugins_inventory(self, groups: list[Group], beside: list[Path] | None) -> list[Plan]:
         return [] if beside is None else self._files(self._sources.places, "group_vars", ["all"], 4)
@@ -412,7 +414,7 @@ class Inventory:
         if (group.name, level) not in self._plans:
             files = [] if level is None else self._files(self._sources.places, "group_vars", [group.name], level)
             parts = [*group.layers, *files]
-            self._plans[group.name, level] = parts if len(parts) < 2 else [Shared(tuple(parts), self.policy)]
+            self._plans[group.name, level] = parts if len(parts) < 2 else [SharedFold(tuple(parts), self.policy)]
         return self._plans[group.name, level]
 
     def _files(self, places: Iterable[Path], kind: str, names: list[str], level: int) -> list[Plan]:
@@ -422,14 +424,14 @@ class Inventory:
         found = []
         for place in places:
             within = [one for name in names for one in self._named(place / kind, kind, name, level)]
-            found += nested(within, self.policy)
-        return nested(found, self.policy)
+            found += as_one_fold(within, self.policy)
+        return as_one_fold(found, self.policy)
 
     def _named(self, folder: Path, kind: str, name: str, level: int) -> list[Plan]:
         key = folder, name, level
         if key not in self._plans:
             read = self.files.reader(kind, name, title(level))
-            layers = self.files.of_name(folder, name, self.config.yaml_valid_extensions, read)
+            layers = self.files.layers_of_name(folder, name, self.config.yaml_valid_extensions, read)
             for layer in layers:
                 self.look_at_names(layer)
             self._plans[key] = list(layers)  # those of all groups of a place are laid one by one
@@ -467,8 +469,8 @@ class Inventory:
             self.warn(RESERVED_NAME, f"{name} is a word of plays and tasks", origin.file, origin.line)
 
 
-def _extra(given: Iterable[str], files: Files) -> list[Layer]:
+def _extra(given: Iterable[str], files: VariableFiles) -> list[Layer]:
     """The layers of `-e`; who has none does not pay for them. raises: AnsibleError"""
     if not given:
         return []
-    return extra.layers(given, files)
+    return extra.extra_layers(given, files)

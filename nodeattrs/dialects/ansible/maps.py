@@ -11,7 +11,7 @@ from nodeattrs.core.tree import Path
 from nodeattrs.dialects.ansible.codes import INVENTORY, SKIPPED
 from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.files import plain_of
-from nodeattrs.dialects.ansible.groups import Tree, Warn
+from nodeattrs.dialects.ansible.groups import InventoryTree, Warn
 from nodeattrs.dialects.ansible.ini import hosts_of
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.formats.documents import Document
@@ -19,7 +19,7 @@ from nodeattrs.formats.documents import Document
 _SECTIONS = ("hosts", "vars", "children")
 
 
-def read(document: Document, tree: Tree, warn: Warn) -> None:
+def read(document: Document, tree: InventoryTree, warn: Warn) -> None:
     """Read an inventory into a tree.
 
     raises: AnsibleError, with file and line; what stands above was read
@@ -39,7 +39,7 @@ def _error(document: Document, message: str, path: Path) -> AnsibleError:
 
 
 class _Maps:
-    def __init__(self, document: Document, tree: Tree, warn: Warn) -> None:
+    def __init__(self, document: Document, tree: InventoryTree, warn: Warn) -> None:
         self.document, self.tree, self.warn = document, tree, warn
 
     def group(self, name: Any, body: Any, path: Path) -> str | None:
@@ -69,7 +69,7 @@ class _Maps:
 
     def _vars(self, group: str, values: dict[Any, Any], path: Path) -> None:
         locator = self.document.locator("inventory", f"vars of {group}", path)
-        self.tree.note(self.tree.groups[group], plain_of(self.document, values), locator, title(3))
+        self.tree.set_variables(self.tree.groups[group], plain_of(self.document, values), locator, title(3))
 
     def _children(self, group: str, children: dict[Any, Any], path: Path) -> None:
         for name, body in children.items():
@@ -86,7 +86,7 @@ class _Maps:
             locator = self.document.locator("inventory", str(name), here)
             for one in names:
                 values = {**self.tree.port_of(one, port), **plain_of(self.document, body or {})}
-                self.tree.note(self.tree.host(one, group), values, locator, title(8))
+                self.tree.set_variables(self.tree.host(one, group), values, locator, title(8))
 
     def _name(self, name: Any, path: Path) -> str:
         if not isinstance(name, str):

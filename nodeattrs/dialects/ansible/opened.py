@@ -17,7 +17,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible.arguments import answer_of, inventory_of
-from nodeattrs.dialects.ansible.in_plays import InPlays, places_in_plays
+from nodeattrs.dialects.ansible.in_plays import SettingsInPlays, places_in_plays
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.references import PLAYED
 from nodeattrs.dialects.ansible.reports import layers_of, unread
@@ -45,7 +45,7 @@ class AnsibleHosts(InRepository):
         return self.request.named(self.side, "ansible", None)
 
     @cached_property
-    def _of_paths(self) -> dict[TreePath, list[InPlays]]:
+    def _of_paths(self) -> dict[TreePath, list[SettingsInPlays]]:
         """What plays say of the paths that were asked for."""
         return {}
 
@@ -164,7 +164,7 @@ class AnsibleHosts(InRepository):
         """What was not read of the roles and plays that may set a variable."""
         return [one for all_of in self._in_plays(path) for one in all_of.unread]
 
-    def _in_plays(self, path: TreePath) -> list[InPlays]:
+    def _in_plays(self, path: TreePath) -> list[SettingsInPlays]:
         """What plays say of a path, over each inventory. cost: they are read once for a path"""
         if path not in self._of_paths:
             self._of_paths[path] = [places_in_plays(inventory, path) for inventory in self.inventories.values()]

@@ -18,20 +18,20 @@ from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible import plays, tasks
-from nodeattrs.dialects.ansible.answers import Variables, laid
+from nodeattrs.dialects.ansible.answers import Variables, folded_once
 from nodeattrs.dialects.ansible.codes import UNDEFINED
 from nodeattrs.dialects.ansible.config import TAGS
-from nodeattrs.dialects.ansible.files import Plan, nested
+from nodeattrs.dialects.ansible.files import Plan, as_one_fold
 from nodeattrs.dialects.ansible.groups import Host
-from nodeattrs.dialects.ansible.happenings import Happened
+from nodeattrs.dialects.ansible.happenings import TaskEffects
 from nodeattrs.dialects.ansible.inventory import LOCALHOST, Inventory
 from nodeattrs.dialects.ansible.levels import MERGE, REPLACE
 from nodeattrs.dialects.ansible.plays import Play
-from nodeattrs.dialects.ansible.rendering import evaluated
-from nodeattrs.dialects.ansible.roles import Asked, Role, Roles, asked_by
-from nodeattrs.dialects.ansible.tasks import Walk
-from nodeattrs.dialects.ansible.templates import fits
-from nodeattrs.dialects.ansible.where import Around, Task, surroundings
+from nodeattrs.dialects.ansible.rendering import evaluate
+from nodeattrs.dialects.ansible.roles import Role, RoleEntry, Roles, role_entry
+from nodeattrs.dialects.ansible.tasks import TaskWalk
+from nodeattrs.dialects.ansible.templates import fits_gaps
+from nodeattrs.dialects.ansible.where import Task, TaskContext, context_of_play
 
 _YIELDING = ("inventory_hostname", "group_names", "inventory_hostname_short")
 """Variables of Ansible's own that play vars and all above override."""
@@ -87,8 +87,8 @@ class Playbook:
         role: the name of the role that the task belongs to
         """
         for task in self.tasks(host):
-            its = task.where.role
-            if task.name == name and play in (None, task.where.play.number) and role in (None, its and its.name):
+            its = task.context.role
+            if task.name == name and play in (None, task.context.play.number) and role in (None, its and its.name):
                 return self.within(task, host)
         return None
 
@@ -103,7 +103,7 @@ class Playbook:
     def within(self, task: Task, host: str) -> InTask:
         """What a host has in one of its tasks."""
         found = self.inventory.found(host)
-        found = self.inventory.regrouped(found, task.entered) if task.entered else found
+        found = self.inventory.regrouped(found, task.joined_groups) if task.joined_groups else found
         where = f"task {task.name!r} at {task.place}"
         answer = InTask(
             host,
@@ -119,38 +119,42 @@ class Playbook:
     def _walk(self, host: str) -> Iterator[Task]:
         folders = [play.folder for play in self.plays]
         set_by_groups = partial(self.inventory.set_by_groups, folders=folders)
-        walk: Walk = Walk(self._reader(None), lambda where: self._now(where, walk, host), set_by_groups)
+        walk: TaskWalk = TaskWalk(self._reader(None), lambda where: self._now(where, walk, host), set_by_groups)
         hosts = self.inventory.hosts
-        walk.happened.learn(*map(Path, self.inventory.config.library))
+        walk.happened.note_fact_modules(*map(Path, self.inventory.config.library))
         for name in (one for one in self.inventory.config.unread if one in TAGS):
             origin = self.inventory.of_setting("setting", name)
-            walk.happened.fact(origin, "which tasks run with these tags is not followed", None)
+            walk.happened.note_possible_facts(origin, "which tasks run with these tags is not followed", None)
         for play in self.plays:
             if play.patterns is None:
                 origin = play.document.locator("play", "", (*play.at, "hosts")).at(())
-                walk.happened.fact(origin, play.missing, None)
-            names = self._hosts(play, host, walk.happened.entered)
-            outside, is_open = surroundings(play), self._is_regrouped(play, walk.happened)
+                walk.happened.note_possible_facts(origin, play.missing, None)
+            names = self._hosts(play, host, walk.happened.joined_groups)
+            outside, is_open = context_of_play(play), self._is_regrouped(play, walk.happened)
             is_there = host in hosts or host == LOCALHOST
             outside = replace(outside, is_sure=False) if is_open else outside
             if host in names and is_there:
-                yield from walk.play(outside, self._reader(play), *self._roles_of(play))
+                yield from walk.tasks_of_play(outside, self._reader(play), *self._roles_of(play))
             elif is_open and is_there:  # what its tasks may set counts, and they are none that are met
-                deque(walk.play(outside, self._reader(play), *self._roles_of(play)), 0)
+                deque(walk.tasks_of_play(outside, self._reader(play), *self._roles_of(play)), 0)
             elif names and self._delegates(play):
                 origin = play.document.locator("play", play.name, play.at).at(())
-                walk.happened.fact(origin, f"a task for other hosts may set facts of {host}", None)
+                walk.happened.note_possible_facts(origin, f"a task for other hosts may set facts of {host}", None)
         so_far = walk.happened
         facts = (one for one in so_far.facts if type(one.value) is Unknown)
         self._unknown[host] = [*so_far.groups, *so_far.gathered, *facts]
 
     @staticmethod
-    def _is_regrouped(play: Play, happened: Happened) -> bool:
+    def _is_regrouped(play: Play, happened: TaskEffects) -> bool:
         """Whether the hosts of a play may be others, since tasks may have put them into groups."""
         words = [one.strip("!& ") for text in play.patterns or () for one in re.split("[,:]", text)]
         words = [one for one in words if one not in ("all", "*")]
-        is_open = any(fits(one, group) or _SEVERAL.search(one) for one in words for group in happened.regrouped)
-        return is_open or (bool(happened.entered) and any("[" in one for one in words))  # other hosts may be in it, too
+        is_open = any(
+            fits_gaps(one, group) or _SEVERAL.search(one) for one in words for group in happened.possible_groups
+        )
+        return is_open or (
+            bool(happened.joined_groups) and any("[" in one for one in words)
+        )  # other hosts may be in it, too
 
     def _delegates(self, play: Play) -> bool:
         """Whether the file of a play, or a file of tasks of its roles, mentions `delegate_facts`."""
@@ -177,7 +181,7 @@ class Playbook:
 
     def _filler(self, play: Play) -> Callable[[str, dict[Any, Any]], str]:
         def fill(name: str, own: dict[Any, Any]) -> str:
-            found = evaluated(name, plays.given(play, self.inventory, own))
+            found = evaluate(name, plays.given(play, self.inventory, own))
             if found is ABSENT:
                 raise play.error(UNDEFINED, f"the role {name!r} cannot be known", "roles")
             return str(found)
@@ -188,39 +192,39 @@ class Playbook:
         """The roles under `roles`, dependencies first, and those that join it, the weakest first."""
         if play.number not in self._roles:
             reader = self._reader(play)
-            outside = surroundings(play)
+            outside = context_of_play(play)
             running: list[Role] = []
             joined: list[Role] = []
             for index, entry in enumerate(play.entries("roles")):
                 at = (*play.at, "roles", index)
-                asked: Asked = replace(asked_by(entry, play.document, at), collections=outside.collections)
+                asked: RoleEntry = replace(role_entry(entry, play.document, at), collections=outside.collections)
                 role = reader.read(asked, play.folder)
                 joined.append(role)
                 running += role.chain()
             for one in [one for role in joined for one in role.chain()]:
-                joined += tasks.imported_by(one, outside, reader)
-            joined += tasks.imported(play, reader)
+                joined += tasks.roles_imported_by_role(one, outside, reader)
+            joined += tasks.roles_imported_by_play(play, reader)
             self._roles[play.number] = running, joined
         return self._roles[play.number]
 
     # --- layers
 
     def _plan(self, task: Task, host: Host) -> list[Plan]:
-        policy, where, role = self.inventory.policy, task.where, task.where.role
+        policy, where, role = self.inventory.policy, task.context, task.context.role
         defaults = [] if role is None else role.all_defaults()
         own = [] if role is None else role.all_vars()
         return [
-            *self._exported(task.joined, lambda role: [one.defaults for one in role.chain()], defaults),
-            *nested(defaults, policy),
+            *self._exported(task.roles, lambda role: [one.defaults for one in role.chain()], defaults),
+            *as_one_fold(defaults, policy),
             *self._below_roles(task, host),
-            *self._exported(task.joined, lambda role: [one.vars for one in role.in_order()], own),
-            *nested(own, policy),
-            *([Fold(where.around, REPLACE)] if where.around else []),
-            *(nested(task.included, MERGE) if policy is MERGE else task.included),
-            *nested(task.facts, REPLACE),
-            *([] if role is None else nested(role.all_params(), policy)),
-            *nested(list(where.params), REPLACE),
-            *nested(self.inventory.extra, policy),
+            *self._exported(task.roles, lambda role: [one.vars for one in role.in_order()], own),
+            *as_one_fold(own, policy),
+            *([Fold(where.outer_variables, REPLACE)] if where.outer_variables else []),
+            *(as_one_fold(task.included, MERGE) if policy is MERGE else task.included),
+            *as_one_fold(task.facts, REPLACE),
+            *([] if role is None else as_one_fold(role.all_params(), policy)),
+            *as_one_fold(list(where.include_variables), REPLACE),
+            *as_one_fold(self.inventory.extra, policy),
         ]
 
     def _exported(
@@ -231,25 +235,25 @@ class Playbook:
         found: list[Plan] = []
         for role in (one for one in joined if one.is_public):
             plans = [one for its in kind(role) for one in its if id(one) not in known]
-            found += nested(plans, self.inventory.policy)
+            found += as_one_fold(plans, self.inventory.policy)
         return found
 
     def _below_roles(self, task: Task, host: Host) -> list[Plan]:
         """Levels 3 to 14, but without what roles say."""
-        play = task.where.play
+        play = task.context.play
         below = self._to_prompts(task, host)
         known: dict[str, Any] = {}
 
         def look_up(name: str) -> Any:
             if not known:
                 plan = Fold((Layer({}), *below, *self.inventory.extra), self.inventory.policy)
-                known.update({**_sure(self.inventory.magic(host), task), **laid(plan).result.value})
+                known.update({**_sure(self.inventory.magic(host), task), **folded_once(plan).result.value})
             return known.get(name, ABSENT)
 
         return [*below, *plays.files(play, self.inventory, look_up)]
 
     def _to_prompts(self, task: Task, host: Host) -> list[Plan]:
-        play = task.where.play
+        play = task.context.play
         is_early = self.inventory.config.run_vars_plugins == "start"
         return [
             *self.inventory.to_facts(host, None if is_early else play.folder, self._beside(task), task.groups),
@@ -261,17 +265,17 @@ class Playbook:
     def _beside(self, task: Task) -> list[Path]:
         """The folders of the playbooks, and of the roles that are read so far: plugins in them count for all tasks."""
         joined = [role for _, roles in self._roles.values() for role in roles]
-        roles = (one for role in (*joined, *task.joined) for one in role.chain())
+        roles = (one for role in (*joined, *task.roles) for one in role.chain())
         return [*dict.fromkeys([*(play.folder for play in self.plays), *(role.path for role in roles)])]
 
-    def _now(self, where: Around, walk: Walk, host: str) -> InTask:
-        """What a host has at a place that it has come to."""
-        return self.within(walk.happened.met("", {}, where.play.at, where, walk.joined), host)
+    def _now(self, context: TaskContext, walk: TaskWalk, host: str) -> InTask:
+        """The variables of a host at a place that the walk has reached."""
+        return self.within(walk.happened.task_met("", {}, context.play.at, context, walk.joined), host)
 
     # --- what Ansible sets itself
 
     def _magic(self, task: Task, host: Host) -> dict[str, Any]:
-        play, where = task.where.play, task.where
+        play, where = task.context.play, task.context
         hosts = self._hosts(play)
         running, joined = self._roles_of(play)
         entered = [role.name for role in joined]
@@ -294,14 +298,19 @@ class Playbook:
 
     def _stated(self, task: Task) -> dict[str, Any]:
         """What play vars and all above them say."""
-        plan = [*task.where.play.vars(), *task.where.around, *task.where.params, *self.inventory.extra]
-        found = laid(Fold((Layer({}), *plan), REPLACE)).result.value
+        plan = [
+            *task.context.play.vars(),
+            *task.context.outer_variables,
+            *task.context.include_variables,
+            *self.inventory.extra,
+        ]
+        found = folded_once(Fold((Layer({}), *plan), REPLACE)).result.value
         return found if isinstance(found, dict) else {}
 
 
 def _sure(magic: dict[str, Any], task: Task) -> dict[str, Any]:
     """What Ansible sets, without groups and facts where tasks may have changed them."""
     changed = {"groups", "group_names"} if task.groups else set()
-    changed |= {"groups", *_OF_PLAY} if task.entered else set()
+    changed |= {"groups", *_OF_PLAY} if task.joined_groups else set()
     changed |= {"ansible_facts"} if task.gathered or any(type(one.value) is Unknown for one in task.facts) else set()
     return {name: value for name, value in magic.items() if name not in changed}

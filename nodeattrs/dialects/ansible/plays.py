@@ -28,12 +28,12 @@ from nodeattrs.dialects.ansible.codes import (
     YAML,
 )
 from nodeattrs.dialects.ansible.faults import AnsibleError
-from nodeattrs.dialects.ansible.files import Plan, nested
+from nodeattrs.dialects.ansible.files import Plan, as_one_fold
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.levels import REPLACE, title
-from nodeattrs.dialects.ansible.rendering import evaluated
-from nodeattrs.dialects.ansible.roles import collection_homes, variables_of
-from nodeattrs.dialects.ansible.templates import filled, is_template, mentioned
+from nodeattrs.dialects.ansible.rendering import evaluate
+from nodeattrs.dialects.ansible.roles import checked_variables, collection_homes
+from nodeattrs.dialects.ansible.templates import filled_in, is_template, names_in_templates
 from nodeattrs.dialects.ansible.values import MaySet
 from nodeattrs.dialects.ansible.words import PLAY
 from nodeattrs.formats.documents import Document
@@ -85,9 +85,9 @@ class Play:
 
     def vars(self) -> list[Plan]:
         """Level 12: its `vars`, and what replaces them by name."""
-        own = variables_of(self.body, self.document, self.at)
+        own = checked_variables(self.body, self.document, self.at)
         locator = self.document.locator("play", self.name, (*self.at, "vars"))
-        return nested([*([Layer(own, locator, title(12))] if own else []), *self.over], REPLACE)
+        return as_one_fold([*([Layer(own, locator, title(12))] if own else []), *self.over], REPLACE)
 
     def entries(self, key: str) -> list[Any]:
         """The list under a key. raises: AnsibleError, where it is none"""
@@ -128,7 +128,7 @@ def _entries(inventory: Inventory, path: Path, over: tuple[Layer, ...], above: t
         if name is None:
             yield document, at, entry, over
             continue
-        own = variables_of(entry, document, at)
+        own = checked_variables(entry, document, at)
         layer = Layer(own, document.locator("import_playbook", str(name), (*at, "vars")), title(12))
         imported = _playbook(inventory, path.parent, str(name))
         yield from _entries(inventory, imported, (layer, *over) if own else over, (*above, path))
@@ -153,7 +153,7 @@ def _check(play: Play) -> None:
             raise play.error(UNKNOWN_KEY, f"a play has no {key!r}", key)
     if "hosts" not in play.body:
         raise play.error(MISSING_KEY, "a play has `hosts`")
-    variables_of(play.body, play.document, play.at)
+    checked_variables(play.body, play.document, play.at)
 
 
 def given(play: Play, inventory: Inventory, own: dict[Any, Any], more: Sequence[Plan] = ()) -> Variables:
@@ -168,8 +168,8 @@ def _patterns(play: Play, inventory: Inventory) -> tuple[tuple[str, ...] | None,
     hosts = play.body["hosts"]
     if is_template(str(hosts)):
         known = given(play, inventory, {}, _files_of_all(play, inventory))
-        unset = [f"`{name}` has no value" for name in mentioned(hosts) if known.known(name) is ABSENT]
-        hosts = evaluated(hosts, known)
+        unset = [f"`{name}` has no value" for name in names_in_templates(hosts) if known.known(name) is ABSENT]
+        hosts = evaluate(hosts, known)
         if hosts is ABSENT:
             reason = f"the play's hosts are not known: {', '.join(unset) or play.body['hosts']}"
             inventory.warn(NO_MATCH, reason, play.document.file, play.document.place((*play.at, "hosts"))[0])
@@ -233,7 +233,7 @@ def files(play: Play, inventory: Inventory, look_up: LookUp) -> list[Plan]:
 def _first_of(play: Play, names: list[Any], look_up: LookUp) -> Any:
     """The first file of names that is there, or None; ABSENT where a name before it cannot be filled in."""
     for one in names:
-        name = filled(str(one), look_up)
+        name = filled_in(str(one), look_up)
         if name is ABSENT:
             return ABSENT
         path = next((path for path in (play.folder / "vars" / name, play.folder / name) if os.path.isfile(path)), None)

@@ -20,8 +20,8 @@ from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.plays import Play
 from nodeattrs.dialects.ansible.roles import Roles
-from nodeattrs.dialects.ansible.task_texts import Named, named_by, named_in
-from nodeattrs.dialects.ansible.templates import filled, is_template
+from nodeattrs.dialects.ansible.task_texts import NameInTask, names_in_task_text, names_in_tasks
+from nodeattrs.dialects.ansible.templates import filled_in, is_template
 from nodeattrs.dialects.ansible.values import VAULT_HEADER
 from nodeattrs.dialects.ansible.words import conditions
 from nodeattrs.errors import TooMuch
@@ -31,7 +31,7 @@ _TASKS = ("tasks", "handlers")
 
 
 @dataclass
-class Reached:
+class ReachableTasks:
     """What a play may reach.
 
     roles:  the folders of roles
@@ -48,7 +48,7 @@ class Reached:
 class _Step:
     """What a file names. folder: the file's; origin: the place"""
 
-    named: Named
+    named: NameInTask
     folder: Path
     origin: Origin
 
@@ -62,11 +62,11 @@ class Reach:
         how = *paths, config.yaml_valid_extensions, inventory.policy, lambda name, own: name
         self.files = inventory.files
         self.roles = Roles(self.files, *how, are_private=config.private_role_vars)
-        self._named: dict[Path, list[Named]] = {}
+        self._named: dict[Path, list[NameInTask]] = {}
 
-    def of(self, play: Play) -> Reached:
+    def of(self, play: Play) -> ReachableTasks:
         """What a play may reach; what links multiply past a limit is unread."""
-        found = Reached()
+        found = ReachableTasks()
         origin = play.document.locator("play", play.name, play.at).at(())
         ahead = [_Step(named, play.folder, origin) for named in _of_play(play)]
         while ahead:
@@ -81,7 +81,7 @@ class Reach:
                 found.unread.append(Layer.unknown(title(19), place, f"cannot be followed: {error.reason}"))
         return found
 
-    def _role(self, step: _Step, play: Play, found: Reached) -> Iterator[_Step]:
+    def _role(self, step: _Step, play: Play, found: ReachableTasks) -> Iterator[_Step]:
         """Enter a role; gives what its tasks and its `meta` name."""
         name = step.named.name
         beside = play.folder if step.folder == play.folder else step.folder.parent.parent
@@ -96,24 +96,24 @@ class Reach:
         for folder in (one for one in folders if one not in found.roles):
             found.roles[folder] = None
             for kind in _TASKS:
-                for path in self.files.below(folder / kind):
+                for path in self.files.all_files_below(folder / kind):
                     if path.suffix in _YAML:
                         yield from self._in_file(path, folder / kind, found)
             yield from self._needed(folder, found)
 
-    def _tasks(self, step: _Step, play: Play, found: Reached) -> Iterator[_Step]:
+    def _tasks(self, step: _Step, play: Play, found: ReachableTasks) -> Iterator[_Step]:
         """Enter files of tasks; gives what they name. A role's own are all entered with it."""
         known = {"playbook_dir": str(play.folder), "role_path": str(step.folder.parent)}
-        name = filled(step.named.name, lambda one: known.get(one, ABSENT))
+        name = filled_in(step.named.name, lambda one: known.get(one, ABSENT))
         name = step.named.name if name is ABSENT else name
         if not name and step.folder == play.folder:
             raise AnsibleError(YAML, "which file of tasks it names is not known")
         for folder in dict.fromkeys((step.folder, play.folder)) if name else ():
-            for path in self.files.spelled(folder, name):
+            for path in self.files.paths_spelled(folder, name):
                 if path.is_file():
                     yield from self._in_file(path, path.parent, found)
 
-    def _needed(self, folder: Path, found: Reached) -> Iterator[_Step]:
+    def _needed(self, folder: Path, found: ReachableTasks) -> Iterator[_Step]:
         """The roles that a role depends on."""
         path = self.roles.file(folder / "meta", "main")
         if path is None or path.is_dir() or "dependencies" not in self.files.text(path).text:
@@ -126,7 +126,7 @@ class Reach:
             for named in _entries(document.tree.get("dependencies")):
                 yield _Step(named, path.parent, origin)
 
-    def _in_file(self, path: Path, folder: Path, found: Reached) -> Iterator[_Step]:
+    def _in_file(self, path: Path, folder: Path, found: ReachableTasks) -> Iterator[_Step]:
         """What a file of tasks names. folder: the one that its names are relative to"""
         if path in found.tasks:
             return
@@ -140,18 +140,18 @@ class Reach:
         for named in names:
             yield _Step(named, folder, Origin("tasks", "", shown, named.line or None))
 
-    def _names(self, path: Path) -> list[Named]:
+    def _names(self, path: Path) -> list[NameInTask]:
         """What a file names. raises: AnsibleError, where it cannot be read"""
         if path not in self._named:
             if border.is_layer_outside(path):
                 raise AnsibleError(YAML, border.REASON)
             text = self.files.text(path).text
-            names = named_in(text)
+            names = names_in_task_text(text)
             if text.startswith(VAULT_HEADER):
                 document = self.files.document(path)
                 if document is None:
                     raise AnsibleError(YAML, "is encrypted")
-                names = named_by(document.tree)
+                names = names_in_tasks(document.tree)
             self._named[path] = [*names]
         return self._named[path]
 
@@ -161,16 +161,16 @@ def _unread(file: str, reason: str) -> Layer:
     return Layer.unknown(title(19), Origin("tasks", "", file), reason if is_sentence else f"cannot be read: {reason}")
 
 
-def _of_play(play: Play) -> Iterator[Named]:
+def _of_play(play: Play) -> Iterator[NameInTask]:
     """What a play names, under `roles` and in its own tasks."""
     yield from _entries(play.body.get("roles"))
     for key in ("pre_tasks", "tasks", "post_tasks", "handlers"):
-        yield from named_by(play.body.get(key))
+        yield from names_in_tasks(play.body.get(key))
 
 
-def _entries(given: Any) -> Iterator[Named]:
+def _entries(given: Any) -> Iterator[NameInTask]:
     """The roles that a list of entries names."""
     for entry in given if isinstance(given, list) else ():
         name = entry.get("role", entry.get("name")) if isinstance(entry, dict) else entry
         if isinstance(name, str):
-            yield Named("role", name)
+            yield NameInTask("role", name)

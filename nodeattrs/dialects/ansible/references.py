@@ -20,7 +20,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.codes import CONDITION, INI_COMMENT
 from nodeattrs.dialects.ansible.faults import AnsibleError, warned
-from nodeattrs.dialects.ansible.files import Files
+from nodeattrs.dialects.ansible.files import VariableFiles
 from nodeattrs.dialects.ansible.levels import MAGIC
 from nodeattrs.dialects.ansible.words import PLAY, ROLE, TASK
 from nodeattrs.formats.documents import Document
@@ -83,7 +83,7 @@ OWN = MAGIC.union(_OWN_TEXT.split())
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class VariableDefinition:
     """A variable that a file of variables sets. role: the role that the file belongs to, "" for none"""
 
     name: str
@@ -92,7 +92,7 @@ class Definition:
 
 
 @dataclass
-class References:
+class VariableReferences:
     """What the files of a repository say.
 
     definitions: what files of variables set
@@ -113,8 +113,8 @@ class References:
     """
 
     root: Path
-    files: Files
-    definitions: list[Definition] = field(default_factory=list)
+    files: VariableFiles
+    definitions: list[VariableDefinition] = field(default_factory=list)
     settable: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
     mentions: dict[str, Origin] = field(default_factory=dict)
@@ -169,7 +169,7 @@ class References:
         suffixes = ["/".join((*above[count:], last)) for count in range(len(above) + 1)]  # the repository may lie there
         return any(fnmatchcase(path, suffix) for path in known for suffix in suffixes)
 
-    def read(self, count: Callable[[str], object]) -> References:
+    def read(self, count: Callable[[str], object]) -> VariableReferences:
         """Look at all files. count: called with the name of each. cost: one reading of each"""
         for number, line in enumerate(_readable(self.root / ".gitignore").splitlines(), 1):
             if line[:1] not in "!#" and _KEPT_BACK.search(line.strip()):
@@ -236,7 +236,7 @@ class References:
         if self._holds_variables(relative) and isinstance(document.tree, dict):
             locator = document.locator("variables", place)
             names = (name for name in document.tree if isinstance(name, str))
-            self.definitions += [Definition(name, locator.at((name,)), place) for name in names]
+            self.definitions += [VariableDefinition(name, locator.at((name,)), place) for name in names]
         _Walk(self, document).value(document.tree, ())
 
     def _text(self, path: Path) -> None:
@@ -270,7 +270,7 @@ class References:
         name = self.files.shown(path)
         self.settable.update(_MACRO.findall(text))
         is_guarded = bool(_GUARD.search(text))
-        for one in undeclared(text):
+        for one in names_needed(text):
             line = text[: max(text.find(one), 0)].count("\n") + 1
             self.mention(one, Origin("template", "", name, line), is_guarded)
 
@@ -299,7 +299,7 @@ class References:
 class _Walk:
     """Goes through a document."""
 
-    def __init__(self, found: References, document: Document) -> None:
+    def __init__(self, found: VariableReferences, document: Document) -> None:
         self.found, self.document = found, document
 
     def value(self, value: Any, at: Steps, key: str = "") -> None:
@@ -361,7 +361,7 @@ class _Walk:
             text = f"{{{{ {text} }}}}"
         found.expression(text, lambda part: self.document.locator("template", "", ()).at(at))
         is_guarded = bool(_GUARD.search(text))
-        names = undeclared(text)
+        names = names_needed(text)
         if not names:
             return
         place = found.mentions.keys() >= set(names)
@@ -423,7 +423,7 @@ def _files_of(entry: Any) -> Iterator[str]:
 
 
 @lru_cache(maxsize=4096)
-def undeclared(text: str) -> frozenset[str]:
+def names_needed(text: str) -> frozenset[str]:
     """The names that a template needs from outside; nothing where it is no template. raises: MissingExtra"""
     environment = _environment()
     alone = _ALONE.fullmatch(text)

@@ -276,21 +276,21 @@ class Rendering:
         return environment
 
 
-class HostVars(Mapping[str, "OfHost"]):
+class HostVars(Mapping[str, "HostTemplates"]):
     """What `hostvars` has: each host's variables with their templates evaluated, when they are asked for."""
 
     def __init__(self, hosts: Hosts, own: Rendering) -> None:
         names, self._answer = hosts
         self._names, self._own = list(names), own
-        self._known: dict[str, OfHost] = {}
+        self._known: dict[str, HostTemplates] = {}
 
-    def __getitem__(self, name: str) -> OfHost:
+    def __getitem__(self, name: str) -> HostTemplates:
         if name not in self._known:
             try:
                 answer = self._answer(name)
             except AnsibleError:
                 raise KeyError(name) from None
-            self._known[name] = OfHost(self._own.for_host(answer), answer)
+            self._known[name] = HostTemplates(self._own.for_host(answer), answer)
         return self._known[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -300,7 +300,7 @@ class HostVars(Mapping[str, "OfHost"]):
         return len(self._names)
 
 
-class OfHost(Mapping[str, Any]):
+class HostTemplates(Mapping[str, Any]):
     """The variables of one host, with their templates evaluated when they are asked for."""
 
     def __init__(self, rendering: Rendering, answer: Variables) -> None:
@@ -319,12 +319,12 @@ class OfHost(Mapping[str, Any]):
         return len({**self._answer.vars, **self._answer.magic})
 
 
-def evaluated(value: Any, answer: Variables, lookups: Lookups | None = None) -> Any:
+def evaluate(value: Any, answer: Variables, lookups: Lookups | None = None) -> Any:
     """A value with its templates evaluated; ABSENT where one cannot be, or Jinja2 is not installed."""
     return _each([value], answer, lookups)[0]
 
 
-def weighed(whens: Iterable[Any], answer: Variables, lookups: Lookups | None = None) -> bool | None:
+def all_true(whens: Iterable[Any], answer: Variables, lookups: Lookups | None = None) -> bool | None:
     """Whether conditions are all true; None where that is not known."""
     given = [one for when in whens for one in conditions(when) if not is_true(one)]
     texts = [one if isinstance(one, bool) or is_template(one) else f"{{{{ {one} }}}}" for one in given]

@@ -14,15 +14,15 @@ from nodeattrs.core.unread import Unread, sentences
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.because import Mention, mentions, reasons
 from nodeattrs.dialects.ansible.codes import NOT_EVALUATED
-from nodeattrs.dialects.ansible.config import Config, settings
+from nodeattrs.dialects.ansible.config import AnsibleConfig, settings
 from nodeattrs.dialects.ansible.faults import AnsibleError, warned
-from nodeattrs.dialects.ansible.in_plays import NO_PLAYS, InPlays, PlacedIn, places_in_plays
+from nodeattrs.dialects.ansible.in_plays import NO_PLAYS, PlaceInPlays, SettingsInPlays, places_in_plays
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.playbook import InTask
 from nodeattrs.dialects.ansible.printing import printed_variables
 from nodeattrs.dialects.ansible.rendering import Rendered, Rendering
 from nodeattrs.dialects.ansible.values import MaySet, as_json
-from nodeattrs.dialects.ansible.where import found_first
+from nodeattrs.dialects.ansible.where import first_found_of
 from nodeattrs.reports.explain import Explanation, way_to
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import origin_data
@@ -53,7 +53,7 @@ class ExplainedVariable:
     answer: Variables
     explanation: Explanation
     rendered: Rendered | None = None
-    in_plays: InPlays = NO_PLAYS
+    in_plays: SettingsInPlays = NO_PLAYS
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as data; why the winner overrides the others, and the variables that its templates mention."""
@@ -102,10 +102,10 @@ def layers_of(trace: Trace) -> Iterator[Layer]:
 def rendering_of(inventory: Inventory, answer: Variables, environment: Mapping[str, str] | None) -> Rendering:
     """What evaluates the templates of an answer. environment: what the lookup `env` sees; None where it sees nothing"""
     folders = [inventory.playbook_dir / "files", inventory.playbook_dir]
-    lookups: dict[str, Any] = {"first_found": lambda terms, how: found_first(terms or [how], folders, how)}
+    lookups: dict[str, Any] = {"first_found": lambda terms, how: first_found_of(terms or [how], folders, how)}
     hosts = None
     if isinstance(answer, InTask):  # what tasks have set for other hosts is not followed there
-        lookups |= answer.task.where.lookups()
+        lookups |= answer.task.context.lookups()
     else:
         hosts = inventory.hosts, inventory.host
     if environment is None:
@@ -185,10 +185,10 @@ class Groups:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class SettingsReport:
     """The settings of ansible.cfg and the environment that change which variables count."""
 
-    config: Config
+    config: AnsibleConfig
 
     def to_dict(self) -> dict[str, Any]:
         """Each setting with its value and its place."""
@@ -209,7 +209,7 @@ class Settings:
             yield printable(f"{place}  {name} = {shown_value}")
 
 
-def _placed(one: PlacedIn) -> dict[str, Any]:
+def _placed(one: PlaceInPlays) -> dict[str, Any]:
     return {
         **origin_data(one.origin),
         "value": _data(one.value),
@@ -218,7 +218,7 @@ def _placed(one: PlacedIn) -> dict[str, Any]:
     }
 
 
-def _sentence(one: PlacedIn) -> str:
+def _sentence(one: PlaceInPlays) -> str:
     value = "" if one.value is None else f"{shown(_data(one.value))}, "
     return f"{value}set by {one.origin.place or one.origin.who}, in {one.where}"
 

@@ -19,7 +19,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.codes import CYCLE, NO_FILE, NO_ROLE, VARIABLE_NAME, WRONG_SHAPE
 from nodeattrs.dialects.ansible.faults import AnsibleError
-from nodeattrs.dialects.ansible.files import Files, Plan, nested, plain_of
+from nodeattrs.dialects.ansible.files import Plan, VariableFiles, as_one_fold, plain_of
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.words import ROLE, never_runs
 from nodeattrs.formats.documents import Document
@@ -61,7 +61,7 @@ class Role:
     params: list[Layer] = field(default_factory=list)
     led: list[Layer] = field(default_factory=list)
     limits: list[Any] = field(default_factory=list)
-    asked: Asked | None = None
+    asked: RoleEntry | None = None
     handlers: Any = "main"
     needs: list[Role] = field(default_factory=list)
     runs: bool = True
@@ -100,7 +100,7 @@ class Role:
         """Level 20 in its tasks: parents, then its own."""
         return [one for role in (*self.parents, self) for one in role.params]
 
-    def entries(self) -> list[Asked]:
+    def entries(self) -> list[RoleEntry]:
         """The entries of the roles that depend on it, then its own."""
         found = [] if self.asked is None else [self.asked]
         return [*self.parents[-1].entries(), *found] if found and found[0].depends else found
@@ -119,7 +119,7 @@ class Role:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RoleEntry:
     """What an entry asks of a role: other files than `main`, and what it passes on.
 
     document, at: where the entry stands
@@ -152,7 +152,7 @@ class Roles:
 
     def __init__(
         self,
-        files: Files,
+        files: VariableFiles,
         paths: tuple[str, ...],
         collections: tuple[str, ...],
         extensions: tuple[str, ...],
@@ -168,7 +168,7 @@ class Roles:
         if not paths:
             border.admit_of_machine(*self.paths)
 
-    def read(self, asked: Asked, folder: Path, by: Role | None = None) -> Role:
+    def read(self, asked: RoleEntry, folder: Path, by: Role | None = None) -> Role:
         """The role that an entry asks for.
 
         folder: that of the playbook
@@ -209,10 +209,12 @@ class Roles:
         if not name:
             raise AnsibleError(NO_ROLE, "which role it names is not known")
         homes = (folder / "roles", *map(Path, self.paths), beside)
-        found = (path.relative_to(home) for home in homes for path in self.files.spelled(home, name) if path.is_dir())
+        found = (
+            path.relative_to(home) for home in homes for path in self.files.paths_spelled(home, name) if path.is_dir()
+        )
         return [*dict.fromkeys(map(str, found))]
 
-    def _found(self, name: str, folder: Path, by: Role | None, asked: Asked) -> Path:
+    def _found(self, name: str, folder: Path, by: Role | None, asked: RoleEntry) -> Path:
         for candidate in self._candidates(name, folder, by, asked.collections):
             if os.path.isdir(candidate):  # a name too long for a disk is of nothing there
                 return candidate
@@ -244,7 +246,7 @@ class Roles:
             yield by.path.parent / name
         yield from (base / name for base in (folder, self.files.folder))
 
-    def _of(self, role: Path, kind: str, name: str, asked: Asked, stem: Any, level: int) -> list[Plan]:
+    def _of(self, role: Path, kind: str, name: str, asked: RoleEntry, stem: Any, level: int) -> list[Plan]:
         """The layers of `defaults` or `vars` of a role. raises: AnsibleError, where a file is named and not there"""
         if stem is ABSENT:
             origin = asked.document.locator(f"role {kind}", name, asked.at).at(())
@@ -256,9 +258,9 @@ class Roles:
             line = asked.document.place(asked.at)[0]
             raise AnsibleError(NO_FILE, f"the role {name} has no {kind}/{stem}", file=asked.document.file, line=line)
         is_folder = path.is_dir()
-        paths = list(self.files.walked(path, self.extensions)) if is_folder else [path]
+        paths = list(self.files.files_in(path, self.extensions)) if is_folder else [path]
         layers = [self.files.variables(one, f"role {kind}", name, title(level)) for one in paths]
-        return nested([layer for layer in layers if layer is not None], self.policy)
+        return as_one_fold([layer for layer in layers if layer is not None], self.policy)
 
     @staticmethod
     def file(folder: Path, stem: str) -> Path | None:
@@ -283,34 +285,34 @@ def collection_homes(folder: Path, root: Path, paths: Sequence[str]) -> Iterator
         yield base if base.name == "ansible_collections" else base / "ansible_collections"
 
 
-def _dependencies(meta: Document) -> Iterator[Asked]:
+def _dependencies(meta: Document) -> Iterator[RoleEntry]:
     """The entries under `dependencies`. raises: AnsibleError"""
     entries = meta.tree.get("dependencies") or []
     for index, entry in enumerate(entries if isinstance(entries, list) else []):
-        yield replace(asked_by(entry, meta, ("dependencies", index)), depends=True)
+        yield replace(role_entry(entry, meta, ("dependencies", index)), depends=True)
 
 
-def asked_by(entry: Any, document: Document, at: Steps) -> Asked:
+def role_entry(entry: Any, document: Document, at: Steps) -> RoleEntry:
     """What an entry under `roles` or `dependencies` asks for. raises: AnsibleError"""
     if isinstance(entry, str):
-        return Asked(entry, document, at)
+        return RoleEntry(entry, document, at)
     name = entry.get("role", entry.get("name")) if isinstance(entry, dict) else None
     if not isinstance(name, str):
         line = document.place(at)[0]
         raise AnsibleError(WRONG_SHAPE, "a role is a name, or a map with `role`", file=document.file, line=line)
-    return Asked(name, document, at, entry)
+    return RoleEntry(name, document, at, entry)
 
 
-def _given(asked: Asked) -> tuple[list[Layer], list[Layer]]:
+def _given(asked: RoleEntry) -> tuple[list[Layer], list[Layer]]:
     """The layers of an entry: its `vars`, and its parameters."""
     document, at, body = asked.document, asked.at, asked.body
-    own = variables_of(body, document, at)
+    own = checked_variables(body, document, at)
     params = plain_of(document, {key: value for key, value in body.items() if key not in ROLE})
     entry = [Layer(own, document.locator("role entry", asked.name, (*at, "vars")), title(15))] if own else []
     return entry, [Layer(params, document.locator("role params", asked.name, at), title(20))] if params else []
 
 
-def variables_of(body: dict[Any, Any], document: Document, at: Steps) -> dict[Any, Any]:
+def checked_variables(body: dict[Any, Any], document: Document, at: Steps) -> dict[Any, Any]:
     """The map under `vars`. raises: AnsibleError, where it is none, and for a name that no variable has"""
     found = body.get("vars")
     if found is None:

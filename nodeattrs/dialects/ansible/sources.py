@@ -16,12 +16,12 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible import ini, maps
 from nodeattrs.dialects.ansible.codes import INVENTORY, NOTHING_PARSED, UNPARSED
-from nodeattrs.dialects.ansible.config import Config
-from nodeattrs.dialects.ansible.dynamic import Dynamic
+from nodeattrs.dialects.ansible.config import AnsibleConfig
+from nodeattrs.dialects.ansible.dynamic import DynamicSources
 from nodeattrs.dialects.ansible.faults import AnsibleError
-from nodeattrs.dialects.ansible.files import Files, Warn
-from nodeattrs.dialects.ansible.generator import Generator
-from nodeattrs.dialects.ansible.groups import Tree
+from nodeattrs.dialects.ansible.files import VariableFiles, Warn
+from nodeattrs.dialects.ansible.generator import GeneratorFile
+from nodeattrs.dialects.ansible.groups import InventoryTree
 from nodeattrs.dialects.ansible.values import VAULT_HEADER, unsafe
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats import toml_text
@@ -32,10 +32,10 @@ _HINT = "--run-inventory runs it"
 _LISTS = ("host_list", "advanced_host_list")
 _CONSTRUCTED, _GENERATOR = "constructed", "generator"
 Construct = Callable[[Document, list[Path]], None]
-"""Reads a file of the plugin `constructed`, given the folders of the sources before it; raises `NotRun`."""
+"""Reads a file of the plugin `constructed`, given the folders of the sources before it; raises `SourceNotRun`."""
 
 
-class NotRun(Exception):
+class SourceNotRun(Exception):
     """A source that would have to be run.
 
     unknown: what it is; file: where
@@ -46,7 +46,7 @@ class NotRun(Exception):
         self.unknown, self.origin = unknown, Origin("inventory", unknown.name, file, line)
 
 
-class Sources:
+class InventorySources:
     """Reads the sources of an inventory into a tree.
 
     places:  the folders beside which group_vars and host_vars are sought, in order
@@ -54,12 +54,18 @@ class Sources:
     """
 
     def __init__(
-        self, tree: Tree, files: Files, config: Config, warn: Warn, dynamic: Dynamic, construct: Construct
+        self,
+        tree: InventoryTree,
+        files: VariableFiles,
+        config: AnsibleConfig,
+        warn: Warn,
+        dynamic: DynamicSources,
+        construct: Construct,
     ) -> None:
         self.tree, self.files, self.config, self.warn, self.dynamic = tree, files, config, warn, dynamic
         self._construct = construct
         self.places: list[Path] = []
-        self.not_run: list[NotRun] = []
+        self.not_run: list[SourceNotRun] = []
         self._read: list[str] = []
 
     def read(self, sources: tuple[str, ...]) -> None:
@@ -91,7 +97,9 @@ class Sources:
             names, port = hosts_of(word)
             for name in names:
                 own = self.tree.port_of(name, port)
-                self.tree.note(self.tree.host(name, "ungrouped"), own, Origin("inventory", word), "a list of hosts")
+                self.tree.set_variables(
+                    self.tree.host(name, "ungrouped"), own, Origin("inventory", word), "a list of hosts"
+                )
         self._read.append(source)
 
     def _path(self, path: Path) -> bool:
@@ -114,20 +122,20 @@ class Sources:
         """Read a file as the first kind that fits; whether one did."""
         self.tree.source = str(path)
         reasons: list[AnsibleError] = []
-        if self.dynamic.names(path) and not self._is_evaluated(path):
+        if self.dynamic.may_run(path) and not self._is_evaluated(path):
             return self._run(path)
         for kind in self.config.enable_plugins:
             plain = _plain(kind)
             read = getattr(self, f"_as_{plain}", self._as_auto)  # any other plugin reads files that name a plugin
             try:
                 if plain not in _LISTS and read(path):
-                    self.dynamic.leave(path)
+                    self.dynamic.note_not_run(path)
                     self._read.append(str(path))
                     return True
             except AnsibleError as error:
                 reasons.append(error)
-            except NotRun as found:
-                if self.dynamic.names(path):
+            except SourceNotRun as found:
+                if self.dynamic.may_run(path):
                     return self._run(path)
                 self.not_run.append(found)
                 self._unparsed(path, found.unknown.reason)
@@ -145,7 +153,7 @@ class Sources:
         try:
             self.dynamic.read(path, self.tree, self._read)
         except AnsibleError as error:
-            self.not_run.append(NotRun(Unknown("source", error.reason), self.files.shown(path)))
+            self.not_run.append(SourceNotRun(Unknown("source", error.reason), self.files.shown(path)))
             self._unparsed(path, error.reason, [error])
             return False
         self._read.append(str(path))
@@ -161,7 +169,7 @@ class Sources:
 
     def _as_script(self, path: Path) -> bool:
         if path.is_file() and os.access(path, os.X_OK) and self.files.text(path).text.startswith("#!"):
-            raise NotRun(Unknown("script", f"is a script, which was not run; {_HINT}"), self.files.shown(path))
+            raise SourceNotRun(Unknown("script", f"is a script, which was not run; {_HINT}"), self.files.shown(path))
         return False
 
     def _as_auto(self, path: Path) -> bool:
@@ -171,11 +179,11 @@ class Sources:
         if document is not None and _plain(plugin) == _CONSTRUCTED:
             return self._read_constructed(document)
         if document is not None and _plain(plugin) == _GENERATOR:
-            Generator(document, self.tree).read()
+            GeneratorFile(document, self.tree).read()
             return True
         if plugin:
             reason = f"is of the plugin {plugin}, which was not run; {_HINT}"
-            raise NotRun(Unknown(plugin, reason), self.files.shown(path))
+            raise SourceNotRun(Unknown(plugin, reason), self.files.shown(path))
         return False
 
     def _as_constructed(self, path: Path) -> bool:
@@ -200,7 +208,7 @@ class Sources:
             return False
         document = self.files.document(path)
         if document is None:
-            raise NotRun(Unknown("vault", "is encrypted"), self.files.shown(path))
+            raise SourceNotRun(Unknown("vault", "is encrypted"), self.files.shown(path))
         maps.read(document, self.tree, self.warn)
         return True
 

@@ -34,11 +34,11 @@ from nodeattrs.dialects.ansible.codes import (
 )
 from nodeattrs.dialects.ansible.config import config_of
 from nodeattrs.dialects.ansible.faults import AnsibleError, warned
-from nodeattrs.dialects.ansible.files import Files
+from nodeattrs.dialects.ansible.files import VariableFiles
 from nodeattrs.dialects.ansible.groups import PRIORITY
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.levels import MERGE, RESERVED, title
-from nodeattrs.dialects.ansible.references import PLAYED, WORDS, Definition, References, is_role
+from nodeattrs.dialects.ansible.references import PLAYED, WORDS, VariableDefinition, VariableReferences, is_role
 from nodeattrs.dialects.ansible.values import MERGED
 from nodeattrs.errors import NodeattrsError
 
@@ -104,7 +104,7 @@ def _is_inventory(folder: Path) -> bool:
     return folder.is_dir() and any((folder / name).exists() for name in (*_INVENTORIES, *_VARIABLES))
 
 
-class Static:
+class RepositoryCheck:
     """A look at a repository.
 
     looked: how many files there are where its playbooks and inventories lie
@@ -117,7 +117,7 @@ class Static:
     def __init__(self, root: Path, count: Callable[[str], object] = str) -> None:
         self.root = root
         self._warnings: list[AnsibleError] = []
-        self._references = References(root, Files(root, self._warn)).read(count)
+        self._references = VariableReferences(root, VariableFiles(root, self._warn)).read(count)
         self._folders = tuple(_folders(root))
         self._config_fault: AnsibleError | None = None
         try:
@@ -201,11 +201,11 @@ class Static:
                 NOT_JUDGED, f"{gone[0]} is not there, and may set any name, so no name is reported as undefined", origin
             )
 
-    def _unused(self) -> Iterator[Definition]:
+    def _unused(self) -> Iterator[VariableDefinition]:
         found = self._references
         return iter(()) if None in found.parts or found.encrypted else self._unmentioned()
 
-    def _unmentioned(self) -> Iterator[Definition]:
+    def _unmentioned(self) -> Iterator[VariableDefinition]:
         """The variables whose names stand nowhere but where they are set, and that no text may name."""
         found = self._references
         for one in found.definitions:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from nodeattrs.dialects.ansible.tasks import file_of, name_of
+from nodeattrs.dialects.ansible.tasks import role_name_of, task_file_of
 from nodeattrs.dialects.ansible.words import arguments_of, module_of
 
 _KEYWORD = re.compile(r"\b(?:include|import)_(role|tasks)\b(?:[\"']?[ \t]*:|[ \t]+(?=\w+=))(.*)")
@@ -23,7 +23,7 @@ _NEAR = 8
 """A name is sought in this number of lines behind its keyword."""
 
 
-class Named(NamedTuple):
+class NameInTask(NamedTuple):
     """What a task names.
 
     kind: "role" or "tasks"
@@ -36,7 +36,7 @@ class Named(NamedTuple):
     line: int = 0
 
 
-def named_in(text: str) -> Iterator[Named]:
+def names_in_task_text(text: str) -> Iterator[NameInTask]:
     """What the tasks in a text name, in the order of lines; nothing for a text without such tasks.
 
     cost: one look at each line, and at the eight behind a keyword
@@ -46,10 +46,10 @@ def named_in(text: str) -> Iterator[Named]:
         found = None if line.lstrip().startswith("#") else _KEYWORD.search(line)
         if found:
             kind, rest = found[1], found[2].strip()
-            yield Named(kind, _on_line(kind, rest) or _near(kind, lines, at), at + 1)
+            yield NameInTask(kind, _on_line(kind, rest) or _near(kind, lines, at), at + 1)
 
 
-def named_by(tree: Any) -> Iterator[Named]:
+def names_in_tasks(tree: Any) -> Iterator[NameInTask]:
     """The same for tasks that are parsed, such as a play's, with all blocks in them."""
     ahead = [tree]
     while ahead:
@@ -57,9 +57,9 @@ def named_by(tree: Any) -> Iterator[Named]:
         ahead += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
         module, given = module_of(one) if isinstance(one, dict) else ("", None)
         if module in ("include_role", "import_role"):
-            yield Named("role", name_of(arguments_of(one, given)))
+            yield NameInTask("role", role_name_of(arguments_of(one, given)))
         elif module in ("include_tasks", "import_tasks"):
-            yield Named("tasks", file_of(arguments_of(one, given)))
+            yield NameInTask("tasks", task_file_of(arguments_of(one, given)))
 
 
 def _on_line(kind: str, rest: str) -> str:

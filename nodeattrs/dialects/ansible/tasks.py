@@ -20,15 +20,15 @@ from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.codes import NO_FILE, WRONG_SHAPE
 from nodeattrs.dialects.ansible.faults import AnsibleError
-from nodeattrs.dialects.ansible.files import set_by
-from nodeattrs.dialects.ansible.happenings import FOLLOWED, SETTING, Happened
+from nodeattrs.dialects.ansible.files import names_set_by
+from nodeattrs.dialects.ansible.happenings import FOLLOWED, SETTING, TaskEffects
 from nodeattrs.dialects.ansible.levels import MERGE, title
 from nodeattrs.dialects.ansible.plays import Play
-from nodeattrs.dialects.ansible.rendering import evaluated, weighed
-from nodeattrs.dialects.ansible.roles import Asked, Role, Roles, variables_of
-from nodeattrs.dialects.ansible.templates import GAP, mentioned
+from nodeattrs.dialects.ansible.rendering import all_true, evaluate
+from nodeattrs.dialects.ansible.roles import Role, RoleEntry, Roles, checked_variables
+from nodeattrs.dialects.ansible.templates import GAP, names_in_templates
 from nodeattrs.dialects.ansible.values import MaySet
-from nodeattrs.dialects.ansible.where import Around, Task, are_parts_of_names, possible_names, surroundings
+from nodeattrs.dialects.ansible.where import Task, TaskContext, context_of_play, give_parts_of_names, possible_names
 from nodeattrs.dialects.ansible.words import arguments_of, is_yes, module_of, never_runs, plain_name
 
 MOST_INCLUDES = 50
@@ -39,7 +39,7 @@ _PER_TASK = 100
 """How many steps of the limit a task takes: loops of includes multiply tasks."""
 
 
-class Walk:
+class TaskWalk:
     """One host's way through the tasks of all plays.
 
     now:     given a task's surroundings, what the host has there
@@ -49,13 +49,13 @@ class Walk:
     def __init__(
         self,
         roles: Roles,
-        now: Callable[[Around], Variables],
+        now: Callable[[TaskContext], Variables],
         set_by_groups: Callable[[str], frozenset[str] | None],
     ) -> None:
         self.roles = roles
-        self.happened = Happened(roles.files, roles.policy, set_by_groups)
+        self.happened = TaskEffects(roles.files, roles.policy, set_by_groups)
         self.joined: list[Role] = []
-        self._unit: list[tuple[Around, Role]] = []
+        self._unit: list[tuple[TaskContext, Role]] = []
         self._entered = [self._unit]
         self._ran: list[Role] = []
         self._last: tuple[list[Path], int] = [], 0
@@ -63,7 +63,9 @@ class Walk:
         self._budget = Budget("the tasks of a playbook")
         self._now = now
 
-    def play(self, outside: Around, roles: Roles, entries: list[Role], joined: list[Role]) -> Iterator[Task]:
+    def tasks_of_play(
+        self, outside: TaskContext, roles: Roles, entries: list[Role], joined: list[Role]
+    ) -> Iterator[Task]:
         """The tasks of a play in the order in which they run.
 
         outside: what surrounds them
@@ -76,8 +78,8 @@ class Walk:
         self._entered = [self._unit]
         play = outside.play
         if play.body.get("gather_facts", True) is not False:
-            self.happened.facts_gathered(outside.origin(play.at, "play"))
-        self.happened.learn(play.folder / "library", play.folder / "action_plugins")
+            self.happened.note_gathered_facts(outside.origin(play.at, "play"))
+        self.happened.note_fact_modules(play.folder / "library", play.folder / "action_plugins")
         self._defaults(outside, play.body, play.at)
         met = [*self._tasks_of(outside, play, entries)]
         facts, included = len(self.happened.facts), len(self.happened.included)
@@ -91,40 +93,40 @@ class Walk:
             yield replace(task, facts=(*task.facts, *late), included=(*task.included, *also))
         yield from handlers
 
-    def _tasks_of(self, outside: Around, play: Play, entries: list[Role]) -> Iterator[Task]:
+    def _tasks_of(self, outside: TaskContext, play: Play, entries: list[Role]) -> Iterator[Task]:
         yield from self._list(outside, play.entries("pre_tasks"), (*play.at, "pre_tasks"))
         for role in entries:
             yield from self._once(outside, role)
         for key in ("tasks", "post_tasks"):
             yield from self._list(outside, play.entries(key), (*play.at, key))
 
-    def _handlers(self, entered: list[tuple[Around, Role]]) -> Iterator[Task]:
+    def _handlers(self, entered: list[tuple[TaskContext, Role]]) -> Iterator[Task]:
         """The handlers of roles, each where its role was entered last."""
         found = [
             task
             for outside, role in entered
             for task in self._role(replace(outside, is_sure=False), role.for_handlers(), "handlers", role.handlers)
         ]
-        yield from {(task.where.folder, task.name): task for task in found}.values()
+        yield from {(task.context.folder, task.name): task for task in found}.values()
 
-    def _once(self, outside: Around, role: Role) -> Iterator[Task]:
+    def _once(self, outside: TaskContext, role: Role) -> Iterator[Task]:
         """The tasks of a role that an entry or a dependency names: once in a play, but for roles that they import."""
         if role.runs:
             inside = replace(outside, has_run=self._has_run(outside, role))
             for asked in role.entries():
-                inside = inside.of(asked.body)
+                inside = inside.with_conditions_of(asked.body)
                 self._defaults(replace(inside, document=asked.document), asked.body, asked.at)
             yield from self._role(inside, role)
 
-    def _has_run(self, outside: Around, role: Role) -> bool:
+    def _has_run(self, outside: TaskContext, role: Role) -> bool:
         """Whether an instance of a role has surely run, and does not again; it is noted that it runs."""
         found = any(role.same_as(one) for one in self._ran)
         if outside.runs and not found:
             self._ran.append(role)
         return found and not role.repeats
 
-    def _role(self, outside: Around, role: Role, kind: str = "tasks", stem: Any = "main") -> Iterator[Task]:
-        self.happened.learn(role.path / "library", role.path / "action_plugins")
+    def _role(self, outside: TaskContext, role: Role, kind: str = "tasks", stem: Any = "main") -> Iterator[Task]:
+        self.happened.note_fact_modules(role.path / "library", role.path / "action_plugins")
         if stem is ABSENT:
             self._unknown_tasks(outside, {"file": f"the role {role.name}"}, (), kind)
             return
@@ -132,11 +134,11 @@ class Walk:
         if path is not None and path.is_file():
             yield from self._file(replace(outside, role=role, collections=()), path)
 
-    def _file(self, outside: Around, path: Path) -> Iterator[Task]:
+    def _file(self, outside: TaskContext, path: Path) -> Iterator[Task]:
         document = self.roles.files.document(path)
         if document is None:
             origin = Origin("tasks", "", self.roles.files.shown(path), 1)
-            self.happened.fact(origin, "these tasks are encrypted, and may set any variable", None)
+            self.happened.note_possible_facts(origin, "these tasks are encrypted, and may set any variable", None)
         if document is None or document.tree is None:
             return
         if not isinstance(document.tree, list) or outside.depth > MOST_INCLUDES:
@@ -145,7 +147,7 @@ class Walk:
         inside = replace(outside, document=document, folder=path.parent, depth=outside.depth + 1)
         yield from self._list(inside, document.tree, ())
 
-    def _list(self, outside: Around, entries: Any, at: Steps) -> Iterator[Task]:
+    def _list(self, outside: TaskContext, entries: Any, at: Steps) -> Iterator[Task]:
         for index, entry in enumerate(entries):
             here = (*at, index)
             if not isinstance(entry, dict):
@@ -156,13 +158,13 @@ class Walk:
             if module_of(entry) == ("meta", "end_role"):
                 outside = replace(outside, is_sure=False)
 
-    def _task(self, outside: Around, body: dict[Any, Any], at: Steps) -> Iterator[Task]:
+    def _task(self, outside: TaskContext, body: dict[Any, Any], at: Steps) -> Iterator[Task]:
         self._budget.steps(_PER_TASK)
-        own = variables_of(body, outside.document, at)
-        inside = outside.of(body)
+        own = checked_variables(body, outside.document, at)
+        inside = outside.with_conditions_of(body)
         self._defaults(inside, body, at)
         if "block" in body:
-            yield from self._block(inside.within(own, at, 16, "block"), body, at)
+            yield from self._block(inside.with_variables(own, at, 16, "block"), body, at)
             return
         module, arguments = module_of(body)
         if (outside.has_run or inside.is_never) and module not in _IMPORTS:
@@ -174,32 +176,32 @@ class Walk:
             yield from getattr(self, f"_{module}")(inside, own, arguments_of(body, arguments), at)
             return
         name = str(body.get("name") or module)
-        inside = inside.within(own, at, 17, "task", name)
-        yield self.happened.met(name, body, at, inside, self.joined)
+        inside = inside.with_variables(own, at, 17, "task", name)
+        yield self.happened.task_met(name, body, at, inside, self.joined)
         for one in self._passes(inside, body, at) if module in FOLLOWED else ():
-            self.happened.set(one, body, module, arguments_of(body, arguments), at, self._now(one))
-        self.happened.note(inside, body, module, at)
+            self.happened.note_setting(one, body, module, arguments_of(body, arguments), at, self._now(one))
+        self.happened.note_module(inside, body, module, at)
 
-    def _defaults(self, inside: Around, body: dict[Any, Any], at: Steps) -> None:
+    def _defaults(self, inside: TaskContext, body: dict[Any, Any], at: Steps) -> None:
         """Note defaults of the modules that set variables."""
         given = body.get("module_defaults") or {}
         if any(plain_name(str(key)) in SETTING for key in given):
             origin = inside.origin((*at, "module_defaults"), "module_defaults")
-            self.happened.fact(origin, "defaults of modules that set variables are not followed", None)
+            self.happened.note_possible_facts(origin, "defaults of modules that set variables are not followed", None)
 
-    def _block(self, inside: Around, body: dict[Any, Any], at: Steps) -> Iterator[Task]:
+    def _block(self, inside: TaskContext, body: dict[Any, Any], at: Steps) -> Iterator[Task]:
         is_rescued = bool(body.get("rescue"))
         for key in ("block", "rescue", "always"):
             if key == "rescue" and is_rescued:
                 origin = inside.origin((*at, key), "rescue")
-                self.happened.fact(origin, "it is set when the block has failed", _FAILED)
+                self.happened.note_possible_facts(origin, "it is set when the block has failed", _FAILED)
             is_sure = inside.is_sure and (key == "always" or not is_rescued)
             around = replace(inside, is_sure=is_sure, is_rescue=inside.is_rescue or key == "rescue")
             yield from self._list(around, body.get(key) or [], (*at, key))
 
     # --- loops
 
-    def _passes(self, where: Around, body: dict[Any, Any], at: Steps) -> list[Around]:
+    def _passes(self, where: TaskContext, body: dict[Any, Any], at: Steps) -> list[TaskContext]:
         """A place in each pass of a task's loop; one, where the item is unknown, if its list is not known."""
         key = next((key for key in body if key == "loop" or str(key).startswith("with_")), None)
         if key is None:
@@ -212,18 +214,18 @@ class Walk:
         if items is None:
             may_set = MaySet(origin, frozenset((name, str(index), "ansible_loop", "ansible_loop_var")))
             layer = Layer.unknown(title(21), may_set, "the list of this loop is not known")
-            return [replace(where, params=(*where.params, layer), is_sure=False)]
+            return [replace(where, include_variables=(*where.include_variables, layer), is_sure=False)]
         found = []
         for number, item in enumerate(items):
             values = {name: item, "ansible_loop_var": name}
             values |= {} if index is None else {str(index): number, "ansible_index_var": index}
-            found.append(replace(where, params=(*where.params, Layer(values, origin, title(21)))))
+            found.append(replace(where, include_variables=(*where.include_variables, Layer(values, origin, title(21)))))
         return found
 
-    def _items(self, where: Around, key: str, body: dict[Any, Any]) -> list[Any] | None:
+    def _items(self, where: TaskContext, key: str, body: dict[Any, Any]) -> list[Any] | None:
         """The list of a loop; None where it is not known."""
         kind = "vars" if module_of(body)[0] == "include_vars" else "files"
-        found = evaluated(body[key], self._now(where), where.lookups())
+        found = evaluate(body[key], self._now(where), where.lookups())
         if key == _FOUND and found is not ABSENT:
             try:
                 return [where.first_found([found], kind)]
@@ -239,7 +241,13 @@ class Walk:
     # --- what is followed
 
     def _passing(
-        self, inside: Around, outside: Around, own: dict[Any, Any], module: str, body: dict[Any, Any], at: Steps
+        self,
+        inside: TaskContext,
+        outside: TaskContext,
+        own: dict[Any, Any],
+        module: str,
+        body: dict[Any, Any],
+        at: Steps,
     ) -> Iterator[Task]:
         """The tasks of an include, for each pass of its loop; what each includes is known before the first task."""
         given = arguments_of(body, module_of(body)[1])
@@ -248,29 +256,33 @@ class Walk:
             origin = inside.origin(at, module)
             raise AnsibleError(WRONG_SHAPE, "apply is a map of keywords", file=origin.file, line=origin.line)
         given |= {_FOUND: body[_FOUND]} if _FOUND in body else {}
-        self.happened.note(inside, body, module, at)
+        self.happened.note_module(inside, body, module, at)
         passes: list[Iterator[Task]] = []
         for one in self._passes(inside, body, at):
-            runs = weighed(one.whens, self._now(one.within(own, at, 17, module)), one.lookups())
+            runs = all_true(one.conditions, self._now(one.with_variables(own, at, 17, module)), one.lookups())
             if runs is not False and not never_runs(apply):
                 sure = one.is_sure and bool(runs)
-                around = replace(one, whens=outside.whens, tags=outside.tags, is_sure=sure)
+                around = replace(one, conditions=outside.conditions, tags=outside.tags, is_sure=sure)
                 passes.append(getattr(self, f"_{module}")(around, own, dict(given), at))
         for tasks in passes:
             yield from tasks
 
-    def _import_tasks(self, outside: Around, own: dict[Any, Any], given: dict[Any, Any], at: Steps) -> Iterator[Task]:
-        inside = outside.within(own, at, 17, "import_tasks")
+    def _import_tasks(
+        self, outside: TaskContext, own: dict[Any, Any], given: dict[Any, Any], at: Steps
+    ) -> Iterator[Task]:
+        inside = outside.with_variables(own, at, 17, "import_tasks")
         path = self._path(inside, given)
         if path is not ABSENT and path is not None:
             yield from self._file(inside, path)
         elif path is None:
             origin = inside.origin(at, "import_tasks")
-            raise AnsibleError(NO_FILE, f"no file {file_of(given)}", file=origin.file, line=origin.line)
+            raise AnsibleError(NO_FILE, f"no file {task_file_of(given)}", file=origin.file, line=origin.line)
         else:
             self._unknown_tasks(inside, given, at, "import_tasks")
 
-    def _include_tasks(self, outside: Around, own: dict[Any, Any], given: dict[Any, Any], at: Steps) -> Iterator[Task]:
+    def _include_tasks(
+        self, outside: TaskContext, own: dict[Any, Any], given: dict[Any, Any], at: Steps
+    ) -> Iterator[Task]:
         inside = self._given(outside, own, at, "include_tasks")
         path = self._path(inside, given)
         if path is ABSENT:
@@ -278,103 +290,119 @@ class Walk:
         if path is None:
             self._unknown_tasks(inside, given, at, "include_tasks")
             return iter(())
-        self._join(inside, imported_from(inside, path, self.roles), at)
+        self._join(inside, roles_imported_by_file(inside, path, self.roles), at)
         return self._including(self._file(self._applied(inside, given, at), path))
 
-    def _path(self, inside: Around, given: dict[Any, Any]) -> Any:
+    def _path(self, inside: TaskContext, given: dict[Any, Any]) -> Any:
         """The file of tasks that a task names; None where it is not there, ABSENT where it cannot be known."""
-        plain = inside.text(file_of(given), self._now(inside))
+        plain = inside.evaluated_text(task_file_of(given), self._now(inside))
         if plain is ABSENT:
             return ABSENT
-        paths = (folder / plain for folder in (inside.folder, *inside.sought("tasks")))
+        paths = (folder / plain for folder in (inside.folder, *inside.search_folders("tasks")))
         return next((one for one in paths if os.path.isfile(one)), None)
 
-    def _join(self, inside: Around, roles: Iterable[Role], at: Steps) -> None:
+    def _join(self, inside: TaskContext, roles: Iterable[Role], at: Steps) -> None:
         """Let roles join the play; where their task may not run, what they set for all tasks is not known."""
         found = [*roles]
         self.joined += found
         plans = [plan for one in found if one.is_public for plan in (*one.all_defaults(), *one.all_vars())]
         if plans and not inside.is_sure:
-            names = set_by(Fold((Layer({}), *plans), self.roles.policy).layers())
-            self.happened.fact(inside.origin(at, "include"), "a role that sets it may be included", names)
+            names = names_set_by(Fold((Layer({}), *plans), self.roles.policy).layers())
+            self.happened.note_possible_facts(
+                inside.origin(at, "include"), "a role that sets it may be included", names
+            )
 
-    def _any_tasks(self, inside: Around, given: dict[Any, Any], at: Steps) -> Iterator[Task]:
+    def _any_tasks(self, inside: TaskContext, given: dict[Any, Any], at: Steps) -> Iterator[Task]:
         """The tasks of all files that a name with templates may give; none of them surely runs."""
-        text = self._written(inside, file_of(given))
+        text = self._written(inside, task_file_of(given))
         files = given[_FOUND] if _FOUND in given and _ALONE.fullmatch(text) else text
         names = possible_names(files)
         try:
-            is_open = "{{" in str(files) and not are_parts_of_names(files, self._now(inside))
+            is_open = "{{" in str(files) and not give_parts_of_names(files, self._now(inside))
             if names is None or is_open or any(GAP in one.split("/") for one in names):
                 raise AnsibleError(NO_FILE, "it may be any file")
-            folders = dict.fromkeys((inside.folder, *inside.sought("tasks")))
-            spelled = (path for one in names for folder in folders for path in self.roles.files.spelled(folder, one))
+            folders = dict.fromkeys((inside.folder, *inside.search_folders("tasks")))
+            spelled = (
+                path for one in names for folder in folders for path in self.roles.files.paths_spelled(folder, one)
+            )
             own = self.roles.files.folder / inside.document.file  # to include it again would never end
             paths = [path for path in dict.fromkeys(spelled) if path.is_file() and path not in (own, *self._tried)]
-            if self._last == (paths, self.happened.count()):  # a pass of a loop that can set nothing else
+            if self._last == (paths, self.happened.layer_count()):  # a pass of a loop that can set nothing else
                 return
             unsure = replace(self._applied(inside, given, at), is_sure=False)
             for path in paths:
                 self._tried.append(path)
-                self._join(unsure, imported_from(unsure, path, self.roles), at)
+                self._join(unsure, roles_imported_by_file(unsure, path, self.roles), at)
                 yield from self._including(self._file(unsure, path))
                 self._tried.remove(path)
-            self._last = paths, self.happened.count()
+            self._last = paths, self.happened.layer_count()
         except AnsibleError:
             self._unknown_tasks(inside, given, at, "include_tasks")
 
-    def _written(self, inside: Around, text: str) -> str:
+    def _written(self, inside: TaskContext, text: str) -> str:
         """A text, or where it is the name of a variable the template that the variable has."""
-        names = mentioned(text)
+        names = names_in_templates(text)
         value = self._now(inside).vars.get(names[0]) if len(names) == 1 and _ALONE.fullmatch(text) else None
         is_open = value is None or self._now(inside).trace((names[0],)).unknown
         return text if is_open or not isinstance(value, str) else value
 
-    def _unknown_tasks(self, inside: Around, given: dict[Any, Any], at: Steps, kind: str) -> None:
-        reason = f"which tasks {file_of(given)} brings is not known"
-        self.happened.fact(inside.origin(at, kind), reason, None)
+    def _unknown_tasks(self, inside: TaskContext, given: dict[Any, Any], at: Steps, kind: str) -> None:
+        reason = f"which tasks {task_file_of(given)} brings is not known"
+        self.happened.note_possible_facts(inside.origin(at, kind), reason, None)
 
-    def _given(self, outside: Around, own: dict[Any, Any], at: Steps, kind: str) -> Around:
+    def _given(self, outside: TaskContext, own: dict[Any, Any], at: Steps, kind: str) -> TaskContext:
         """What an include gives; under `merge` its variables replace those of blocks around it, too."""
-        inside = outside.given(own, at, kind)
-        return inside.within(own, at, 17, kind) if self.roles.policy is MERGE else inside
+        inside = outside.with_include_variables(own, at, kind)
+        return inside.with_variables(own, at, 17, kind) if self.roles.policy is MERGE else inside
 
-    def _applied(self, inside: Around, given: dict[Any, Any], at: Steps) -> Around:
+    def _applied(self, inside: TaskContext, given: dict[Any, Any], at: Steps) -> TaskContext:
         """The same with what an include applies to each of its tasks, as a block around them."""
         apply = given.get("apply") or {}
         arguments = dig(inside.document.tree, at).items()
         key = next((key for key, one in arguments if isinstance(one, dict) and "apply" in one), "args")
         under = (*at, key, "apply")
-        own = variables_of(apply, inside.document, under)
+        own = checked_variables(apply, inside.document, under)
         self._defaults(inside, apply, under)
         now = self._now(inside)
-        filled = {name: evaluated(value, now, inside.lookups()) for name, value in own.items()}
+        filled = {name: evaluate(value, now, inside.lookups()) for name, value in own.items()}
         settled = {name: value for name, value in filled.items() if value is not ABSENT}
-        applied = inside.within(settled, under, 16, "apply")
+        applied = inside.with_variables(settled, under, 16, "apply")
         if len(settled) < len(own):
             may_set = MaySet(inside.origin((*under, "vars"), "apply"), frozenset(own.keys() - settled.keys()))
             layer = Layer.unknown(title(16), may_set, "a template in apply cannot be filled in")
-            applied = replace(applied, around=(*applied.around, layer), is_sure=False)  # or the include fails
-        return applied.of(apply)
+            applied = replace(
+                applied, outer_variables=(*applied.outer_variables, layer), is_sure=False
+            )  # or the include fails
+        return applied.with_conditions_of(apply)
 
-    def _import_role(self, outside: Around, own: dict[Any, Any], given: dict[Any, Any], at: Steps) -> Iterator[Task]:
-        inside = outside.within(own, at, 17, "import_role")
+    def _import_role(
+        self, outside: TaskContext, own: dict[Any, Any], given: dict[Any, Any], at: Steps
+    ) -> Iterator[Task]:
+        inside = outside.with_variables(own, at, 17, "import_role")
         role = self._included(inside, own, given, at)
         if role is not None:
             by = () if outside.role is None else outside.role.params
-            yield from self._tasks_in(replace(inside, params=(*inside.params, *by)), role, given, at)
+            yield from self._tasks_in(
+                replace(inside, include_variables=(*inside.include_variables, *by)), role, given, at
+            )
 
-    def _include_role(self, outside: Around, own: dict[Any, Any], given: dict[Any, Any], at: Steps) -> Iterator[Task]:
-        role = self._included(outside.within(own, at, 17, "include_role"), own, given, at)
+    def _include_role(
+        self, outside: TaskContext, own: dict[Any, Any], given: dict[Any, Any], at: Steps
+    ) -> Iterator[Task]:
+        role = self._included(outside.with_variables(own, at, 17, "include_role"), own, given, at)
         if role is None:
             return iter(())
         inside = self._applied(self._given(outside, own, at, "include_role"), given, at)
         by = () if outside.role is None else outside.role.params
         role.is_public = given.get("public") is True
         if given.get("public") is ABSENT:
-            self.happened.fact(inside.origin(at, "include_role"), "whether its role is public is not known", None)
-        self._join(outside, joining(role, given, outside, self.roles), at)
-        return self._including(self._tasks_in(replace(inside, params=(*inside.params, *by)), role, given, at))
+            self.happened.note_possible_facts(
+                inside.origin(at, "include_role"), "whether its role is public is not known", None
+            )
+        self._join(outside, roles_joining_with(role, given, outside, self.roles), at)
+        return self._including(
+            self._tasks_in(replace(inside, include_variables=(*inside.include_variables, *by)), role, given, at)
+        )
 
     def _including(self, tasks: Iterator[Task]) -> Iterator[Task]:
         """The tasks of an include: what they import is entered with it, after all that was entered before."""
@@ -383,8 +411,8 @@ class Walk:
         yield from tasks
         self._unit = outer
 
-    def _tasks_in(self, inside: Around, role: Role, given: dict[Any, Any], at: Steps) -> Iterator[Task]:
-        outside, inside = inside.as_loaded(), inside.of_role(has_run=self._has_run(inside, role))
+    def _tasks_in(self, inside: TaskContext, role: Role, given: dict[Any, Any], at: Steps) -> Iterator[Task]:
+        outside, inside = inside.for_handlers(), inside.entering_role(has_run=self._has_run(inside, role))
         for need in role.needs:
             for one in need.chain():
                 yield from self._once(replace(inside, has_run=False), one)
@@ -394,23 +422,27 @@ class Walk:
         yield from self._role(inside, role, "tasks", stem)
         self._unit += [(outside, one) for one in role.chain()]  # after what their tasks import
 
-    def _included(self, inside: Around, own: dict[Any, Any], given: dict[Any, Any], at: Steps) -> Role | None:
+    def _included(self, inside: TaskContext, own: dict[Any, Any], given: dict[Any, Any], at: Steps) -> Role | None:
         """The role that a task names; None, and noted as unknown, where it cannot be known. raises: AnsibleError
 
         The names of its files become what they are; ABSENT where one cannot be known.
         """
-        given |= {key: inside.text(given[key], self._now(inside)) for key in (*_FILES, *_FLAGS) if key in given}
+        given |= {
+            key: inside.evaluated_text(given[key], self._now(inside)) for key in (*_FILES, *_FLAGS) if key in given
+        }
         given |= {key: is_yes(given[key]) for key in _FLAGS if given.get(key, ABSENT) is not ABSENT}
-        plain = inside.text(name_of(given), self._now(inside))
+        plain = inside.evaluated_text(role_name_of(given), self._now(inside))
         if plain is ABSENT:
-            self.happened.fact(inside.origin(at, "include_role"), "which role is included is not known", None)
+            self.happened.note_possible_facts(
+                inside.origin(at, "include_role"), "which role is included is not known", None
+            )
             return None
-        role = self.roles.read(asked_of(plain, given, inside, at), inside.play.folder, inside.role)
+        role = self.roles.read(role_entry_of_task(plain, given, inside, at), inside.play.folder, inside.role)
         role.limits = [given.get(key, "main") for key in _FILES]
         role.handlers = role.limits[-1]
         if own:  # they count as those of an entry, too, which replacing shows to handlers alone
             its = role.entry if self.roles.policy is MERGE else role.led
-            its += inside.within(own, at, 15, "include_role").around[-1:]
+            its += inside.with_variables(own, at, 15, "include_role").outer_variables[-1:]
         return role
 
 
@@ -424,80 +456,82 @@ _INCLUDES = frozenset(("include_tasks", "include_role"))
 _IMPORTS = frozenset(("import_tasks", "import_role"))
 
 
-def file_of(given: dict[Any, Any]) -> str:
+def task_file_of(given: dict[Any, Any]) -> str:
     """The file that the arguments of import_tasks or include_tasks name."""
     return str(given.get("file", given.get("_raw_params")))
 
 
-def name_of(given: dict[Any, Any]) -> str:
+def role_name_of(given: dict[Any, Any]) -> str:
     """The name of the role that import_role or include_role has among its arguments."""
     return str(given.get("name", given.get("role")))
 
 
-def asked_of(name: str, given: dict[Any, Any], inside: Around, at: Steps) -> Asked:
+def role_entry_of_task(name: str, given: dict[Any, Any], inside: TaskContext, at: Steps) -> RoleEntry:
     """What the arguments of import_role or include_role ask for."""
     stems = given.get("vars_from", "main"), given.get("defaults_from", "main")
     repeats = given.get("allow_duplicates") is not False
-    asked = Asked(name, inside.document, at, {}, *stems, is_public=given.get("public"), repeats=repeats)
+    asked = RoleEntry(name, inside.document, at, {}, *stems, is_public=given.get("public"), repeats=repeats)
     return replace(asked, collections=inside.collections)
 
 
-def imported(play: Play, roles: Roles) -> Iterator[Role]:
+def roles_imported_by_play(play: Play, roles: Roles) -> Iterator[Role]:
     """The roles that tasks of a play import, in the order in which they join it: before the first task runs.
 
     raises: AnsibleError
     """
-    outside = surroundings(play)
+    outside = context_of_play(play)
     for key in ("pre_tasks", "post_tasks", "tasks"):
         yield from _imported_in(outside, play.entries(key), (*play.at, key), roles)
 
 
-def _imported_in(outside: Around, entries: Any, at: Steps, roles: Roles) -> Iterator[Role]:
+def _imported_in(outside: TaskContext, entries: Any, at: Steps, roles: Roles) -> Iterator[Role]:
     for index, entry in enumerate(entries if isinstance(entries, list) else []):
         if not isinstance(entry, dict) or outside.depth > MOST_INCLUDES:
             continue
         for key in ("block", "rescue", "always"):
-            yield from _imported_in(outside.of(entry), entry.get(key), (*at, index, key), roles)
+            yield from _imported_in(outside.with_conditions_of(entry), entry.get(key), (*at, index, key), roles)
         module, arguments = module_of(entry)
         if module in _IMPORTS:
-            own = variables_of(entry, outside.document, (*at, index))
+            own = checked_variables(entry, outside.document, (*at, index))
             given = arguments_of(entry, arguments)
             texts = ("name", "role", *_FILES, *_FLAGS)
             given |= {key: roles.fill(str(given[key]), own) for key in texts if key in given}
             given |= {key: is_yes(given[key]) for key in _FLAGS if key in given}
         if module == "import_role":
-            asked = asked_of(name_of(given), given, outside.of(entry), (*at, index))
-            yield from joining(roles.read(asked, outside.play.folder, outside.role), given, outside, roles)
+            asked = role_entry_of_task(role_name_of(given), given, outside.with_conditions_of(entry), (*at, index))
+            yield from roles_joining_with(roles.read(asked, outside.play.folder, outside.role), given, outside, roles)
         elif module == "import_tasks":
-            yield from _imported_by_file(outside, file_of(given), roles)
+            yield from _imported_by_file(outside, task_file_of(given), roles)
 
 
-def joining(role: Role, given: dict[Any, Any], outside: Around, roles: Roles) -> Iterator[Role]:
+def roles_joining_with(role: Role, given: dict[Any, Any], outside: TaskContext, roles: Roles) -> Iterator[Role]:
     """What joins the roles of a play with a role: what it and its dependencies import, then itself.
 
     given:  the arguments that name it
     raises: AnsibleError
     """
     for one in role.chain():
-        yield from imported_by(one, outside, roles, given.get("tasks_from", "main") if one is role else "main")
+        yield from roles_imported_by_role(
+            one, outside, roles, given.get("tasks_from", "main") if one is role else "main"
+        )
     yield role
 
 
-def imported_by(role: Role, outside: Around, roles: Roles, stem: Any = "main") -> Iterator[Role]:
+def roles_imported_by_role(role: Role, outside: TaskContext, roles: Roles, stem: Any = "main") -> Iterator[Role]:
     """The roles that a file of a role's tasks imports; stem: its name, or ABSENT. raises: AnsibleError"""
     path = None if stem is ABSENT else roles.file(role.path / "tasks", stem)
     if path is not None and path.is_file():
-        yield from imported_from(replace(outside, role=role, collections=()), path, roles)
+        yield from roles_imported_by_file(replace(outside, role=role, collections=()), path, roles)
 
 
-def _imported_by_file(outside: Around, name: str, roles: Roles) -> Iterator[Role]:
-    folders = (outside.folder, *outside.sought("tasks"))
+def _imported_by_file(outside: TaskContext, name: str, roles: Roles) -> Iterator[Role]:
+    folders = (outside.folder, *outside.search_folders("tasks"))
     path = next((folder / name for folder in folders if os.path.isfile(folder / name)), None)
     if path is not None:
-        yield from imported_from(outside, path, roles)
+        yield from roles_imported_by_file(outside, path, roles)
 
 
-def imported_from(outside: Around, path: Path, roles: Roles) -> Iterator[Role]:
+def roles_imported_by_file(outside: TaskContext, path: Path, roles: Roles) -> Iterator[Role]:
     """The roles that a file of tasks imports. raises: AnsibleError"""
     document = roles.files.document(path)
     if document is not None:

@@ -36,7 +36,7 @@ def is_template(value: Any) -> bool:
     return isinstance(value, str) and not isinstance(value, Unsafe) and _MARKS.search(value) is not None
 
 
-def mentioned(value: Any) -> list[str]:
+def names_in_templates(value: Any) -> list[str]:
     """The names that the templates of a value mention, as far as they are written out, in their order.
 
     >>> mentioned({"a": "{{ proto }}://{{ hosts[0].name | default('x') }}"})
@@ -75,12 +75,12 @@ def with_gaps(text: str) -> Any:
     return ABSENT if is_template(found) else found
 
 
-def fits(name: str, gapped: str) -> bool:
+def fits_gaps(name: str, gapped: str) -> bool:
     """Whether a name may come of a text with gaps."""
     return fnmatchcase(name, "*".join(map(escape, gapped.split(GAP))))
 
 
-def filled(text: str, look_up: Callable[[str], Any], depth: int = 0) -> Any:
+def filled_in(text: str, look_up: Callable[[str], Any], depth: int = 0) -> Any:
     """A text with its plain names filled in; ABSENT where one is undefined, or something else stands in it.
 
     look_up: the value of a name, or ABSENT
@@ -109,5 +109,5 @@ def _found(match: re.Match[str], look_up: Callable[[str], Any], depth: int) -> A
     )
     value = ABSENT if value is None else dig(value, steps)
     if is_template(value):
-        return filled(value, look_up, depth + 1) if depth < MOST_STEPS else ABSENT
+        return filled_in(value, look_up, depth + 1) if depth < MOST_STEPS else ABSENT
     return value

@@ -255,7 +255,7 @@ def _json_key(key: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class VariableLines:
     """A locator of variables that each stand on a line: those of an INI inventory.
 
     by_name: variable -> line

@@ -1,4 +1,4 @@
-"""Where a task stands, and what it is given there."""
+"""The context of a task: its play, file and role, with the variables and conditions around it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.files import Plan
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.dialects.ansible.plays import Play
-from nodeattrs.dialects.ansible.rendering import Lookups, evaluated
+from nodeattrs.dialects.ansible.rendering import Lookups, evaluate
 from nodeattrs.dialects.ansible.roles import Role
-from nodeattrs.dialects.ansible.templates import MOST_STEPS, filled, is_template, mentioned, with_gaps
+from nodeattrs.dialects.ansible.templates import MOST_STEPS, filled_in, is_template, names_in_templates, with_gaps
 from nodeattrs.dialects.ansible.values import MaySet
 from nodeattrs.dialects.ansible.words import conditions, is_sure, is_true, tags_of
 from nodeattrs.formats.documents import Document
@@ -28,84 +28,88 @@ _FACTS = title(19)
 
 
 @dataclass(frozen=True)
-class Around:
+class TaskContext:
     """What surrounds a task.
 
-    folder: that of the file it stands in
-    around: variables of blocks, imports and the task itself, the outermost first: levels 16 and 17
-    params: variables of includes, the outermost first: level 21
-    role:   the role it belongs to
-    depth:  how many files include each other
-    has_run: whether its role has run before: of its tasks only those count that it imports from other roles
-    whens:   the conditions around it
-    tags:    those around it, and its own
-    collections: those in which plain names of roles are sought first
-    is_sure: whether nothing else around it may keep it from running
-    is_rescue: whether it is in the `rescue` of a block
-    loaded: how many of `around` and `params` surround the role whose tasks were loaded with this one
+    folder:            of the file that has the task
+    outer_variables:   of plays, blocks, imports and the task itself, the outermost first: levels 16 and 17
+    include_variables: of includes, the outermost first: level 21
+    role:              the role whose task it is; None outside of roles
+    depth:             how many files include each other
+    has_run:           whether the role has run before: then only the tasks that it imports from other roles count
+    conditions:        of the blocks, includes and plays around it, and its own
+    tags:              likewise
+    collections:       in which plain names of roles are looked for first
+    is_sure:           whether nothing but a condition may keep the task from running
+    is_rescue:         whether the task is in the `rescue` of a block
+    loaded:            how many of the outer and the include variables were there when the role was entered
     """
 
     play: Play
     document: Document
     folder: Path
-    around: tuple[Layer, ...] = ()
-    params: tuple[Layer, ...] = ()
+    outer_variables: tuple[Layer, ...] = ()
+    include_variables: tuple[Layer, ...] = ()
     role: Role | None = None
     depth: int = 0
     has_run: bool = False
-    whens: tuple[Any, ...] = ()
+    conditions: tuple[Any, ...] = ()
     tags: frozenset[str] = frozenset()
     collections: tuple[str, ...] = ()
     is_sure: bool = True
     is_rescue: bool = False
     loaded: tuple[int, int] = (0, 0)
 
-    def within(self, own: dict[Any, Any], at: Steps, level: int, kind: str, name: str = "") -> Around:
-        """The same with variables of a block, an import or a task."""
-        return replace(self, around=(*self.around, *self._layers(own, at, level, kind, name)))
+    def with_variables(self, own: dict[Any, Any], at: Steps, level: int, kind: str, name: str = "") -> TaskContext:
+        """The context with the variables of a block, an import or a task as well."""
+        return replace(self, outer_variables=(*self.outer_variables, *self._layers(own, at, level, kind, name)))
 
-    def given(self, own: dict[Any, Any], at: Steps, kind: str) -> Around:
-        """The same with variables of an include."""
-        return replace(self, params=(*self.params, *self._layers(own, at, 21, kind, "")), loaded=(0, 0))
+    def with_include_variables(self, own: dict[Any, Any], at: Steps, kind: str) -> TaskContext:
+        """The context with the variables of an include as well."""
+        return replace(
+            self, include_variables=(*self.include_variables, *self._layers(own, at, 21, kind, "")), loaded=(0, 0)
+        )
 
-    def of_role(self, *, has_run: bool) -> Around:
-        """The same for the tasks of a role that is entered here."""
-        loaded = len(self.around), len(self.params)
+    def entering_role(self, *, has_run: bool) -> TaskContext:
+        """The context of the tasks of a role that starts here."""
+        loaded = len(self.outer_variables), len(self.include_variables)
         return replace(self, depth=self.depth + 1, has_run=has_run, loaded=loaded)
 
-    def as_loaded(self) -> Around:
-        """The same for handlers: those of an imported role do not see what surrounds the role that imports it."""
-        around, params = self.loaded
-        return replace(self, around=self.around[around:], params=self.params[params:])
+    def for_handlers(self) -> TaskContext:
+        """The context of the role's handlers: they do not see the variables around the task that imports the role."""
+        outer, includes = self.loaded
+        return replace(
+            self, outer_variables=self.outer_variables[outer:], include_variables=self.include_variables[includes:]
+        )
 
     def _layers(self, own: dict[Any, Any], at: Steps, level: int, kind: str, name: str) -> list[Layer]:
         locator = self.document.locator(kind, name, (*at, "vars"))
         return [Layer(own, locator, title(level))] if own else []
 
-    def text(self, value: Any, answer: Variables) -> Any:
-        """A text with its templates evaluated; ABSENT where that cannot be. answer: what the host has here"""
-        found = filled(str(value), answer.known)
-        found = evaluated(value, answer, self.lookups()) if found is ABSENT else found
+    def evaluated_text(self, value: Any, answer: Variables) -> Any:
+        """A text with its templates evaluated; ABSENT where one cannot be. answer: the variables of the host"""
+        found = filled_in(str(value), answer.known)
+        found = evaluate(value, answer, self.lookups()) if found is ABSENT else found
         return str(found) if isinstance(found, (str, int, float)) else ABSENT
 
     def lookups(self) -> Lookups:
         """The lookups that find files from here."""
-        return {"first_found": lambda terms, how: found_first(terms or [how], self.sought(""), how)}
+        return {"first_found": lambda terms, how: first_found_of(terms or [how], self.search_folders(""), how)}
 
     def first_found(self, terms: Iterable[Any], kind: str) -> str:
         """The first file of those that `with_first_found` is given. raises: LookupError, where none is there
 
         kind: the folder in which it seeks each file first
         """
-        return found_first(terms, self.sought(kind), {})[0]
+        return first_found_of(terms, self.search_folders(kind), {})[0]
 
-    def of(self, body: dict[Any, Any]) -> Around:
-        """The same with the condition, the tags and the collections of a play, a block or a task."""
+    def with_conditions_of(self, body: dict[Any, Any]) -> TaskContext:
+        """The context with the condition, the tags and the collections of a play, a block or a task as well."""
         tags = self.tags | tags_of(body)
         sure = self.is_sure and is_sure(body) and not any(map(is_template, tags))
         own = tuple(map(str, conditions(body.get("collections") or [])))
-        whens = (*self.whens, body.get("when"))
-        return replace(self, whens=whens, tags=tags, is_sure=sure, collections=(*own, *self.collections))
+        every = (*self.conditions, body.get("when"))
+        return replace(self, conditions=every, tags=tags, is_sure=sure, collections=(*own, *self.collections))
 
     @property
     def is_never(self) -> bool:
@@ -115,24 +119,24 @@ class Around:
     @property
     def runs(self) -> bool:
         """Whether it runs for all values of variables."""
-        return self.is_sure and all(map(is_true, self.whens))
+        return self.is_sure and all(map(is_true, self.conditions))
 
     def origin(self, at: Steps, kind: str) -> Origin:
         """The origin of what stands at a place of the file."""
         return self.document.locator(kind, "", at).at(())
 
-    def sought(self, kind: str) -> list[Path]:
-        """The folders in which a file that is named here is sought, such as `tasks` or `vars`."""
+    def search_folders(self, kind: str) -> list[Path]:
+        """The folders in which Ansible looks for a file that the task names. kind: such as `tasks` or `vars`"""
         own = [] if self.role is None else [self.role.path / kind, self.role.path]
         return [*own, self.folder / kind, self.folder, self.play.folder / kind, self.play.folder]
 
 
-def surroundings(play: Play) -> Around:
-    """What surrounds the tasks of a play."""
-    return Around(play, play.document, play.folder, collections=play.collections).of(play.body)
+def context_of_play(play: Play) -> TaskContext:
+    """The context of the tasks of a play."""
+    return TaskContext(play, play.document, play.folder, collections=play.collections).with_conditions_of(play.body)
 
 
-def found_first(terms: Iterable[Any], folders: Sequence[Path], how: Mapping[str, Any]) -> list[str]:
+def first_found_of(terms: Iterable[Any], folders: Sequence[Path], how: Mapping[str, Any]) -> list[str]:
     """The first file of those that the lookup first_found is given. raises: LookupError, where none is there
 
     folders: where it seeks each file
@@ -140,7 +144,7 @@ def found_first(terms: Iterable[Any], folders: Sequence[Path], how: Mapping[str,
     """
     for term in [one for entry in terms for one in (entry if isinstance(entry, list) else [entry])]:
         given = {**how, **(term if isinstance(term, dict) else {"files": term})}
-        files, paths = names_in(given.get("files")), names_in(given.get("paths")) or [""]
+        files, paths = file_names_in(given.get("files")), file_names_in(given.get("paths")) or [""]
         for name in (os.path.join(path, file) for path in paths for file in files):
             path = next((folder / name for folder in folders if os.path.isfile(folder / name)), None)
             if path is not None:
@@ -150,7 +154,7 @@ def found_first(terms: Iterable[Any], folders: Sequence[Path], how: Mapping[str,
     raise LookupError("none of these files is there")
 
 
-def names_in(given: Any) -> list[str]:
+def file_names_in(given: Any) -> list[str]:
     """The names of files, which may stand in one text."""
     parts = given if isinstance(given, list) else [given or ""]
     return [name for part in parts for name in re.split("[,;]", str(part)) if name]
@@ -167,7 +171,9 @@ def possible_names(files: Any) -> list[str] | None:
         folders, names = (_gapped(given.get(key)) for key in ("paths", "files"))
         if ABSENT in folders or ABSENT in names:
             return None
-        found += [os.path.join(folder, name) for folder in names_in(folders) or [""] for name in names_in(names)]
+        found += [
+            os.path.join(folder, name) for folder in file_names_in(folders) or [""] for name in file_names_in(names)
+        ]
     return found
 
 
@@ -175,12 +181,12 @@ def _gapped(given: Any) -> list[Any]:
     return [with_gaps(str(one)) for one in (given if isinstance(given, list) else [given or ""])]
 
 
-def are_parts_of_names(value: Any, answer: Variables, depth: int = 0) -> bool:
+def give_parts_of_names(value: Any, answer: Variables, depth: int = 0) -> bool:
     """Whether the templates of a value give parts of a name, and no paths.
 
     So do facts, results of tasks, texts without `/`, and templates of these.
     """
-    return all(_is_part(name, answer, depth) for name in mentioned(value))
+    return all(_is_part(name, answer, depth) for name in names_in_templates(value))
 
 
 def _is_part(name: str, answer: Variables, depth: int) -> bool:
@@ -193,7 +199,7 @@ def _is_part(name: str, answer: Variables, depth: int) -> bool:
         return False
     if value is ABSENT:
         return bool(open_layers)
-    is_open = depth >= MOST_STEPS or not are_parts_of_names(value, answer, depth + 1)
+    is_open = depth >= MOST_STEPS or not give_parts_of_names(value, answer, depth + 1)
     return not is_open and all("/" not in str(one) for one in _leaves(value) if not is_template(one))
 
 
@@ -221,16 +227,16 @@ class Task:
     name: str
     body: dict[Any, Any]
     at: Steps
-    where: Around
+    context: TaskContext
     gathered: tuple[Layer, ...]
     included: tuple[Plan, ...]
     facts: tuple[Layer, ...]
     groups: tuple[Layer, ...]
-    joined: tuple[Role, ...]
-    entered: tuple[str, ...] = ()
+    roles: tuple[Role, ...]
+    joined_groups: tuple[str, ...] = ()
 
     @property
     def place(self) -> str:
         """The file and line of the task."""
-        document = self.where.document
+        document = self.context.document
         return f"{document.file}:{document.place(self.at)[0]}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nodeattrs.dialects.ansible.extra import words
+from nodeattrs.dialects.ansible.extra import parsed_words
 
 _EVERYWHERE = """any_errors_fatal become become_exe become_flags become_method become_user check_mode collections
     connection debugger diff environment ignore_errors ignore_unreachable module_defaults name no_log port remote_user
@@ -52,7 +52,7 @@ def arguments_of(task: dict[Any, Any], arguments: Any) -> dict[Any, Any]:
     >>> arguments_of({"args": {"apply": {}}}, "name=web")
     {'apply': {}, 'name': 'web'}
     """
-    given = arguments if isinstance(arguments, dict) else words(str(arguments or ""))
+    given = arguments if isinstance(arguments, dict) else parsed_words(str(arguments or ""))
     more = task.get("args") or {}
     return {**(more if isinstance(more, dict) else {more: None}), **given}  # a template may name any argument
 

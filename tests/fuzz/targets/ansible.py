@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.ansible import Inventory, Playbook, as_json_text, graph, listing, mentions, reasons
-from nodeattrs.dialects.ansible.ini import literal, names_of
+from nodeattrs.dialects.ansible.ini import expanded_ranges, literal
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.shapes import TREE, as_yaml
 from tests.fuzz.target import Refused, Target, from_grammar, from_shape, seeds_in, tried
@@ -166,7 +166,7 @@ def _matched(text: str) -> list[str]:
 
 def _literals(text: str) -> None:
     literal(text)
-    list(names_of(text))
+    list(expanded_ranges(text))
 
 
 def _yaml(shape: Any, chance: random.Random) -> str:
