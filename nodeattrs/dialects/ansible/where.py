@@ -216,12 +216,15 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class Task:
-    """A task that a host meets.
+    """A task that a host meets, with the effects of the tasks before it.
 
-    gathered, included, facts: what tasks before it may have set: levels 11, 18 and 19
-    groups: what tasks before it may have done to groups and hosts: levels 7 and 8
-    joined: the roles that are in the play by now, the weakest first
-    entered: the groups that tasks before it have put the host into
+    at:            the path of the task in its document
+    gathered:      gathered facts, level 11, the weakest first
+    included:      variables of include_vars, level 18
+    facts:         variables of set_fact and register, level 19
+    groups:        unknown layers for what may have changed groups and hosts, levels 7 and 8
+    roles:         the roles of the play so far, the weakest first
+    joined_groups: the groups that the host has surely joined
     """
 
     name: str
