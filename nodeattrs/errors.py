@@ -114,7 +114,7 @@ class NodeattrsError(Exception):
 
     @property
     def code(self) -> str:
-        """The code of its kind, else of its class, as in docs/codes.md: "NA0102".
+        """The code of its kind, else of its class, as `nodeattrs codes` prints it: "NA0102".
 
         A kind that is plain text, as foreign code may give, has no code: the class has one.
         """
@@ -342,7 +342,7 @@ class DocumentError(NodeattrsError, ValueError):
     """A file, or a text, that cannot be read as what it should be.
 
     file, line, column: where, as far as known (line and column count from 1)
-    kind:               of a warning: "repeated-key", ...; docs/codes.md lists them
+    kind:               of a warning: "repeated-key", ...; `nodeattrs codes` lists them
     """
 
     entry = declared(
@@ -654,7 +654,7 @@ class StoreError(NodeattrsError, OSError):
 class FleetError(NodeattrsError):
     """A fleet that cannot go on: workers, their cluster or the store have gone, or a worker cannot do what it should.
 
-    kind: "worker-died", "other-repository", ...; docs/codes.md lists them
+    kind: "worker-died", "other-repository", ...; `nodeattrs codes` lists them
     """
 
     entry = declared(

@@ -1,6 +1,6 @@
 """The kinds of errors, warnings and findings that belong to no dialect.
 
-They are constants here, because several rooms use them. Imports only `nodeattrs.codes`; docs/codes.md is made of it.
+They are constants here, because several rooms use them. Imports only `nodeattrs.codes`; `nodeattrs codes` prints them.
 """
 
 from __future__ import annotations

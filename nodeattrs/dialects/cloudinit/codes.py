@@ -1,6 +1,6 @@
 """The kinds of errors and warnings of cloud-init: NA11xx.
 
-Imports only `nodeattrs.codes`; docs/codes.md is made of it.
+Imports only `nodeattrs.codes`; `nodeattrs codes` prints them.
 """
 
 from __future__ import annotations
