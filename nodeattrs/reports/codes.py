@@ -10,6 +10,7 @@ from nodeattrs.codes import Code, codes
 from nodeattrs.project.config import known_code
 from nodeattrs.reports.screen import Screen, in_columns
 
+
 @dataclass(frozen=True, slots=True)
 class CodeList:
     """Codes of errors and findings: a single one is shown in full, several as a list."""

@@ -253,12 +253,12 @@ class RubySession:
             file, given = rest
             self._texts[str(file)] = statements(given)
         except (TypeError, ValueError):
-            self._helper.refuse("what it says of the lines of a file has another shape")
+            self._helper.refuse("its message about the lines of a file has another shape")
 
     def _judged(self, word: str, given: Sequence[Any], shape: str | None) -> _Placed:
         """The place of a message, whose parts all are as they must be: at the end a file and a line."""
         if shape is None or len(given) != len(shape) + 2 or not _fits(shape, given):
-            self._helper.refuse(f"what it says of {word[:40]!r} means nothing here")
+            self._helper.refuse(f"its message {word[:40]!r} is not known here")
         return self._place(*given[-2:])
 
     def _values(self, shape: str | None, given: Sequence[Any]) -> Iterable[Any]:
@@ -278,11 +278,11 @@ class RubySession:
 
     @property
     def _now(self) -> _Running:
-        """The file that runs; nobody, while a deferred value is computed."""
+        """The file that runs; none while a deferred value is computed."""
         return self._running[-1] if self._running else _LATER
 
     def _place(self, file: Any, line: Any) -> _Placed:
-        """Where a message says it is, by whoever runs now, and the block in which that sets values."""
+        """The place that a message names, set by the file that runs now, and the block in which it sets values."""
         now = self._now
         placed = self._places.get((now, file, line))
         if placed is None:
@@ -314,7 +314,7 @@ class RubySession:
                 "a deferred value was computed by Ruby, whose process for this node has ended",
                 hint="read it while the node is run; what is saved holds its value of then",
             )
-        self._stale = True  # whoever asks may have written since
+        self._stale = True  # the caller may have written since
         return unpacked(self._do("lazy", number), self._lazy, self._secrets)
 
     def _packed(self, value: Any, path: Path = ()) -> Any:
