@@ -72,7 +72,7 @@ def located(kind: Kind, layer: Layer, path: Path, message: str, **facts: Any) ->
 
 
 def _overrider(layer: Layer, path: Path, stack: Stack, index: int) -> Layer | None:
-    """The layer that overrides a leaf by another value; None for none, where lists join, or a cookbook may remove it."""
+    """The layer that overrides a leaf by another value; None for none, for joined lists, and for a possible removal."""
     if "rm" in stack.unknown:
         return None
     value = layer.leaves[path]
