@@ -115,7 +115,7 @@ SETTINGS_FROM = (
 RUN_CODE = (
     Argument(
         ("--run-code",),
-        "run code that files name: Python of the repository, functions of packages",
+        "run Python code of the repository and packages",
         {"action": "store_true"},
     ),
 )

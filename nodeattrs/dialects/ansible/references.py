@@ -258,7 +258,7 @@ class References:
         self.sought_at.setdefault((role, name), origin)
 
     def _given(self, text: str, relative: Path) -> None:
-        """Note the variables that a page or a program tells users to give: `name=value`, `name: value`, a table row."""
+        """Note the variables that a page or a program asks users to give: `name=value`, `name: value`, a table row."""
         self.settable.update(_ASSIGNED.findall(text), _WRITTEN.findall(text), _GIVEN.findall(text))
         for found in _GIVEN_FILE.finditer(text):
             line = text[: found.start(1)].count("\n") + 1

@@ -27,7 +27,7 @@ APPLYING = (
     Argument(("--no-diff",), "do not show how files differ", {"action": "store_true"}, group="applying"),
     Argument(
         ("--documented",),
-        "follow Puppet's documentation where Puppet differs from it",
+        "follow Puppet's documentation, not the program",
         {"action": "store_true"},
         group="applying",
     ),
@@ -61,7 +61,7 @@ RUN = (
         "a policy of the repository, or its lock file",
         {"dest": "policy", "metavar": "NAME"},
     ),
-    Argument(("--policy-group",), "its policy group, whose attributes also count at the top", {"metavar": "NAME"}),
+    Argument(("--policy-group",), "its group, whose attributes also count on top", {"metavar": "NAME"}),
     Argument(("--named-run-list",), "one of the policy's other run-lists", {"metavar": "NAME"}),
     Argument(("--secret-file",), "with the secret of encrypted data bags", {"metavar": "FILE"}),
     Argument(
