@@ -136,7 +136,8 @@ def commands() -> Iterator[str]:
     from nodeattrs.cli.manual import entries, markdown
     from nodeattrs.cli.program import parser
 
-    yield "# Commands and options\n\nWhat the parser knows; `nodeattrs COMMAND --help` prints the same.\n\n"
+    yield "# Commands and options\n\nAfter this page you know every command and option. "
+    yield "`nodeattrs COMMAND --help` prints one.\n\n"
     for entry in entries(parser()):
         text = markdown(entry)
         yield f"#{text}\n" if not entry.words else f"{text}\n"
@@ -168,7 +169,7 @@ def _code_row(one: Code) -> str:
 def decisions(index: str) -> str:
     """The table of decisions of the map of the pages."""
     return (
-        "# Decisions\n\nWhy it is built as it is: a page for each decision that still holds.\n"
+        "# Decisions\n\nAfter these pages you know why nodeattrs is built as it is.\n"
         + index.partition("## Decisions")[2]
     )
 
@@ -183,7 +184,18 @@ def python_index() -> str:
     rows = [
         f"| [`{one}`]({one}.md) | {(importlib.import_module(one).__doc__ or '').split(chr(10))[0]} |" for one in MODULES
     ]
-    return "\n".join(["# Python", "", "The names that are promises.", "", "| module | |", "| --- | --- |", *rows, ""])
+    return "\n".join(
+        [
+            "# Python",
+            "",
+            "After this page you know which modules your program may import from.",
+            "",
+            "| module | |",
+            "| --- | --- |",
+            *rows,
+            "",
+        ]
+    )
 
 
 def api(module: str) -> Iterator[str]:

@@ -150,7 +150,7 @@ class NoSuchAttribute(NodeattrsError, KeyError):
     entry = declared(
         "NA0102",
         "NoSuchAttribute",
-        cause="Nothing is set at that path.",
+        cause="The path is not set.",
         example="nodeattrs explain web1 app.worker",
         way_out="The hint names near misses; `nodeattrs show web1` prints what there is.",
     )

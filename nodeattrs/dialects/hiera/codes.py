@@ -11,7 +11,7 @@ NOT_FOUND = kind(
     "NA1002",
     "KeyNotFound",
     "not_found",
-    cause="Nothing has the key, and there is no default (exit code 3).",
+    cause="The key is not set, and there is no default (exit code 3).",
     example="nodeattrs hiera lookup ntp::sevrers",
     way_out="`nodeattrs hiera who-has KEY` and `explain KEY` show where it was looked for.",
 )
