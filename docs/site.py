@@ -1,6 +1,7 @@
 """What MkDocs asks while it builds the site: pages that are generated, and links that lead out of docs/.
 
-Commands come from the parser, names from `__all__`; the README is the first page. Only the build imports this.
+Commands come from the parser, codes from their declarations, names from `__all__`; the README is the first page. Only
+the build imports this.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ import importlib
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import griffe
 from mkdocs.structure.files import File, Files
+
+from nodeattrs.codes import Code, codes
 
 ROOT = Path(__file__).parents[1]
 TOP = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
@@ -49,6 +53,7 @@ def on_files(files: Files, config: Any, **_: Any) -> Files:
     if index is not None:
         files.remove(index)
     texts = {place: (ROOT / name).read_text("utf-8") for name, place in TOP.items()}
+    texts["codes.md"] = "".join(codes_page())
     texts["reference/commands.md"] = "".join(commands())
     texts["decisions.md"] = decisions((ROOT / "docs/index.md").read_text("utf-8"))
     texts["reference/python.md"] = python_index()
@@ -131,16 +136,40 @@ def commands() -> Iterator[str]:
     from nodeattrs.cli.manual import entries, markdown
     from nodeattrs.cli.program import parser
 
-    yield "# Commands and options\n\nWhat the parser knows; `nodeattrs COMMAND --help` prints the same.\n\n"
+    yield "# Commands and options\n\nAfter this page you know every command and option. "
+    yield "`nodeattrs COMMAND --help` prints one.\n\n"
     for entry in entries(parser()):
         text = markdown(entry)
         yield f"#{text}\n" if not entry.words else f"{text}\n"
 
 
+_CODES = """\
+# Codes
+
+After this page you know what a code means and what to do about it. `nodeattrs codes NA1203` prints the same, with an
+example; `nodeattrs codes NA12` prints a list. A code never changes its meaning, and the number of one that goes away
+is not used again.
+"""
+
+
+def codes_page() -> Iterator[str]:
+    """The page of codes: a table for each room, and in it an anchor for each code, as `Code.page` names it."""
+    yield _CODES
+    for room, entries in groupby(codes().values(), lambda one: one.room):
+        yield f"\n## {room}\n\n|code|cause|way out|\n|---|---|---|\n"
+        yield from map(_code_row, entries)
+
+
+def _code_row(one: Code) -> str:
+    names = ", ".join(f"`{name}`" for name in one.names)
+    cause, way_out = (text.replace("|", "\\|") for text in (one.cause, one.way_out))
+    return f'|<a id="{one.code.lower()}"></a>{one.code}<br>{names}|{cause}|{way_out}|\n'
+
+
 def decisions(index: str) -> str:
     """The table of decisions of the map of the pages."""
     return (
-        "# Decisions\n\nWhy it is built as it is: a page for each decision that still holds.\n"
+        "# Decisions\n\nAfter these pages you know why nodeattrs is built as it is.\n"
         + index.partition("## Decisions")[2]
     )
 
@@ -155,7 +184,18 @@ def python_index() -> str:
     rows = [
         f"| [`{one}`]({one}.md) | {(importlib.import_module(one).__doc__ or '').split(chr(10))[0]} |" for one in MODULES
     ]
-    return "\n".join(["# Python", "", "The names that are promises.", "", "| module | |", "| --- | --- |", *rows, ""])
+    return "\n".join(
+        [
+            "# Python",
+            "",
+            "After this page you know which modules your program may import from.",
+            "",
+            "| module | |",
+            "| --- | --- |",
+            *rows,
+            "",
+        ]
+    )
 
 
 def api(module: str) -> Iterator[str]:

@@ -8,8 +8,8 @@
 An error class declares its code in its body: `entry = declared("NA0102", "NoSuchAttribute", ...)`. A `Kind` is a word
 for one of the things that a class is raised for. Kinds are constants of `nodeattrs/kinds.py`, and of `codes.py` in the
 folder of a dialect. A module imports the kinds that it uses, so a misspelt one fails when the module is imported.
-A code is given once: what goes away leaves a gap. This module imports nothing of ours. docs/codes.md is made of the
-declarations.
+A code is given once: what goes away leaves a gap. This module imports nothing of ours. `nodeattrs codes` prints the
+declarations, and the site has a page of them.
 
 >>> codes()["NA1205"].name
 'missing'
@@ -50,6 +50,9 @@ _ROOMS = {
 }
 """The beginning of a code: the title on the page, and the class whose kinds it has."""
 
+SITE = "https://nodeattrs.github.io/nodeattrs/"
+"""The documentation of this project; the page codes.html has an anchor for each code."""
+
 
 class Code(NamedTuple):
     """One entry.
@@ -73,8 +76,8 @@ class Code(NamedTuple):
 
     @property
     def page(self) -> str:
-        """Where it is described."""
-        return f"docs/codes.md#{self.code.lower()}"
+        """The address of its row on the site."""
+        return f"{SITE}codes.html#{self.code.lower()}"
 
 
 class Kind(str):
@@ -90,7 +93,7 @@ _declared: dict[str, Code] = {}
 
 
 def declared(code: str, *names: str, cause: str, example: str, way_out: str) -> Code:
-    """The entry of a class, with its texts for docs/codes.md. raises: ValueError, for a code that is given twice"""
+    """The entry of a class, with its texts for `nodeattrs codes`. raises: ValueError, for a code that is given twice"""
     title, owner = _ROOMS[code[:4]]
     entry = Code(code, names, owner, title, cause, example, way_out)
     if _declared.setdefault(code, entry) != entry:

@@ -1,6 +1,6 @@
-"""Writing so that nobody is led astray: no link is followed, and whoever looks sees the old file or the new one.
+"""Safe writing: no link is followed, and every reader sees the old file or the new one.
 
-A folder is reached from one that is open already, step by step, so that a folder which somebody puts
+A folder is reached from one that is open already, step by step, so that a folder which another program puts
 a link in the place of meanwhile leads nowhere else. A file is written beside its place, under a lock
 that ends with the process, and renamed over it; so what a killed process left is known from what a
 living one writes, and is swept at any time.
@@ -213,7 +213,7 @@ class Entry:
         return os.readlink(self.name, dir_fd=self.folder)
 
     def replace(self, content: bytes, mode: int, uid: int = -1, gid: int = -1) -> None:
-        """Put a file there, whole: whoever looks, now or after a power cut, sees what was there or this one.
+        """Put a file there, whole: every reader, also after a power cut, sees the old file or this one.
 
         uid, gid: -1 leaves them to the system
         """
@@ -287,14 +287,14 @@ class Entry:
     # --- what is under way ----------------------------------------------------------
 
     def _beside(self) -> tuple[str, int]:
-        """A new file beside it, under a lock that shows everybody that we live."""
+        """A new file beside it, under a lock that shows other processes that this one lives."""
         while True:
             temporary = f".{self.name[:_LONGEST]}{_MARK}{os.urandom(6).hex()}"
             handle = open_unfollowed(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, self.folder)
             _lock(handle)
             if os.fstat(handle).st_nlink:
                 return temporary, handle
-            os.close(handle)  # somebody swept before it was locked
+            os.close(handle)  # another process swept before it was locked
 
     def _take(self, temporary: str) -> None:
         os.replace(temporary, self.name, src_dir_fd=self.folder, dst_dir_fd=self.folder)

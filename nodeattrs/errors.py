@@ -22,7 +22,7 @@ attributes too, so no program need parse the sentence.
     ├── MergeConflict             (also ValueError)     two values that a policy refuses to join
     ├── UnknownLayer              (also LookupError)    strict, and a layer that might decide cannot be read
     ├── DocumentError             (also ValueError)     a file that cannot be read as what it should be
-    │   ├── UnknownField                                a field whose name nobody knows (a warning's twin)
+    │   ├── UnknownField                                a field with an unknown name (a warning's twin)
     │   └── TooMuch                                     what is read or asked takes more than a limit allows
     ├── InvalidSettings           (also ValueError)     values that do not fit the class of a program's settings
     ├── RunListError              (also ValueError)
@@ -114,7 +114,7 @@ class NodeattrsError(Exception):
 
     @property
     def code(self) -> str:
-        """The code of its kind, else of its class, as in docs/codes.md: "NA0102".
+        """The code of its kind, else of its class, as `nodeattrs codes` prints it: "NA0102".
 
         A kind that is plain text, as foreign code may give, has no code: the class has one.
         """
@@ -140,7 +140,7 @@ class AttributeIsReadOnly(NodeattrsError, TypeError):
         "AttributeIsReadOnly",
         cause="A write through a merged view.",
         example='node["app"]["port"] = 80',
-        way_out='Say at which level: `node.default["app"]["port"] = 80`.',
+        way_out='Write to a level: `node.default["app"]["port"] = 80`.',
     )
 
 
@@ -150,7 +150,7 @@ class NoSuchAttribute(NodeattrsError, KeyError):
     entry = declared(
         "NA0102",
         "NoSuchAttribute",
-        cause="Nothing is set at that path.",
+        cause="The path is not set.",
         example="nodeattrs explain web1 app.worker",
         way_out="The hint names near misses; `nodeattrs show web1` prints what there is.",
     )
@@ -178,7 +178,7 @@ class TypeConflict(NodeattrsError, TypeError):
         "TypeConflict",
         cause="A step or store into a text, a number or a list.",
         example='node.default["port"] = 80; node.default["port"]["ssl"] = 443',
-        way_out="Remove what stands there, or choose another path.",
+        way_out="Remove the value there, or choose another path.",
     )
 
 
@@ -200,7 +200,7 @@ class BadArgument(NodeattrsError, ValueError):
     entry = declared(
         "NA0004",
         "BadArgument",
-        cause="A call, an option or a setting that cannot mean anything.",
+        cause="A call, an option or a setting has a value that is not allowed.",
         example="nodeattrs show web1 --at yesterday",
         way_out="The message says what was given and what is wanted.",
     )
@@ -342,7 +342,7 @@ class DocumentError(NodeattrsError, ValueError):
     """A file, or a text, that cannot be read as what it should be.
 
     file, line, column: where, as far as known (line and column count from 1)
-    kind:               of a warning: "repeated-key", ...; docs/codes.md lists them
+    kind:               of a warning: "repeated-key", ...; `nodeattrs codes` lists them
     """
 
     entry = declared(
@@ -375,7 +375,7 @@ class DocumentError(NodeattrsError, ValueError):
 
 
 class UnknownField(DocumentError):
-    """A field whose name nobody knows; usually given as a warning."""
+    """A field with an unknown name; usually given as a warning."""
 
     entry = declared(
         "NA0302",
@@ -470,14 +470,14 @@ class CookbookVersionConflict(RunListError):
 
 
 class NotFound(NodeattrsError, LookupError):
-    """Something that was named and is not there."""
+    """A file, folder or name does not exist."""
 
     entry = declared(
         "NA0405",
         "NotFound",
-        cause="Something that was named and is not there.",
+        cause="A file, folder or name does not exist.",
         example="nodeattrs run --repo nosuch",
-        way_out="Look at the name; near misses stand in the hint.",
+        way_out="Check the name; the hint has near misses.",
     )
 
 
@@ -489,7 +489,7 @@ class RoleNotFound(NotFound):
         "RoleNotFound",
         cause="A role that does not exist.",
         example='--run-list "role[wbe]"',
-        way_out="Write roles/NAME.json, .yaml or .py, or mend the name.",
+        way_out="Write roles/NAME.json, .yaml or .py, or correct the name.",
     )
 
 
@@ -501,7 +501,7 @@ class EnvironmentNotFound(NotFound):
         "EnvironmentNotFound",
         cause="An environment that does not exist.",
         example="nodeattrs run -E prodution",
-        way_out="Write environments/NAME.json, .yaml or .py, or mend the name.",
+        way_out="Write environments/NAME.json, .yaml or .py, or correct the name.",
     )
 
 
@@ -525,7 +525,7 @@ class AttributeFileNotFound(NotFound):
         "AttributeFileNotFound",
         cause="An attribute file that was included and does not exist.",
         example='include_attribute("app::tuning")',
-        way_out="Write cookbooks/app/attributes/tuning.py, or mend the name.",
+        way_out="Write cookbooks/app/attributes/tuning.py, or correct the name.",
     )
 
 
@@ -537,7 +537,7 @@ class RecipeNotFound(NotFound):
         "RecipeNotFound",
         cause="A recipe that does not exist in its cookbook.",
         example='--run-list "recipe[app::deploi]"',
-        way_out="Write cookbooks/app/recipes/NAME.py, or mend the name.",
+        way_out="Write cookbooks/app/recipes/NAME.py, or correct the name.",
     )
 
 
@@ -571,9 +571,9 @@ class NoFileFits(NotFound):
     entry = declared(
         "NA0211",
         "NoFileFits",
-        cause="A pattern fits no file, so that a fold would quietly lack a layer.",
+        cause="A pattern matches no file, so the fold would lack a layer.",
         example="nodeattrs fold base.yaml 'env/*.yml'",
-        way_out="Mend the pattern, or leave it out.",
+        way_out="Correct the pattern, or leave it out.",
     )
 
 
@@ -585,7 +585,7 @@ class NodeNotFound(NotFound):
         "NodeNotFound",
         cause="A node that neither the store nor the repository knows.",
         example="nodeattrs show wbe1",
-        way_out="`nodeattrs status` lists those that are kept; --store names another store.",
+        way_out="`nodeattrs status` lists the saved nodes; --store names another store.",
     )
 
 
@@ -609,7 +609,7 @@ class DataBagItemNotFound(NotFound):
         "DataBagItemNotFound",
         cause="A data bag, or an item of one, that does not exist.",
         example='data_bag_item("users", "anna")',
-        way_out="Write data_bags/users/anna.json, or mend the name.",
+        way_out="Write data_bags/users/anna.json, or correct the name.",
     )
 
 
@@ -633,7 +633,7 @@ class RecipeFailed(NodeattrsError):
         "RecipeFailed",
         cause="Code of a cookbook raised.",
         example="workers = 1 / 0",
-        way_out="The lines below the error are the way through the cookbooks; --traceback shows all of it.",
+        way_out="The lines below the error are the calls through the cookbooks; --traceback shows all calls.",
     )
 
 
@@ -654,7 +654,7 @@ class StoreError(NodeattrsError, OSError):
 class FleetError(NodeattrsError):
     """A fleet that cannot go on: workers, their cluster or the store have gone, or a worker cannot do what it should.
 
-    kind: "worker-died", "other-repository", ...; docs/codes.md lists them
+    kind: "worker-died", "other-repository", ...; `nodeattrs codes` lists them
     """
 
     entry = declared(

@@ -1,6 +1,6 @@
 """The kinds of errors, warnings and findings that belong to no dialect.
 
-They are constants here, because several rooms use them. Imports only `nodeattrs.codes`; docs/codes.md is made of it.
+They are constants here, because several rooms use them. Imports only `nodeattrs.codes`; `nodeattrs codes` prints them.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ ENCRYPTED = kind(
     "encrypted",
     cause="A value was not decrypted (exit code 5).",
     example="hiera lookup db::password, which hiera-eyaml encrypted",
-    way_out="Where the keys are at hand, --decrypt uses them.",
+    way_out="If you have the keys, pass --decrypt.",
 )
 
 # Documents: NA03xx
 REPEATED_KEY = kind(
     "NA0303",
     "repeated-key",
-    cause="A key stands twice in one map; the last one counts.",
+    cause="A key is twice in one map; the last one counts.",
     example='{"port": 80, "port": 8080}',
     way_out="Remove one of the two.",
 )
 KEY_IS_NO_TEXT = kind(
     "NA0304",
     "key-is-no-text",
-    cause="A key of Hiera's data that is no text is found by no lookup.",
+    cause="A key of Hiera's data that is not text is found by no lookup.",
     example="80: http",
     way_out='Quote it: "80": http.',
 )
@@ -55,7 +55,7 @@ SET_TWICE = kind(
 LIST_LOSES_VALUES = kind(
     "NA0307",
     "list-loses-values",
-    cause="A list of what may be saved for a level that people and cookbooks set.",
+    cause="An allow list for a level that people and cookbooks set: their other values are not saved.",
     example='[allowed] normal = ["app"]',
     way_out="Restrict automatic attributes only.",
 )
@@ -76,7 +76,7 @@ NOT_RUN = kind(
 RUBY_LEFT = kind(
     "NA0311",
     "ruby-left",
-    cause="A Python text has Ruby's #{...} in it, which is stored as it stands.",
+    cause="A Python text has Ruby's #{...} in it, which is stored unchanged.",
     example='node.default["app"]["log"] = "#{node[\'app\'][\'dir\']}/log"',
     way_out="Write an f-string, inside lazy(lambda: ...) where its parts may change.",
 )
@@ -132,7 +132,7 @@ KITCHEN_NAME = kind(
 OUTSIDE = kind(
     "NA0317",
     "outside",
-    cause="The repository names a file or folder outside of itself, which is not read.",
+    cause="The repository names a file or folder outside of the repository, which is not read.",
     example='cookbook_path "/var/chef/cookbooks" in .chef/config.rb, or datadir: /srv/hieradata in hiera.yaml',
     way_out=(
         "--allow-path DIR; nodeattrs trust DIR for your own repository; [chef] for a folder of Chef's configuration."
@@ -169,9 +169,9 @@ NO_DOCUMENT = kind(
 TAG_REFUSED = kind(
     "NA0332",
     "tag-refused",
-    cause="A function of tags= could not read what stands under its tag.",
+    cause="A function of tags= could not read the value under its tag.",
     example='read_layer("a.yaml", tags={"!int": int}) of the line port: !int http',
-    way_out="Mend the line, or let the function take it.",
+    way_out="Correct the line, or let the function take it.",
 )
 NO_LEVEL = kind(
     "NA0333",
@@ -208,14 +208,14 @@ FACT_FUNCTION_FAILED = kind(
     "fact-function-failed",
     cause="A function that gathers facts failed; what it would have set is absent.",
     example="an entry point of nodeattrs.facts that raises",
-    way_out="Mend the function, or uninstall its package.",
+    way_out="Correct the function, or uninstall its package.",
 )
 EMPTY_RUN_LIST = kind(
     "NA0415",
     "empty-run-list",
-    cause="Nothing was known of the node, so nothing ran.",
+    cause="Neither the repository nor the store has a run-list for the node, so nothing ran.",
     example="nodeattrs run --node web9",
-    way_out="Write nodes/web9.json, or name what is to run: --run-list.",
+    way_out="Write nodes/web9.json, or pass --run-list.",
 )
 SAME_KEY_AS_TEXT = kind(
     "NA0416",
@@ -262,7 +262,7 @@ MISSPELT = kind(
 TYPE_CHANGE = kind(
     "NA0425",
     "type-change",
-    cause="A map overrides what is no map, or is overridden by it: one hides the other whole.",
+    cause="A map overrides what is not a map, or is overridden by it: one hides the other whole.",
     example='app: "on" in an environment, and app: {port: 80} in a role',
     way_out="Write both in one shape.",
 )
@@ -283,7 +283,7 @@ UNREAD_DATA_FILE = kind(
 AGAINST_RULE = kind(
     "NA0428",
     "against-rule",
-    cause="A value stands where a rule of `[[check.rules]]` does not want it.",
+    cause="A value is set where a rule of `[[check.rules]]` does not allow it.",
     example='db: {password: secret} in a role, with {path = "**.password", only = ["data_bags"]}',
     way_out="Set it in one of the places that the rule names.",
 )
@@ -292,7 +292,7 @@ AGAINST_SCHEMA = kind(
     "against-schema",
     cause="An attribute does not fit the JSON Schema of the repository.",
     example='port: "80" where the schema wants an integer',
-    way_out="Mend the value at the line that is named, or the schema.",
+    way_out="Correct the value at the line that is named, or the schema.",
 )
 UNUSED_ATTRIBUTE = kind(
     "NA0430",
@@ -334,21 +334,21 @@ MISSING_ROLE = kind(
     "missing-role",
     cause="A run-list names a role that does not exist.",
     example='run_list: ["role[wbe]"] in nodes/web1.json',
-    way_out="Write roles/NAME.json, .yaml or .py, or mend the name.",
+    way_out="Write roles/NAME.json, .yaml or .py, or correct the name.",
 )
 MISSING_RECIPE = kind(
     "NA0436",
     "missing-recipe",
     cause="A run-list names a recipe that its cookbook does not have.",
     example='run_list: ["recipe[app::deploi]"] in roles/web.json',
-    way_out="Write cookbooks/app/recipes/NAME.py, or mend the name.",
+    way_out="Write cookbooks/app/recipes/NAME.py, or correct the name.",
 )
 MISSING_ENVIRONMENT = kind(
     "NA0437",
     "missing-environment",
     cause="A node of the repository names an environment that is not there.",
     example="chef_environment: prodution in nodes/web1.json",
-    way_out="Write environments/NAME.json, .yaml or .py, or mend the name.",
+    way_out="Write environments/NAME.json, .yaml or .py, or correct the name.",
 )
 VALUE_CHANGES = kind(
     "NA0461",
@@ -360,9 +360,9 @@ VALUE_CHANGES = kind(
 NO_LONGER_ANSWERS = kind(
     "NA0462",
     "no-longer-answers",
-    cause="A line because of which nodes, sets or keys can no longer be resolved.",
+    cause="Because of this line, nodes, sets or keys can no longer be resolved.",
     example="nodes/web1.json:5: 1 node: no answer: there is no role wbe",
-    way_out="Mend what the message names.",
+    way_out="Correct what the message names.",
 )
 CHANGES_NOTHING = kind(
     "NA0463",

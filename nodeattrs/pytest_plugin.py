@@ -48,7 +48,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(
         "nodeattrs_injector",
         "`package.module:name` of the injector that `nodeattrs_injector` gives, or of a function that makes it "
-        "(default: that of the repository's bindings)",
+        "(default: the injector of the repository's bindings)",
     )
 
 
@@ -282,7 +282,7 @@ def _plain(value: Any) -> Any:
 
 
 def _callers() -> Iterator[tuple[CodeType, tuple[int, int]]]:
-    """The code of whoever reads, the nearest first, each with its line and the instruction that it is at."""
+    """The code that reads, the nearest first, each with its line and the instruction that it is at."""
     from nodeattrs.core.frames import frame_above
 
     frame = frame_above(3)

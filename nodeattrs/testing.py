@@ -2,7 +2,7 @@
 
 The alphabets are crowded on purpose: few keys and few values, so that two layers meet
 at nearly every path. A roomy generator lets a false law pass for hours. The strategies
-know no node and no merge; they make data for whoever tests one.
+know no node and no merge; they make data for tests.
 
 The module imports without Hypothesis. A call of a strategy without it raises MissingExtra, which names the extra `dev`.
 """

@@ -63,10 +63,10 @@ class TestAScript:
         ("text", "reason"),
         [
             ("exit 3", "ended with 3"),
-            ("echo '[1]'", "it is no map"),
+            ("echo '[1]'", "it is not a map"),
             ("echo '{'", "no JSON"),
-            ('echo \'{"g": {"hosts": {}}}\'', "g.hosts is no list"),
-            ("echo '{\"_meta\": {}}'", "hostvars is no map"),
+            ('echo \'{"g": {"hosts": {}}}\'', "g.hosts is not a list"),
+            ("echo '{\"_meta\": {}}'", "hostvars is not a map"),
         ],
     )
     def test_what_it_prints_amiss_is_a_warning_of_the_source(self, script: str, text: str, reason: str):

@@ -103,7 +103,7 @@ VAULTED = "$ANSIBLE_VAULT;1.1;AES256\n3766\n"
 CLOSED = {
     "an encrypted file of defaults": ({"roles/x/defaults/main.yml": VAULTED}, "roles/x/defaults/main.yml"),
     "a broken file of defaults": ({"roles/x/defaults/main.yml": "new: [1\n"}, "roles/x/defaults/main.yml"),
-    "a file of defaults that is no map": ({"roles/x/defaults/main.yml": "- new\n"}, "roles/x/defaults/main.yml"),
+    "a file of defaults that is not a map": ({"roles/x/defaults/main.yml": "- new\n"}, "roles/x/defaults/main.yml"),
     "an encrypted file of tasks": ({"roles/z/tasks/main.yml": VAULTED}, "roles/z/tasks/main.yml"),
     "an encrypted playbook": ({"more.yml": VAULTED}, "more.yml"),
     "a broken playbook": ({"more.yml": "- hosts: [web\n"}, "more.yml"),

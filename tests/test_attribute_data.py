@@ -159,7 +159,7 @@ class TestWhatItSets:
 
 
 def leaves(tree, path=()):
-    """Path and value of everything that is no map."""
+    """Path and value of everything that is not a map."""
     if not isinstance(tree, dict):
         return [(path, tree)]
     return list(itertools.chain.from_iterable(leaves(value, (*path, key)) for key, value in tree.items()))

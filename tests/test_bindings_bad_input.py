@@ -128,7 +128,7 @@ def test_a_map_option_that_is_none_is_refused_when_the_injector_is_built():
     """With the way it is written."""
     data = {"kind": "parameters", "target": "Web", "to": {"ref": "Sql[a]"}, "options": {"map": 1.5}}
 
-    with pytest.raises(BindingError, match="the option map is no map"):
+    with pytest.raises(BindingError, match="the option map is not a map"):
         Injector([sets_from_data({"name": "s", "items": [data]})])
 
 

@@ -188,7 +188,7 @@ class TestEachLine:
         [
             (lambda b: b.bind("x").to(1).to(2), "two-producers", "has a producer already"),
             (lambda b: b.bind("x").each_time(), "no-producer", "comes behind the producer"),
-            (lambda b: b.bind(5, int), "no-key", "5 is no name"),
+            (lambda b: b.bind(5, int), "no-key", "5 is not a name"),
             (lambda b: b.bind(5), "bad-type", "5 is no type"),
             (lambda b: b.dependency(), "syntax", "on both sides"),
             (lambda b: b.dependency("A[a]", "->"), "syntax", "on both sides"),
@@ -226,7 +226,7 @@ PAIRS = set().union(*SIGNS.values())
 class TestComparisons:
     @pytest.mark.parametrize("sign", SIGNS)
     def test_texts_with_texts_and_numbers_with_numbers(self, sign: str):
-        """A truth is no number; what is not of one kind is not equal, and never ordered."""
+        """A truth is not a number; what is not of one kind is not equal, and never ordered."""
         held = {pair for pair in PAIRS if compared(VALUES[pair.split()[0]], sign, VALUES[pair.split()[1]])}
 
         assert SIGNS[sign] == held

@@ -120,7 +120,7 @@ class TestFilling:
 
     def test_plugins_come_as_a_list_and_by_name(self):
         """
-        A multibind of a type is asked for by that type; its fragments need none of their own.
+        A multibind of a type is required by that type; its fragments need none of their own.
         """
         one = app()
         one.multibind(list[Plugin])

@@ -132,7 +132,7 @@ class TestFromOutside:
         assert (type(failed.value), wrong.value.kind) == (TypeError, "arguments")
 
     def test_a_policy_meets_lists_whatever_the_fragments_are(self):
-        """One that is no list is its only element; with flatten each is one entry."""
+        """One that is not a list is its only element; with flatten each is one entry."""
         one = Bindings("x")
         one.multibind("l", list, combine=Policy("together", Line(ANY, PRESENT, concat)))
         for value in ([1, 2], 3, "four", [[5]]):

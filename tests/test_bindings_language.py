@@ -533,7 +533,7 @@ class TestSyntaxErrors:
         ("text", "place", "hint"),
         [
             ("bind answer to 42", "1:6", "a text is quoted: 'answer'"),
-            ("bind 'a' to inject('b')", "1:13", "a call stands inside of a list or hash: [inject(...)]"),
+            ("bind 'a' to inject('b')", "1:13", "write a call inside of a list or hash: [inject(...)]"),
             ("multbind Array, 'x'", "1:1", "did you mean multibind?"),
             ("bind 'x' too 1", "1:10", "did you mean to?"),
             ("bind 'a to 1", "1:6", "is a quote still open?"),

@@ -107,7 +107,7 @@ HELD = {
 class TestWhatConforms:
     @pytest.mark.parametrize("declared", HELD)
     def test_each_value_to_each_type(self, declared):
-        """Null only to Any, and inside of data; a truth is no number."""
+        """Null only to Any, and inside of data; a truth is not a number."""
         wanted = parse_type(declared)
 
         assert HELD[declared] == {text for text, value in VALUES.items() if wanted.holds(value, CLASSES)}

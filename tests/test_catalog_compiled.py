@@ -426,4 +426,4 @@ class TestCommands:
     def test_what_is_no_catalog_is_an_error_with_the_file(self, files: Path, capsys):
         (files / "x.json").write_text('{"resources": []}', encoding="utf-8")
         assert main(["catalog", "check", "--puppet", "x.json"]) == 1
-        assert "x.json: is no compiled catalog: edges is no list" in capsys.readouterr().err
+        assert "x.json: is no compiled catalog: edges is not a list" in capsys.readouterr().err

@@ -374,7 +374,7 @@ class TestFacts:
 
 
 class TestLists:
-    """An element is asked for by its index, or found in the explanation of its list."""
+    """An element is required by its index, or found in the explanation of its list."""
 
     def test_both_ways_name_the_same_line(self, machine: Machine):
         """

@@ -24,7 +24,7 @@ READS = "use(node['app']['port'], node['app']['host'], node['app']['workers'])\n
 
 
 def written(root: Path, files: dict[str, Any]) -> Repository:
-    """The repository of these files; what is no text becomes JSON."""
+    """The repository of these files; what is not text becomes JSON."""
     for name, content in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -712,13 +712,13 @@ class TestFixing:
         assert (before, True, True) == (role.read_text(), f"-{before}" in shown, "equal-to-overridden" in shown)
         assert 0 == main(["check", "--repo", str(tmp_path), "--fix"])
         came = capsys.readouterr()
-        assert ("1 finding mended in 1 file\n", True) == (came.err, f"-{before}" in came.out)
+        assert ("1 finding corrected in 1 file\n", True) == (came.err, f"-{before}" in came.out)
         assert ({"app": {"host": 2}}, 0o640) == (
             json.loads(role.read_text())["default_attributes"],
             role.stat().st_mode & 0o777,
         )
         assert 0 == main(["check", "--repo", str(tmp_path), "--fix"])
-        assert "0 findings mended in 0 files\n" == capsys.readouterr().err
+        assert "0 findings corrected in 0 files\n" == capsys.readouterr().err
 
     def test_what_is_passed_over_is_not_mended(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         """
@@ -728,7 +728,7 @@ class TestFixing:
         before = (tmp_path / "roles/web.json").read_text()
         main(["check", "--repo", str(tmp_path), "--fix", "--ignore", "NA0423"])
         assert before == (tmp_path / "roles/web.json").read_text()
-        assert "0 findings mended" in capsys.readouterr().err
+        assert "0 findings corrected" in capsys.readouterr().err
 
     def test_a_link_is_left_alone(self, tmp_path: Path):
         """

@@ -244,9 +244,7 @@ class TestVersionsOfACookbook:
     def test_a_version_that_is_not_there_is_a_conflict_with_both_lines(self, tmp_path):
         files = {**self.FILES, "environments/dev.rb": "name 'dev'\ncookbook 'app', '= 3.0.0'\n"}
 
-        with pytest.raises(
-            Exception, match=r"cookbook app is at 2\.0\.0 .* = 3\.0\.0 is asked for by environments/dev"
-        ):
+        with pytest.raises(Exception, match=r"cookbook app is at 2\.0\.0 .* = 3\.0\.0 is required by environments/dev"):
             ran(repository(tmp_path, files), "app", environment="dev")
 
 
@@ -405,7 +403,7 @@ class TestPolicies:
 
     def test_a_version_that_a_policyfile_asks_for_is_checked(self, tmp_path):
         text = POLICYFILE.replace("'app', path", "'app', '~> 2.0', path")
-        with pytest.raises(Exception, match=r"~> 2\.0 is asked for by Policyfile\.rb:5"):
+        with pytest.raises(Exception, match=r"~> 2\.0 is required by Policyfile\.rb:5"):
             ran(repository(tmp_path, {**APP, "Policyfile.rb": text}), asked=Asked(policy="web"))
 
 

@@ -139,7 +139,7 @@ class TestUnfolding:
 
     @pytest.mark.parametrize("index", [0, "1", None, "odd"])
     def test_the_launch_index_lets_its_own_parts_through_and_those_without(self, index: Any):
-        """A header that is no number is not that of any index."""
+        """A header that is not a number is not that of any index."""
         header = "" if index is None else f"Launch-Index: {index}\n"
         text = message(f"Content-Type: text/cloud-config\n{header}\na: 1")
 

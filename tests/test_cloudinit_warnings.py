@@ -1,16 +1,16 @@
-"""The traps: each has a name, a section on the page, a case that falls into it, and one beside it that does not."""
+"""The traps: each has a name, an example that falls into it, and one beside it that does not."""
 
 from __future__ import annotations
 
-import re
+import base64
+import gzip
 from pathlib import Path
 
 import pytest
 
-from nodeattrs.cloudinit import WARNINGS, CloudPart, merge, merge_confd, merge_layers
+from nodeattrs.cloudinit import WARNINGS, CloudPart, InstanceData, about_size, merge, merge_confd, merge_layers
 from nodeattrs.dialects.cloudinit.reports import findings_of
 
-PAGE = Path(__file__).parents[1] / "docs" / "cloudinit.md"
 APPEND = "merge_how: list(append)+dict(recurse_list)\n"
 PREPEND = "merge_how: list(prepend)+dict(recurse_list)\n"
 
@@ -19,14 +19,85 @@ def names(*bodies: str) -> set[str]:
     return {warning.name for warning in merge([f"#cloud-config\n{body}" for body in bodies]).warnings}
 
 
-@pytest.mark.parametrize("name", sorted(WARNINGS))
-def test_the_page_has_an_example_of_each(name: str):
-    """The examples of two sections, which run with those of all pages."""
-    section = re.search(r"^## Warnings\n(.*?)^## Secrets", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+PACKED = base64.b64encode(gzip.compress(b"#cloud-config\na: 1")).decode()
+ON_GZIP = "MIME-Version: 1.0\nContent-Type: application/gzip\nContent-Transfer-Encoding: base64\nMerge-Type: dict()\n\n"
+BODIES = {
+    "no-dict-merger": ["l: [1]", "merge_how: list(append)\nl: [2]"],
+    "definition-too-early": [f"{APPEND}l: [1]", "l: [2]"],
+    "default-replaces": ["l: [1]", "l: [2]"],
+    "position-loses": ["l: [1]", "merge_how: dict(recurse_list)+list()\nl: [7, 8]"],
+    "spread": ["l: [a]", "merge_how: dict(recurse_str)+list(append)\nl: bc"],
+    "unknown-option": ["merge_how: dict(recurse_list,unique)+list(append)\nl: [2]"],
+    "repeated-merger": ["merge_how: dict()+dict(replace)\nl: [2]"],
+    "both-keys": ["merge_how: dict()\nmerge_type: dict(replace)\na: 1"],
+    "settings-text": ["a: 1", "merge_how: [{name: dict, settings: no_replace}]\na: 2"],
+    "duplicates": ["l: [a]", "merge_how: dict(recurse_list)+list(append)\nl: [a, b]"],
+    "repeated-key": ["runcmd: [a]\npackages: [vim]\nruncmd: [b]"],
+    "users-without-default": ["users: [{name: web}]"],
+    "commands-no-list": ["runcmd: echo hello"],
+    "command-no-text": ["runcmd:\n- echo a: b"],
+    "command-words": ["runcmd: [systemctl, enable, nginx]"],
+    "misspelt-key": ["package: [vim]"],
+    "not-in-user-data": ["network: {version: 2}"],
+    "owner-too-early": ["users: [default, {name: app}]\nwrite_files: [{path: /a, owner: app}]"],
+    "passwd-no-hash": ["users: [default, {name: a, passwd: hunter2}]"],
+    "permissions-number": ["write_files: [{path: /a, permissions: 644}]"],
+    "unexpanded": ["hostname: ${name}"],
+}
+"""Parts without their first line that bring each warning."""
 
-    assert section is not None
-    shown = "".join(re.findall(r"^```python\n.*?^```$", section[1], re.MULTILINE | re.DOTALL))
-    assert f"'{name}'" in shown or f"[{name}]" in shown
+PARTS = {
+    "header-case": CloudPart("a: 1", headers={"merge-type": "dict()"}),
+    "include-not-followed": "#include\nhttps://example.org/more.yaml",
+    "unknown-type": "packages: [vim]",
+    "first-line": "# cloud-config\na: 1",
+    "blank-lines-first": "\n#!/bin/sh\n",
+    "crlf-script": "#!/bin/sh\necho a\r\n",
+    "byte-order-mark": b"\xef\xbb\xbf#cloud-config\na: 1",
+    "header-on-gzip": f"{ON_GZIP}{PACKED}",
+}
+"""Whole parts that bring each warning."""
+
+ELSEWHERE = {"confd-append-order", "list-hidden", "undefined-variable", "over-size", "schema", "schema-deprecated"}
+"""Warnings that need more than parts of user-data: below, and in docs/cloudinit.md."""
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_an_example_of_each_warning_about_configs(name: str):
+    assert name in names(*BODIES[name])
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_an_example_of_each_warning_about_parts(name: str):
+    assert {name} == {warning.name for warning in merge([PARTS[name]]).warnings}
+
+
+def test_every_warning_has_an_example():
+    assert {*BODIES, *PARTS, *ELSEWHERE} == set(WARNINGS)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "users: [default, {name: web}]",
+        "runcmd: ['echo ${HOME}']",
+    ],
+)
+def test_a_config_without_a_trap_has_no_warning(body: str):
+    assert set() == names(body)
+
+
+def test_a_variable_that_instance_data_lack_is_named():
+    template = "## template: jinja\n#cloud-config\nhostname: {{ nope }}"
+    merged = merge([template], instance_data=InstanceData({"v1": {"region": "eu-1"}}))
+    assert ["undefined-variable"] == [warning.name for warning in merged.warnings]
+
+
+def test_a_size_over_the_limit_of_a_cloud_names_both():
+    assert str(about_size(20_000, "web.yaml", "aws")) == (
+        "web.yaml: 20,000 bytes are more than the 16,384 that aws takes [over-size]\n"
+        "  pack it with gzip, or fetch what is large; --cloud names another cloud"
+    )
 
 
 DICT, LIST = "merge_how: dict(recurse_list)", "merge_how: dict(recurse_list)+list()"

@@ -23,7 +23,6 @@ from nodeattrs.cloudinit import WARNINGS
 from nodeattrs.codes import Code, codes, kind, other_kind
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.kinds import REPEATED_KEY
-from nodeattrs.reports.codes import page
 
 ROOT = Path(__file__).parents[1]
 FAMILY = {"hiera": "HieraError", "bindings": "BindingError"}
@@ -204,12 +203,6 @@ def known() -> set[tuple[str, str]]:
 
 
 class TestWhereTheyAreSeen:
-    def test_the_page_is_made_of_them(self):
-        """
-        `python -m nodeattrs.reports.codes > docs/codes.md`.
-        """
-        assert page() == (ROOT / "docs/codes.md").read_text("utf-8")
-
     def test_an_error_knows_its_code(self):
         """
         By its class, or by its kind.

@@ -68,7 +68,7 @@ class TestOrder:
 
         assert str(caught.value).splitlines() == [
             "there is no cookbook apachee",
-            "  it is asked for by cookbooks/app/metadata.json:4 (cookbook app)",
+            "  it is required by cookbooks/app/metadata.json:4 (cookbook app)",
             "  did you mean apache?",
         ]
 
@@ -172,8 +172,8 @@ class TestVersions:
             check_versions(["apache2", "app"], known, prod.pins())
 
         assert str(caught.value).splitlines()[1:] == [
-            "  cookbook apache2 is at 1.9.0 (apache2.json:2), and ~> 2.0 is asked for by app.json:4 (cookbook app)",
-            "  cookbook app is at 1.0.0 (app.json:4), and < 1.0 is asked for by p.json:7 (environment prod)",
+            "  cookbook apache2 is at 1.9.0 (apache2.json:2), and ~> 2.0 is required by app.json:4 (cookbook app)",
+            "  cookbook app is at 1.0.0 (app.json:4), and < 1.0 is required by p.json:7 (environment prod)",
         ]
 
     def test_what_is_asked_of_cookbooks_not_in_use_does_not_matter(self):

@@ -554,7 +554,7 @@ class TestAnyText:
     @given(content=st.binary(max_size=30))
     def test_any_bytes_are_read_or_refused(self, syntax, content, tmp_path_factory):
         """
-        The same for what is no text at all.
+        The same for what is not text at all.
         """
         path = tmp_path_factory.getbasetemp() / f"any.{syntax}"
         path.write_bytes(content)

@@ -87,7 +87,7 @@ class TestWhatGoesWrong:
         [
             (ModuleNotFoundError("No module named 'nodeattrs'"), "other-version", "cannot do it: No module named"),
             (OurDeath(), "worker-died", "over the same nodes"),
-            (OurEnd(), "cluster-gone", "the cluster has gone"),
+            (OurEnd(), "cluster-gone", "the cluster does not answer"),
         ],
     )
     def test_what_an_executor_raises_is_said_in_our_words(self, error, kind, message):
@@ -104,7 +104,9 @@ class TestWhatGoesWrong:
                 future.cancel()
                 return future
 
-        with pytest.raises(FleetError, match="the cluster has gone, or let go of the work; what was saved is kept"):
+        with pytest.raises(
+            FleetError, match="the cluster does not answer, or has dropped the work; what was saved is kept"
+        ):
             list(each(doubled, range(3), executor=Forgetting()))
 
     def test_a_fault_of_the_work_itself_is_not_hidden(self):

@@ -225,15 +225,15 @@ class TestWhatIsMissing:
 
         assert [
             "there is no role bsae",
-            "  role[bsae] is asked for by roles/web.json:4 (role web)",
+            "  role[bsae] is required by roles/web.json:4 (role web)",
             "  did you mean base?",
         ] == str(caught.value).splitlines()
 
         with pytest.raises(RoleNotFound) as caught:
             on_disk(tmp_path, {}, ["role[web]", "role[none]"])
 
-        assert "role[none] is asked for by run list of the node" in str(caught.value)
-        assert "role[bsae] is asked for by roles/web.json:4 (role web)" in str(caught.value)
+        assert "role[none] is required by run list of the node" in str(caught.value)
+        assert "role[bsae] is required by roles/web.json:4 (role web)" in str(caught.value)
 
     def test_a_missing_environment_is_named(self, tmp_path):
         """

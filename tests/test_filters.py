@@ -73,7 +73,7 @@ class TestAnEntryThatCannotBeFollowed:
     @pytest.mark.parametrize("entries", ["network", {"network": True}, None, 7])
     @pytest.mark.parametrize("of", [allowed, blocked])
     def test_a_list_must_be_a_list(self, of, entries):
-        with pytest.raises(BadArgument, match="is no list of entries"):
+        with pytest.raises(BadArgument, match="is not a list of entries"):
             of(FACTS, entries)
 
     @pytest.mark.parametrize("entry", [None, 7, {"network": True}, ["network", None], ["network", True], ["a", 1.0]])

@@ -210,7 +210,7 @@ class TestASchedulerThatGoesAway:
             assert 1 == main([*words, "--executor", f"dask:{address}"])
             killer.wait(10)
         said = capsys.readouterr().err
-        assert "the cluster has gone, or let go of the work; what was saved is kept [NA1403]" in said
+        assert "the cluster does not answer, or has dropped the work; what was saved is kept [NA1403]" in said
         since = said[said.index("--since") :].split()[1]
         saved = revisions(fleet)
         assert 0 < len(saved) < len(NAMES)

@@ -430,7 +430,7 @@ class TestCloudInit:
 
     def test_what_fits_no_merger_is_dropped_with_its_part(self):
         """
-        A part that is no map leaves the result as it was.
+        A part that is not a map leaves the result as it was.
         """
         assert {"a": 1} == fold([{"a": 1}, Layer(["not", "a", "map"]), Layer("text")], dispatching()).value
 

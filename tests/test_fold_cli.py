@@ -116,7 +116,7 @@ class TestFiles:
         done = call("base.yaml env/*.yaml")
 
         assert (1, "") == (done.code, done.out)
-        assert "no file fits env/*.yaml [NA0211]" in done.err
+        assert "no file matches env/*.yaml [NA0211]" in done.err
 
     def test_a_dash_is_standard_input(self, call: Call):
         assert {"log": "x"} == call("conf.d -", stdin="log: x\n").tree

@@ -319,7 +319,7 @@ class TestLevelsThatNobodyCanRead:
         assert "hiera.yaml:4 (level Vault) may set k: its data function 'hiera_http' does not exist here" in err
         assert (0, "2\n", "") == said(files, "lookup", "k", "--skip-level", "Vault")
         assert "left out" in said(files, "explain", "k", "--skip-level", "Vault")[1]
-        assert "no level that was asked is called 'Consul'" in said(files, "lookup", "x", "--skip-level", "Consul")[2]
+        assert "no level of the hierarchy is called 'Consul'" in said(files, "lookup", "x", "--skip-level", "Consul")[2]
 
     def test_a_level_left_out_does_not_take_another_with_the_same_file_along(self, tmp_path: Path):
         """

@@ -344,7 +344,7 @@ class TestOneKeyTwice:
         assert [("wins", 4, f"{COMMON}:7"), ("loses", 2, f"{COMMON}:4"), ("loses", 1, f"{COMMON}:1")] == [
             (one.outcome.value, one.claim.value, str(one.claim.origin.place)) for one in explanation.trace().claims
         ]
-        assert "a key that is written twice counts where it stands last" in explanation.trace().claims[1].why
+        assert "of a key that is written twice the last one counts" in explanation.trace().claims[1].why
 
     def test_in_a_merge_it_takes_no_part(self, site: Site):
         """

@@ -351,7 +351,7 @@ class TestATreeAndItsScopes:
         assert ["data/nodes/web1.yaml:1", "modules/m/hiera.yaml:1", "data/common.yaml:2"] == [
             f"{warning.file}:{warning.line}" for warning in scope.tree.warnings
         ]
-        with pytest.raises(BadData, match="is no map"):
+        with pytest.raises(BadData, match="is not a map"):
             site(files, strict=True, puppet_version=7).lookup("k")
 
 

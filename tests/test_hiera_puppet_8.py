@@ -169,5 +169,5 @@ class TestTheCommands:
     def test_check_names_a_data_file_that_is_no_map_as_an_error(self, say, tmp_path: Path):
         (tmp_path / "data/list.yaml").write_text("- 1\n")
 
-        assert "data/list.yaml:1:1: error: is no map" in say("check")[1]
+        assert "data/list.yaml:1:1: error: is not a map" in say("check")[1]
         assert say("check")[0] == 1

@@ -68,7 +68,7 @@ from tests.vectors.values import spelled
     ],
 )
 def test_a_type_holds_what_puppet_says(text, fits, fits_not):
-    """Of exactly its kind: a boolean is no number, an integer no float."""
+    """Of exactly its kind: a boolean is not a number, an integer no float."""
     wanted = parse_type(text)
 
     assert fits == [value for value in fits if wanted.holds(value)]

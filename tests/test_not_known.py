@@ -379,7 +379,7 @@ def test_a_key_that_looks_nothing_up_stays_certain_beside_a_file_that_may_set_ot
 def test_a_subject_of_a_variable_is_asked_beside_a_folder_of_facts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It has no file of facts, since "role=web" is no name of a node."""
+    """It has no file of facts, since "role=web" is not a name of a node."""
     written(tmp_path, {name: text for name, text in _LOOKED_UP.items() if not name.startswith("facts/")})
     (tmp_path / "facts").mkdir()
     monkeypatch.chdir(tmp_path)

@@ -264,7 +264,7 @@ class TestTables:
 
     def test_kinds_are_asked_by_exact_type(self):
         """
-        A bool is no number here, once it has a kind of its own.
+        A bool is not a number here, once it has a kind of its own.
         """
         yielding = Policy("yes stays", Line(MAP, MAP, MEET), Line("bool", PRESENT, KEEP), REST, kinds={bool: "bool"})
 

@@ -509,7 +509,7 @@ class TestFailures:
         warnings = run(tmp_path, {RECIPE: text}).warnings
 
         assert told == [
-            str(warning).split(": ")[1].removesuffix(" is Ruby, and stored as it stands\n  write an f-string")
+            str(warning).split(": ")[1].removesuffix(" is Ruby, and stored unchanged\n  write an f-string")
             for warning in warnings
         ]
         assert [warning.file for warning in warnings] == [RECIPE] * len(told)
@@ -523,7 +523,7 @@ class TestFailures:
         assert ["Python syntax error: invalid syntax"] == [
             fault.reason for fault in faults_of(here) if fault.file == RECIPE
         ]
-        assert [("#{node.name} is Ruby, and stored as it stands", "NA0311")] == [
+        assert [("#{node.name} is Ruby, and stored unchanged", "NA0311")] == [
             (warning.reason, warning.code) for warning in here.warnings
         ]
 

@@ -120,7 +120,7 @@ class TestExplanation:
 
         assert text[:4] == [
             "web1 in production: k.a is not set",
-            "  k is no map: nothing can lie below it",
+            "  k is not a map: nothing can lie below it",
             "",
             "  wins   12 override  5  environments/production.yaml:7",
         ]
@@ -212,7 +212,7 @@ class TestWayTo:
             ({"app": {"workers": 1}}, ("app", "worker"), "did you mean app.workers?"),
             ({"app": {"x": 1, "y": 2}}, ("app", "zebra"), "app has x, y"),
             ({"app": [1]}, ("app", 1), "app is a list of 1 element, counted from 0"),
-            ({"app": 5}, ("app", "x"), "app is no map: nothing can lie below it"),
+            ({"app": 5}, ("app", "x"), "app is not a map: nothing can lie below it"),
             ({}, ("app",), None),
             ({"app": 5}, ("app",), None),
         ],

@@ -286,7 +286,7 @@ class TestCheck:
             "roles/lost.json:4:3: cookbook app has no recipe gone",
             "roles/lost.json:5:3: there is no cookbook ghost",
             "cookbook app is at 1.2.0 (cookbooks/app/metadata.json:3)",
-            ">= 2.0 is asked for by environments/prod.json:3",
+            ">= 2.0 is required by environments/prod.json:3",
             "nodes/n.json:2:2: there is no environment gone",
             "cookbooks/needy/metadata.json:4:3: there is no cookbook ghost",
             "data_bags/users/carol.json:1",

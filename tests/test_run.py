@@ -425,7 +425,7 @@ class TestVersions:
             (
                 {"environments/prod.json": {"name": "prod", "cookbook_versions": {"kiln": "~> 2.0"}}},
                 {"run_list": ["kiln"], "environment": "prod"},
-                "~> 2.0 is asked for by environments/prod.json:4 (environment prod)",
+                "~> 2.0 is required by environments/prod.json:4 (environment prod)",
             ),
             (
                 {
@@ -433,14 +433,14 @@ class TestVersions:
                     "cookbooks/shop/recipes/default.py": "",
                 },
                 {"run_list": ["shop"]},
-                "< 1.4 is asked for by cookbooks/shop/metadata.json:4 (cookbook shop)",
+                "< 1.4 is required by cookbooks/shop/metadata.json:4 (cookbook shop)",
             ),
             (
                 {"roles/web.json": {"name": "web", "run_list": ["recipe[kiln@1.3.0]"]}},
                 {"run_list": ["role[web]"]},
-                "1.3.0 is asked for by roles/web.json:4 (role web)",
+                "1.3.0 is required by roles/web.json:4 (role web)",
             ),
-            ({}, {"run_list": ["kiln@2.0.0"]}, "2.0.0 is asked for by run list of the node"),
+            ({}, {"run_list": ["kiln@2.0.0"]}, "2.0.0 is required by run list of the node"),
         ],
         ids=["environment", "metadata", "role", "node"],
     )
@@ -484,7 +484,7 @@ class TestWhatIsMissing:
                 {STRICT: WORD, "cookbooks/kiln/metadata.json": {"name": "kiln", "depends": {"clay": ">= 1.0"}}},
                 {"run_list": ["kiln"]},
                 CookbookNotFound,
-                "it is asked for by cookbooks/kiln/metadata.json:4 (cookbook kiln)",
+                "it is required by cookbooks/kiln/metadata.json:4 (cookbook kiln)",
             ),
             ({NODE: {"name": "n1", "chef_environment": "gone"}}, {}, EnvironmentNotFound, "gone"),
         ],

@@ -136,8 +136,8 @@ class TestWhoAsked:
 
         assert str(caught.value).splitlines() == [
             "there are no roles gone, lost",
-            "  role[gone] is asked for by roles/a.json:3 (role a)",
-            "  role[lost] is asked for by run list of the node",
+            "  role[gone] is required by roles/a.json:3 (role a)",
+            "  role[lost] is required by run list of the node",
         ]
 
     def test_nothing_missing_is_no_error(self):

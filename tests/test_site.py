@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from nodeattrs.codes import codes
+
 _LIMIT = sys.getrecursionlimit()
 pytest.importorskip("mkdocs")
 pytest.importorskip("griffe")
@@ -40,9 +42,28 @@ def test_every_public_name_has_its_section():
 
 def test_every_module_that_is_promised_is_there():
     promised = re.findall(
-        r"`(nodeattrs\.[\w.]+)`", (ROOT / "docs/stability.md").read_text().partition("| what a policy")[0]
+        r"`(nodeattrs\.[\w.]+)`", (ROOT / "docs/stability.md").read_text().partition("| parts of a policy")[0]
     )
     assert {one for one in promised if not one.endswith("adapters")} <= set(site.MODULES)
+
+
+def test_the_page_of_codes_has_a_row_with_an_anchor_for_each_code():
+    page = "".join(site.codes_page())
+    rows = dict(re.findall(r'^\|<a id="(\w+)"></a>(NA\d+)<br>.+\|.+\|.+\|$', page, re.MULTILINE))
+    assert {code.lower(): code for code in codes()} == rows
+
+
+def test_the_address_of_a_code_is_its_row_on_the_site():
+    address = yaml.safe_load(re.sub(r"!!python\S*", "", (ROOT / "mkdocs.yml").read_text()))["site_url"]
+    assert {f"{address}codes.html#{code.lower()}" for code in codes()} == {one.page for one in codes().values()}
+
+
+def test_every_code_that_a_page_links_to_exists():
+    named = {
+        found for path in (ROOT / "docs").rglob("*.md") for found in re.findall(r"codes\.md#(na\d+)", path.read_text())
+    }
+    assert named
+    assert named <= {code.lower() for code in codes()}
 
 
 def test_every_page_is_in_the_navigation():

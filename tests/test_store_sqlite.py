@@ -184,7 +184,7 @@ class TestOpening:
     @pytest.mark.parametrize("was", [b"sqlite_autoindex_text_1", b"tablerevision", b"CREATE TABLE text (hash"])
     def test_damage_in_a_name_of_sqlites_own_is_told_as_such(self, place, file, was):
         """
-        Where it is no text at all, SQLite cannot even say what it is.
+        Where it is not text at all, SQLite cannot even say what it is.
         """
         open_store(place).save(pair(1))
         content = file.read_bytes()

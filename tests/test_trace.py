@@ -421,7 +421,7 @@ class TestText:
 
         assert folded.explain("web.port").splitlines() == [
             "web.port is not set",
-            "  web is no map: nothing can lie below it",
+            "  web is not a map: nothing can lie below it",
             '  wins   2  "off"  web1.yaml:7 (file web1)',
             f"  loses  1  80     common.yaml:2 (file common)  overridden by 2: {REPLACED}",
         ]

@@ -641,8 +641,7 @@ class TestNotSet:
         said = asked("site.only", "--repo", ".", "--facts", "n1.json").err
 
         assert (
-            f"recipe app::default sets it ({RECIPE}:2): it runs here, too, and what stands at {RECIPE}:1 decides"
-            in said
+            f"recipe app::default sets it ({RECIPE}:2): it runs here, too, and the line at {RECIPE}:1 decides" in said
         )
 
     def test_json_has_it(self, asked):

@@ -121,7 +121,7 @@ class _Compiled:
         if isinstance(found, dict):  # PuppetDB gives a page of them
             found = found.get("data")
         if not isinstance(found, list):
-            self._refuse(f"is no compiled catalog: {name} is no list", "write one with: puppet catalog compile NODE")
+            self._refuse(f"is no compiled catalog: {name} is not a list", "write one with: puppet catalog compile NODE")
         return found
 
     def _row(self, row: Any) -> Mapping[str, Any]:

@@ -23,7 +23,7 @@ from nodeattrs.core.claim import Origin
 Neighbours = Mapping[int, Sequence[int]]
 
 _MOST = 40
-"""Members of a ring that are shown, and edges; nobody reads a hundred thousand."""
+"""Members of a ring that are shown, and edges: a hundred thousand cannot be read."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,7 +51,7 @@ class ReferenceNotFound(NotFound):
         "ReferenceNotFound",
         cause="A relationship with a resource that is not in the catalog.",
         example='file("/a", require="Package[nosuch]")',
-        way_out="Declare the resource, or mend the reference.",
+        way_out="Declare the resource, or correct the reference.",
     )
 
     def __init__(
@@ -122,7 +122,7 @@ class FolderMissing(ResourceFailed):
     entry = declared(
         "NA0605",
         "FolderMissing",
-        cause="The folder that something is to stand in is not there.",
+        cause="The folder of a file, directory or link does not exist.",
         example='file("/srv/new/motd", content="a")',
         way_out='Declare the folder: directory("/srv/new").',
     )
@@ -134,7 +134,7 @@ class RefreshComesLater(NodeattrsError):
     entry = declared(
         "NA0606",
         "RefreshComesLater",
-        cause="A timing such as `:immediately`; a refresh comes when its target's turn comes.",
+        cause="A timing such as `:immediately` has no effect: a target refreshes at its own turn.",
         example='notifies=("restart", Service["ntpd"], ":immediately")',
         way_out="Leave the timing out, or order the resources.",
     )
@@ -160,5 +160,5 @@ class MoreRelations(NodeattrsError):
         "MoreRelations",
         cause="Resources of module types may have relations or refreshes that are not known.",
         example="nodeattrs catalog check --puppet web1.json, with a mysql_grant",
-        way_out="Name their folder with --modulepath; what remains only their Ruby could say.",
+        way_out="Name their folder with --modulepath; the rest is known to their Ruby code only.",
     )

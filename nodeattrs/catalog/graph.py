@@ -199,7 +199,7 @@ class Graph:
         content = (edge.target if edge.source == 2 * container else edge.source) >> 1
         if content == container:
             return f"{self.refs[container]} is empty", self._resources[container].origin
-        return f"{self.refs[content]} stands in {self.refs[container]}", self._resources[content].origin
+        return f"{self.refs[content]} is in {self.refs[container]}", self._resources[content].origin
 
 
 _REFRESHING = ("subscribe", "notify")

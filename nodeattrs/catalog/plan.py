@@ -179,7 +179,9 @@ class Plan:
             cycles,
             [edge for cycle in cycles for edge in cycle.lines()],
             [origin for cycle in cycles for _, _, origin in cycle.reasons() if origin],
-            f"remove one of: {', '.join(breaks)}" if breaks else "something stands in what waits for it",
+            f"remove one of: {', '.join(breaks)}"
+            if breaks
+            else "a resource is inside of a container that waits for it",
             "\n".join([f"Found {count}:", *paths, _PUPPETS_ADVICE]),
         )
 

@@ -123,7 +123,7 @@ class Following:
         asked = self._stored(start, path) if stores and isinstance(start, ast.Call) else self._of(start, path)
         try:
             found = list(self._in(code, context, asked))[:_MOST_FOUND]
-        except RecursionError:  # expressions nested so deeply that nobody edits them
+        except RecursionError:  # expressions nested too deeply to be written by hand
             return []
         certain = [one for one in found if one.exact]
         return list(dict.fromkeys(certain or found))

@@ -65,7 +65,7 @@ class _Collecting(Terminal):
         """Remarks are for who sits at a terminal."""
 
     def progress(self, text: str) -> None:
-        """Nobody looks."""
+        """Does nothing: no progress is shown."""
 
     @contextmanager
     def counting(self, total: int | None = None, what: str = "node") -> Iterator[Callable[[str], None]]:

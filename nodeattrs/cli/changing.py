@@ -66,7 +66,7 @@ _WHO = (
         {"metavar": "FILE"},
         _ASKED,
     ),
-    Argument(("--environment", "-E"), "the environment of all", {"metavar": "NAME"}, _ASKED),
+    Argument(("--environment", "-E"), "the environment of all nodes", {"metavar": "NAME"}, _ASKED),
     Argument(
         ("--dialect",),
         f"only this: {_DIALECTS}; repeatable",
@@ -93,7 +93,7 @@ def asking(without: Container[str] = ()) -> Iterator[Argument]:
 
 
 CHANGING = (
-    Argument(("--repo",), "the folder that is asked (default: this one)", {"metavar": "DIR", "default": "."}),
+    Argument(("--repo",), "the folder to ask (default: this one)", {"metavar": "DIR", "default": "."}),
     *asking(),
     Argument(("--no-run-code",), "run no code of the repository", _FLAG, "how"),
     Argument(("--roles-only",), "read no cookbook, only roles and environments", _FLAG, "how"),

@@ -24,8 +24,8 @@ _NAMED = 4
 
 DESCRIPTION = """\
 Read a repository in all dialects, and report what cannot be read, what is missing, and what has no effect.
-No code of the repository runs. docs/check.md has each finding. A finding is passed over by --ignore, by
-nodeattrs.toml, by a baseline, or by a comment on its line: `# nodeattrs: ignore[NA0303]`."""
+No code of the repository runs without --run-code. docs/check.md has each finding. A finding is passed over by
+--ignore, by nodeattrs.toml, by a baseline, or by a comment on its line: `# nodeattrs: ignore[NA0303]`."""
 EXAMPLES = """\
 examples:
   nodeattrs check cookbooks_example
@@ -133,7 +133,7 @@ def _mended(
     came: CheckResult,
     judge: RepositorySettings | None,
 ) -> set[Finding]:
-    """Show what can be mended, and with --fix mend it; which findings are gone then."""
+    """Show what can be corrected, and with --fix correct it; which findings are gone then."""
     from nodeattrs.contract.fixes import apply
 
     selection, _ = selection_of(options, judge, options.repo)
@@ -148,5 +148,5 @@ def _mended(
         return set()
     apply(settings.root, made)
     files, count = len(made), sum(len(one.mended) for one in made)
-    terminal.remark([f"{count} finding{'s' * (count != 1)} mended in {files} file{'s' * (files != 1)}"])
+    terminal.remark([f"{count} finding{'s' * (count != 1)} corrected in {files} file{'s' * (files != 1)}"])
     return {finding for one in made for finding in one.mended}

@@ -1,7 +1,7 @@
-"""`nodeattrs complete WORDS`: what the last word may become. Shells ask it; nobody else has to know it.
+"""`nodeattrs complete WORDS`: what the last word may become. Only shells call it.
 
 It offers what only a store, a repository or a dialect knows: names of nodes, paths of their
-attributes; keys, hosts and variables. It opens what the words before name, runs nobody's code, and
+attributes; keys, hosts and variables. It opens what the words before name, runs no code of repositories, and
 answers nothing rather than an error: a fault is reported by the command itself.
 """
 

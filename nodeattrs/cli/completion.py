@@ -20,7 +20,7 @@ from nodeattrs.contract.argument import Argument
 from nodeattrs.disk import Entry, folder_below
 
 DESCRIPTION = """\
-Print a script that makes a shell complete our commands, options and their values; or, with --install, put it
+Print a script that makes a shell complete the commands, options and their values; or, with --install, put it
 where the shell looks for such scripts, and the pages of the manual where man does: in your home only."""
 EXAMPLES = """\
 examples:

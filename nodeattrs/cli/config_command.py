@@ -9,9 +9,9 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.arguments import SETTINGS_FROM, STORE, output
 
 DESCRIPTION = """\
-Print the settings that count for a command here, each with who set it, and what that overrode. Options
-override variables of the environment (NODEATTRS_REPO, NODEATTRS_STORE), these nodeattrs.toml, and that
-the defaults. Without --repo the nearest nodeattrs.toml counts: that of the current directory or of one
+Print the settings that count for a command here, each with the place that set it, and what it overrides. Options
+override environment variables (NODEATTRS_REPO, NODEATTRS_STORE), variables override nodeattrs.toml, and that
+file overrides the defaults. Without --repo the nearest nodeattrs.toml counts: in the current directory or in one
 above, up to the root of a repository."""
 EXAMPLES = """\
 examples:

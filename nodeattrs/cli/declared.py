@@ -26,7 +26,7 @@ from nodeattrs.verbs.commands import OF_DIALECT, TOP
 
 _SHARED = {
     "folder": (
-        Argument(("--repo",), "the folder that is asked (default: this one)", {"metavar": "DIR", "default": "."}),
+        Argument(("--repo",), "the folder to ask (default: this one)", {"metavar": "DIR", "default": "."}),
         Argument(("--run-code",), "run code of the repository: cookbooks, Python roles", {"action": "store_true"}),
     ),
     "ruby": RUBY,

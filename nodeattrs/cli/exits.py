@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nodeattrs.cli.terminal import Terminal
 
 EXITS = {
-    0: ("done", "what was asked for is done; a check found nothing"),
+    0: ("done", "the command did its work; a check found nothing"),
     1: ("failed", "it could not be done, and stderr says why; or a check found something, or a resource failed"),
     2: ("usage", "the command line is not understood"),
     3: ("no such key", "`lookup`: the key is not set"),

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from nodeattrs.contract.sides import Side
 
 DESCRIPTION = """\
-Resolve what a change can touch on both of its sides, and compare, in every dialect that a side has.
-The sides are commits of git, which are read and not checked out, or folders; of one revision the other
-side is the work tree. Code of both sides runs; --no-run-code runs none."""
+Compute the nodes, hosts and sets that a change may affect, before and after it, in every dialect, and
+print what differs. The sides are Git commits, which are read and not checked out, or folders; with one
+revision the other side is the work tree. Code of both sides runs; --no-run-code runs none."""
 EXAMPLES = """\
 examples:
   nodeattrs impact main..HEAD

@@ -15,7 +15,7 @@ from nodeattrs.dialects import BUILT_IN
 DESCRIPTION = """\
 List what a repository has, a name a line: what could be asked for. Nodes are those that nodes/ describes, the
 suites of Test Kitchen on each platform, and those that the store keeps; subjects are the nodes, hosts and sets of
-every dialect, as `why` and `blame` take them; fields are what search knows of kept nodes: fields of its language,
+every dialect, as `why` and `blame` take them; fields are what search knows of saved nodes: fields of its language,
 and paths of attributes, as far as some of the nodes have them. No code of the repository runs."""
 EXAMPLES = """\
 examples:

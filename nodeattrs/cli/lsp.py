@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 A language server over standard input and output: an editor starts it. Hover over a key in a role, an
-environment, a node, a data file, a variable file, a part of user-data: on whom it wins, and who overrides it. Go
-to the definition: the line that wins. References: everybody who sets it. What `check` finds comes as diagnostics.
-No code of the repository runs, and attribute files and recipes with it, unless --run-code says so."""
+environment, a node, a data file, a variable file or user-data to see where the line wins, and what overrides it.
+"Go to definition" opens the line that wins, "find references" lists all lines that set the key. Findings of `check`
+are diagnostics. No code of the repository runs without --run-code: cookbooks are then left out."""
 EXAMPLES = """\
 examples:
   nodeattrs lsp
@@ -52,7 +52,7 @@ _Made = TypeVar("_Made")
 ARGUMENTS = (
     Argument(("--repo",), "the repository (default: the folder that the editor has open)", {"metavar": "DIR"}),
     Argument(("--run-code",), "run code of the repository: cookbooks, Python roles", {"action": "store_true"}),
-    Argument(("--most",), "so many of each dialect at most, by name (default: 200)", {"type": int, "metavar": "N"}),
+    Argument(("--most",), "look at the first N subjects of each dialect (default: 200)", {"type": int, "metavar": "N"}),
     *RUBY,
     *ALLOWED_PATHS,
     *asking(without=("--dialect", "--sample")),
@@ -129,7 +129,7 @@ class _Service:
         self._again(params)
 
     def _again(self, _: Any) -> None:
-        """Ask everybody for whom something has changed, and check."""
+        """Ask the subjects again for which something has changed, and check."""
         with self._looking:  # the next one sees what came meanwhile
             self._in_context(self._look)
             self._in_context(self._check)

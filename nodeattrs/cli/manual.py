@@ -129,7 +129,7 @@ def _man(entry: Entry, version: str, others: Iterable[str]) -> Iterator[str]:
     yield ".nh"
     yield ".ad l"
     yield ".SH NAME"
-    yield f"{_roff(entry.page_name)} \\- {_roff(entry.summary or 'why is this value what it is?')}"
+    yield f"{_roff(entry.page_name)} \\- {_roff(entry.summary or 'which file and line set a value')}"
     yield ".SH SYNOPSIS"
     yield _roff(entry.usage)
     yield ".SH DESCRIPTION"

@@ -19,7 +19,7 @@ def stoppable() -> Iterator[Callable[[], bool]]:
     """
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
-        yield lambda: False  # somebody else decides what Ctrl-C means
+        yield lambda: False  # other code decides what Ctrl-C means
         return
     asked = False
 

@@ -38,7 +38,7 @@ examples:
 
 
 ARGUMENTS = (
-    Argument(("--repo",), "the repository (default: this folder, or that of the settings)", {"metavar": "DIR"}),
+    Argument(("--repo",), "the repository (default: this folder, or the one in the settings)", {"metavar": "DIR"}),
     Argument(("--facts",), "facts of all, or a folder with NODE.json", {"metavar": "PLACE"}),
     Argument(("--run-code",), "code of the repository runs; for `impact` on both sides", {"action": "store_true"}),
     *STORE,

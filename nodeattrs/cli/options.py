@@ -93,7 +93,7 @@ _RUNNING: dict[str, Callable[[argparse.Namespace], bool]] = {
 
 
 def may_run_code(options: argparse.Namespace) -> bool:
-    """Whether somebody asked for code to run: by the command, or by --run-code. No setting does."""
+    """Whether code may run: because of the command, or of --run-code. No setting allows it."""
     runs = _RUNNING.get(options.command)
     return getattr(options, "run_code", False) or (runs is not None and runs(options))
 

@@ -135,7 +135,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _meant(word: str, known: Iterable[Any]) -> str:
-    """The hint for a word that nobody knows, on a line of its own; "" where nothing is near."""
+    """The hint for an unknown word, on a line of its own; "" where nothing is near."""
     from nodeattrs.core.tree import meant
 
     hint = meant(word, map(str, known))
@@ -182,7 +182,7 @@ def parser(only: str | None = None, action: str | None = None, kind: type[Parser
     """
     program = _Program(
         prog="nodeattrs",
-        description="Node attributes in layers: why is this value what it is?",
+        description="Layered configuration: which file and line set this value, and what did it override?",
         epilog=_EXAMPLES + "\n".join(f"  {code:3}  {name:13}  {meaning}" for code, (name, meaning) in EXITS.items()),
         formatter_class=Help,
         allow_abbrev=False,

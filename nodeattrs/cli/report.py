@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Write one file that a browser opens from disk: the tree of each node, every value with the slot and line that set it,
-and behind it the fifteen slots: what was overridden, by which rule, which element of a list came from whom. The file
-loads nothing, and secrets are not in it. `[web] source_url` in nodeattrs.toml makes links of places."""
+and behind it the fifteen slots: what was overridden, the rule, and the line of each list element. The file loads
+nothing, and secrets are not in it. `[web] source_url` in nodeattrs.toml makes links of places."""
 EXAMPLES = """\
 examples:
   nodeattrs report web1 --output report.html
@@ -33,9 +33,9 @@ examples:
 
 
 ARGUMENTS = (
-    Argument(("nodes",), "its name", {"metavar": "NODE", "nargs": "+"}),
+    Argument(("nodes",), "the names of nodes", {"metavar": "NODE", "nargs": "+"}),
     Argument(("--output",), "where to write it, whole or not at all", {"metavar": "FILE", "required": True}),
-    Argument(("--traceback",), "on an error, show the whole way to it", {"action": "store_true"}),
+    Argument(("--traceback",), "print the traceback of an error", {"action": "store_true"}),
     *SETTINGS_FROM,
     *STORE,
     *AT,

@@ -29,7 +29,7 @@ _AT_ONCE = 1_000
 nothing."""
 
 _NO_BAR = 0.5
-"""Seconds that are over before anybody wonders how long it takes."""
+"""Seconds that pass before a user wonders how long it takes."""
 
 
 class Terminal(Caller):
@@ -220,7 +220,7 @@ class Terminal(Caller):
         """The width and colours for lines that go to *stream*; a pipe has no limit of width, unless COLUMNS is set."""
         from nodeattrs.reports import Screen
 
-        # A pipe has no columns: whoever reads it wants whole lines. COLUMNS says otherwise.
+        # A pipe has no columns: its reader wants whole lines. COLUMNS says otherwise.
         is_wide = not stream.isatty() and not os.environ.get("COLUMNS")
         width = _NO_COLUMNS if is_wide else columns()
         return Screen(max(width, 40), self._coloured(stream))
@@ -237,7 +237,7 @@ def _bar(total: int | None, what: str) -> Any:
         from tqdm import tqdm
     except ImportError:
         return None
-    # Nobody else writes here: no thread that looks after bars, and no lock between processes.
+    # Nothing else writes here: no thread that looks after bars, and no lock between processes.
     tqdm.monitor_interval = 0
     tqdm.set_lock(threading.RLock())
     is_known = True

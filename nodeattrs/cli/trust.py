@@ -10,10 +10,10 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 
 DESCRIPTION = """\
-Note that a repository is your own. Its nodeattrs.toml may then name a server as store, raise limits, and name files
-outside of the repository; so may the settings of its dialects, and links. Its code runs no more than before. Noted
-are the path and the owner of the folder, in your own configuration. In CI, set NODEATTRS_TRUST to the path instead;
-several paths are joined as in PATH."""
+Record that a repository is your own. Its nodeattrs.toml may then name a server as store, raise limits, and name files
+outside of the repository; so may the settings of its dialects, and links. Trusting runs no code. Your own
+configuration keeps the path and the owner of the folder. In CI, set NODEATTRS_TRUST to the path instead; several
+paths are joined as in PATH."""
 EXAMPLES = """\
 examples:
   nodeattrs trust .
@@ -25,7 +25,7 @@ examples:
 ARGUMENTS = (
     Argument(("repository",), "the folder of the repository", {"metavar": "DIR", "nargs": "?"}, choice="what!"),
     Argument(("--list",), "print the trusted repositories", {"action": "store_true"}, choice="what!"),
-    Argument(("--remove",), "trust this one no longer", {"metavar": "DIR"}, choice="what!"),
+    Argument(("--remove",), "stop trusting this one", {"metavar": "DIR"}, choice="what!"),
 )
 
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Serve pages and their data to a browser, on this machine alone unless --bind says otherwise. The address that is printed
 has a token; the server answers no browser that has not opened it. Nothing is written, and no page loads anything from
-elsewhere. Code of the repository runs with --run-code only: the pages of catalogs need it, that of an impact leaves
-cookbooks out without it. The first page has the saved nodes; without any it has what lies in the folder. docs/web.md
-has all pages."""
+elsewhere. Code of the repository runs with --run-code only: the pages of catalogs need it, and without it the page
+of an impact leaves cookbooks out. The first page has the saved nodes; if there are none, it lists what lies in the
+folder. docs/web.md has all pages."""
 EXAMPLES = """\
 examples:
   nodeattrs web
@@ -39,7 +39,7 @@ ARGUMENTS = (
     Argument(("--bind",), "on which address (default: 127.0.0.1)", {"metavar": "ADDRESS", "default": "127.0.0.1"}),
     Argument(("--no-token",), "let in all users and programs of this machine", {"action": "store_true"}),
     Argument(("--run-code",), "pages may run code of the repository", {"action": "store_true"}),
-    Argument(("--traceback",), "on an error, show the whole way to it", {"action": "store_true"}),
+    Argument(("--traceback",), "print the traceback of an error", {"action": "store_true"}),
     *SETTINGS_FROM,
     *STORE,
     *BUDGET,

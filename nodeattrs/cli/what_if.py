@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Print the effects of a change that is not made yet, as `nodeattrs impact` does. The side before is the folder
-or a commit; the side after is a copy without what --without names, and with the values of --set. Code of the
-repository runs; --no-run-code runs none."""
+or a commit; the side after is a copy without the files, lines, roles or levels of --without, and with the
+values of --set. Code of the repository runs; --no-run-code runs none."""
 EXAMPLES = """\
 examples:
   nodeattrs what-if --without 'role[base]'

@@ -62,7 +62,7 @@ UNREAD = (
 TEXT = tuple(
     one._replace(group=OUTPUT)
     for one in (
-        Argument(("--traceback",), "on an error, show the whole way to it", {"action": "store_true"}),
+        Argument(("--traceback",), "print the traceback of an error", {"action": "store_true"}),
         *UNREAD,
         *BUDGET,
     )
@@ -115,7 +115,7 @@ SETTINGS_FROM = (
 RUN_CODE = (
     Argument(
         ("--run-code",),
-        "run code of installed packages that files name",
+        "run Python code of the repository and packages",
         {"action": "store_true"},
     ),
 )

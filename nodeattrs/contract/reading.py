@@ -69,7 +69,7 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def note_everything() -> None:
-    """Note that an answer may have looked at anything; nothing happens where nobody watches."""
+    """Note that an answer may have looked at anything; nothing happens where no answer is being watched."""
     if _Looking.watch is not None:
         _Looking.watch.raw.add((EVERYTHING, False))
 

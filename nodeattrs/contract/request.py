@@ -12,7 +12,7 @@ from nodeattrs.core.tree import Path as TreePath
 
 
 class WhatIf(NamedTuple):
-    """A change that nobody has made yet: the part of it that is no edit of files.
+    """A change that is not made yet: the part of it that is no edit of files.
 
     without: items to leave out of each run-list: role[web], recipe[app]
     set:     path -> value, merged over each answer; on a node as normal attributes

@@ -132,7 +132,7 @@ def private_folder() -> Iterator[Path]:
 
 
 def sides_of(before: str, after: str | None, folder: Path, private: Path) -> tuple[Side, Side]:
-    """The two sides that somebody names.
+    """The two sides of a command line.
 
     before:  BASE..HEAD, BASE...HEAD, a revision, or with *after* a folder
     after:   the other folder, or None

@@ -151,7 +151,7 @@ class Folded:
         hint = meant(step, known) or "`in folded.value` shows what is there"
         if isinstance(step, str) and "." in step:
             hint = "a step at a time: folded['a']['b']"
-        return NoSuchAttribute(f"nothing is set at {step!r}", path=(step,), hint=hint)
+        return NoSuchAttribute(f"{step!r} is not set", path=(step,), hint=hint)
 
     def __repr__(self) -> str:
         return f"<Folded {len(self._layers)} layers: {reprlib.repr(self.value)}>"

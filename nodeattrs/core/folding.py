@@ -333,7 +333,7 @@ def _in_place(created: InPlace) -> Iterator[None]:
 
 Change = Callable[[Part, Part], Part]
 """Makes another result of the result, given what the one who changes it sets. It keeps the origins of what it leaves
-or moves, and is called again by whoever asks why: with other origins, or without a part of what is set, but never
+or moves, and is called again when a trace is computed: with other origins, or without a part of what is set, but never
 without all of that. One that can say what it does has a `policy`, whose words a trace takes."""
 
 

@@ -55,7 +55,7 @@ class PathRule(NamedTuple):
         rule = cls(tuple(data["path"]), data["policy"], data["field"], data["at"] == "inside", data["place"])
         texts, steps = (rule.policy, rule.field, rule.place), {type(step) for step in rule.path}
         if {type(text) for text in texts} != {str} or not steps <= {str, int}:
-            raise TypeError("a rule is made of texts")
+            raise TypeError("the words of a rule are texts")
         if rule.policy not in (*WORDS, "merge_by"):
             raise _wrong(rule.path, f"cannot be {rule.policy!r}", f"it is one of {', '.join(WORDS)}")
         return rule

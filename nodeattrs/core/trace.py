@@ -439,7 +439,7 @@ def _lines(trace: Trace) -> Iterator[str]:
     head = spell(trace.path)
     yield f"{head} = {shown(trace.value)}" if trace.found else f"{head} is not set"
     if trace.cover is not None and trace.cover != trace.path:
-        yield f"  {spell(trace.cover)} is no map: nothing can lie below it"
+        yield f"  {spell(trace.cover)} is not a map: nothing can lie below it"
     yield from _columns(
         [
             (row.outcome, f"{row.rank} {row.title}".rstrip(), shown(row.value, 40), str(row.origin), row.note)

@@ -131,10 +131,10 @@ def parse(text: str) -> Path:
 def _unquoted(word: str, text: str) -> str:
     try:
         step = json.loads(f'"{word}"', strict=False)
-        step.encode()  # half of a surrogate pair is no text
+        step.encode()  # half of a surrogate pair is not text
     except ValueError:
         raise BadArgument(
-            f"cannot read the path {text!r}: {word[:40]!r} is no text as JSON writes it",
+            f"cannot read the path {text!r}: {word[:40]!r} is not text as JSON writes it",
             hint="a backslash itself is written \\\\ inside of double quotes; single quotes need none",
         ) from None
     return str(step)

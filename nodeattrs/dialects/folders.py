@@ -15,7 +15,7 @@ _DEPTH = 2
 
 
 def repositories_below(root: Path) -> list[str]:
-    """The folders in a folder, or in one of these, that somebody keeps a repository in, as paths from there."""
+    """The folders in a folder, or in one of these, that hold a repository, as paths from there."""
     found: list[str] = []
     for folder, folders, names in os.walk(root):
         here = Path(folder)

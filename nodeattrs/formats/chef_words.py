@@ -128,7 +128,7 @@ def _entry(fields: _Fields, field: str, offset: int, given: list[Literal]) -> No
     if len(asked) > 1:
         raise _Wrong("takes one version constraint, as in Chef")
     if not isinstance(fields.tree.setdefault(field, {}), dict):
-        raise _Wrong("adds to what is no map")
+        raise _Wrong("adds to what is not a map")
     fields.tree[field][str(name)] = asked[0].value if asked else ""
     holder = fields.mark.parts.setdefault(field, Mark(offset))
     holder.parts[str(name)] = Mark(offset)

@@ -75,7 +75,7 @@ def _env(text: Text) -> Iterator[_Entry]:
         end = _REST.match(text.text, found.end())
         if end is None:
             open_quote = found[6] is None and found[3] is not None
-            what = "something stands behind the closing quote" if open_quote else "a key is followed by ="
+            what = "there is text after the closing quote" if open_quote else "a key is followed by ="
             raise text.error(what, found.end(), hint="put a # before a comment")
         key = found[1] or found[2]
         yield _Entry((key,), _env_value(text, found), found.start(1 if found[1] else 2))

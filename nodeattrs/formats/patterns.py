@@ -1,6 +1,6 @@
 """Regular expressions from outside, searched within a limit of processor time.
 
-Python's `re` may try a text in more ways than anybody can wait for, and nothing in its own process can stop it. So the
+Python's `re` may try a text in more ways than a user can wait for, and nothing in its own process can stop it. So the
 cost of a search is estimated first. A cheap one runs here. Another one runs in a child process, which the system ends
 after the seconds of the limits. The answer is always that of `re`.
 
@@ -133,7 +133,7 @@ class _RegexExpression(Expression):
     """An expression that the package `regex` has compiled."""
 
     def is_cheap(self, length: int) -> bool:
-        """Never: nobody has estimated it."""
+        """Never: it has no estimate."""
         return False
 
     def _run(self, text: str, method: str, *words: Any) -> Any:

@@ -1,7 +1,7 @@
 """Ruby texts that say data: literals, the names that stand for them, and calls of words. Read, never run.
 
 tree-sitter-ruby parses. What a reader of Ruby cannot know without running it (a method, a condition, the
-environment) is refused with its line, by whoever needs its value. It knows no dialect: which words there
+environment) is refused with its line, when its value is needed. It knows no dialect: which words there
 are, and what they set, is known to who asks for the calls.
 """
 
@@ -66,7 +66,7 @@ class Call(NamedTuple):
     """A word with its arguments: `run_list "role[base]", "recipe[app]"`.
 
     offset:    of the word
-    arguments: read when somebody needs them
+    arguments: read when they are needed
     result:    what its block says, which is one expression
     """
 
@@ -194,10 +194,10 @@ class Ruby:
             self._names[self._slice(left)] = self.value(right)
         except DocumentError as error:
             self._doubt(right)
-            self._names[self._slice(left)] = error  # whoever uses the name raises it
+            self._names[self._slice(left)] = error  # raised where the name is used
 
     def _doubt(self, node: Node) -> None:
-        """Names that a statement which is not read may have given another value: whoever uses one is refused."""
+        """Names that a statement which is not read may have given another value: a use of one is refused."""
         for one in _nodes(node):
             self._budget.steps(_STEPS_A_NODE)
             for field in ("receiver", "left"):
@@ -214,7 +214,7 @@ class Ruby:
         value, mark = self.value(over)
         entries = [[key, inner] for key, inner in value.items()] if isinstance(value, dict) else value
         if not isinstance(entries, list):
-            raise self.refused(over, "is no list")
+            raise self.refused(over, "is not a list")
         body = block.child_by_field_name("body")
         for entry, part in zip(entries, mark.parts.values(), strict=True):
             several = len(names) > 1 and isinstance(entry, list)
@@ -361,7 +361,7 @@ class Ruby:
         value = self.value(inside[0], depth + 1).value if len(inside) == 1 else [None]
         if value is None or isinstance(value, (str, int)):
             return "" if value is None else str(value) if type(value) is not bool else str(value).lower()
-        raise self.refused(node, "is no text")
+        raise self.refused(node, "is not text")
 
     def _integer(self, node: Node, depth: int) -> int:
         text = self._slice(node).replace("_", "")

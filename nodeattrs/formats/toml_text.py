@@ -1,7 +1,7 @@
 """TOML texts: what they say, and where each key stands.
 
 The standard library parses. Places are found by a scan for tables and keys; what
-stands inside an inline table or an array is looked for when somebody asks for it.
+stands inside an inline table or an array is looked for when it is needed.
 Dates and times become text in ISO form; NaN and infinity are refused.
 """
 
@@ -69,7 +69,7 @@ def _dots(line: str) -> int:
 
 
 def _look_at_numbers(text: Text, tree: Any, budget: Budget) -> None:
-    """Refuse integers whose decimals nobody could write, draw for wide ones. raises: DocumentError; TooMuch"""
+    """Refuse integers with too many decimals, draw for wide ones. raises: DocumentError; TooMuch"""
     level = [tree] if _WIDE_NUMBER.search(text.text) else []
     while level:
         below: list[Any] = []

@@ -152,7 +152,7 @@ class Builder:
         """Note what `<<` brings into a map, before it does."""
 
     def unmerged(self, event: Any) -> Any:
-        """The key that `<<` is before what is no map, and no list of maps."""
+        """The key that `<<` is before what is not a map, and no list of maps."""
         raise self.error("<< takes a map, or a list of maps", event)
 
     def fault(self, message: str, offset: int | None, *, too_deep: bool = False, **more: Any) -> DocumentError:
@@ -183,7 +183,7 @@ class Builder:
         except DocumentError:
             raise
         except (ValueError, OverflowError) as error:
-            raise self.fault("an escape that stands for no character", None) from error
+            raise self.fault("an escape that means no character", None) from error
         self._budget.values(self._before - self._left)
         return self.tree
 
@@ -263,7 +263,7 @@ class Builder:
 
     def _name(self, event: Any, named: _Named | None) -> None:
         if self.anchors_once and event.anchor in self._named:
-            raise self.error(f"the anchor {event.anchor} stands here a second time", event)
+            raise self.error(f"the anchor {event.anchor} is here a second time", event)
         self._named[event.anchor] = named
 
     def _begin(self, event: Any, is_map: bool) -> None:
@@ -388,7 +388,7 @@ class Builder:
         except (ValueError, LookupError, ArithmeticError, AttributeError, yaml.YAMLError) as error:
             name = tag.removeprefix(YAML)
             why = f": {error}" if name == "timestamp" and isinstance(error, ValueError) else ""
-            raise self.error(f"what stands here is no {name}{why}", event, hint="quote it") from None
+            raise self.error(f"this is not a YAML {name}{why}", event, hint="quote it") from None
         return value
 
 

@@ -74,7 +74,7 @@ _PER_VALUE = 25
 
 
 _ROWS = 50
-"""How many rows of a list are written at once, where nobody has all of them."""
+"""How many rows of a list are written at once, where not all of them are there."""
 
 
 def _draw(value: Any) -> None:

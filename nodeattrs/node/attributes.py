@@ -98,7 +98,7 @@ def _full_writer(name: str, clears: str = "") -> property:
         before = getattr(self, f"_clear_{clears}") if clears else None
         return FullWriter(self._trees[name], (), before)
 
-    spelled = f"The full assignment to `{name}`, Ruby's `{name}!`: what stands in the way becomes a map."
+    spelled = f"The full assignment to `{name}`, Ruby's `{name}!`: a value in the way becomes a map."
     return property(read, doc=spelled + (f" First clears the whole {clears} level at the path." if clears else ""))
 
 

@@ -303,7 +303,7 @@ class ComponentTree:
         ledger, depth = self.ledger, len(path) if depth is None else depth
         ledger.lock.acquire()  # as `with` does, in half the time
         try:
-            if not is_own and (top := self._list_above(path)) is not None:  # what lies in a list is nobody's own
+            if not is_own and (top := self._list_above(path)) is not None:  # what lies in a list has no owner
                 mark = self._here(depth, Verb.APPEND, on_the_way)
                 self._work(top, lambda own, mark: own.put(path[len(top) :], value, At(mark, path)), mark)
                 return

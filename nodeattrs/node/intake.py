@@ -255,7 +255,7 @@ def replace_slot(component: ComponentTree, tree: Any, locator: Locator) -> None:
 
 
 def _settle(component: ComponentTree, tree: Mapping[Any, Any], locator: Locator) -> Mapping[Any, Any]:
-    """As `load`, of JSON data of at most ROOM levels that nobody changes any more: it is not copied.
+    """As `load`, of JSON data of at most ROOM levels that is never changed again: it is not copied.
 
     What of the slot is such data now, entry by entry; nothing where there may be secrets in it.
     """

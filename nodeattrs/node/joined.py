@@ -109,7 +109,8 @@ def maps_at_version(part: Any, version: int) -> Any:
 
 
 def tree_at_version(part: Any, version: int) -> Any:
-    """A value as it was at a version, with all maps inside. cost: a copy of the maps that writes may change"""
+    """A value as it was at a version. Owned maps inside are copied; `Joined` stays `Joined`, anything else is returned
+    as it is."""
     if type(part) is Joined:
         return Joined(part.policy, [tree_at_version(member, version) for member in part.members])
     if not isinstance(part, OwnedMap):

@@ -86,7 +86,7 @@ class Ledger(dict[Any, Any]):
         secrets: Secrets | None = None,
         rules: tuple[PathRule, ...] = (),
     ) -> None:
-        empty = OwnedMap()  # what every slot begins with: whoever writes copies it
+        empty = OwnedMap()  # what every slot begins with: a write copies it
         empty.shared = True
         self.trees: list[OwnedMap] = [empty] * (len(SLOTS) + 1)  # [0] is never used
         self.marks = Marks(root)
@@ -348,7 +348,7 @@ class Ledger(dict[Any, Any]):
 
     def _remember(self, slot: int, path: Path, event: Event) -> None:
         if isinstance(event.value, OwnedMap):
-            event.value.shared = True  # cut off: whoever still looks at it sees it as it was
+            event.value.shared = True  # cut off: an older view sees it as it was
         chronicles = self.chronicles(path)
         # Those that stayed silent apart: an `unless` in a loop must not push out what was really overwritten.
         key = (slot, event.what == "silent")

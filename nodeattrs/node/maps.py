@@ -72,7 +72,7 @@ def with_later_mark(set_by: SetBy, elements: list[Origins], mark: int) -> Worked
 
     elements: the origins of its elements now
     """
-    if type(set_by) is int:  # nobody has so far
+    if type(set_by) is int:  # no change so far
         return WorkedList(elements, (set_by,), (mark,))
     return WorkedList(elements, first_marks(set_by), (*(one for one in later_marks(set_by) if one != mark), mark))
 

@@ -62,7 +62,7 @@ class _Moment:
         return value, set_by
 
     def overwritten(self, slot: int, at: Path) -> tuple[Any, SetBy]:
-        """What somebody has overwritten or erased since; ABSENT where that was nothing."""
+        """The value that was overwritten or erased since; ABSENT for none."""
         chronicle = self.known.get(at, {}).get((slot, False))
         events = chronicle.events() if chronicle is not None else ()
         found = ((one.value, one.set_by) for one in events if last_mark(one.set_by) < self.last <= one.by)

@@ -69,7 +69,7 @@ def normalised(run_list: Iterable[object]) -> list[RunListItem]:
     if isinstance(run_list, str):
         raise InvalidRunListItem(f"{run_list!r} is one text, not a list of items", hint=f"write [{run_list!r}]")
     if isinstance(run_list, Mapping) or not isinstance(run_list, Iterable):
-        raise InvalidRunListItem(f"{run_list!r} is no list of items", hint='write ["role[web]"]')
+        raise InvalidRunListItem(f"{run_list!r} is not a list of items", hint='write ["role[web]"]')
     return list(dict.fromkeys(RunListItem.parse(text) for text in run_list))
 
 

@@ -141,7 +141,7 @@ def set_leaves(node: Attributes, level: str, tree: dict[Any, Any], unless: bool 
     Maps are merged, empty ones too; any other value is replaced.
     level:  a component: "default", "force_default", "normal", "override" or "force_override"
     tree:   made by `stored`; it is shared and must not change any more
-    unless: True sets only where the level has no value or null; a value that is no map stays
+    unless: True sets only where the level has no value or null; a value that is not a map stays
     cost:   one store for each value or map that the level lacks
     """
     component = node._trees[level]

@@ -215,7 +215,7 @@ class Marks:
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self.table)
-            # The text is held, since the file may have run again with another one by the time somebody asks.
+            # The text is held, since the file may have run again with another one by then.
             self.table.append((code, offset, setter, verb, depth, linecache.cache.get(code.co_filename), calls))
         else:
             self.until[number] = len(self.table)

@@ -136,7 +136,7 @@ class _ValueCauses:
                 self._element(inner, element, (*path, index))
 
     def _element(self, value: Any, set_by: Origins, path: Path) -> None:
-        """An element: of a list that was worked on in place each part by whoever set that."""
+        """An element: of a list that was worked on in place each part by its own setter."""
         if type(set_by) is Patched:
             self._element(value, set_by.base, path)
             self._element(dig(value, set_by.path), set_by.by, (*path, *set_by.path))
@@ -168,7 +168,7 @@ def _packed_cause(cause: Cause) -> dict[str, Any]:
 
 
 class _Sources:
-    """The sources and documents that a snapshot names, for whoever asks later where a value comes from.
+    """The sources and documents that a snapshot names, for later questions about where a value comes from.
 
     table: the file of each, and the name that Git gives to its content
     """
@@ -263,7 +263,7 @@ class _Reach:
 
     covered: number of a mark -> nested maps of steps, counted as its locator counts
     used:    the numbers that anything refers to
-    late:    those that set a value which is computed when somebody reads it
+    late:    those that set a value which is computed when it is read
     marks:   all of them
     """
 

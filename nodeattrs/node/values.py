@@ -271,4 +271,4 @@ def refuse_spelled(path: tuple[Any, ...], there: Callable[[Path], bool]) -> None
         return
     if there(steps):
         hint = f"write its steps: {', '.join(map(repr, steps))}"
-        raise BadArgument(f"{path[0]!r} is one key here, and there is none", path=steps, hint=hint)
+        raise BadArgument(f"{path[0]!r} is one key here, and no such key exists", path=steps, hint=hint)

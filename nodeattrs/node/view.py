@@ -36,7 +36,7 @@ from nodeattrs.node.values import READY, Deferred, refuse_spelled, steps_in, ste
 
 
 def no_step(here: Any, path: Path, step: Any) -> TypeConflict:
-    """The error for a step from the value at *path*, which is no map and no list; it is returned, not raised.
+    """The error for a step from the value at *path*, which is not a map and no list; it is returned, not raised.
 
     NullInTheWay for null, else TypeConflict.
     """

@@ -101,7 +101,10 @@ class HelmPolicy(NamedPolicy):
     drops_nulls: bool = True
 
     def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
-        """The fold of the values of a chart without subcharts, and of values files."""
+        """A fold in which the first layer is the values of a chart without subcharts; the others are values files.
+
+        If the first entry is a fold already, the layers are merged as they are.
+        """
         children = list(layers)
         if not children or isinstance(children[0], Fold):
             return NamedPolicy.plan(self, children, rules)

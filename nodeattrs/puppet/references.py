@@ -2,7 +2,7 @@
 
 A reference is its text, `File[/etc/ntp.conf]`. References, lists of them and collectors are
 put in order with `>>` (Puppet's `->`) and `>> ~` (Puppet's `~>`); `<<` and `<< ~` are the
-reversed forms. It knows no catalog: a link is handed to whoever listens, and a chain can be
+reversed forms. It knows no catalog: a link is handed to its listeners, and a chain can be
 given to a catalog as a whole.
 """
 
@@ -128,9 +128,7 @@ class Notifying:
         return _joined(left, self, "<-", "<~")
 
     def __rshift__(self, right: Any) -> Chain:
-        raise BadArgument(
-            "a chain cannot begin with ~", hint="write a >> ~b: the ~ stands before the one that refreshes"
-        )
+        raise BadArgument("a chain cannot begin with ~", hint="write a >> ~b: the ~ is before the one that refreshes")
 
     __lshift__ = __rshift__
 

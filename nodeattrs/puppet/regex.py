@@ -1,7 +1,7 @@
 """Ruby's regular expressions, spelled for Python.
 
 The two agree on nearly all that people write; what is spelled otherwise is translated, what only the package
-`regex` can say is left to that, and what nobody can say is refused. It knows no lookup.
+`regex` can say is left to that, and what neither can say is refused. It knows no lookup.
 """
 
 from __future__ import annotations

@@ -1,23 +1,14 @@
-"""What codes mean: one as a whole, several as a list, and all of them as the page docs/codes.md."""
+"""What codes mean: one as a whole, several as a list."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from nodeattrs.codes import Code, codes
 from nodeattrs.project.config import known_code
 from nodeattrs.reports.screen import Screen, in_columns
-
-_HEAD = """\
-# Codes
-
-After this page you know what a code means and what to do about it. `nodeattrs codes NA1203` prints the same, with an
-example; `nodeattrs codes NA12` prints a list. A code never changes its meaning, and one that goes away is not given
-again. `python -m nodeattrs.reports.codes > docs/codes.md` writes this page.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,25 +40,3 @@ def matching(word: str) -> list[Code]:
     """
     known_code(word)
     return [one for one in codes().values() if one.code.startswith(word) or word in one.names or word == "all"]
-
-
-def page() -> str:
-    """The text of docs/codes.md: a table of codes for each room."""
-    return "\n".join([_HEAD, *_rooms()])
-
-
-def _rooms() -> Iterator[str]:
-    for room, entries in groupby(codes().values(), lambda one: one.room):
-        yield f"## {room}\n\n|code|cause|way out|\n|---|---|---|"
-        yield from map(_row, entries)
-        yield ""
-
-
-def _row(one: Code) -> str:
-    names = ", ".join(f"`{name}`" for name in one.names)
-    texts = (text.replace("|", "\\|") for text in (one.cause, one.way_out))
-    return "|".join(["", f'<a id="{one.code.lower()}"></a>{one.code}<br>{names}', *texts, ""])
-
-
-if __name__ == "__main__":
-    print(page(), end="")

@@ -288,7 +288,7 @@ def way_to(tree: Any, path: Path) -> str | None:
                 continue
             count = f"{len(here)} elements" if len(here) != 1 else "1 element"
             return f"{spell(before)} is a list of {count}, counted from 0"
-        return f"{spell(before)} is no map: nothing can lie below it"
+        return f"{spell(before)} is not a map: nothing can lie below it"
     return None
 
 
@@ -355,7 +355,7 @@ def _head(trace: Trace, screen: Screen, title: str) -> Iterator[str]:
     yield title + screen.paint(path, "strong") + first.removeprefix(begin) if first.startswith(begin) else first
     yield from rest
     if trace.cover is not None and trace.cover != trace.path:
-        yield f"  {printable(spell(trace.cover))} is no map: nothing can lie below it"
+        yield f"  {printable(spell(trace.cover))} is not a map: nothing can lie below it"
 
 
 def _claims(trace: Trace, screen: Screen) -> Iterator[str]:

@@ -39,7 +39,7 @@ def _marked(style: str, message: str, code: str, screen: Screen) -> Iterator[str
 
 
 def _way(error: RecipeFailed, root: str) -> Iterator[str]:
-    # The error itself went through whoever included the file, its cause through the file.
+    # The error itself went through the including file, its cause through the included one.
     seen: set[tuple[str, int | None]] = set()
     for raised in (error, error.__cause__):
         for frame in extract_tb(raised.__traceback__) if raised else ():

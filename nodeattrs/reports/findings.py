@@ -86,7 +86,7 @@ class Finding:
         return "\n".join([self.head(), *(f"  {line}" for line in self.more())])
 
     def head(self) -> str:
-        """The place and the message: "a.json:3: is no text"."""
+        """The place and the message: "a.json:3: is not text"."""
         return f"{self.place}: {self.message}" if self.place else self.message
 
     def more(self) -> Iterator[str]:

@@ -27,7 +27,7 @@ def revision_dict(revision: Revision | None) -> dict[str, Any] | None:
 
 
 def _catalog_counts(report: Any) -> str:
-    """The report of a catalog, briefly; "" where nothing was to be done. Anybody may have written it.
+    """The report of a catalog, briefly; "" where nothing was to be done. It may be written by any program.
 
     >>> _catalog_counts({"counts": {"changed": 3, "failed": 1, "visited": 9}, "noop": False, "interrupted": True})
     '3 changed, 1 failed, interrupted'

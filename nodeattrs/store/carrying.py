@@ -30,7 +30,7 @@ from nodeattrs.store.revisions import JsonMap, Noted, OnNode, Revision, Saved, n
 _MOST = 2**31
 
 _AT_ONCE = 50
-"""Revisions of a node that are kept in one step: nobody waits longer than for these."""
+"""Revisions of a node that are kept in one step: other writers wait at most for these."""
 
 
 # --- out ----------------------------------------------------------------------------
@@ -74,7 +74,7 @@ def _all_of(store: Store, name: str) -> Iterator[Saved]:
     """The revisions of a node, the oldest first; last what it is now, where that is no revision."""
     for revision in reversed(store.history(name)):
         saved = store.load(name, revision.number)
-        if saved is not None:  # unless somebody pruned meanwhile
+        if saved is not None:  # unless another process pruned meanwhile
             yield saved
     latest = store.load(name)
     if latest is not None and latest.revision is None:
@@ -105,8 +105,7 @@ def save_nodes(store: Store, nodes: Iterable[Saved], on_saved: OnNode | None = N
     """Save the revisions that `read_nodes` returned; returns the names of their nodes, each once.
 
     A revision with a number keeps number, time and notes. It is skipped where the store has it, so an interrupted
-    import
-    can be repeated. A revision without a number is saved as a new one by "import".
+    import can be repeated. A revision without a number is saved as a new one by "import".
     on_saved: called with the name of the node for each revision that is saved
     raises:   StoreError, where the node has another revision of that number; further errors as `Store.save`
     """

@@ -87,7 +87,7 @@ def _lists_by_level(lists: Lists | None, which: str) -> dict[str, Iterable[Entry
     """The lists of a setting without those that are None; {} for None.
 
     which:  "allow" or "block", for messages
-    raises: BadArgument, where *lists* is no map, or names a level that can have no list
+    raises: BadArgument, where *lists* is not a map, or names a level that can have no list
     """
     if not isinstance(lists, Mapping | None):
         raise BadArgument(
@@ -158,7 +158,7 @@ class _Entry(NamedTuple):
 def entries_of(entries: Iterable[Entry], where: str) -> Iterator[tuple[_Entry, Path]]:
     """Yield each entry of a list with its keys. where: the name of the list in messages. raises: BadArgument"""
     if isinstance(entries, str | bytes | Mapping) or not isinstance(entries, Iterable):
-        raise BadArgument(f"the {where} is no list of entries: {entries!r}", hint=_SHAPE)
+        raise BadArgument(f"the {where} is not a list of entries: {entries!r}", hint=_SHAPE)
     for text in entries:
         entry = _Entry(text, where)
         yield entry, entry.keys()
@@ -205,7 +205,7 @@ def filtered_snapshot(
 ) -> dict[str, Any]:
     """A copy of *snapshot* with what the lists keep; it shares unchanged parts, and *snapshot* itself is not changed.
 
-    Where an allow list leads into something that is no map, the text "withheld" replaces the value, and still
+    Where an allow list leads into something that is not a map, the text "withheld" replaces the value, and still
     overrides weaker slots. Origins that nothing refers to any more become blank; lines of removed keys are removed.
 
     allow, block: as for `saved_document`, which also finds the entries that lead nowhere

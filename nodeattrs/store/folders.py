@@ -237,7 +237,7 @@ def _remove_revision(folder: _Folder, file: str, done: Exported) -> None:
 
 
 def _exported_pair(folder: _Folder, file: str, files: set[str]) -> set[str]:
-    """The files of a node, if an export wrote them and nobody edited the document; else none."""
+    """The files of a node, if an export wrote them and the document was not edited; else none."""
     stem = file.removesuffix(_SNAPSHOT) if file.endswith(_SNAPSHOT) else file.removesuffix(_DOCUMENT)
     pair = {stem + _DOCUMENT, stem + _SNAPSHOT} & files
     if stem + _SNAPSHOT not in pair:

@@ -69,8 +69,8 @@ def _diff(question: Question) -> Output:
 TOP: Mapping[str, Command] = {
     "overview": Command(
         "name what lies in a folder, and commands to type next",
-        "List the nodes, hosts, charts and sets of user-data that are found in a folder without settings, and three "
-        "commands that work there. `nodeattrs` without arguments is the same. No code of the repository runs.",
+        "List the nodes, hosts, charts and user-data that lie in a folder, and three commands that work there.\n"
+        "`nodeattrs` without arguments is the same. It needs no settings, and no code of the repository runs.",
         [],
         ["overview", "overview --repo cookbooks_example"],
         _EXITS,
@@ -78,9 +78,9 @@ TOP: Mapping[str, Command] = {
     ),
     "why": Command(
         "name the line that set a value, and what it overrode",
-        "Name the file and line that set a value, what it overrides and the rule, in every dialect that a folder "
-        "has, installed packages included. Subjects with the same reasons stand together. No code of the "
-        "repository runs, unless --run-code says so.",
+        "Name the file and line that set a value, what it overrides, and the rule. Every dialect of the folder is\n"
+        "asked. Subjects with the same reasons are printed together. No code of the repository runs without\n"
+        "--run-code.",
         [
             _KEY,
             Argument(
@@ -106,9 +106,8 @@ TOP: Mapping[str, Command] = {
     ),
     "where": Command(
         "name where a line wins, and what overrides it elsewhere",
-        "Name what a line of a file sets, on which nodes, hosts or sets that is read, and who overrides it elsewhere. "
-        "Of a file all of its lines; with --key all lines that set a key. No code of the repository runs, unless "
-        "--run-code says so.",
+        "Name what a line of a file sets, where that value is read, and what overrides it elsewhere. FILE alone means\n"
+        "all of its lines; --key means all lines that set a key. No code of the repository runs without --run-code.",
         [
             Argument(("place",), "a file, or one line of it", {"metavar": "FILE[:LINE]", "nargs": "?"}),
             Argument(("--key",), "all lines that set this key", {"metavar": "KEY"}),
@@ -120,8 +119,8 @@ TOP: Mapping[str, Command] = {
     ),
     "blame": Command(
         "print all values of a subject, each with file and line",
-        "Print the merged values of a node, a host or a set, each followed by the line that set it. No code of the "
-        "repository runs, unless --run-code says so.",
+        "Print the merged values of a node, a host or a set, each followed by the line that set it. No code of the\n"
+        "repository runs without --run-code.",
         [Argument(("subject",), "a node, host or set (default: all)", {"metavar": "SUBJECT", "nargs": "?"})],
         ["blame web1 --run-code", "blame --dialect folds"],
         _EXITS,

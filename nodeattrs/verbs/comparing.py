@@ -458,8 +458,8 @@ def _shown(value: Any, found: set[str]) -> Any:
 def _lines(opened: _Open, one: Difference, before: Answered, after: Answered) -> tuple[Line, ...]:
     """The changed lines that traces name, the side after first; of each place of the change the strongest.
 
-    Where who is read now stands in a changed line, nobody else is asked; of a list everybody after is. Lines that
-    only decide are asked where nobody who sets anything is in a changed line.
+    If the winner is set in a changed line, that line is the answer; of a list all setters on the side after are.
+    Lines that only decide count where no setter is in a changed line.
     """
     found: dict[Hunk, Line] = {}
     sides = ((opened.job.after, after, False, one.after), (opened.job.before, before, True, one.before))

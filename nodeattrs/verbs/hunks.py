@@ -1,6 +1,6 @@
 """The places in which two sides differ: runs of lines, of each file that is another.
 
-It knows text and lines, and not what they say. A file that is no text, or on one side only, is one place.
+It knows text and lines, and not what they say. A file that is not text, or on one side only, is one place.
 """
 
 from __future__ import annotations

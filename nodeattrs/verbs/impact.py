@@ -53,12 +53,12 @@ _MOST_SETTINGS = 40
 class Group:
     """One change, and the subjects that have it.
 
-    lines:    because of which; none where nobody could find one
-    tried:    whether it was tried on one of them that the value is another without these lines
-    unsteady: whether the value is another each time
-    elements: of lists that are not the same, and differ alike: what is gone, and what is new; the two values are
-              those of the first subject then
-    unread:   places that were not read, and may set it, so that the values may be others
+    lines:    the changed lines that cause it; () where none was found
+    tried:    whether one subject was computed without these lines, and the value was another one
+    unsteady: whether the value differs at each computation
+    elements: (removed, added) elements, where the lists of the subjects differ but change in the same way; `before`
+              and `after` are then the values of the first subject
+    unread:   places that were not read and may set the value
     """
 
     dialect: str
@@ -251,7 +251,7 @@ def impact(before: Side, after: Side, request: Request, how: Asking) -> Impact:
 
     cost:   two answers for each group of subjects that share them, and for some of its members; one answer where the
             change touches nothing that was read; some more for each change, where several places may be meant
-    raises: NotFound, where there is nobody to ask; whatever a dialect raises before it has a subject
+    raises: NotFound, where there is no subject; whatever a dialect raises before it has a subject
     """
     hunks = Hunks(before, after)
     found = Impact(
@@ -287,7 +287,7 @@ def _chosen(before: Side, after: Side, request: Request, names: Sequence[str]) -
 def _is_there(opened: Opened) -> bool:
     try:
         return opened.is_there
-    except NodeattrsError:  # a settings file that cannot be read: whoever is asked says so
+    except NodeattrsError:  # a settings file that cannot be read: the dialect reports it
         return True
 
 
@@ -373,7 +373,7 @@ def _subjects(job: Job, notes: list[str]) -> tuple[list[str], set[str], set[str]
         except NodeattrsError as error:
             errors.append(error)
             sets.append(set())
-            notes.append(f"{job.dialect}: {side.title} cannot say who is there: {error}")
+            notes.append(f"{job.dialect}: {side.title} cannot list its subjects: {error}")
     if len(errors) == 2:
         raise errors[-1]
     wanted = set(job.request.nodes)

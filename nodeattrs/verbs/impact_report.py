@@ -66,9 +66,9 @@ def _fits(steps: Sequence[Any], path: Sequence[Any]) -> bool:
 
 @dataclass(frozen=True)
 class ImpactReport:
-    """An answer, and what of it counts.
+    """The report of an impact, and the conditions under which the command fails.
 
-    ignored: how many groups were passed over
+    ignored: how many groups --ignore-path left out
     failing: patterns of paths that must not change
     most:    how many nodes may have a change, or None
     """
@@ -80,7 +80,7 @@ class ImpactReport:
 
     @property
     def is_refused(self) -> bool:
-        """Whether something changes that must not, or too many change."""
+        """Whether a forbidden path changes, a subject cannot be resolved any more, or too many subjects change."""
         return any(map(self._fails, self.found.groups)) or (
             self.most is not None and len(self.found.subjects) > self.most
         )

@@ -151,7 +151,7 @@ class Lines:
     side:     the folder as it is, for one look alone; None for an editor, which looks again
 
     Threads may share it: one looks, the others wait.
-    cost: what the subjects cost, and a trace for each path that somebody wrote; then a look-up a line
+    cost: what the subjects cost, and a trace for each path that is set; then a look-up a line
     """
 
     def __init__(

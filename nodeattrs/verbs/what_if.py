@@ -68,7 +68,7 @@ def side_after(
 
 
 def _file_of(side: Side, request: Request, word: str) -> tuple[str, set[int]] | None:
-    """A file of a side that somebody means, and the line; None where there is none."""
+    """A file of a side that a text names, and the line; None for no such file."""
     line = _LINE.fullmatch(word)
     for name, lines in ((word, set()), *([(line[1], {int(line[2])})] if line else [])):
         for place in (side.root / name, request.place(side, name)):

@@ -56,7 +56,7 @@ class WhereReport:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A block for each path of each line."""
+        """A block for each path of each line; then the lines whose values no subject has."""
         for number, effect in enumerate(self.effects):
             if number:
                 yield ""

@@ -282,7 +282,7 @@ _PAUSE = 0.2
 """Seconds after which a waiting parent asks whether to stop."""
 
 _LOSSES = BrokenExecutor, CancelledError, ImportError
-"""Errors that mean that an executor has given up, whoever made it."""
+"""Errors that mean that an executor of any kind has given up."""
 
 _SAVED = "what was saved is kept"
 
@@ -424,7 +424,11 @@ def _loss(error: Exception, workers: Workers) -> FleetError:
         message, kind = "a process that ran nodes has died", WORKER_DIED
         hint = "it may have had too little memory: try with fewer, --jobs 1"
     else:
-        message, kind, hint = "the cluster has gone, or let go of the work", CLUSTER_GONE, "is its scheduler there?"
+        message, kind, hint = (
+            "the cluster does not answer, or has dropped the work",
+            CLUSTER_GONE,
+            "is its scheduler there?",
+        )
     return FleetError(f"{message}; {_SAVED}", kind=kind, hint=hint)
 
 

@@ -328,4 +328,4 @@ def nothing(folder: Path, count: int) -> None:
 
 
 SHARED = (counted_nodes, kept_nodes, kept_wide, revisions)
-"""What takes long to make, and is asked for by several."""
+"""What takes long to make, and is required by several."""

@@ -117,7 +117,7 @@ def _write_all(repo: Path, entries: Mapping[str, Entry], top: Path) -> None:
 
 
 def _write(folder: Path, name: str, entry: Entry, top: Path) -> None:
-    """One entry. Nothing is written where a link leads the way, or a name is no name."""
+    """One entry. Nothing is written where a link leads the way, or a name is not a name."""
     path = folder
     for step in os.fsencode(name).split(b"/"):
         if not path.is_dir() or path.is_symlink():

@@ -263,7 +263,7 @@ BY_WORDS: list[Row] = [
     Row("`lookup_options` entries that are a list crash",
     _crash("TypeError: no implicit conversion of String into Integer"),
         "k: 1\nlookup_options: {k: []}\n", {"name": "k"}, 1),
-    Row("A key that is no text at the root of a file", _crash("NoMethodError: undefined method `start_with\\?'"),
+    Row("A key that is not text at the root of a file", _crash("NoMethodError: undefined method `start_with\\?'"),
         _IN_A_MODULE, {"name": "m::k"}, 1),
 ]  # fmt: skip
 """Of these one answer shows the cause."""

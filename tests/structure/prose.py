@@ -28,9 +28,6 @@ AREAS = ("readme", "tutorials", "docs", "comments", "messages")
 LONG = "a sentence of more than 30 words"
 """The row of prose.toml that counts long sentences of pages; it is 0 for texts in code."""
 
-GENERATED = {"docs/codes.md"}
-"""Pages that are made of texts in the code, which are counted there."""
-
 _LONG = r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""'
 _PARTS = re.compile(
     rf"(?P<docstring>^[ \t]*r?{_LONG})"
@@ -72,9 +69,8 @@ def _texts(root: Path) -> Iterator[Text]:
     yield Text("readme", "README.md", 1, (root / "README.md").read_text("utf-8"))
     for page in sorted(root.glob("docs/**/*.md")):
         name = page.relative_to(root).as_posix()
-        if name not in GENERATED:
-            area = "tutorials" if name.startswith("docs/tutorials/") else "docs"
-            yield Text(area, name, 1, page.read_text("utf-8"))
+        area = "tutorials" if name.startswith("docs/tutorials/") else "docs"
+        yield Text(area, name, 1, page.read_text("utf-8"))
     for module in sorted(root.glob("nodeattrs/**/*.py")):
         yield from texts_in(module.read_text("utf-8"), module.relative_to(root).as_posix())
 

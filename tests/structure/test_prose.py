@@ -79,12 +79,12 @@ def test_a_place_has_the_line_of_the_phrase():
 
 
 def test_a_lower_count_asks_for_a_lower_budget_and_a_higher_one_for_other_words():
-    budget = {"whoever": dict.fromkeys(AREAS, 2)}
-    found = {"whoever": {"readme": 2, "docs": 1, "comments": 3, "messages": 2}}
+    budget = {"stands": dict.fromkeys(AREAS, 2)}
+    found = {"stands": {"readme": 2, "docs": 1, "comments": 3, "messages": 2}}
     lower, higher = differences(budget, found)
 
-    assert '"whoever" in docs: lower the budget to 1 (python -m tests.structure.prose --lower)' == lower
-    assert higher.startswith('"whoever" in comments: 3 times, and the budget is 2; write it plainly: nodeattrs/')
+    assert '"stands" in docs: lower the budget to 1 (python -m tests.structure.prose --lower)' == lower
+    assert higher.startswith('"stands" in comments: 3 times, and the budget is 2; write it plainly: nodeattrs/')
 
 
 @pytest.mark.parametrize("phrase", ["whoever", "somebody", "nobody", "of no", "it as data", LONG])

@@ -65,7 +65,7 @@ class Execute(ResourceType):
     def __post_init__(self) -> None:
         self.command = self.title if self.command is None else self.command
         if not isinstance(self.timeout, (int, float)) or not 0 < self.timeout < 10**9:
-            raise BadArgument(f"Execute[{self.title}]: {self.timeout!r} is no number of seconds")
+            raise BadArgument(f"Execute[{self.title}]: {self.timeout!r} is not a number of seconds")
         asked = (self.command, self.environment, self.unless, self.only_if)
         self.sensitive = self.sensitive or any(map(is_secret, asked))
 

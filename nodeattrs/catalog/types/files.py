@@ -1,7 +1,7 @@
 """The types `File`, `Directory` and `Link`.
 
-A file is replaced as a whole, so that a power cut leaves the old one or the new one. What nobody asked
-for is not touched: a `File` without content is made only where `ensure` says so, and a link in its place
+A file is replaced as a whole, so that a power cut leaves the old one or the new one. What is not
+declared is not touched: a `File` without content is made only where `ensure` says so, and a link in its place
 stays. What may be secret is never shown, not as a diff and not in an error.
 """
 
@@ -64,7 +64,7 @@ class _Placed(ResourceType):
         site.tidy(self.path)
 
     def foresee(self, site: Site) -> None:
-        """Nothing that anybody could stand in."""
+        """Note nothing: a file is no folder for other resources."""
 
     def _hold(self, change: Change, entry: Entry) -> None:
         """Mode and owners; the rest is for those who know more."""

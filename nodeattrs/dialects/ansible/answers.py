@@ -1,6 +1,6 @@
 """The variables of one host in one place: an answer of the core, laid from the layers of all levels.
 
-Values alone are laid without origins; whoever asks why has the same layers folded again with theirs. What may set some
+Values alone are merged without origins; for a trace the same layers are folded again with them. What may set some
 variables only is unknown for those, and for no others. It knows no files.
 """
 
@@ -43,7 +43,7 @@ class SharedFold(Fold):
 def folded_once(plan: Fold, numbers: Iterator[int] | None = None) -> Folding:
     """Lay a fold. What comes of it is shared with its layers, and not to be changed.
 
-    numbers: of the layers; without them nobody keeps origins
+    numbers: of the layers; without them no origins are kept
     cost:    that of the fold; a key may be any scalar of YAML
     """
     folding = Folding(growing=True)
@@ -181,7 +181,7 @@ class Variables:
         return self.folded(*steps[:1]).trace(steps)
 
     def origins(self, path: str | Path) -> tuple[Origin, ...]:
-        """Everyone who set what stands at a path; nobody where nothing stands."""
+        """Every origin of the value at a path; none where nothing is set."""
         steps = as_path(path)
         return self.folded(*steps[:1]).origins(steps)
 

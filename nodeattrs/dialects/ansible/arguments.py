@@ -32,7 +32,7 @@ RENDER = Argument(("--render",), "evaluate templates; what cannot be is named", 
 INVENTORY = (
     Argument(
         ("-i", "--inventory"),
-        "a file, a folder, or a list of hosts such as web1,web2, ; may be repeated (default: that of ansible.cfg)",
+        "a file, folder or list of hosts such as web1,web2, ; may be repeated (default: the one of ansible.cfg)",
         {"metavar": "SOURCE", **_MANY},
         "inventory",
     ),
@@ -73,7 +73,7 @@ INVENTORY = (
         {"metavar": "SOURCE[=FILE]", **_MANY},
         "inventory",
     ),
-    Argument(("--lenient",), "let a broken file cost its own variables only", FLAG, "inventory"),
+    Argument(("--lenient",), "skip broken files instead of failing; their variables are unknown", FLAG, "inventory"),
 )
 OF_FOLDER = tuple(
     one._replace(keywords={**one.keywords, "dest": "repo"}) if one.name == "folder" else one for one in INVENTORY
@@ -130,7 +130,11 @@ def _require_sources(inventory: Inventory, named: Iterable[str]) -> None:
 
 
 def answer_of(asked: Mapping[str, Any], inventory: Inventory, host: str) -> Variables:
-    """What a host has: in the inventory, or in the task that the arguments name."""
+    """The variables of a host in the inventory, or with a playbook in the task that the arguments name.
+
+    Without --task it is the last task of the host outside of a `rescue`.
+    raises: BadUsage, for a task without a playbook; AnsibleError, where the host has no such task
+    """
     if not asked.get("playbook"):
         if any(asked.get(word) for word in ("task", "role", "play")):
             raise BadUsage("--play, --role and --task need a --playbook")

@@ -32,14 +32,14 @@ _TRAPS = {
         12,
     ): "a role's vars/main counts more than the vars of the play; what others shall change belongs in its defaults",
     (19, 18): "set_fact counts more than include_vars, whichever runs later",
-    (21, 17): "vars of an include count more than those of the tasks in it",
+    (21, 17): "vars of an include count more than vars of the tasks in it",
     (20, 19): "parameters of a role count more than what set_fact sets",
 }
 """(winner's level, other's level) -> what people fall over there."""
 
 
 class Mention(NamedTuple):
-    """A variable that a template mentions: its value, ABSENT where nobody sets it, and who set it."""
+    """A variable that a template mentions: its value, ABSENT where it is not set, and its origin."""
 
     name: str
     value: object
@@ -98,7 +98,7 @@ def _by_group(inventory: Inventory, upper: str, lower: str) -> str:
         return f"the group {upper} has the priority {above.priority}, {lower} has {below.priority}"
     if above.depth == below.depth and above.priority == below.priority and upper > lower:
         return f"the group {upper} comes later in the alphabet than {lower}, and both are equally deep"
-    return f"the files of {upper} are in a later place than those of {lower}"
+    return f"the files of {upper} are in a later place than the files of {lower}"
 
 
 def mentions(answer: Variables, value: object) -> Iterator[Mention]:

@@ -1,6 +1,6 @@
 """The kinds of errors and warnings of Ansible: NA13xx.
 
-Imports only `nodeattrs.codes`; docs/codes.md is made of it.
+Imports only `nodeattrs.codes`; `nodeattrs codes` prints them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ YAML = kind(
     "yaml",
     cause="A file that does not parse, or that holds two documents.",
     example="group_vars/web.yml with a tab before a key",
-    way_out="Mend the line that the message names.",
+    way_out="Correct the line that the message names.",
 )
 WRONG_SHAPE = kind(
     "NA1303",
@@ -24,7 +24,7 @@ WRONG_SHAPE = kind(
 EXTRA_VARS = kind(
     "NA1304",
     "extra-vars",
-    cause="What -e gives is no map of variables, or has a quote that stays open.",
+    cause="What -e gives is not a map of variables, or has a quote that stays open.",
     example="nodeattrs ansible vars web1 -e '[1, 2]'",
     way_out="Write name=value, {name: value} or @FILE.",
 )
@@ -33,7 +33,7 @@ NO_FILE = kind(
     "no-file",
     cause="A file that is named and is not there.",
     example="nodeattrs ansible vars web1 -e @none.yml",
-    way_out="Mend the name.",
+    way_out="Correct the name.",
 )
 NO_ROLE = kind(
     "NA1306",
@@ -108,7 +108,7 @@ NO_HOST = kind(
 INVENTORY = kind(
     "NA1316",
     "inventory",
-    cause="A line or an entry of an inventory that cannot be meant.",
+    cause="A line or an entry of an inventory has no meaning.",
     example="web1 http_port = 80",
     way_out="Write name=value without blanks on the line of a host.",
 )
@@ -150,7 +150,7 @@ RESERVED_NAME = kind(
 SKIPPED = kind(
     "NA1322",
     "skipped",
-    cause="A group of a YAML inventory has a key that means nothing.",
+    cause="A group of a YAML inventory has a key that Ansible does not know.",
     example="web: {host: {web1: }}",
     way_out="A group has hosts, vars and children.",
 )
@@ -166,12 +166,12 @@ NO_MATCH = kind(
     "no-match",
     cause="A pattern of hosts that no host matches.",
     example="hosts: wbe",
-    way_out="Mend the pattern.",
+    way_out="Correct the pattern.",
 )
 NOT_PROMPTED = kind(
     "NA1325",
     "not-prompted",
-    cause="A variable that a person is asked for, and was not.",
+    cause="Ansible prompts for this variable when it runs; here it is not set.",
     example="vars_prompt: [{name: version}]",
     way_out="Give it with -e.",
 )
@@ -187,7 +187,7 @@ MISSING = kind(
     "missing",
     cause="A file that vars_files names and that is not there; Ansible passes over it.",
     example="vars_files: [secrets.yml]",
-    way_out="Mend the name, or remove it.",
+    way_out="Correct the name, or remove it.",
 )
 BROKEN = kind(
     "NA1328",
@@ -215,14 +215,14 @@ UNUSED_VARIABLE = kind(
     "unused-variable",
     cause="A variable that no template, condition, task or program of the repository mentions.",
     example="http_prot: 80 in group_vars/web.yml",
-    way_out="Remove it, or mend the name.",
+    way_out="Remove it, or correct the name.",
 )
 MISSPELT_VARIABLE = kind(
     "NA1333",
     "misspelt-variable",
     cause="A variable that nothing mentions, beside one that is mentioned and that nothing sets.",
     example="htpp_port: 80, and {{ http_port }} in a template",
-    way_out="Mend one of the two.",
+    way_out="Correct one of the two.",
 )
 UNDEFINED_VARIABLE = kind(
     "NA1334",
@@ -243,7 +243,7 @@ GROUP_SEARCH = kind(
     "group-search",
     cause="A search under [ansible.groups] that cannot be understood, or a name that another group gets, too.",
     example='web = "role:("',
-    way_out="Mend the search; docs/search.md has the language.",
+    way_out="Correct the search; docs/search.md has the language.",
 )
 INI_COMMENT = kind(
     "NA1337",
@@ -278,5 +278,5 @@ NOT_JUDGED = kind(
     "not-judged",
     cause="A place that keeps a rule of check from judging some names.",
     example="{{ vars[name] }} in a template: each variable may be the one that it reads",
-    way_out="Nothing need be done; the message names the variables.",
+    way_out="You need not do anything; the message names the variables.",
 )

@@ -18,13 +18,13 @@ class Ansible(Dialect):
 
     name = "ansible"
     noun = "host"
-    option = Option("--inventory", "SOURCE", "of Ansible (default: that of ansible.cfg)")
+    option = Option("--inventory", "SOURCE", "of Ansible (default: the one of ansible.cfg)")
     command = "ansible"
     project = ("ansible.cfg", "group_vars", "host_vars", "roles")
     summary = "name the line that set a variable of an Ansible host"
     description = (
         "Read inventories, group_vars, host_vars, playbooks and roles of Ansible as they are, without running "
-        "anything: what a\nhost has, at which of the 22 precedence levels each value was set, and why the others lost. "
+        "anything: what a\nhost has, the precedence level (of 22) that set each value, and why the others lost. "
         "docs/ansible.md says what\nis read, and what cannot be known."
     )
     examples = (

@@ -1,4 +1,4 @@
-"""Dynamic inventories: a script or a plugin that is run where somebody names it, or what it has printed, in a file.
+"""Dynamic inventories: a script or a plugin that is run where an option names it, or its output in a file.
 
 The output is a map of groups with lists of hosts and children, and `_meta` with the variables of each host. Names are
 taken whole: there are no ranges and ports. It knows no files of variables.

@@ -65,7 +65,7 @@ def _unquoted(text: str) -> str:
 def extra_layers(given: Iterable[str], files: VariableFiles) -> list[Layer]:
     """The layers of all that `-e` gave, the weakest first.
 
-    raises: AnsibleError, for a file that is not there and for what is no map
+    raises: AnsibleError, for a file that is not there and for what is not a map
     """
     found = []
     for text in given:
@@ -90,5 +90,5 @@ def _inline(text: str) -> dict[Any, Any]:
 
 def _map(tree: Any, text: str) -> dict[Any, Any]:
     if not isinstance(tree, dict):
-        raise AnsibleError(EXTRA_VARS, f"{text!r} is no map of variables", file="-e", hint="write {name: value}")
+        raise AnsibleError(EXTRA_VARS, f"{text!r} is not a map of variables", file="-e", hint="write {name: value}")
     return tree

@@ -73,9 +73,9 @@ class AnsibleError(DocumentError):
     entry = declared(
         "NA1301",
         "AnsibleError",
-        cause="Something of Ansible's is wrong, and no more is known of it.",
+        cause="A file or option of Ansible is wrong; no other code describes the reason.",
         example="nodeattrs ansible list",
-        way_out="The message says it.",
+        way_out="The message says what.",
     )
 
     kind: Kind

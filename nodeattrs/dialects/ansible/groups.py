@@ -155,7 +155,7 @@ class InventoryTree:
         return host
 
     def port_of(self, name: str, port: int | None) -> dict[str, Any]:
-        """What the port of a name sets: something where nobody has named the host before, as there."""
+        """What the port of a name sets: a value only where the host was not named before, as there."""
         return {} if port is None or name in self.hosts else {"ansible_port": port}
 
     def nest(self, parent: str, child: str, file: str | None = None, line: int | None = None) -> None:
@@ -172,7 +172,7 @@ class InventoryTree:
     def set_variables(self, of: Group | Host, values: dict[Any, Any], locator: Locator, title: str) -> None:
         """Note variables of a host or group; of a host that has the name of a group they are the group's, as there.
 
-        raises: AnsibleError, for a priority that is no number
+        raises: AnsibleError, for a priority that is not a number
         """
         if isinstance(of, Host) and of.name in self.groups:
             of, title = self.groups[of.name], titled(3)
@@ -255,5 +255,5 @@ def _number(value: Any, locator: Locator) -> int:
     except (TypeError, ValueError, OverflowError):
         origin = locator.at((PRIORITY,))
         raise AnsibleError(
-            INVENTORY, f"{PRIORITY} {value!r} is no number", file=origin.file, line=origin.line
+            INVENTORY, f"{PRIORITY} {value!r} is not a number", file=origin.file, line=origin.line
         ) from None

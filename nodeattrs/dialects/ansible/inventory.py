@@ -261,7 +261,7 @@ class Inventory:
         return Variables(name, "the group alone", lambda: plan, self.policy, dict, self.sensitive_paths)
 
     def found(self, name: str) -> Host:
-        """The host of a name; the implicit localhost, where nobody names it. raises: AnsibleError"""
+        """The host of a name; the implicit localhost, where no source names it. raises: AnsibleError"""
         if name in self.hosts:
             return self.hosts[name]
         if name == LOCALHOST:

@@ -83,7 +83,7 @@ MAGIC = frozenset(_MAGIC_TEXT.split())
 _SHOWN_TEXT = """environment omit vars ansible_check_mode ansible_delegated_vars ansible_index_var ansible_loop_var
     ansible_parent_role_names ansible_parent_role_paths ansible_play_name ansible_search_path"""
 SHOWN = frozenset(_SHOWN_TEXT.split())
-"""Those of them that `ansible-inventory` prints where somebody has set them."""
+"""The ones that `ansible-inventory` prints where they are set."""
 
 _RESERVED_TEXT = """hosts name tags vars environment tasks roles handlers gather_facts become become_user become_method
     become_flags become_exe connection port remote_user serial strategy order when loop with_items until

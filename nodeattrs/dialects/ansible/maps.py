@@ -45,7 +45,7 @@ class _Maps:
     def group(self, name: Any, body: Any, path: Path) -> str | None:
         """Read a group and all below it; its name, None where it is passed over."""
         if not isinstance(body, (dict, type(None))):
-            self._skip(f"the group {name!r} is no map", path)
+            self._skip(f"the group {name!r} is not a map", path)
             return None
         name = self._name(name, path)
         group = self.tree.group(name, self.document.file)
@@ -81,7 +81,7 @@ class _Maps:
         for name, body in hosts.items():
             here = (*path, name)
             if body and not isinstance(body, dict):
-                raise _error(self.document, f"the host {name!r} is no map of variables", here)
+                raise _error(self.document, f"the host {name!r} is not a map of variables", here)
             names, port = hosts_of(self._name(name, here), self.document.file)
             locator = self.document.locator("inventory", str(name), here)
             for one in names:
@@ -90,7 +90,7 @@ class _Maps:
 
     def _name(self, name: Any, path: Path) -> str:
         if not isinstance(name, str):
-            raise _error(self.document, f"the name {name!r} is no text", path)
+            raise _error(self.document, f"the name {name!r} is not text", path)
         return name
 
     def _skip(self, message: str, path: Path) -> None:

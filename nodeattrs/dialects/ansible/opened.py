@@ -41,7 +41,7 @@ class AnsibleHosts(InRepository):
 
     @cached_property
     def place(self) -> Path | None:
-        """The inventory that somebody names; None leaves it to ansible.cfg."""
+        """The inventory that an option or a setting names; None leaves it to ansible.cfg."""
         return self.request.named(self.side, "ansible", None)
 
     @cached_property

@@ -200,7 +200,7 @@ def prompts(play: Play, inventory: Inventory) -> list[Layer]:
             continue
         origin = play.document.locator("vars_prompt", str(name), (*play.at, *at)).at(())
         default = f"; without a terminal it is {entry.get('default')!r}" if "default" in entry else ""
-        inventory.warn(NOT_PROMPTED, f"{name} is asked for, and was not{default}", origin.file, origin.line)
+        inventory.warn(NOT_PROMPTED, f"{name} has no value: Ansible prompts for it{default}", origin.file, origin.line)
         names = frozenset((name,))
         found.append(Layer.unknown(title(13), MaySet(origin, names), f"it is asked on a terminal{default}"))
     return found

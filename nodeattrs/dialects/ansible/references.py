@@ -79,7 +79,7 @@ _OWN_TEXT = """
     lipsum cycler joiner namespace varargs kwargs super packages services mount_points zuul nodepool context true
     false none True False None"""
 OWN = MAGIC.union(_OWN_TEXT.split())
-"""Names that nobody has to set."""
+"""Names that need not be set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class VariableReferences:
     mentions:    name -> where templates and conditions mention it first, with no word about its absence
     guarded:     names that are mentioned beside `default`, `is defined` and the like
     parts:       texts of which names are made; None stands for one that may be any
-    roles:       the roles that are there; asked: those that are asked for, called: by a play whose hosts somebody gives
+    roles:       the roles that are there; asked: those that are asked for, called: by a play whose hosts come from -e
     sought:      the files of variables that plays, tasks and calls of programs name, each with the role of who names it
     naming:      keys whose texts are names that set_fact sets; texts: by key those that may be names
     made:        beginning and end of names that a task makes: `set_fact: {"{{ item }}_changed": ...}`
@@ -230,7 +230,7 @@ class VariableReferences:
         self.parts.update(_BEGUN.findall(written))
         self.used.update(name for name, anchor in _ANCHORED.findall(written) if f"*{anchor}" in written)
         comments = "\n".join(_COMMENT.findall(written))
-        self.settable.update(_SETTING.findall(comments), _GIVEN.findall(written))  # what somebody may give
+        self.settable.update(_SETTING.findall(comments), _GIVEN.findall(written))  # what a user may give
         self.used.update(word for text in _SHOWN.findall(written) for word in _WORD.findall(text))
         place = self.role_of(relative)
         if self._holds_variables(relative) and isinstance(document.tree, dict):
@@ -258,7 +258,7 @@ class VariableReferences:
         self.sought_at.setdefault((role, name), origin)
 
     def _given(self, text: str, relative: Path) -> None:
-        """Note what a page or a program says that somebody gives: `name=value`, `name: value`, a row of a table."""
+        """Note the variables that a page or a program asks users to give: `name=value`, `name: value`, a table row."""
         self.settable.update(_ASSIGNED.findall(text), _WRITTEN.findall(text), _GIVEN.findall(text))
         for found in _GIVEN_FILE.finditer(text):
             line = text[: found.start(1)].count("\n") + 1
@@ -275,7 +275,7 @@ class VariableReferences:
             self.mention(one, Origin("template", "", name, line), is_guarded)
 
     def mention(self, name: str, origin: Origin, is_guarded: bool) -> None:
-        """A template or a condition mentions a name. Roles that nobody asks for may want it of whoever does."""
+        """Note a name that a template or a condition mentions. A role may expect it from a play that uses the role."""
         if is_guarded:
             self.guarded.add(name)
         self.mentions.setdefault(name, origin)
@@ -327,7 +327,7 @@ class _Walk:
             if name in ("role", "name") and isinstance(entry, str) and at and at[-1] in ("include_role", "import_role"):
                 self.found.asked.add(entry)
             plain = name.rpartition(".")[2]
-            is_called = "{{" in str(value.get("hosts"))  # with -e, by somebody who may give more
+            is_called = "{{" in str(value.get("hosts"))  # with -e, which may give more
             if plain in ("roles", "dependencies") and isinstance(entry, list):
                 (self.found.called if is_called else self.found.asked).update(_named(entry))
             if plain in ("vars_files", "include_vars") and not PLAYED & set(Path(self.document.file).parts):

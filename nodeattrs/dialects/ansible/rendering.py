@@ -1,7 +1,7 @@
 """Templates evaluated in Jinja's sandbox with a host's own variables, as far as that needs no Ansible.
 
 What cannot be evaluated stays the text that it is, and is named with the reason: a lookup, a filter that is not in the
-table of `filters`, a variable that nobody sets or that may be set otherwise, what is encrypted. Nothing is guessed.
+table of `filters`, a variable that is not set or that may be set otherwise, what is encrypted. Nothing is guessed.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class _Passed(str):
     __slots__ = ()
 
 
-class _NeedsAnsible(Exception):  # no error of anybody: an answer
+class _NeedsAnsible(Exception):  # not an error: an answer
     """Something that needs Ansible."""
 
 
@@ -231,7 +231,7 @@ class Rendering:
         return other
 
     def named(self, name: str) -> Any:
-        """The value of a variable, or of one that Ansible sets; ABSENT where nobody sets it."""
+        """The value of a variable, or of one that Ansible sets; ABSENT where it is not set."""
         return self._named(name)
 
     def _own(self, name: str) -> Any:

@@ -323,6 +323,6 @@ def checked_variables(body: dict[Any, Any], document: Document, at: Steps) -> di
     for name in found:
         if not (isinstance(name, str) and name.isidentifier() and name.isascii()):
             line = document.place((*at, "vars", name))[0]
-            raise AnsibleError(VARIABLE_NAME, f"{name!r} is no name of a variable", file=document.file, line=line)
+            raise AnsibleError(VARIABLE_NAME, f"{name!r} is not a name of a variable", file=document.file, line=line)
     kept: dict[Any, Any] = plain_of(document, found)
     return kept

@@ -33,7 +33,7 @@ def printed(question: Question) -> Output:
     asked, settings = question.arguments, Settings(question.arguments, os.environ)
     prefix, host = asked["prefix"], asked["host"]
     if prefix and prefix != ansible_name(prefix):
-        raise BadUsage(f"--prefix {prefix} is no name of a variable: try {ansible_name(prefix)}")
+        raise BadUsage(f"--prefix {prefix} is not a name of a variable: try {ansible_name(prefix)}")
     store, sensitive = saved_nodes_of(settings)
     inventory = DynamicInventory(host or "", prefix)
     unread: list[Unread] = []

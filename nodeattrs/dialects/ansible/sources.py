@@ -1,6 +1,6 @@
 """Sources of an inventory, in their order: files, folders and lists of hosts, each read as the first kind that fits.
 
-A source that nobody can read is warned of, and the others are read. A script or a plugin is run only where somebody
+A source that cannot be read is a warning, and the others are read. A script or a plugin is run only where an option
 names it; else its place is noted, since it may define any host, group and variable. It knows no levels.
 """
 

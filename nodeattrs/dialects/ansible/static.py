@@ -45,17 +45,17 @@ from nodeattrs.errors import NodeattrsError
 _INVENTORIES = ("hosts", "hosts.ini", "hosts.yml", "inventory", "inventory.ini", "inventory.yml", "inventory.yaml")
 _VARIABLES = ("group_vars", "host_vars")
 _PLAYED = ("roles/*/tasks/main.y*ml", *(f"inventor*/{way}{name}" for way in ("", "*/") for name in _VARIABLES))
-"""What lies where somebody keeps playbooks."""
+"""Files that lie beside playbooks."""
 _OF_FILES = {title(level) for level in range(3, 11)}
 _SHORTEST = 4
 _FEW = 20
 _NAMED = re.compile(r"(?:^|/)(?:group|host)_vars/[^/]+$")
 _PLACEHOLDER = re.compile(r"(?i)^(your|example|change.?me|placeholder)|\bexample\.(com|org|net)$")
-"""Names of hosts that somebody is to write: what counts for them is not known yet."""
+"""Placeholders for host names: what counts for them is not known yet."""
 
 
 def is_repository(root: Path) -> bool:
-    """Whether somebody keeps playbooks or an inventory there, or in the folder for them, or it is a role."""
+    """Whether playbooks or an inventory lie there, or in the folder for them, or it is a role."""
     return bool(_folders(root))
 
 

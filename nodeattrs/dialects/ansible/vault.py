@@ -1,4 +1,4 @@
-"""Ansible Vault: what is encrypted is opened with the passwords that somebody names, and is a secret from then on.
+"""Ansible Vault: encrypted values are opened with the named passwords, and are secrets from then on.
 
 Formats 1.1 and 1.2 with AES256. The package `cryptography` decrypts, or else an installed `ansible-vault`. Without a
 password nothing is tried. It knows no levels and no files of variables.
@@ -93,7 +93,7 @@ class Passwords:
         named = (one.rpartition("@") for one in given)
         self._passwords = [Password(folder / file, identity or "default") for identity, _, file in named]
         for one in self._passwords:
-            one.secret  # noqa: B018  # whatever is wrong with one is raised before anybody is asked
+            one.secret  # noqa: B018  # whatever is wrong with one is raised before a password is read
 
     def __bool__(self) -> bool:
         return bool(self._passwords)

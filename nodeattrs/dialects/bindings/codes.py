@@ -1,6 +1,6 @@
 """The kinds of errors and warnings of bindings: NA12xx.
 
-Imports only `nodeattrs.codes`; docs/codes.md is made of it.
+Imports only `nodeattrs.codes`; `nodeattrs codes` prints them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TYPE_MISMATCH = kind(
     "type-mismatch",
     cause="A value that does not conform to the type that was declared or asked for.",
     example="bind Integer, 'port' to 'many'",
-    way_out="Mend the value or the type.",
+    way_out="Correct the value or the type.",
 )
 MISSING = kind(
     "NA1205",
@@ -58,7 +58,7 @@ OVERRIDE_WITHOUT_BASE = kind(
     "override-without-base",
     cause="An override of what no lower layer binds.",
     example="bind override 'prot' to 2222",
-    way_out="Mend the name, or leave `override` out.",
+    way_out="Correct the name, or leave `override` out.",
 )
 FINAL_OVERRIDDEN = kind(
     "NA1209",
@@ -70,7 +70,7 @@ FINAL_OVERRIDDEN = kind(
 NO_PRODUCER = kind(
     "NA1210",
     "no-producer",
-    cause="A binding says nothing of what it gives.",
+    cause="A binding has no producer: it does not say which value it gives.",
     example="bind 'port'",
     way_out="Write `to ...`, or `abstract`.",
 )
@@ -128,7 +128,7 @@ REBIND_MISSING = kind(
     "rebind-missing",
     cause="A rebinding of what nothing below binds.",
     example="rebind 'prot'",
-    way_out="Mend the name.",
+    way_out="Correct the name.",
 )
 REBIND_WITH_PRODUCER = kind(
     "NA1219",
@@ -212,7 +212,7 @@ UNKNOWN_CLASS = kind(
     "unknown-class",
     cause="No class of that name.",
     example="bind 'a' to Type[Sever]",
-    way_out="Mend the name, or pass classes={...}.",
+    way_out="Correct the name, or pass classes={...}.",
 )
 UNKNOWN_VARIABLE = kind(
     "NA1231",
@@ -231,7 +231,7 @@ ARGUMENTS = kind(
 EXPRESSION = kind(
     "NA1233",
     "expression",
-    cause="An expression that means nothing.",
+    cause="An expression that cannot be evaluated.",
     example="bind 'a' to 'x' { transformer => |$x| { $x + [] } }",
     way_out="The message has the values it met.",
 )
@@ -240,14 +240,14 @@ FUNCTION_FAILED = kind(
     "function-failed",
     cause="A function that bindings call raised.",
     example="a producer that divides by zero",
-    way_out="Mend the function.",
+    way_out="Correct the function.",
 )
 SYNTAX = kind(
     "NA1235",
     "syntax",
-    cause="A text that the language does not read.",
+    cause="A text that is not in the bindings language.",
     example="bind 'a' to",
-    way_out="Mend the place that is named.",
+    way_out="Correct the place that is named.",
 )
 FORMAT = kind(
     "NA1236",
@@ -280,7 +280,7 @@ TWO_PRODUCERS = kind(
 SET_NAME = kind(
     "NA1240",
     "set-name",
-    cause="The name of a set is not that of its file.",
+    cause="A set has another name than its file.",
     example="bindings web in bindings/default.pp",
     way_out="Rename one of them.",
 )
@@ -289,7 +289,7 @@ NO_SUCH_SET = kind(
     "no-such-set",
     cause="A set that is named and is not there.",
     example="include: module:/ntp::deafult",
-    way_out="Mend the name, or write ?optional behind it.",
+    way_out="Correct the name, or write ?optional behind it.",
 )
 BAD_URI = kind(
     "NA1242",
@@ -308,14 +308,14 @@ UNKNOWN_SCHEME = kind(
 BAD_LAYER = kind(
     "NA1244",
     "bad-layer",
-    cause="A layer that is no map with a name and references.",
+    cause="A layer that is not a map with a name and references.",
     example="layers: [site]",
     way_out="Write {name: site, include: ...}.",
 )
 BAD_MODE = kind(
     "NA1245",
     "bad-mode",
-    cause="A mode that there is not.",
+    cause="A mode that does not exist.",
     example='mode="strict"',
     way_out="Use tuple or documented.",
 )
@@ -331,14 +331,14 @@ NO_SUCH_DIRECTORY = kind(
     "no-such-directory",
     cause="The site, or its confdir, is no directory.",
     example="nodeattrs bindings check --site nosuch",
-    way_out="Mend the name.",
+    way_out="Correct the name.",
 )
 PROVIDER_FAILED = kind(
     "NA1248",
     "provider-failed",
     cause="A provider of sets raised.",
     example="a provider without its server",
-    way_out="Mend the provider.",
+    way_out="Correct the provider.",
 )
 CLASSIFIER_FAILED = kind(
     "NA1249",
@@ -364,7 +364,7 @@ CATEGORY_ENVIRONMENT_VALUE = kind(
 CATEGORY_ORDER = kind(
     "NA1252",
     "category-order",
-    cause="The category node stands below environment.",
+    cause="The category node is below environment.",
     example="environment before node",
     way_out="Put node above environment.",
 )
@@ -372,7 +372,7 @@ CATEGORIES_TWICE = kind(
     "NA1253",
     "category-twice",
     "categories-twice",
-    cause="A category, or the list of categories, stands twice.",
+    cause="A category, or the list of categories, is declared twice.",
     example="two lines for rack",
     way_out="Keep one.",
 )
@@ -387,7 +387,7 @@ CATEGORY_VALUE = kind(
 ENVIRONMENT_ATTRIBUTE = kind(
     "NA1255",
     "environment-attribute",
-    cause="An environment has no such attribute, or it is no text.",
+    cause="An environment has no such attribute, or it is not text.",
     example="environment: {colour: red}",
     way_out="The hint lists the attributes.",
 )
@@ -403,7 +403,7 @@ UNKNOWN_ENVIRONMENT = kind(
     "unknown-environment",
     cause="An environment that the site does not declare.",
     example="nodeattrs bindings check -E prodution",
-    way_out="Declare it, or mend the name.",
+    way_out="Declare it, or correct the name.",
 )
 ENVDIR_NOT_ALLOWED = kind(
     "NA1258",
@@ -424,7 +424,7 @@ UNKNOWN_ID = kind(
     "unknown-id",
     cause="Fragments are bound in a multibind that is not declared.",
     example="bind 'a' to 5 in 'usres'",
-    way_out="Mend the id, or declare it: multibind Array, 'usres'.",
+    way_out="Correct the id, or declare it: multibind Array, 'usres'.",
 )
 SHARED_ID = kind(
     "NA1272",
@@ -457,7 +457,7 @@ SCOPE = kind(
 NEEDS_AWAIT = kind(
     "NA1276",
     "needs-await",
-    cause="What is asked for is made, or closed, asynchronously.",
+    cause="A value is made, or closed, asynchronously.",
     example='injector.inject("db"), where an `async def` makes it',
     way_out="Write `await injector.ainject(...)`, `await injector.aclose()`.",
 )

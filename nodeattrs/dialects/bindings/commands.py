@@ -58,9 +58,7 @@ _SITE = (
         {"metavar": "NAME"},
         "site",
     ),
-    Argument(
-        ("--facts",), "facts of the node, JSON or YAML; categories are made of them", {"metavar": "PLACE"}, "site"
-    ),
+    Argument(("--facts",), "facts of the node, JSON or YAML; they decide the categories", {"metavar": "PLACE"}, "site"),
     Argument(("--enc",), "what an external node classifier wrote, for enc:", {"metavar": "FILE"}, "site"),
     Argument(("--documented",), "the letter of ARM-8: of several categories the highest alone ranks", _FLAG, "site"),
 )
@@ -283,7 +281,7 @@ COMMANDS: Mapping[str, Command] = {
         [
             *_KEY,
             Argument(("--because",), "also the lines that make a declaration count", _FLAG),
-            Argument(("--path",), "what stands there in the value, such as users.0.name", {"metavar": "PATH"}),
+            Argument(("--path",), "a path inside the value, such as users.0.name", {"metavar": "PATH"}),
             _NODE,
             *_SITE,
         ],

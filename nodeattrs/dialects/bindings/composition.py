@@ -474,7 +474,7 @@ class _ClassifierAnswer:
     def __init__(self, data: Any, document: Document | None) -> None:
         self._document = document
         if not isinstance(data, dict):
-            raise BindingError(CLASSIFIER_FAILED, "what the classifier gave is no map")
+            raise BindingError(CLASSIFIER_FAILED, "what the classifier gave is not a map")
         self._classes = data.get("classes") or {}
         # What a classifier calls parameters are top scope variables; those of classes stand below the classes.
         self._given: dict[str, dict[Any, Any]] = {word: data.get(word) or {} for word in ("parameters", "variables")}

@@ -95,8 +95,10 @@ class Injection(HieraParameters):
         return found
 
     def trace(self, word: str, key: str) -> Trace | None:
-        """Why `inject(key)`, or "target::name" of `parameters`, is what it is; None where nothing is bound.
+        """The trace of a value that a recipe gets from bindings; None where no declaration wins, and for other words.
 
+        word:   "inject" or "parameters"
+        key:    the key of `inject`; for `parameters` "target::name"
         raises: as `Injector.explain`
         """
         if word not in ("inject", "parameters"):

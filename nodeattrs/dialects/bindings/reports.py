@@ -96,7 +96,7 @@ class ExplainedBinding:
         is_known = explained.problem is None
         groups = {tuple(sorted((rank, *others))) for rank, others in explained.ties.items()}
         asides: Mapping[str, Iterable[str]] = {
-            _TIES if is_known else "neither stands above the other": [
+            _TIES if is_known else "neither is above the other": [
                 " and ".join(map(str, ranks)) for ranks in sorted(groups)
             ],
             "set by": self._set_by(),

@@ -330,7 +330,7 @@ class Resolution:
 
 
 _MANY = 50_000
-"""When so many keys were looked at for near misses, all of them together, nobody looks for more."""
+"""When so many keys were looked at for near misses, all of them together, no more are looked for."""
 
 
 def resolve(layers: Iterable[Layer], state: State, objects: Objects) -> Resolution:
@@ -552,9 +552,10 @@ def _best(table: DeclarationTable, key: Key, several: list[Declaration]) -> Decl
 
 
 def reason_above(upper: Declaration, lower: Declaration) -> Reason:
-    """The reason why a better position wins.
+    """The reason why the position of *upper* is better than the position of *lower*.
 
-    More categories win only where they begin as the fewer do: what is more ranks below all of those.
+    LAYER: its layer is higher. CATEGORIES: it has all categories of *lower*, and further ones that rank below them.
+    CATEGORY: the highest category in which the two differ ranks higher.
     """
     if upper.position[0] != lower.position[0]:
         return Reason.LAYER

@@ -57,7 +57,7 @@ def _rule(rule: Any, why: str) -> Policy:
 _ABOVE = {why: _rule(TAKE, why.value) for why in Reason}
 _FINAL = _rule(KEEP, "what is final is bound in no higher layer")
 _SILENT = _rule(KEEP, "it is optional and gave nothing")
-_TIED = _rule(_conflicting, "neither stands above the other")
+_TIED = _rule(_conflicting, "neither is above the other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +253,7 @@ def _inner(asking: _ExplainedKey, giver: Declaration) -> Account | None:
     resolution = asking.maker.resolution
     below = [one for one in resolution.declared.get(key, []) if one.position < giver.position]
     if source not in below:
-        below = [source, *giver.lower]  # renamed: nobody finds it under its own key
+        below = [source, *giver.lower]  # renamed: its own key does not find it
     found = next((one for one in below if one is asking.giver), source)
     unknown = [one for one in resolution.unknown if one.place.number <= giver.position[0]]
     return _declared(asking, key, below, found, unknown)

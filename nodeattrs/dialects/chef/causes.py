@@ -252,7 +252,7 @@ def _lacks(node: Node, origin: Origin, decides: str = "") -> str:
             return f"no recipe of cookbook {cookbook_of(name)} runs here"
     elif kind in ("node", "facts", "JSON attributes", "caller"):
         return "that is about another node"
-    return f"it runs here, too, and what stands at {decides} decides" if decides else _CONDITION_DECIDES
+    return f"it runs here, too, and the line at {decides} decides" if decides else _CONDITION_DECIDES
 
 
 _CONDITION_DECIDES = "this node has it, too: a condition there, or what was removed later, decides"

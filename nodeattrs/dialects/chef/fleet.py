@@ -409,7 +409,7 @@ def _require_same(fleet: Fleet) -> None:
         raise FleetError(
             f"{host} has another repository at {fleet.repository}",
             kind=OTHER_REPOSITORY,
-            details=[f"its content is {there[:12]}, and that of the one here {fleet.content[:12]}"],
+            details=[f"its content is {there[:12]}, and the one here is {fleet.content[:12]}"],
             hint=_SHIP,
         )
 

@@ -26,7 +26,7 @@ FILES = Argument(
     {"metavar": "FILE", "nargs": "+"},
 )
 MACHINE = (
-    Argument(("--resource",), "of several machines in one file this one", {"metavar": "ADDRESS"}),
+    Argument(("--resource",), "which machine, if a file has several", {"metavar": "ADDRESS"}),
     Argument(
         ("--input-form",),
         "what the files are (default: by their shape)",

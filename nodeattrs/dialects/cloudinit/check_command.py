@@ -36,7 +36,9 @@ ARGUMENTS = (
         _WHAT,
         "way",
     ),
-    Argument(("--together",), "all files as those of one machine (default)", {"action": "store_true"}, _WHAT, "way"),
+    Argument(
+        ("--together",), "all files as user-data of one machine (default)", {"action": "store_true"}, _WHAT, "way"
+    ),
     Argument(
         ("--schema",),
         "cloud-init's JSON schema: its file, the folder of a cloud-init, or the word installed",
@@ -60,7 +62,7 @@ def check(question: Question) -> Output:
     if asked["schema"] is not None:
         schema = Schema(schema_file(asked["schema"]), sensitive_beside(None, *files))
     if len(files) > 1 and not (asked["each"] or asked["together"]):
-        text = "files are checked together, as those of one machine; --each checks each of them for itself"
+        text = "files are checked together, as user-data of one machine; --each checks each by itself"
         question.caller.remark([f"{len(files)} {text}"])
     looked = {"file": len(files), "part": 0} if asked["each"] else {"part": 0}
     given = {file: _tried(file, asked["input_form"]) for file in files if file != "-"}

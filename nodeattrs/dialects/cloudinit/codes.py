@@ -1,6 +1,6 @@
 """The kinds of errors and warnings of cloud-init: NA11xx.
 
-Imports only `nodeattrs.codes`; docs/codes.md is made of it.
+Imports only `nodeattrs.codes`; `nodeattrs codes` prints them.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ INSTANCE_DATA = kind(
 VENDOR_SWITCH = kind(
     "NA1134",
     "vendor-switch",
-    cause="A setting of vendor-data at which cloud-init stops.",
+    cause="A setting of vendor-data that makes cloud-init stop.",
     example="vendor_data: {enabled: true, disabled_handlers: 5}",
     way_out="Write a list of content types.",
 )
@@ -279,7 +279,7 @@ LIST_HIDDEN = kind(
 COMMANDS_NO_LIST = kind(
     "NA1169",
     "commands-no-list",
-    cause="runcmd or bootcmd is no list: nothing of it is run.",
+    cause="runcmd or bootcmd is not a list: nothing of it is run.",
     example="runcmd: echo hello",
     way_out="Write each command as an item.",
 )
@@ -307,14 +307,14 @@ MISSPELT_KEY = kind(
 BYTE_ORDER_MARK = kind(
     "NA1173",
     "byte-order-mark",
-    cause="A byte order mark stands before the first line, which is not seen then.",
+    cause="A byte order mark is before the first line, so cloud-init does not recognize the line.",
     example="a file that an editor on Windows saved",
     way_out="Save it as UTF-8 without a byte order mark.",
 )
 FIRST_LINE = kind(
     "NA1174",
     "first-line",
-    cause="The first line is misspelt, or stands further down: the part is ignored.",
+    cause="The first line is misspelt, or is further down: the part is ignored.",
     example="# cloud-config",
     way_out="Write #cloud-config, without a blank, as the first line.",
 )
@@ -384,7 +384,7 @@ OWNER_TOO_EARLY = kind(
 PASSWD_NO_HASH = kind(
     "NA1184",
     "passwd-no-hash",
-    cause="A plain password stands where cloud-init takes a hash: no password fits.",
+    cause="passwd is a plain password, and cloud-init takes a hash: no login accepts it.",
     example="users: [{name: web, passwd: hunter2}]",
     way_out="Write a hash (`mkpasswd --method=sha-512`), or use plain_text_passwd.",
 )

@@ -204,8 +204,8 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "check": Command(
         "report what is wrong or doubtful; the exit code is 1 if anything is wrong",
-        "Report what is wrong or doubtful; the exit code is 1 if anything is wrong. docs/cloudinit.md has a section\n"
-        "for each warning, and `nodeattrs codes CODE` explains one.",
+        "Report what is wrong or doubtful; the exit code is 1 if anything is wrong.\n"
+        "`nodeattrs codes CODE` explains a finding; docs/cloudinit.md has examples of warnings.",
         [FILES, *MACHINE, *MERGING, *check_command.ARGUMENTS],
         ("check --together cookbooks_example/cloud-init/base.yaml cookbooks_example/cloud-init/web.yaml",),
         {},

@@ -31,9 +31,9 @@ class CloudConfigError(DocumentError):
     entry = declared(
         "NA1101",
         "CloudConfigError",
-        cause="User-data that cannot be read or merged, and of which no more is known.",
+        cause="User-data cannot be read or merged; no other code describes the reason.",
         example="nodeattrs cloud-config merge user-data",
-        way_out="The message says it.",
+        way_out="The message says what.",
     )
 
     kind: Kind

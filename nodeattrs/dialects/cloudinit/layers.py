@@ -157,7 +157,7 @@ class _Fold:
             if kind not in ("TypeError", "UndefinedError", "SecurityError"):
                 raise
         if not text and self.release.empty_stops:
-            raise CloudConfigError(TEMPLATE, "the template gives nothing, at which cloud-init stops", line=1)
+            raise CloudConfigError(TEMPLATE, "the template gives nothing, which makes cloud-init stop", line=1)
         return part._replace(body=text, lines=self.data.lines(template, text, budget) if text else ())
 
     def _merged(self, title: str, source: Merged) -> _Read:
@@ -453,7 +453,7 @@ def _vendor(name: str, source: Any, setting: Any) -> Any:
     except TypeError as error:
         raise CloudConfigError(
             VENDOR_SWITCH,
-            f"disabled_handlers of {name} are a {type(excluded).__name__}, at which cloud-init stops",
+            f"disabled_handlers of {name} are a {type(excluded).__name__}, which makes cloud-init stop",
             hint="write a list of types, such as [text/cloud-config]",
         ) from error
     return without(source, off) if off else source

@@ -86,7 +86,7 @@ class Definition(NamedTuple):
 
     @property
     def is_built_in(self) -> bool:
-        """Whether no merger is a custom one. A name that is no text is none at all: `policy_of` refuses it."""
+        """Whether no merger is a custom one. A name that is not text is none at all: `policy_of` refuses it."""
         return all(name in BUILT_IN for name in self.names() if isinstance(name, str))
 
     def to_list(self) -> list[list[Any]]:
@@ -378,7 +378,7 @@ class _Builder:
             return [
                 Line(_LISTS, _LISTS, by_position, "list(replace): position by position, the old list's length stays"),
                 Line("tuple", PRESENT, Verb(_made_tuple, "replace"), "list(replace): a tuple stays one"),
-                Line(_LISTS, PRESENT, TAKE, "list(replace): what is no list replaces the list"),
+                Line(_LISTS, PRESENT, TAKE, "list(replace): what is not a list replaces the list"),
             ]
         rules = (by_position, KEEP) if self.documented else (KEEP, Verb(_old_items, "no_replace"))
         why = "list(no_replace): the old items stay"
@@ -475,7 +475,7 @@ def _made_tuple(lower: Part, upper: Part) -> Part:
 
 
 def _old_items(lower: Part, upper: Part) -> Part:
-    """`list(no_replace)` against what is no list: only what can be counted and indexed passes."""
+    """`list(no_replace)` against what is not a list: only what can be counted and indexed passes."""
     value = upper.value
     if not isinstance(value, Sized):
         raise MergeConflict(f"list(no_replace) cannot count the items of {_shown(value)}", hint="write a list")

@@ -50,7 +50,7 @@ class Provenance:
         return changes_of(self.rows)
 
     def origins(self, path: str | TreePath) -> tuple[Origin, ...]:
-        """Everyone who set what stands at *path*: file and line; nobody where nothing stands."""
+        """Every origin of the value at *path*: file and line; none where nothing is set."""
         steps = as_path(path)
         if dig(self.value, steps) is ABSENT:
             return ()
@@ -84,7 +84,7 @@ class Provenance:
         return self._origin_of(report) if report.source.startswith("header ") else None
 
     def place_of(self, warned: Warned) -> Origin:
-        """Where what a warning is about is written; of the merged config, by whoever is read there first."""
+        """Where what a warning is about is written; of the merged config, the first source that is read there."""
         if not warned.number:
             return self._place_at(warned.path or ())
         if warned.place is not None:

@@ -1,7 +1,7 @@
 """What of a cloud-config is secret, and how it looks where it is withheld.
 
 By the place where cloud-init has passwords and keys, by what a key is called, and by how a text looks: private keys,
-hashes of passwords, addresses with a password in them. The merge itself knows no secrets; whoever prints asks here.
+hashes of passwords, addresses with a password in them. The merge itself knows no secrets; code that prints asks here.
 """
 
 from __future__ import annotations

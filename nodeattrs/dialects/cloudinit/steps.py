@@ -1,7 +1,7 @@
 """One part joining the result so far, and what became of it: what differences are, and what warnings are read from.
 
 A run keeps its foldings and, beside each step, what joined there; the results between two steps
-are made anew when somebody asks.
+are made anew for each question.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class PartReport(NamedTuple):
     number:     its place among all parts, from 1
     status:     merged; rejected (cloud-init notes it in the merged file) or failed (it only logs it):
                 either way the result is as before the part; script; include: not followed; ignored: a
-                type nobody handles; empty: the same with nothing in it; unknown: it cannot be read; template:
+                unhandled type; empty: the same with nothing in it; unknown: it cannot be read; template:
                 there is no instance data to render it with; disabled: of vendor-data that is switched off
     definition: the mergers that were used; None for a patch and for what is not merged
     source:     where they come from: "body merge_how", "header Merge-Type", both, "default",

@@ -26,7 +26,7 @@ from nodeattrs.formats.jinja import line_of, module, rendering, sandboxed
 MISSING = "CI_MISSING_JINJA_VAR/"
 """What cloud-init puts before the name of a variable that is not there."""
 REDACTED = "redacted for non-root user"
-"""What stands in the place of secrets in the instance data that everybody may read."""
+"""What stands in the place of secrets in the instance data that every user may read."""
 
 _FIRST_LINE = re.compile(r"##\s*template:(.*)", re.IGNORECASE)
 _VERSION = re.compile(r"v\d+")
@@ -36,7 +36,7 @@ def template_in(text: str, is_rendered: bool = True) -> str | None:
     """The template in a text; None where its first line names none.
 
     is_rendered: whether it is going to be
-    raises: CloudConfigError of kind "template", for one that nobody renders
+    raises: CloudConfigError of kind "template", for one that cannot be rendered
 
     >>> template_in("## template: jinja\\n#cloud-config\\n"), template_in("#cloud-config\\n")
     ('#cloud-config\\n', None)
@@ -141,7 +141,7 @@ class InstanceData:
 
     def lines(self, template: str, text: str, budget: Budget | None = None) -> tuple[int, ...]:
         """On which line of the template each line of its text is written, the line that names it first; () where
-        nobody knows.
+        it is not known.
 
         cost: that of rendering it once more, with marks
         """

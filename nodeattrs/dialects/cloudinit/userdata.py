@@ -108,7 +108,7 @@ def merge(
 
 
 def _known(data: Any) -> InstanceData | None:
-    """The instance data that somebody gave; a merge without them loads no templates. raises: BadArgument"""
+    """The given instance data; a merge without them loads no templates. raises: BadArgument"""
     if data is None:
         return None
     if not isinstance(data, InstanceData):
@@ -123,7 +123,7 @@ _MET_IN_A_STEP = 50
 class _Effort:
     """What joining one part after the other takes.
 
-    A join makes the maps and lists anew in which old and new meet; a patch, or a merger of somebody's own, all of the
+    A join makes the maps and lists anew in which old and new meet; a patch, or a custom merger, all of the
     result, which is no larger than what was read before.
     """
 
@@ -191,7 +191,9 @@ class _Run:
             self.reports.append(self._of_other_program(number, part, name))
         elif part.type in SCRIPTS:
             self.reports.append(PartReport(number, part, name, "script"))
-        elif part.type in INCLUDES and not part.headers:  # one in an archive has headers, and nobody looks at it
+        elif (
+            part.type in INCLUDES and not part.headers
+        ):  # one in an archive has headers, and cloud-init does not look at it
             layer = Layer.unknown(*_named(part, name), f"is {part.body!r}, which was not fetched")
             self.reports.append(self._unknown(number, part, name, layer, "include"))
         else:

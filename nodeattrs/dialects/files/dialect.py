@@ -18,9 +18,9 @@ class Files(Dialect):
     command = "fold"
     summary = "merge config files, and name the line of each value"
     description = (
-        "Lay files over each other, the weakest first, and print the merged tree, as YAML or as --format says. Files\n"
-        "are YAML, JSON, TOML, .env, .ini or .properties; folders stand for their files by name, quoted patterns for\n"
-        "what they fit, - for standard input."
+        "Merge files, the weakest first, and print the merged tree, as YAML or in another --format. Files are YAML,\n"
+        "JSON, TOML, .env, .ini or .properties. A folder means its files by name, a quoted pattern the files that it\n"
+        "matches, - standard input."
     )
 
     def open(self, side: Side, request: Request) -> Opened:

@@ -83,7 +83,7 @@ def _files(word: str, folder: pathlib.Path) -> list[pathlib.Path]:
     found = sorted(glob.glob(word, root_dir=folder, recursive=True))
     files = [folder / name for name in found if os.path.isfile(folder / name)]
     if not files:
-        raise NoFileFits(f"no file fits {word}", hint="a pattern that stands for no file is probably not meant")
+        raise NoFileFits(f"no file matches {word}", hint="correct the pattern, or leave it out")
     return files
 
 

@@ -1,4 +1,4 @@
-"""A merged tree in a notation of files. Secrets are withheld; whoever writes only this loads no report."""
+"""A merged tree in a notation of files. Secrets are withheld; writing it loads no report."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _masked(value: Any) -> Any:
 
 
 def _open(value: Any) -> Any:
-    """A tree without its secrets: whoever reads .env would take a marker for one."""
+    """A tree without its secrets: a program that reads .env would take a marker for a value."""
     if isinstance(value, dict):
         return {key: _open(entry) for key, entry in value.items() if not isinstance(entry, Sensitive)}
     if isinstance(value, list):

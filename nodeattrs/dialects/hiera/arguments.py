@@ -97,10 +97,10 @@ MERGING = (
 )
 ONE_VALUE = (
     Argument(("--type",), "the type of the value, such as 'Array[String]'", {"metavar": "TYPE"}, _VALUES),
-    Argument(("--default",), "the answer where nothing has the key", {"metavar": "TEXT"}, _VALUES),
+    Argument(("--default",), "the answer if the key is not set", {"metavar": "TEXT"}, _VALUES),
 )
 SIDES = (
-    Argument(("before",), "its name", {"metavar": "NODE", "nargs": "?", "default": ""}),
+    Argument(("before",), "the node's name", {"metavar": "NODE", "nargs": "?", "default": ""}),
     Argument(("after",), "another one (default: NODE)", {"metavar": "OTHER", "nargs": "?"}),
     Argument(("--against-tree",), "what OTHER sees in this tree", {"metavar": "PLACE", "dest": "against"}),
     *_ANY_NODE,
@@ -163,7 +163,7 @@ def tree_of(asked: Asked, place: str | None, decrypts: bool = True) -> Hiera:
 def warnings_of(hiera: Hiera) -> list[object]:
     """The warnings of a tree, and the levels to leave out that it does not have. Complete after the last lookup."""
     left = sorted(hiera.skip_levels - hiera.skipped)
-    return [*hiera.warnings, *(f"no level that was asked is called {name!r}" for name in left)]
+    return [*hiera.warnings, *(f"no level of the hierarchy is called {name!r}" for name in left)]
 
 
 def how_of(asked: Asked) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Questions about a whole tree: the view of a node, what two views differ in, what nobody reads.
+"""Questions about a whole tree: the view of a node, what two views differ in, what no node reads.
 
 It asks scopes and decides nothing itself.
 """
@@ -70,7 +70,7 @@ def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
 
 
 class Kept(NamedTuple):
-    """What of a value nobody decrypted: its key and path, why, and where it stands."""
+    """A part of a value that was not decrypted: its key and path, the reason, and its place."""
 
     key: str
     reason: str

@@ -1,6 +1,6 @@
 """The kinds of errors and warnings of Hiera: NA10xx.
 
-Imports only `nodeattrs.codes`; docs/codes.md is made of it.
+Imports only `nodeattrs.codes`; `nodeattrs codes` prints them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ NOT_FOUND = kind(
     "NA1002",
     "KeyNotFound",
     "not_found",
-    cause="Nothing has the key, and there is no default (exit code 3).",
+    cause="The key is not set, and there is no default (exit code 3).",
     example="nodeattrs hiera lookup ntp::sevrers",
     way_out="`nodeattrs hiera who-has KEY` and `explain KEY` show where it was looked for.",
 )
@@ -19,7 +19,7 @@ BAD_ARGUMENTS = kind(
     "NA1003",
     "BadLookup",
     "bad_arguments",
-    cause="A call that cannot mean anything: merge is no strategy, an argument of the wrong kind.",
+    cause="A call has an argument that is not allowed: merge names no strategy, or has the wrong type.",
     example='scope.lookup("a", merge=7)',
     way_out='Write merge="deep", or merge={"strategy": "deep", ...}.',
 )
@@ -29,15 +29,15 @@ DATA_PARSE_ERROR = kind(
     "data_parse_error",
     cause="A data file that its format does not allow.",
     example="users: [anna",
-    way_out="Mend the place that is named.",
+    way_out="Correct the place that is named.",
 )
 NOT_A_HASH = kind(
     "NA1005",
     "CannotMerge",
     "not_a_hash",
-    cause="A hash merge met something that is no map.",
+    cause="A hash merge met something that is not a map.",
     example="--merge hash where a level has a list",
-    way_out="Use unique or deep for lists, or mend the level.",
+    way_out="Use unique or deep for lists, or correct the level.",
 )
 DIG_TYPE_MISMATCH = kind(
     "NA1006",
@@ -80,7 +80,7 @@ BAD_PATTERN = kind(
     "bad_pattern",
     cause="A regular expression that cannot be used.",
     example="Pattern[/(/]",
-    way_out="Mend it: a special character needs a backslash.",
+    way_out="Correct it: a special character needs a backslash.",
 )
 UNKNOWN_STRATEGY = kind(
     "NA1012",
@@ -127,14 +127,14 @@ RECURSIVE_LOOKUP = kind(
 ALIAS_NOT_ENTIRE_STRING = kind(
     "NA1018",
     "alias_not_entire_string",
-    cause="alias(..) stands inside of a text.",
+    cause="alias(..) is inside of a text.",
     example="a: \"x %{alias('b')}\"",
     way_out="Write the expression alone, or use lookup(..).",
 )
 UNKNOWN_INTERPOLATION_METHOD = kind(
     "NA1019",
     "unknown_interpolation_method",
-    cause="An interpolation calls a function that there is not.",
+    cause="An interpolation calls a function that does not exist.",
     example="a: \"%{lokup('b')}\"",
     way_out="Use lookup, hiera, alias, literal or scope.",
 )
@@ -162,7 +162,7 @@ BAD_GLOB = kind(
 LOOKUP_OPTIONS_NOT_A_HASH = kind(
     "NA1023",
     "lookup_options_not_a_hash",
-    cause="lookup_options is no map.",
+    cause="lookup_options is not a map.",
     example="lookup_options: deep",
     way_out="Write a key, and `merge:` below it.",
 )
@@ -185,7 +185,7 @@ CONVERT_FAILED = kind(
     "convert_failed",
     cause="convert_to could not convert the value.",
     example='convert_to: Integer of "many"',
-    way_out="Mend the value, or the type.",
+    way_out="Correct the value, or the type.",
 )
 CONVERT_BAD_TYPE = kind(
     "NA1027",
@@ -211,7 +211,7 @@ MISSING_PARAMETER = kind(
 DATA_NOT_A_HASH = kind(
     "NA1030",
     "data_not_a_hash",
-    cause="A data file whose root is no map has no keys.",
+    cause="A data file whose root is not a map has no keys.",
     example="- a list at the root of common.yaml",
     way_out="Write a map of keys.",
 )
@@ -220,19 +220,19 @@ UNREADABLE_FILE = kind(
     "unreadable_file",
     cause="A data file that cannot be read.",
     example="data/common.yaml with mode 000",
-    way_out="Mend its permissions.",
+    way_out="Correct its permissions.",
 )
 BAD_DATA_VALUE = kind(
     "NA1032",
     "bad_data_value",
-    cause="A key holds a date, a time, or a key that is no text.",
+    cause="A key holds a date, a time, or a key that is not text.",
     example="since: 2024-01-02",
     way_out="Put it in quotes.",
 )
 CONFIG_INVALID = kind(
     "NA1033",
     "config_invalid",
-    cause="hiera.yaml says something that means nothing.",
+    cause="hiera.yaml has an entry that Hiera does not understand.",
     example="hierarchy: common.yaml",
     way_out="Write a list of entries, each with a name and a path.",
 )
@@ -283,7 +283,7 @@ DATA_FUNCTION_FAILED = kind(
     "data_function_failed",
     cause="A data function raised.",
     example="lookup_key: a function without its server",
-    way_out="Mend the function or its options.",
+    way_out="Correct the function or its options.",
 )
 DATA_FUNCTION_NEEDS_PATH = kind(
     "NA1041",

@@ -318,7 +318,7 @@ COMMANDS: Mapping[str, Command] = {
         _explain,
         [
             KEYS,
-            Argument(("--options",), "how lookup_options came to be", FLAG),
+            Argument(("--options",), "how lookup_options merged, level by level", FLAG),
             Argument(("--because",), "also the lines that choose the levels and the merge", FLAG),
             *NODES,
             *MERGING,

@@ -158,7 +158,7 @@ class _Reader(Checks):
         return Config(self.document.file, self.folder, entries, default_entries)
 
     def _no_map(self) -> Config | None:
-        found = f"hiera.yaml {'is empty' if self.document.tree is None else 'is no map'}"
+        found = f"hiera.yaml {'is empty' if self.document.tree is None else 'is not a map'}"
         if self.layer == "global":
             return self._version_3({}, CONFIG_INVALID, f"{found}: it counts as version 3")
         message = f"{found}: the {self.layer} layer has no hierarchy of its own"
@@ -195,7 +195,7 @@ class _Reader(Checks):
         options = self.map(tree.get("options", {}), (*path, "options"))
         for name in options:
             if not isinstance(name, str) or not _OPTION_NAME.fullmatch(name):
-                raise self.invalid(f"{name!r} is no name of an option", (*path, "options", name))
+                raise self.invalid(f"{name!r} is not a name of an option", (*path, "options", name))
             if name in ("path", "uri"):
                 raise self.fault(
                     RESERVED_OPTION, f"the option {name} is reserved", (*path, "options", name), "use another name"

@@ -202,7 +202,7 @@ def _to_array(value: Any, wrap: bool = False) -> list[Any]:
 
 def _to_hash(value: Any, how: Any = None) -> dict[Any, Any]:
     if how is not None:
-        raise ValueError("there is no map made of paths here")
+        raise ValueError("a map cannot be made from paths here")
     if type(value) is dict:
         return value
     flat = _to_array(value)

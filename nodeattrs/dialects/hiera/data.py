@@ -59,7 +59,7 @@ _NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}
 def read_document(
     path: pathlib.Path, name: str, syntax: Literal["yaml", "json"], *, marks: bool = False
 ) -> ReadDocument:
-    """Read a file as Puppet reads it. All readers of the same content share its tree, so nobody changes it.
+    """Read a file as Puppet reads it. All readers of the same content share its tree: do not change it.
 
     marks:  whether the reader will ask for lines: they are found while YAML is read, and not by a second reading
     raises: FileNotFoundError where there is none; BadData with file and line for all else
@@ -106,7 +106,7 @@ class Source(Protocol):
     """What can be asked for the value of a key."""
 
     def value(self, key: str, speech: Speech) -> Any:
-        """The value, or ABSENT, or `Unknown` where it cannot be read; never changed by whoever gets it."""
+        """The value, or ABSENT, or `Unknown` where it cannot be read; callers must not change it."""
         ...
 
     def locator(self, key: str, entry: str) -> Locator:
@@ -119,7 +119,7 @@ class Source(Protocol):
 
 
 class Overwritten(NamedTuple):
-    """What a data file has under a key that it has again further down. Nobody fills in its texts."""
+    """What a data file has under a key that it has again further down. Its texts are not filled in."""
 
     tree: Any
     mark: Mark
@@ -240,7 +240,7 @@ class DataFile:
         return any(path[:1] in ((), ("*",), (key,)) for path in self._sensitive)
 
     def says_always(self, key: str) -> bool:
-        """Whether the value of a key is what the file has, whoever asks."""
+        """Whether the value of a key is what the file has, for every node."""
         value = self.tree.get(key, ABSENT)
         return value is ABSENT or (self._opened is None and self._plan(key, value) is None)
 
@@ -295,7 +295,7 @@ def file_source(
     opened: makes of a value what it is once it is decrypted
     sensitive: paths whose values are given as secrets; the first step is the key
 
-    A YAML file whose root is no map has no keys, and *refuse* is called; JSON has to be an object.
+    A YAML file whose root is not a map has no keys, and *refuse* is called; JSON has to be an object.
     raises: BadData
     """
     try:
@@ -310,7 +310,7 @@ def file_source(
         if syntax == "json":
             raise bad_data(read.document, DATA_NOT_A_HASH, "a JSON data file must be an object")
         if refuse is not None and tree is not None and tree is not False:
-            refuse(bad_data(read.document, DATA_NOT_A_HASH, "is no map, and so has no keys"))
+            refuse(bad_data(read.document, DATA_NOT_A_HASH, "is not a map, and so has no keys"))
         tree = {}
     if opened is not None:  # its clear text belongs to the caller that has the keys
         return DataFile(read, tree, opened, sensitive)
@@ -352,7 +352,7 @@ def _nothing(key: str) -> Any:
 
 
 SKIPPED = FunctionData("skipped", _nothing)
-"""What stands for a level that somebody asked to leave out."""
+"""A placeholder for a level that an option leaves out."""
 
 
 def unread(name: str, reason: str) -> FunctionData:

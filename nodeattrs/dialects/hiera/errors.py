@@ -42,9 +42,9 @@ class HieraError(NodeattrsError):
     entry = declared(
         "NA1001",
         "HieraError",
-        cause="An error of a lookup of which no more is known.",
+        cause="A lookup failed; no other code describes the reason.",
         example="nodeattrs hiera lookup KEY",
-        way_out="The message says it.",
+        way_out="The message says what.",
     )
 
     kind: Kind
@@ -55,7 +55,7 @@ class HieraError(NodeattrsError):
 
 
 class KeyNotFound(HieraError, NotFound):
-    """Nothing has the key, and nobody gave a default.
+    """Nothing has the key, and there is no default.
 
     hint: may be given as what makes it: keys that are spelled nearly so are looked for when it is read
     """

@@ -48,8 +48,8 @@ _Read = TypeVar("_Read")
 class LoadedTree:
     """Hiera's layers on disk, and the files that were read so far; it knows no node. Made as a `Hiera`.
 
-    skipped: the levels that were left out so far because somebody asked for it
-    lacking: file and line of each level whose data function nobody has, and the error that says so
+    skipped: the levels that options left out so far
+    lacking: file and line of each level whose data function does not exist here, and the error that says so
     """
 
     @taking(
@@ -162,7 +162,7 @@ class LoadedTree:
         if not self._environments:
             return None
         if not (is_word(environment) or _NAME.fullmatch(environment)):
-            raise BadName(f"{environment!r} is no name of an environment", hint="letters, digits and _ only")
+            raise BadName(f"{environment!r} is not a name of an environment", hint="letters, digits and _ only")
         for folder in self._environments:
             if os.path.isdir(folder / environment):
                 return folder / environment
@@ -311,7 +311,7 @@ class LoadedTree:
         return self._sources.setdefault(key, made)
 
     def _opening(self, options: Mapping[str, Any], file: str | None) -> Callable[[Any], Any]:
-        """What decrypts the values of a level: what somebody gave, or the keys that its options name."""
+        """What decrypts the values of a level: the given keys, or the keys that its options name."""
         decrypt: Callable[[str], str] = eyaml.stays
         if callable(self._decrypt):
             decrypt = self._decrypt

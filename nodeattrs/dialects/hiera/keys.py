@@ -113,7 +113,7 @@ def dug(value: Any, steps: Path, key: str) -> Any:
             raise CannotDig(
                 f"{key!r} asks for {step!r} inside a {kind}",
                 kind=DIG_TYPE_MISMATCH,
-                hint="a list takes a number from 0, a map takes a key; what stands there is neither",
+                hint="a list takes a number from 0, a map takes a key; this value is neither",
             )
     return value
 

@@ -25,7 +25,7 @@ from nodeattrs.dialects.hiera.locations import Place
 from nodeattrs.dialects.hiera.strategies import FIRST, Strategy
 from nodeattrs.errors import NodeattrsError
 
-ONE_FILE = Policy("in one file", Line(ANY, PRESENT, TAKE, "a key that is written twice counts where it stands last"))
+ONE_FILE = Policy("in one file", Line(ANY, PRESENT, TAKE, "of a key that is written twice the last one counts"))
 _NOBODY: Any = None
 """Who asks for what is overwritten: nothing of it is filled in."""
 

@@ -2,8 +2,8 @@
 
 The same events as everywhere (libyaml where PyYAML has it, pure Python otherwise), but
 `1:30` is 5400, `1,000` is a thousand, `:word` is a symbol, and `<<` merges where it
-stands. One pass without positions; where a key stands is found by a second pass, when
-somebody asks. It knows no hierarchy: a text goes in, a tree comes out.
+is written. One pass has no positions; a second pass finds the line of a key when it is
+needed. It knows no hierarchy: a text goes in, a tree comes out.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ class _Puppet(Builder):
         elif len(value) < 6 or not _WORD.match(value):
             value = scalar(value)
         if type(value) is Refused:
-            raise self.error(f"{value.what} stands here, and data files hold none", event, hint="put it in quotes")
+            raise self.error(f"{value.what} is not allowed in data files", event, hint="put it in quotes")
         return self.aliased(value, event) if type(value) is Symbol else value
 
     def aliased(self, value: Any, event: Any) -> Any:
@@ -249,7 +249,7 @@ class _Puppet(Builder):
                 self._drop_notes(path)
             return value
         if at_root:
-            self._warn("a key that is no text is found by no lookup; quote it", event, KEY_IS_NO_TEXT)
+            self._warn("a key that is not text is found by no lookup; quote it", event, KEY_IS_NO_TEXT)
         else:
             self._note("a key that is neither text nor integer", event)
         return DROPPED

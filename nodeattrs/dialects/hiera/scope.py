@@ -284,7 +284,7 @@ class Hiera(LoadedTree):
     strict:          what is a warning elsewhere is an error
     skip_levels:     the names of levels to leave out
     sensitive_paths: steps, the first of which is a key: what stands there is a secret, and so is what it is put into
-    puppet_version:  7 or 8, whose rules hold: 8 ends a lookup at an unset variable, a data file that is no map, and
+    puppet_version:  7 or 8, whose rules hold: 8 ends a lookup at an unset variable, a data file that is not a map, and
                      a hiera.yaml of version 3 in an environment
     ruby:            run data functions of the control repository that are Ruby, by the ruby of this machine
 
@@ -304,7 +304,7 @@ class Hiera(LoadedTree):
         knows_facts: bool | None = None,
         looks: Looks | None = None,
     ) -> Scope:
-        """Whoever asks: a node with its facts, in an environment.
+        """One node with its facts, in an environment.
 
         facts:     as `%{facts.os.family}`, and each also as a variable of its own
         trusted:   as `%{trusted.certname}`; made from the name of the node unless given

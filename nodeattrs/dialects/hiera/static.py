@@ -196,7 +196,7 @@ class _Judge:
         return None
 
     def _keys(self) -> Iterator[BadData]:
-        """Keys that nobody looks up."""
+        """Keys that no code looks up."""
         for file in self._files.values():
             for key in file.tree:
                 if isinstance(key, str) and key != NAME and "::" in key and self._is_unused(key):

@@ -262,7 +262,7 @@ class _Hash(Strategy):
 
 HASH = _Hash("hash", HASH_TABLE)
 HASH_BY_THE_LETTER = _Hash("hash", HASH_TABLE, alone=_MAPS_ONLY, opening=_MAPS_ONLY)
-"""As the documentation says: whatever is no map fails, also alone."""
+"""As the documentation says: whatever is not a map fails, also alone."""
 
 
 # --- which strategy -----------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""How values are written into a text, and what a text is that nobody decrypted.
+"""How values are written into a text, and the type of a text that was not decrypted.
 
 Puppet writes a list or map inside a text in Ruby's notation; so do we, or two nodes
 would read different texts. It knows no lookup.

@@ -12,8 +12,8 @@ revision  which document, snapshot and facts a save left
 path, field, entry, word, part, part_entry, node_part
           what can be found: fields lead to paths, paths and words to entries (values), entries to
           the parts that say them, parts to nodes. A part is stored once for all nodes that say
-          the same there. Their numbers are hashes under a key of the store's own, so that nobody
-          can make two of them meet.
+          the same there. Their numbers are hashes under a key of the store's own, so that a stranger
+          cannot make two of them equal.
 former    which parts a node has had since the store was pruned
 """
 

@@ -23,7 +23,7 @@ _LOCK = 0x6E617474
 it is the lock of a node."""
 
 _OPTIONS = f"-c search_path={_SCHEMA} -c enable_seqscan=off -c jit=off -c plan_cache_mode=force_generic_plan"
-"""Most values are one node's, a few are everybody's. The planner thinks of the mean, and would read whole tables, or
+"""Most values are one node's, a few are shared by all. The planner thinks of the mean, and would read whole tables, or
 compile a program, for a few rows that their indexes lead to. A plan is made once: to make one took longer than what
 was planned."""
 

@@ -145,7 +145,7 @@ class SqliteStore(Store):
         return self._is_writable()
 
     def _connect(self) -> sqlite3.Connection:
-        # Who may not write there may not make the files that readers share with writers. Where somebody
+        # Who may not write there may not make the files that readers share with writers. Where another user
         # is writing they are there, and hold what is not in the main file yet; else that file has it all.
         writable, shared = self._is_writable(), os.path.exists(f"{self._file}-wal")
         how = "" if writable else "?mode=ro" if shared else "?mode=ro&immutable=1"

@@ -266,5 +266,5 @@ def map_in(bodies: Mapping[bytes, bytes], name: bytes) -> JsonMap:
     RecursionError"""
     tree = decoded(text_in(bodies, name))
     if not isinstance(tree, dict):
-        raise ValueError("it is no map")
+        raise ValueError("it is not a map")
     return tree

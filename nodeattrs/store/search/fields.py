@@ -111,7 +111,7 @@ def _merged(document: JsonMap, policy: Policy) -> JsonMap:
     if not isinstance(document, dict):
         raise wrong_argument("what is searched", "a node document", document, "node.to_chef()")
     if CHEF_RULES in document:
-        with suppress(DocumentError):  # what somebody wrote there by hand hides no node
+        with suppress(DocumentError):  # a hand-written value there hides no node
             policy = _ruled(policy, rules_in(document))
     folding = Folding(start=Part({}, None))
     for name in _LEVELS:
@@ -130,7 +130,7 @@ def indexed(document: JsonMap) -> JsonMap:
     fields.
 
     `recipe` and `role` are always lists. Missing fields of the document have Chef's defaults.
-    raises: BadValue, where the run-list is no list
+    raises: BadValue, where the run-list is not a list
 
     >>> indexed({"name": "a", "run_list": ["role[web]"], "default": {"l": [1]}, "override": {"l": [2]}})["l"]
     [1, 2]

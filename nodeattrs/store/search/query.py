@@ -504,7 +504,7 @@ def _literal(given: str) -> tuple[str, Any]:
         value = json.loads(given)
     except (ValueError, RecursionError):
         if given.startswith('"'):
-            raise QueryNotUnderstood(f"{given} is no text as JSON writes it") from None
+            raise QueryNotUnderstood(f"{given} is not text as JSON writes it") from None
         return "s", given
     if value is None:
         return "z", ""

@@ -1,7 +1,7 @@
 """Expressions of the text language: the subset that the document's examples need.
 
 Small immutable nodes that work themselves out when asked. They are made by the language
-and by the data form; variables and functions come from whoever evaluates.
+and by the data form; variables and functions come from the caller that evaluates.
 """
 
 from __future__ import annotations

@@ -26,9 +26,9 @@ class BindingError(NodeattrsError, ValueError):
     entry = declared(
         "NA1201",
         "BindingError",
-        cause="Something is wrong with bindings, and no more is known of it.",
+        cause="Bindings are wrong; no other code describes the reason.",
         example="nodeattrs bindings check",
-        way_out="The message says it.",
+        way_out="The message says what.",
     )
 
     kind: Kind

@@ -60,7 +60,7 @@ def asked(key: Any, type: Any, classes: Classes) -> Asked:
     if isinstance(key, str):
         return Asked(None if type is None else type_of_hint(type, classes), key)
     if type is not None:
-        raise BindingError(NO_KEY, f"{key!r} is no name", hint="write (name, type), or a type alone")
+        raise BindingError(NO_KEY, f"{key!r} is not a name", hint="write (name, type), or a type alone")
     return Asked(type_of_hint(key, classes), None)
 
 
@@ -266,7 +266,9 @@ def faults(item: Item) -> Iterator[BindingError]:
             yield _fault(item, NO_PRODUCER, f"the parameters of {item.target} are bound to nothing")
         yield from _options(item, item.options, PARAMETER_OPTIONS, "a parameter binding")
         if not is_parameter_map(item.options.get("map", {})):
-            yield _fault(item, BAD_OPTION, "the option map is no map of parameter names", hint="{ map => { a => b } }")
+            yield _fault(
+                item, BAD_OPTION, "the option map is not a map of parameter names", hint="{ map => { a => b } }"
+            )
 
 
 def _bind_faults(item: Bind) -> Iterator[BindingError]:
@@ -299,7 +301,7 @@ def _bind_faults(item: Bind) -> Iterator[BindingError]:
         yield _fault(item, INSTANCE_AS_KEY, f"{item.type} exists already; its type cannot be bound to another")
     yield from _options(item, item.options, BIND_OPTIONS, "a binding")
     if not isinstance(item.options.get("scope", ""), str):
-        yield _fault(item, BAD_OPTION, f"the scope of {what} is no name", hint="singleton, none, request, ...")
+        yield _fault(item, BAD_OPTION, f"the scope of {what} is not a name", hint="singleton, none, request, ...")
 
 
 def _options(item: Item, given: Mapping[str, Any], known: frozenset[str], what: str) -> Iterator[BindingError]:
@@ -312,7 +314,7 @@ def _options(item: Item, given: Mapping[str, Any], known: frozenset[str], what: 
 
 def _reserved(item: Item, name: str) -> BindingError:
     return _fault(
-        item, RESERVED_NAME, f"the name {name!r} begins with a slash, as those of the library do",
+        item, RESERVED_NAME, f"the name {name!r} begins with a slash; such names belong to the library",
         hint="use `bind parameters`, `bind variables`, `include`, or another name",
     )  # fmt: skip
 

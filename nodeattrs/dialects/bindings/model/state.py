@@ -147,9 +147,7 @@ def effective_categories(
     effective.setdefault("environment", category_text("environment", environment))
     names = list(effective)
     if names.index("node") > names.index("environment"):
-        raise BindingError(
-            CATEGORY_ORDER, "the category node stands below environment", hint="put node above environment"
-        )
+        raise BindingError(CATEGORY_ORDER, "the category node is below environment", hint="put node above environment")
     return list(effective.items())
 
 

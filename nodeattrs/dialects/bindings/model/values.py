@@ -1,4 +1,4 @@
-"""Values at the border: copied on the way in, so that nobody outside can change what is bound, and given as data.
+"""Values at the border: copied on the way in, so that callers cannot change what is bound, and given as data.
 
 Callables that bindings name come in here, too.
 """

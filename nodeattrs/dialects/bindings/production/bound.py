@@ -311,7 +311,7 @@ def _of_call(bound: Bound, one: Declaration, calling: Calling) -> Iterator[Bindi
                 lacks = bound.unfilled([one.label, name_of(call)], slot)
                 yield bound.about(one, UNFILLED, lacks.message, lacks.hint)
     elif is_abstract(call) and not hasattr(call, "__inject__"):
-        what = f"{one.label} is bound to {call.__name__}, of which nothing can be made"
+        what = f"{one.label} is bound to {call.__name__}, which has no instances"
         yield bound.about(one, ABSTRACT_CLASS, what, CONCRETE)
 
 

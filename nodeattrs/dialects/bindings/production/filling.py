@@ -1,7 +1,7 @@
 """What a callable needs: its parameters as keys, read from its annotations.
 
 A class, a `list` or `dict` of a class, or `Annotated[str, named("db_url")]` says a key; a plain `int` or
-`str` says none. It reads signatures and asks nobody: who has the values is the maker's affair.
+`str` says none. It reads signatures only: the maker has the values.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _hints(call: Any) -> dict[str, Any]:
         target = call if isroutine(call) else type(call).__call__
     try:
         return get_type_hints(target, include_extras=True)
-    except (NameError, TypeError, AttributeError):  # a name that is not there when it runs: nobody can look it up
+    except (NameError, TypeError, AttributeError):  # a name that does not exist when it runs cannot be looked up
         found = getattr(unwrap(target), "__annotations__", {})
         return {name: hint for name, hint in found.items() if not isinstance(hint, str)}
 

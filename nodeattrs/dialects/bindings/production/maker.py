@@ -177,7 +177,7 @@ class ValueMaker(Bound):
                 hint=meant(of, self.register.names()) or f"pass classes={{{of!r}: ...}}",
             )  # fmt: skip
         if is_abstract(known):
-            raise BindingError(ABSTRACT_CLASS, f"{of} is abstract: nothing can be made of it", hint=CONCRETE)
+            raise BindingError(ABSTRACT_CLASS, f"{of} is abstract: it has no instances", hint=CONCRETE)
         hook = getattr(known, "__inject__", None)
         if hook is None:
             return self.call(known, args, named)

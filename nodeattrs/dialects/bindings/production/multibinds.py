@@ -64,9 +64,9 @@ APPEND = Policy(
 CONCAT = Policy(
     "concat",
     Line(LIST, LIST, concat, "two lists are joined"),
-    Line(LIST, PRESENT, _appended, "what is no list is an element"),
+    Line(LIST, PRESENT, _appended, "what is not a list is an element"),
     Line(ABSENT_KIND, LIST, TAKE, "two lists are joined"),
-    Line(ANY, PRESENT, _alone, "what is no list is an element"),
+    Line(ANY, PRESENT, _alone, "what is not a list is an element"),
 )
 SUM = Policy(
     "sum",
@@ -229,7 +229,7 @@ def collect(
     value = folding.result.value
     if value is ABSENT:
         value = {} if options.is_hash else []
-    elif options.call is None:  # whoever injects may change what he gets; a function was given copies
+    elif options.call is None:  # the caller of inject may change the value; a function was given copies
         value = independent(value)
     if not options.type.holds(value, scope.register):
         raise TypeMismatch(TYPE_MISMATCH, f"multibind {options.key}: {value!r} is no {options.type}")
@@ -276,7 +276,7 @@ def _flatten_levels(given: Any, options: _Options) -> int | None:
     if given is True:
         return -1
     if not isinstance(given, int) or given < -1:
-        raise options.bad(f"flatten is {given!r}", hint="true or -1 takes off all levels, a number so many")
+        raise options.bad(f"flatten is {given!r}", hint="true or -1 takes off all levels, a number that many")
     return given
 
 
@@ -333,7 +333,7 @@ def _combining(call: Callable[[Any, Any], Any]) -> Policy:
     """The policy of a callable of the caller, which may change its arguments; explanations call it again."""
 
     def combined(lower: Part, upper: Part) -> Part:
-        memo = lower.value if lower.value else independent(lower.value)  # the start is everybody's
+        memo = lower.value if lower.value else independent(lower.value)  # the start is shared
         return made(call(memo, independent(upper.value)), lower, upper)
 
     return _by_function(call, combined)
@@ -350,7 +350,7 @@ def _final_policies(options: _Options) -> Iterator[Policy]:
     if options.flatten:
         yield _final_policy(partial(_flat, levels=options.flatten), "flatten", "lists in the list are taken apart")
     if options.uniq:
-        yield _final_policy(_uniq, "uniq", "the first of equal elements stands")
+        yield _final_policy(_uniq, "uniq", "the first of equal elements is kept")
 
 
 def _final_policy(look: _Look, name: str, why: str) -> Policy:
@@ -400,7 +400,7 @@ def _hash(options: _Options, numbered: _Numbered) -> Folding:
             entry.finish(look)
         named.append(entry)
     folding = _joined(named, NAMES, NAMES)
-    for number in unknown:  # it may have names that nobody else has
+    for number in unknown:  # it may have names that no other fragment has
         folding.lay(Part(numbered[number].value, number), OTHER_NAMES)
     return folding
 

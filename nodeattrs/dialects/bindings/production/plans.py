@@ -33,7 +33,7 @@ class Planner:
         cost: one visit for each class that it needs
         """
         if id(root) not in self._made:
-            self._made[id(root)] = None  # whoever needs itself is made in the usual way, which says so
+            self._made[id(root)] = None  # a key that needs itself is made in the usual way, which reports it
             self._made[id(root)] = self._constructing(root)
         return self._made[id(root)]
 

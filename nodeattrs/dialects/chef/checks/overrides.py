@@ -72,7 +72,7 @@ def located(kind: Kind, layer: Layer, path: Path, message: str, **facts: Any) ->
 
 
 def _overrider(layer: Layer, path: Path, stack: Stack, index: int) -> Layer | None:
-    """Who overrides a leaf by another value; None where nobody does, a list joins it, or a cookbook might remove it."""
+    """The layer that overrides a leaf by another value; None for none, for joined lists, and for a possible removal."""
     if "rm" in stack.unknown:
         return None
     value = layer.leaves[path]
@@ -101,7 +101,7 @@ def _same_below(layer: Layer, path: Path, stack: Stack, index: int) -> Layer | N
             lower.joins != layer.joins or len({repr(strict_key(one)) for one in found}) < len(found)
         ):
             return None
-        # A parent that is no map may be equal by chance.
+        # A parent that is not a map may be equal by chance.
         return lower if path in lower.leaves else None
     return None
 

@@ -21,15 +21,13 @@ def facts_of(what: str, default: str) -> tuple[Argument, Argument]:
 
 APPLYING = (
     Argument(("--noop",), "change nothing, say what would be changed", {"action": "store_true"}, group="applying"),
-    Argument(
-        ("--root",), "the folder that stands for / (default: /)", {"metavar": "DIR", "default": "/"}, group="applying"
-    ),
-    Argument(("--backups",), "keep what files held before they were replaced", {"metavar": "DIR"}, group="applying"),
+    Argument(("--root",), "the folder to use as / (default: /)", {"metavar": "DIR", "default": "/"}, group="applying"),
+    Argument(("--backups",), "a folder for the old content of replaced files", {"metavar": "DIR"}, group="applying"),
     Argument(("--report",), "the report (default: in .nodeattrs/reports)", {"metavar": "FILE"}, group="applying"),
     Argument(("--no-diff",), "do not show how files differ", {"action": "store_true"}, group="applying"),
     Argument(
         ("--documented",),
-        "follow the language page where Puppet differs",
+        "follow Puppet's documentation, not the program",
         {"action": "store_true"},
         group="applying",
     ),
@@ -63,7 +61,7 @@ RUN = (
         "a policy of the repository, or its lock file",
         {"dest": "policy", "metavar": "NAME"},
     ),
-    Argument(("--policy-group",), "of the policy: whose attributes are hoisted", {"metavar": "NAME"}),
+    Argument(("--policy-group",), "its group, whose attributes also count on top", {"metavar": "NAME"}),
     Argument(("--named-run-list",), "one of the policy's other run-lists", {"metavar": "NAME"}),
     Argument(("--secret-file",), "with the secret of encrypted data bags", {"metavar": "FILE"}),
     Argument(

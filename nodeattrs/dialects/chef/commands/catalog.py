@@ -79,7 +79,7 @@ _SOURCE = (
     *RUN,
     *RUN_CODE,
 )
-_CATALOG = "a catalog: one of ours as JSON, YAML or TOML, or one that Puppet compiled"
+_CATALOG = "a catalog as JSON, YAML or TOML, or one that Puppet compiled"
 
 
 _Undeclared = Sequence[Unread] | None

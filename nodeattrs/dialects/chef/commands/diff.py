@@ -14,7 +14,7 @@ from nodeattrs.store import Store
 from nodeattrs.store.remembered import remembered_or_raise
 
 _DESCRIPTION = """\
-Compare two kept nodes, or two revisions of one: NODE is its latest revision, NODE@3 the third,
+Compare two saved nodes, or two revisions of one: NODE is its latest revision, NODE@3 the third,
 NODE@2030-01-31 the one at that time. With one NODE, its latest revision and the one before.
 What is read is compared, lists by their elements; --slots compares what is overridden, too."""
 _EXAMPLES = (
@@ -35,7 +35,7 @@ _EXITS = {
 _ARGUMENTS = (
     Argument(("before",), "its name, or NODE@REVISION, or NODE@TIME", {"metavar": "NODE"}),
     Argument(("after",), "the same (default: NODE as it is now)", {"metavar": "OTHER", "nargs": "?"}),
-    Argument(("--path",), "only what is there", {"metavar": "PATH"}),
+    Argument(("--path",), "only this path", {"metavar": "PATH"}),
     Argument(("--slots",), "compare the fifteen slots, too: what is overridden as well", {"action": "store_true"}),
     Argument(
         ("--causes",), "name the lines that the new values come from, too, as `explain` does", {"action": "store_true"}
@@ -61,7 +61,7 @@ def _perform(question: Question) -> Output:
             revisions = store.history(name)
             if len(revisions) == 1:
                 raise NodeNotFound(
-                    f"the store has one revision of the node {name}, so there is none to compare it with",
+                    f"the store has one revision of the node {name}, and no other to compare it with",
                     hint="name another node, or run it again",
                 )
             before = f"{name}@{revisions[1].number}" if revisions else name

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nodeattrs.dialects.chef.run.run import Run
 
 _DESCRIPTION = """\
-Name the file and line that set a value, what it overrode and by which rule, and what was set before.
+Name the file and line that set a value, what it overrode, the rule, and what was set before.
 Also name the line to edit, where the value comes from another line. Saved nodes are read; with --repo
 the node is run. For a path that is not set: the lines that set it on other nodes, and what this node lacks."""
 _EXAMPLES = (
@@ -39,7 +39,7 @@ _EXITS = {
 
 
 _ARGUMENTS = (
-    Argument(("node",), "its name", {"metavar": "NODE"}),
+    Argument(("node",), "the node's name", {"metavar": "NODE"}),
     Argument(("path",), 'such as apache2.listen_ports.0; "(root)" is all of it', {"metavar": "PATH"}),
     Argument(("--repo",), "run the node of this repository, and save nothing", {"metavar": "DIR"}),
     Argument(("--because",), "with --repo: also the lines that chose the layers", {"action": "store_true"}),

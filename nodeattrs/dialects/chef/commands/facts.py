@@ -11,8 +11,8 @@ from nodeattrs.node.secrets import Secrets
 from nodeattrs.reports.show import ShownDocument, part_of
 
 _DESCRIPTION = """\
-Show the automatic attributes that a run would begin with: those of this machine, by Ohai's
-names, those of a platform, or those in a file that ohai or facter wrote."""
+Show the automatic attributes that a run would begin with: facts of this machine under Ohai's
+names, of a platform (--platform), or of a file that ohai or facter wrote (--facts)."""
 _EXAMPLES = (
     "facts",
     "facts network.interfaces --format yaml",
@@ -22,7 +22,7 @@ _EXAMPLES = (
 
 
 _ARGUMENTS = (
-    Argument(("path",), "only what is there (default: all)", {"metavar": "PATH", "nargs": "?"}),
+    Argument(("path",), "only this path (default: all)", {"metavar": "PATH", "nargs": "?"}),
     Argument(("--origins",), "beside each fact, who set it and where", {"action": "store_true"}),
     *output(),
     *facts_of("what ohai or facter --json wrote", "ask this machine"),

@@ -53,13 +53,13 @@ _ARGUMENTS = (
     Argument(("--node",), "only this node; may be repeated", {"metavar": "NAME", "action": "append"}, choice="which"),
     Argument(
         ("--query",),
-        "only those of the kept nodes that `nodeattrs search QUERY` finds",
+        "only the saved nodes that `nodeattrs search QUERY` finds",
         {"metavar": "QUERY"},
         choice="which",
     ),
     Argument(
         ("--environment", "-E"),
-        "the environment of all from now on",
+        "the environment of all nodes from now on",
         {"metavar": "NAME"},
     ),
     Argument(

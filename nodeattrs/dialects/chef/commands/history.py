@@ -11,10 +11,9 @@ from nodeattrs.reports.history import History
 from nodeattrs.store.remembered import remembered_or_raise
 
 _DESCRIPTION = """\
-List what the store keeps of a node, the latest first: the number of each revision, when it was
-saved (in UTC), how the run went (and what it did to the resources of its recipes, if it was
-applied) or which command made the revision, and the commit of the repository. --format json has
-all of it. `show` and `explain` take such a number, or a time, with --at."""
+List the revisions of a node, the latest first: number, time (UTC), the result of the run or the
+command that made the revision, and the commit of the repository. An applied run also has counts of
+its resources. --format json has all of it. `show` and `explain` take a number or a time with --at."""
 _EXAMPLES = (
     "history web1",
     "show web1 app --at 3",
@@ -23,7 +22,7 @@ _EXAMPLES = (
 
 
 _ARGUMENTS = (
-    Argument(("node",), "its name", {"metavar": "NODE"}),
+    Argument(("node",), "the node's name", {"metavar": "NODE"}),
     Argument(("--limit",), "only the latest N", {"metavar": "N", "type": int}),
     *STORE,
     *output(),

@@ -147,7 +147,7 @@ def facts_from(question: Question, node: str | None = None, repository: Reposito
         if node is None:
             raise BadArgument(f"--facts {place} is a directory", hint="say which node is meant, or name one file in it")
         path /= f"{checked_name(node, 'node')}.json"
-    # Whoever is given them shows or runs them, and changes none: a run copies nothing of them.
+    # Callers show or run them, and change none: a run copies nothing of them.
     shown = repository.shown(path) if repository else None
     return load_facts(path, shown, settled=True, by_caller=is_one)
 

@@ -53,11 +53,11 @@ _ARGUMENTS = (
     Argument(("--repo",), "run the nodes of this repository, and save nothing", {"metavar": "DIR"}),
     Argument(("--node",), "only this node; may be repeated", {"metavar": "NAME", "action": "append"}, choice="which"),
     Argument(
-        ("--query",), "only the kept nodes that `nodeattrs search QUERY` finds", {"metavar": "QUERY"}, choice="which"
+        ("--query",), "only the saved nodes that `nodeattrs search QUERY` finds", {"metavar": "QUERY"}, choice="which"
     ),
     Argument(
         ("--environment", "-E"),
-        "with --repo: the environment of all",
+        "with --repo: the environment of all nodes",
         {"metavar": "NAME"},
     ),
     Argument(("--roles-only",), "with --repo: no cookbook is read", {"action": "store_true"}),
@@ -88,7 +88,7 @@ def _perform(question: Question) -> Output:
     asked = question.arguments
     path = path_of(asked["path"])
     if asked["count"] and (asked["repo"] is not None or not path):
-        raise BadUsage("--count is about one path of kept nodes: leave --repo out")
+        raise BadUsage("--count is about one path of saved nodes: leave --repo out")
     alike: dict[Any, Cell] = {}  # of many nodes with one answer it is kept once
     found = _kept(question, path) if asked["repo"] is None else _run(question, path)
     cells = sorted(

@@ -12,10 +12,10 @@ from nodeattrs.store.nodes import remove_normal, restore, set_normal
 from nodeattrs.store.remembered import remembered_or_raise
 
 _DESCRIPTION = """\
-set:      store a normal attribute at PATH, such as app.tier; VALUE is JSON, and what is no JSON is text
+set:      store a normal attribute at PATH, such as app.tier; VALUE is JSON, else text
 rm:       remove the stored normal attribute at PATH
 restore:  make an older revision the latest again; WHICH is its number, or a time
-delete:   forget the node with all its revisions
+delete:   delete the node with all its revisions
 
 Each of the first three makes a new revision, which `history` and `status` distinguish from a run. The
 next run starts from it: it keeps normal attributes, and makes all others anew."""
@@ -32,9 +32,9 @@ _ARGUMENTS = (
     Argument(
         ("task",), "set, rm, restore or delete", {"metavar": "ACTION", "choices": ("set", "rm", "restore", "delete")}
     ),
-    Argument(("node",), "its name", {"metavar": "NODE"}),
+    Argument(("node",), "the node's name", {"metavar": "NODE"}),
     Argument(("what",), "the attribute; for restore the revision", {"metavar": "PATH|WHICH", "nargs": "?"}),
-    Argument(("value",), "for set: what it is to be", {"metavar": "VALUE", "nargs": "?"}),
+    Argument(("value",), "for set: the new value", {"metavar": "VALUE", "nargs": "?"}),
     *SETTINGS_FROM,
     *STORE,
     *output(),

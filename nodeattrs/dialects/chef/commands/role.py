@@ -27,8 +27,8 @@ Python is code of the repository, and is read with --run-code only."""
 _ENVIRONMENT_EXAMPLES = ("environment show production --repo cookbooks_example --origins",)
 
 _SHOWING = (
-    Argument(("name",), "its name", {"metavar": "NAME"}),
-    Argument(("path",), "only what is there (default: all)", {"metavar": "PATH", "nargs": "?"}),
+    Argument(("name",), "the name of the role or environment", {"metavar": "NAME"}),
+    Argument(("path",), "only this path (default: all)", {"metavar": "PATH", "nargs": "?"}),
     Argument(("--origins",), "beside each leaf, the line that sets it", {"action": "store_true"}),
     Argument(("--repo",), REPO_HELP, {"metavar": "DIR"}),
     *RUN_CODE,

@@ -159,7 +159,7 @@ class _Runs:
             root=os.path.abspath(repository.root),
             traceback=asked["traceback"],
         )
-        # Whoever applies is stopped between two resources, and says so; a single node is stopped where it is.
+        # A run that applies is stopped between two resources, and reports it; a single node is stopped where it is.
         stopping = self._was_interrupted if applying or len(names) == 1 else None
         began = began_now()
         taken = question.through(

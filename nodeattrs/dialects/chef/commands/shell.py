@@ -24,9 +24,9 @@ _EXAMPLES = (
 
 
 _ARGUMENTS = (
-    Argument(("node",), "its name", {"metavar": "NODE"}),
+    Argument(("node",), "the node's name", {"metavar": "NODE"}),
     Argument(("--repo",), "run the node of this repository, and save nothing", {"metavar": "DIR"}),
-    Argument(("--traceback",), "on an error, show the whole way to it", {"action": "store_true"}),
+    Argument(("--traceback",), "print the traceback of an error", {"action": "store_true"}),
     Argument(("--color",), "", {"choices": ("auto", "always", "never"), "default": "auto"}),
     *RUN,
     *STORE,

@@ -32,8 +32,8 @@ _EXITS = {
 
 
 _ARGUMENTS = (
-    Argument(("node",), "its name", {"metavar": "NODE"}),
-    Argument(("path",), "only what is there (default: all)", {"metavar": "PATH", "nargs": "?"}),
+    Argument(("node",), "the node's name", {"metavar": "NODE"}),
+    Argument(("path",), "only this path (default: all)", {"metavar": "PATH", "nargs": "?"}),
     Argument(("--origins",), "print the line that set each leaf beside it", {"action": "store_true"}),
     Argument(
         ("--winners",), "a row an attribute: its value, slot and line, and what it overrides", {"action": "store_true"}

@@ -11,7 +11,7 @@ from nodeattrs.reports.status import NodeStatus, Status
 from nodeattrs.store.engines.store import last_runs
 
 _DESCRIPTION = """\
-List the kept nodes: how long ago each ran last, in which revision, whether that run went well, and
+List the saved nodes: how long ago each ran last, in which revision, whether that run went well, and
 what it did to the resources of its recipes, if it was applied. A later change
 of the node (node set, node restore, ...) is shown too. The exit code is 0 even where a run failed."""
 _EXAMPLES = (

@@ -22,7 +22,7 @@ from nodeattrs.store.folders import export_nodes, read_folder
 
 _DESCRIPTION = """\
 check:    read everything, and name what is damaged
-prune:    forget all but the latest revisions of each node: --keep N
+prune:    delete old revisions; --keep N keeps the latest N of each node
 export:   write nodes to stdout as JSON Lines, with --snapshots every revision; with --to DIR as files
 import:   save the nodes of a FILE or folder from export, or as Chef writes them; - is stdin
 copy:     copy all revisions of all nodes into the store at --to PLACE

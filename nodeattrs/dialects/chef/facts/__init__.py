@@ -93,7 +93,7 @@ class _Gathered:
         origins = self.folding.result.origins
         for step in path:
             origins = origins_at(origins, step)
-        return Origin("facts", self.names[min(sources(origins), default=0)])  # of a map whoever made it
+        return Origin("facts", self.names[min(sources(origins), default=0)])  # for a map: the source that made it
 
 
 def gather(functions: Mapping[str, FactFunction] | None = None, now: float | None = None) -> Facts:

@@ -56,6 +56,7 @@ def modules_of(lines: Iterable[str]) -> dict[str, dict[str, str]]:
 
 
 def platform(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts `platform`, `platform_version` and, where it is known, `platform_family` of this machine."""
     release = facts["os_version"]
     if sys.platform == "linux":
         return platform_of(distro.LinuxDistribution(include_lsb=False, include_uname=False), release)
@@ -93,7 +94,7 @@ def hostname(facts: Mapping[str, Any]) -> dict[str, Any]:
     try:
         found = socket.getaddrinfo(name, None, type=socket.SOCK_DGRAM, flags=socket.AI_CANONNAME)
     except OSError:
-        return tree  # a name that nobody can resolve has no full form
+        return tree  # a name that cannot be resolved has no full form
     if fqdn := found[0][3]:
         tree["fqdn"] = fqdn
         tree["domain"] = fqdn.partition(".")[2] or None

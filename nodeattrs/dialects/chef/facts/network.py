@@ -23,7 +23,7 @@ from nodeattrs.dialects.chef.facts.addresses import (
     of_family,
 )
 
-_FAMILIES = (  # and an address that is nobody's, out there
+_FAMILIES = (  # and an address outside that belongs to no machine
     ("inet", "default", "ipaddress", "203.0.113.1"),
     ("inet6", "default_inet6", "ip6address", "2001:db8::1"),
 )

@@ -99,7 +99,7 @@ class _ConditionReader:
             return self._words(value, at, fact)
         if isinstance(value, list):
             if any(isinstance(one, (dict, list)) for one in value):
-                self.fields.wrong(at, "a list in a condition has texts and numbers, of which the fact is one")
+                self.fields.wrong(at, "a list in a condition has texts and numbers; the fact has to be one of them")
                 return _never
             keys = {_key(one) for one in value}
             return lambda found: _key(found) in keys

@@ -51,7 +51,7 @@ _USUAL = (
     *("cookbooks", "site-cookbooks", "berks-cookbooks", "vendor/cookbooks", "vendor_cookbooks", _VENDOR),
     "cookbook_artifacts",
 )
-"""Where cookbooks are looked for unless somebody says otherwise: Chef's own, Berkshelf's, Librarian's, an export's."""
+"""Where cookbooks are looked for by default: Chef's own, Berkshelf's, Librarian's, an export's."""
 
 _OF_TESTS = ("test/cookbooks", "test/fixtures/cookbooks", "spec/cookbooks", "spec/fixtures/cookbooks")
 """Where the repository of one cookbook keeps those that test it."""
@@ -155,7 +155,7 @@ class CookbookPaths:
         """Cookbook -> the folder of the repository in which it lies beside those where we look."""
         found: dict[str, str] = {}
         for folder in (one for one in entries(self._root) if os.path.isdir(one)):
-            with contextlib.suppress(DocumentError):  # a folder that nobody may list
+            with contextlib.suppress(DocumentError):  # a folder that may not be listed
                 found |= {path.name: folder.name for path in entries(folder) if _is_cookbook(path)}
         return found
 
@@ -212,7 +212,7 @@ def _declared(path: pathlib.Path) -> _Declared:
     fields: dict[str, str] = {}
     for file in _METADATA:
         if (path / file).is_file():
-            with contextlib.suppress(DocumentError):  # whoever reads the cookbook says it
+            with contextlib.suppress(DocumentError):  # reading the cookbook reports it
                 fields = _fields(path / file)
             break
     return _Declared(fields.get("name") or path.name, fields.get("version") or "0.0.0", path)
@@ -461,7 +461,7 @@ def cookbook_order(recipes: Iterable[str], cookbooks: Cookbooks) -> list[str]:
                     cookbook = _found(cookbooks, name)
                 except CookbookNotFound as error:
                     by = asker.named_at(name) if asker else f"the run list, with recipe {recipe}"
-                    error.details = (f"it is asked for by {by}",)
+                    error.details = (f"it is required by {by}",)
                     raise
                 to_do.append((name, asker, False))
                 to_do += [(needed, cookbook, True) for needed in sorted(cookbook.depends, reverse=True)]
@@ -594,10 +594,10 @@ def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tu
             if name == cookbook.name and not Constraint.parse(constraint).allows(version):
                 origins.append(origin)
                 at = cookbook.locator.at(("version",)).place or "which is all there is"
-                details.append(f"cookbook {name} is at {version} ({at}), and {constraint} is asked for by {origin}")
+                details.append(f"cookbook {name} is at {version} ({at}), and {constraint} is required by {origin}")
     if details:
         count = "a cookbook's version is" if len(details) == 1 else "the versions of cookbooks are"
-        raise CookbookVersionConflict(f"{count} not what was asked for", origins=origins, details=details)
+        raise CookbookVersionConflict(f"{count} not what is required", origins=origins, details=details)
 
 
 def not_run(file: str, hint: str | None = None) -> DocumentError:

@@ -1,6 +1,6 @@
 """Encrypted items of data bags, in Chef's formats 1 to 3: what they hold, as secrets.
 
-Each value is encrypted on its own. A wrong secret, or a value that somebody changed, ends in an error that says
+Each value is encrypted on its own. A wrong secret, or a changed value, ends in an error that says
 nothing of what came out. It knows no files: item and secret are handed in.
 
 source: Chef's `EncryptedDataBagItem`

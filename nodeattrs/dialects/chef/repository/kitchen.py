@@ -46,7 +46,11 @@ Entry = tuple[documents.Document, Path]
 
 
 class Source(NamedTuple):
-    """Settings for the provisioner at a place of one of the files. only: the keys that count there; (): all"""
+    """One map in a kitchen file that has settings of the provisioner.
+
+    path: where the map is in the document
+    only: the keys of the map that count; () for all
+    """
 
     document: documents.Document
     path: Path

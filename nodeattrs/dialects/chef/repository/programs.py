@@ -112,7 +112,7 @@ def _ruby_left(source: str, file: str) -> list[DocumentError]:
     found = ((text, _RUBY.search(text.value)) for text in texts if isinstance(text.value, str))
     return [
         DocumentError(
-            f"{ruby[0]} is Ruby, and stored as it stands",
+            f"{ruby[0]} is Ruby, and stored unchanged",
             file=file,
             line=text.lineno,
             column=text.col_offset + 1,

@@ -422,7 +422,7 @@ class Repository(Folder):
 
     @cached_property
     def _chef(self) -> ChefConfig:
-        with contextlib.suppress(DocumentError):  # whoever reads the settings says it
+        with contextlib.suppress(DocumentError):  # reading the settings reports it
             return self.config.chef
         return ChefConfig()
 

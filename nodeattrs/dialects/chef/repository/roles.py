@@ -331,7 +331,7 @@ class Policy:
     unread: Sequence[DocumentError] = ()
 
     def items(self, named: str = "") -> tuple[Path, Sequence[str]]:
-        """Returns the path in the document of a run-list, and its items. named: the name of another run-list
+        """The place of a run-list in the document, as a path, and its items. named: another one of `named_run_lists`
 
         raises: NotFound, with similar names
         """

@@ -123,7 +123,7 @@ module Described
     def plain(value)
       case value
       when String, Integer, nil, true, false then value
-      when Float then value.finite? ? value : raise(ArgumentError, "#{value} is no number of JSON")
+      when Float then value.finite? ? value : raise(ArgumentError, "#{value} is not a number of JSON")
       when Symbol then value.to_s
       when Hash then value.to_h { |key, one| [key.to_s, plain(one)] }
       when Array then value.map { |one| plain(one) }

@@ -106,7 +106,7 @@ class Helper:
                 finally:
                     self._selector.unregister(self._in)
             except BrokenPipeError:
-                return  # whoever reads what came before finds its end
+                return  # reading what came before finds its end
 
     def receive(self, budget: Budget, until: float) -> Message:
         """Wait for the next message. raises: RecipeFailed, for a bad message or a timeout; TooMuch"""
@@ -146,7 +146,7 @@ class Helper:
             if not piece:
                 self.refuse("its process has ended")
             if len(self._buffer) > in_force().bytes * 2:
-                self.refuse("it says more than was asked for")
+                self.refuse("it sent more than the limit of bytes allows")
             self._buffer += piece
 
     def _ready(self, until: float) -> set[int]:

@@ -208,7 +208,7 @@ class RubySession:
         """The kind of a message whose parts are as they must be. raises: RecipeFailed, and the process is ended"""
         kind = kinds.get(word) if type(word) is str else None
         if kind is None or not kind.fits(given):
-            self._helper.refuse(f"what it says of {str(word)[:40]!r} means nothing here")
+            self._helper.refuse(f"its message {str(word)[:40]!r} is not known here")
         return kind
 
     def _keep_statements(self, *given: Any) -> None:
@@ -217,7 +217,7 @@ class RubySession:
             file, found = given
             self._statements[str(file)] = statements(found)
         except (TypeError, ValueError):
-            self._helper.refuse("what it says of the lines of a file has another shape")
+            self._helper.refuse("its message about the lines of a file has another shape")
 
     # Places
 

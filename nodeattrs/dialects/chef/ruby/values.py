@@ -3,7 +3,7 @@
 {"$sym": "x"}           a symbol
 {"$lazy": 3}            a deferred value that Ruby computes
 {"$later": ["a", "b"]}  a deferred value that is computed here: the merged value at that path
-{"$map": [[k, v], ..]}  a map with a key that is no text, or begins with $
+{"$map": [[k, v], ..]}  a map with a key that is not text, or begins with $
 """
 
 from __future__ import annotations

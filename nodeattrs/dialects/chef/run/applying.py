@@ -28,7 +28,7 @@ VERSION = 1
 
 
 DEFAULT_REPORTS = os.path.join(".nodeattrs", "reports")
-"""Where reports are kept, below the current directory, when nobody says anything else."""
+"""Where reports are kept, below the current directory, by default."""
 
 
 def report_place(name: str) -> Path:
@@ -168,7 +168,7 @@ def _line(data: dict[str, Any]) -> str:
 def _begun(file: Path, head: bytes) -> int:
     """A new report in the place of the old one, for its owner only: it may hold what a command printed.
 
-    A link is not followed, whoever put it there, nor is another name of the old file written to. A device or a pipe
+    A link is never followed, nor is another name of the old file written to. A device or a pipe
     is written to.
     """
     with folder_below(file.parent, ()) as folder:

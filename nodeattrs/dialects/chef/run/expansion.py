@@ -66,7 +66,7 @@ class Expansion:
     trace: dict[str, list[str]] = field(default_factory=dict)
     tree: list[dict[str, Any]] = field(default_factory=list)
     _asked: dict[str, tuple[Locator, Path]] = field(default_factory=dict, repr=False)
-    """Who named an item; its line is looked up when somebody wants to know."""
+    """The place that named an item; its line is looked up when it is needed."""
     _hints: list[str | None] = field(default_factory=list, repr=False)
     _named: dict[tuple[str, str], tuple[_Includer, Path]] = field(default_factory=dict, repr=False)
     """By type and name: who named a recipe or role first, and where."""
@@ -133,7 +133,7 @@ class Expansion:
         raise RoleNotFound(
             f"there is no role {names[0]}" if len(names) == 1 else f"there are no roles {', '.join(names)}",
             origins=[self._origin(f"role[{name}]") for name in names],
-            details=[f"role[{name}] is asked for by {self._origin(f'role[{name}]')}" for name in names],
+            details=[f"role[{name}] is required by {self._origin(f'role[{name}]')}" for name in names],
             hint=next(iter(self._hints), None) if len(names) == 1 else None,
         )
 
@@ -259,7 +259,7 @@ def _pin(expansion: Expansion, recipe: str, version: str, locator: Locator, path
     if known and Version.parse(known) != Version.parse(version):
         first, second = (expansion._origin(f"{recipe}@{asked}") for asked in (known, version))
         raise CookbookVersionConflict(
-            f"recipe {recipe} is asked for at two versions, {known} and {version}",
+            f"recipe {recipe} is required at two versions, {known} and {version}",
             origins=(first, second),
             details=[f"{known} by {first}", f"{version} by {second}"],
         )

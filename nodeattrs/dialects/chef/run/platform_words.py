@@ -187,7 +187,7 @@ def _by_version(values: Mapping[Any, Any], platform: str, version: Any) -> Any:
         if name != "default" and not isinstance(entry, Mapping):
             hint = f'write {{"{name}": {{"default": {entry!r}}}}}'
             raise BadArgument(
-                f"the values of a platform are a map by version, and those of {name} are {entry!r}", hint=hint
+                f"the values of a platform are a map by version; for {name} they are {entry!r}", hint=hint
             )
     own = values.get(platform, {})
     if version is not None and str(version) in own:

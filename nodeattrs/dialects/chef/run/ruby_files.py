@@ -352,4 +352,4 @@ def _searched(repository: Repository, store: Callable[..., Any] | None, index: s
 
 
 def _nobody(*_: Any) -> Any:
-    """Stands in until somebody is named."""
+    """A placeholder until a setter is named."""

@@ -254,7 +254,7 @@ def _sort_of(error: NodeattrsError) -> str:
 
 
 def _unknown_node(node: Node, repository: Repository) -> Iterator[NodeattrsError]:
-    """What to say of a node that nobody has described: its name may be a slip."""
+    """The message for a node that neither repository nor store knows: its name may be a slip."""
     if node.run_list or repository.node_document(node.name) is not None:
         return
     close = near(node.name, repository.nodes())

@@ -24,7 +24,7 @@ _OPTIONS = {
 
 
 def refuse_unknown_options(definition: Definition) -> None:
-    """For a definition that somebody has just written. raises: BadArgument, for the first option without effect"""
+    """For a definition from the command line. raises: BadArgument, for the first option without effect"""
     for fault in _about_options(definition, lambda name, message, hint: BadArgument(message, hint=hint)):
         raise fault
 

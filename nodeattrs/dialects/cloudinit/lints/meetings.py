@@ -164,7 +164,7 @@ def _about_meetings(
             if verb == "append" and joining.folded and isinstance(below, list):
                 yield warned(
                     CONFD_APPEND_ORDER,
-                    f"appends to {where}, whose items so far are those of the files that sort later",
+                    f"appends to {where}, whose items so far are from the files that sort later",
                     path,
                     "write list(prepend) in each file to get the order of the files",
                 )

@@ -104,7 +104,7 @@ def _found(report: PartReport, has_handler: bool) -> Iterator[_Found]:
     elif report.kind == EMPTY:
         yield from _about_template(report)
     for one in report.repeated:
-        message = f"{spell(one.path)} is written a second time in one mapping: what stands above is not used"
+        message = f"{spell(one.path)} is written a second time in one mapping: the value above is not used"
         yield _Found(REPEATED_KEY, message, "remove one of the two", one.line, one.column)
     if part.type == CLOUD_CONFIG:
         yield from _about_beginning(part)
@@ -119,7 +119,7 @@ def _about_template(report: PartReport) -> Iterator[_Found]:
     block = _BLOCKS.search(part.text)
     markup = block[0] if block else markup_in("\n".join(part.text.splitlines()[max(line - 2, 0) : line]))
     if markup is not None:
-        message = f"holds {markup}, which cloud-init does not fill in, and as it stands it is {error.reason}"
+        message = f"holds {markup}, which cloud-init does not fill in; unfilled it is {error.reason}"
         yield _Found(UNEXPANDED, message, "check what the template is filled in to", line, error.column or 1)
 
 
@@ -154,10 +154,12 @@ def markup_in(text: str) -> str | None:
 
 
 def _about_unknown(part: CloudPart) -> Iterator[_Found]:
-    """What may be wrong with the beginning of a text whose type nobody knows."""
+    """What may be wrong with the beginning of a text of an unknown type."""
     text = part.text
     if text.startswith("\ufeff"):
-        message = "a byte order mark stands before the first line, so it is not seen and the part is ignored"
+        message = (
+            "a byte order mark is before the first line, so cloud-init does not recognize it and the part is ignored"
+        )
         yield _Found(BYTE_ORDER_MARK, message, "save the file as UTF-8 without a byte order mark", 1)
         return
     for number, row in enumerate(text.splitlines()[:_LINES], 1):
@@ -168,7 +170,7 @@ def _about_unknown(part: CloudPart) -> Iterator[_Found]:
             yield _Found(FIRST_LINE, message, "write ## template: jinja", number)
             return
         if type_of_text(row) == CLOUD_CONFIG:
-            message = f"#cloud-config stands on line {number}, and only the first line counts: the part is ignored"
+            message = f"#cloud-config is on line {number}, and only the first line counts: the part is ignored"
             yield _Found(FIRST_LINE, message, "move it to the top", number)
             return
         if _NEARLY.fullmatch(row.strip()):

@@ -1,4 +1,4 @@
-"""Traps in what a config says: keys that nobody knows, commands that are none, users, permissions.
+"""Traps in what a config says: unknown keys, commands that are none, users, permissions.
 
 What is looked at is the merged config, so that each trap is one of the machine; who set it is asked afterwards. Only
 what cloud-init's own code does with a value counts here: what its schema says is the schema's.

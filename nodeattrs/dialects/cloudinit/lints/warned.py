@@ -67,7 +67,7 @@ WARNINGS: dict[Kind, str] = {
     REPEATED_KEY: "a key is written twice in one mapping",
     USERS_WITHOUT_DEFAULT: "users without default: the image's own user is not created",
     LIST_HIDDEN: "the list of a weaker layer is not used",
-    COMMANDS_NO_LIST: "runcmd or bootcmd is no list",
+    COMMANDS_NO_LIST: "runcmd or bootcmd is not a list",
     COMMAND_NO_TEXT: "a command is neither a text nor a list",
     COMMAND_WORDS: "the words of one command are items of their own",
     NOT_IN_USER_DATA: "a key that is read before there is user-data",

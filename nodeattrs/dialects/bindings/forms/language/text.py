@@ -99,7 +99,7 @@ def _hint(found: str, expected: set[str], behind: str) -> str | None:
         return f"did you mean {', '.join(close)}?"
     if is_word and {"SINGLE", "DOUBLE"} & expected:
         is_call = behind.lstrip().startswith("(")
-        return f"a call stands inside of a list or hash: [{found}(...)]" if is_call else f"a text is quoted: '{found}'"
+        return f"write a call inside of a list or hash: [{found}(...)]" if is_call else f"a text is quoted: '{found}'"
     if found[:1] in ("'", '"'):
         return "is a quote still open?"
     words = sorted({_word(name) for name in expected} - {""})
