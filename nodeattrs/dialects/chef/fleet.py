@@ -230,8 +230,8 @@ class AlreadyRun(NodeattrsError):
 
 
 def _run(work: _Work, names: Iterable[str]) -> Iterator[Outcome]:
-    """Run nodes, and save them: a chunk at a time, unless a `Collect` or an `Apply` looks at each."""
-    size = CHUNK if work.fleet.save and work.collect is None and work.apply is None else 1
+    """Run nodes, and save them a chunk at a time; each by itself where nothing is saved or resources are applied."""
+    size = CHUNK if work.fleet.save and work.apply is None else 1
     chunk = _Chunk(work)
     for name in names:
         chunk.run(name)
