@@ -338,7 +338,7 @@ def _path(cookbook: Cookbook, file: str) -> str:
 def _searched(repository: Repository, store: Callable[..., Any] | None, index: str, query: str) -> Any:
     """What a search finds: items of a data bag, else what the store has. raises: NotFound, BadArgument"""
     if index in repository.data_bags():
-        from nodeattrs.dialects.chef.run.bag_search import bag_search
+        from nodeattrs.dialects.chef.run.lookups import bag_search
 
         return bag_search(repository, index, query)
     if store is None or index != "node":

@@ -33,10 +33,9 @@ from nodeattrs.dialects.chef.run.ruby_files import RubyFiles, note_anything
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NotFound, RecipeNotFound
 from nodeattrs.formats.documents import Document
 from nodeattrs.node.intake import Intake, NodeFields, split_node_fields
-from nodeattrs.node.json_keys import double_keys
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import normalised
-from nodeattrs.node.running import setting_as
+from nodeattrs.node.running import double_keys, setting_as
 from nodeattrs.node.watched import WatchedNode, note_looks
 
 
@@ -159,6 +158,33 @@ class _Start:
     locator: Locator
     policy: Policy | None
 
+    def configure(
+        self, node: Node, repository: Repository, run_list: Iterable[object] | None, environment: str | None
+    ) -> None:
+        """Set environment and run-list of a node; of those who give one the last one counts.
+
+        They are the settings, the last run, the node's file, the policy, the JSON attributes, the caller.
+        run_list, environment: of the caller; None for none
+        raises: BadArgument, where a node follows a policy and is given an environment
+        """
+        if self.policy is not None and environment is not None:
+            raise BadArgument("a node that follows a policy has no environment", hint="name a group: --policy-group")
+        given: list[tuple[str | None, Any]] = [(repository.config.environment or None, None)]
+        if self.saved is not None:
+            given.append((self.saved.environment, self.saved.run_list))
+        if self.described is not None:
+            given.append((self.described.environment or None, self.described.run_list or None))
+        if self.policy is not None:
+            named_list = "" if self.described is None else self.described.named_run_list
+            given.append((None, self.policy.items(repository.asked.named_run_list or named_list)[1]))
+        for named, items in (*given, (self.of_node.environment, self.of_node.run_list), (environment, run_list)):
+            if named is not None:
+                node.environment = named
+            if items is not None:
+                node.run_list = items
+        if self.policy is not None:
+            node.environment = self.policy.group or node.environment
+
     def note_unread(self, node: Node, facts: Facts, fault: DocumentError | None) -> None:
         """Note on a node what could not be read of its policy, its description and its facts.
 
@@ -196,15 +222,14 @@ def _started(
     run_list: Iterable[object] | None,
     environment: str | None,
 ) -> _Start:
-    """Give a node its environment and run-list; what else it begins with. raises: as `_policy` and `_configure`"""
+    """Give a node its environment and run-list; what else it begins with. raises: as `_policy` and `configure`"""
     described = repository.node_document(node.name)
     given, locator = _given(json_attributes)
-    _identify(node, repository.config.environment, saved, described)
     of_node = split_node_fields(given, locator)
     policy = _policy(repository, given, described)
-    named_list = "" if described is None else described.named_run_list
-    _configure(repository, node, policy, of_node, run_list, environment, named_list)
-    return _Start(saved, described, of_node, locator, policy)
+    start = _Start(saved, described, of_node, locator, policy)
+    start.configure(node, repository, run_list, environment)
+    return start
 
 
 def _run_files(
@@ -278,9 +303,7 @@ def _planned(repository: Repository, run_list: list[str], environment: str, poli
     expansion.role_layers += [policy.layer()] if policy is not None else []
     layer = environment_named(environment, environments)
     pins = [*expansion.pins(), *(environments(environment).pins() if policy is None else policy.pins())]
-    cookbook: Callable[[str], Cookbook] = partial(_pinned, repository, pins)
-    if policy is not None:
-        cookbook = partial(_locked, repository, policy, pins)
+    cookbook: Callable[[str], Cookbook] = partial(_chosen, repository, policy, pins)
     cookbooks = cookbook_order(expansion.recipes, cookbook)
     if policy is None and not any(cookbook(name).is_missing for name in cookbooks):
         cookbook = partial(_included, repository, frozenset(cookbooks), cookbook)
@@ -296,8 +319,12 @@ def _left_of(repository: Repository, name: str) -> Role:
     return replace(role, run_list=left(role.run_list), env_run_lists=lists)
 
 
-def _pinned(repository: Repository, pins: list[tuple[str, str, Origin]], name: str) -> Cookbook:
-    return repository.cookbook_for_run(name, None, tuple(asked for cookbook, asked, _ in pins if cookbook == name))
+def _chosen(repository: Repository, policy: Policy | None, pins: list[tuple[str, str, Origin]], name: str) -> Cookbook:
+    """The version of a cookbook that a policy locks, else the newest one that all pins allow."""
+    asked = tuple(asked for cookbook, asked, _ in pins if cookbook == name)
+    if policy is None:
+        return repository.cookbook_for_run(name, None, asked)
+    return repository.cookbook_for_run(name, policy.lock(name), () if policy.is_locked else asked)
 
 
 def _included(
@@ -305,37 +332,6 @@ def _included(
 ) -> Cookbook:
     """A cookbook of the run, or one that a file includes. The latter must be there: Chef would have no other."""
     return cookbook(name) if name in planned else repository.cookbook(name)
-
-
-def _locked(repository: Repository, policy: Policy, pins: list[tuple[str, str, Origin]], name: str) -> Cookbook:
-    asked = () if policy.is_locked else tuple(asked for cookbook, asked, _ in pins if cookbook == name)
-    return repository.cookbook_for_run(name, policy.lock(name), asked)
-
-
-def _configure(
-    repository: Repository,
-    node: Node,
-    policy: Policy | None,
-    of_node: NodeFields,
-    run_list: Iterable[object] | None,
-    environment: str | None,
-    named_list: str = "",
-) -> None:
-    """Set run-list and environment: those of the policy, then of the JSON attributes, then the arguments.
-
-    raises: BadArgument, where a node follows a policy and is given an environment
-    """
-    if policy is not None:
-        node.run_list = policy.items(repository.asked.named_run_list or named_list)[1]
-    for items, named in ((of_node.run_list, of_node.environment), (run_list, environment)):
-        if named is not None:
-            node.environment = named
-        if items is not None:
-            node.run_list = items
-    if policy is not None:
-        if environment is not None:
-            raise BadArgument("a node that follows a policy has no environment", hint="name a group: --policy-group")
-        node.environment = policy.group or node.environment
 
 
 def _policy(repository: Repository, given: Mapping[Any, Any], described: NodeFile | None) -> Policy | None:
@@ -352,17 +348,6 @@ def _policy(repository: Repository, given: Mapping[Any, Any], described: NodeFil
         )
     ]
     return repository.policy(str(named[0]), str(named[1])) if named[0] else None
-
-
-def _identify(node: Node, environment: str | None, saved: Node | None, described: NodeFile | None) -> None:
-    """Environment and run-list before this run: of the settings, the last run, the node's file in the repository."""
-    if environment:
-        node.environment = environment
-    if saved is not None:
-        node.environment, node.run_list = saved.environment, saved.run_list
-    if described is not None:
-        node.environment = described.environment or node.environment
-        node.run_list = described.run_list or node.run_list
 
 
 def _given(document: Document | None) -> tuple[dict[Any, Any], Locator]:
