@@ -156,9 +156,6 @@ def lines_that_set(cookbook: Cookbook, file: str, path: Path) -> Iterator[int]:
         yield from (line for at, line in lines.items() if at and at[: len(path)] == path[: len(at)])
 
 
-__all__ = ["KEPT", "RubyFiles"]
-
-
 class RubyFiles:
     """Runs the attribute files and recipes in Ruby of one node.
 

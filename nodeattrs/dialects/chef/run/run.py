@@ -1,14 +1,14 @@
 """One run of one node: facts, roles and environment, attribute files, recipes, in Chef's order.
 
-The composition root: it hands the helpers that recipes see in as callables. It opens no
-store and prints nothing; what it gives back is data.
+`run_node` reads top to bottom: `_started` gives the node its environment and run-list, `_planned` expands the
+run-list, and `_run_files` runs attribute files and recipes. It opens no store and prints nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NoReturn
 
 from nodeattrs.catalog import Catalog
@@ -108,30 +108,28 @@ def run_node(
         note_looks(node, looks, facts.tree)
         start = _started(repository, node, saved, json_attributes, run_list, environment)
     wanted = node.run_list if override_run_list is None else [*map(str, normalised(override_run_list))]
-    lookup, search, intake = lookup_word(repository, node), (words or {}).get("search"), Intake(node)
+    words, lookup, intake = words or {}, lookup_word(repository, node), Intake(node)
+    search = words.get("search")
     injection = repository.injection(node, lookup if repository.hiera is not None else None, search)
     with quietly(looks):
         start.take_attributes(intake, facts)
     plan = _planned(repository, injection.run_list(wanted), node.environment, start.policy)
     take_layers(node, plan.expansion, plan.environment)
     start.note_unread(node, facts, None if wanted else repository.kitchen.fault)
-    noted = {**plan.expansion.noted, "cookbooks": plan.versions}
-    if start.policy is not None:
-        noted = {**noted, **start.policy.noted(plan.expansion.qualified)}
     intake.ensure_tags()
-    intake.set_automatic(noted)
-    asked = {**facts.tree, "name": name, "chef_environment": node.environment, **noted}
-    runner, catalog = _run_files(repository, node, plan, asked, injection, lookup, words or {}, log)
-    of_json = json_attributes.warnings if json_attributes is not None else ()
+    intake.set_automatic(plan.noted)
+    asked = {**facts.tree, "name": name, "chef_environment": node.environment, **plan.noted}
+    runner, catalog = _run_files(repository, node, plan, asked, injection, lookup, words, log)
+    warnings = [*repository.warnings, *facts.warnings, *start.json_warnings, *runner.warnings]
     with quietly(looks):
-        doubled = double_keys(node)
+        warnings += double_keys(node)
     return Run(
         node,
         plan.expansion,
         runner.attribute_files,
         runner.recipes,
         runner.log,
-        [*repository.warnings, *facts.warnings, *of_json, *runner.warnings, *doubled],
+        warnings,
         catalog,
         runner.included,
         start.policy,
@@ -143,12 +141,13 @@ def run_node(
 
 @dataclass(frozen=True)
 class _Start:
-    """What a node begins with, beside its environment and its run-list, which it has already.
+    """The documents that a node begins with: those of the repository, the last run and the caller.
 
     saved:     the node of the last run
     described: the node's own file in the repository
     of_node:   what the JSON attributes say
     locator:   of these
+    json_warnings: about the JSON attributes
     policy:    the policy that the node follows
     """
 
@@ -156,6 +155,7 @@ class _Start:
     described: NodeFile | None
     of_node: NodeFields
     locator: Locator
+    json_warnings: Sequence[NodeattrsError]
     policy: Policy | None
 
     def configure(
@@ -222,12 +222,16 @@ def _started(
     run_list: Iterable[object] | None,
     environment: str | None,
 ) -> _Start:
-    """Give a node its environment and run-list; what else it begins with. raises: as `_policy` and `configure`"""
+    """Set environment and run-list of a node; returns the documents that it begins with.
+
+    raises: as `_policy` and `configure`
+    """
     described = repository.node_document(node.name)
     given, locator = _given(json_attributes)
     of_node = split_node_fields(given, locator)
     policy = _policy(repository, given, described)
-    start = _Start(saved, described, of_node, locator, policy)
+    warnings = () if json_attributes is None else json_attributes.warnings
+    start = _Start(saved, described, of_node, locator, warnings, policy)
     start.configure(node, repository, run_list, environment)
     return start
 
@@ -242,10 +246,10 @@ def _run_files(
     words: Mapping[str, Any],
     log: Callable[[LogLine], None] | None,
 ) -> tuple[RecipeRunner, Catalog]:
-    """Run attribute files and recipes; what ran them, and the resources.
+    """Run attribute files and recipes; returns their runner, and the catalog of the resources that they declared.
 
-    asked: what conditions of attribute files ask
-    words: more words of recipes in Python and in Ruby
+    asked: the facts for conditions of attribute files
+    words: further names for recipes in Python and in Ruby
     """
     resources = Resources(node, root=repository.root, find=finder(plan.cookbook), bound=injection.bound)
     readers = reader_words(repository, node)
@@ -275,18 +279,25 @@ class _Plan:
     environment: the layer of that name
     cookbooks:   those in use, in the order in which their attribute files load; their versions are as asked
     cookbook:    gives one by its name
+    policy:      of the node; None for none
     """
 
     expansion: Expansion
     environment: Environment
     cookbooks: list[str]
     cookbook: Callable[[str], Cookbook]
+    policy: Policy | None
 
-    @property
-    def versions(self) -> dict[str, dict[str, str]]:
-        """The automatic attribute `cookbooks`: name -> its version, by name, without cookbooks that are not there."""
+    @cached_property
+    def noted(self) -> dict[str, Any]:
+        """The automatic attributes that a run makes itself: of the run-list, of the cookbooks in use, of the policy.
+
+        `cookbooks` has the version of each cookbook, by name, without those that are not there.
+        """
         found = map(self.cookbook, sorted(self.cookbooks))
-        return {one.name: {"version": one.version} for one in found if not one.is_missing}
+        cookbooks = {one.name: {"version": one.version} for one in found if not one.is_missing}
+        of_policy = {} if self.policy is None else self.policy.noted(self.expansion.qualified)
+        return {**self.expansion.noted, "cookbooks": cookbooks, **of_policy}
 
 
 def _planned(repository: Repository, run_list: list[str], environment: str, policy: Policy | None) -> _Plan:
@@ -309,7 +320,7 @@ def _planned(repository: Repository, run_list: list[str], environment: str, poli
         cookbook = partial(_included, repository, frozenset(cookbooks), cookbook)
     check_versions(cookbooks, cookbook, pins)
     _check_recipes(cookbook, expansion)
-    return _Plan(expansion, layer, cookbooks, cookbook)
+    return _Plan(expansion, layer, cookbooks, cookbook, policy)
 
 
 def _left_of(repository: Repository, name: str) -> Role:
@@ -364,7 +375,7 @@ def _no_store(*_: Any, **__: Any) -> NoReturn:
 
 
 def _check_recipes(cookbook_named: Callable[[str], Cookbook], expansion: Expansion) -> None:
-    """A recipe that is not there is found before the first attribute file runs."""
+    """Do nothing where each recipe of the run-list has a file. raises: RecipeNotFound"""
     for recipe in expansion.recipes:
         try:
             cookbook = cookbook_named(recipe.partition("::")[0])
