@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from nodeattrs.catalog import RefMaker, Refs
-    from nodeattrs.node.assignments import FullWriter, UnlessWriter
     from nodeattrs.node.node import Node
-    from nodeattrs.node.writers import Writer
+    from nodeattrs.node.writers import FullWriter, UnlessWriter, Writer
 
     node: Node
     default: Writer

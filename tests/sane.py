@@ -10,7 +10,7 @@ from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.joined import plain
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import Joined
-from nodeattrs.node.sanity import contradictions
+from nodeattrs.node.restoring import contradictions
 from nodeattrs.node.slots import PLAN
 from nodeattrs.node.values import steps_in
 from nodeattrs.node.view import MapView

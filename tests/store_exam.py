@@ -29,7 +29,7 @@ from nodeattrs.store.carrying import copy, exported, read_nodes, save_nodes
 from nodeattrs.store.engines import index, postgresql
 from nodeattrs.store.engines import store as stores
 from nodeattrs.store.engines.index import VERSION
-from nodeattrs.store.nodes import restore
+from nodeattrs.store.remembered import restore
 from nodeattrs.store.search import parse_query
 from tests.effort import examples
 

@@ -9,8 +9,7 @@ import pytest
 
 from nodeattrs import Node, lazy
 from nodeattrs.errors import AttributeIsReadOnly, BadArgument, NoSuchAttribute, NullInTheWay, TypeConflict, UnknownName
-from nodeattrs.node.json_keys import double_keys
-from nodeattrs.node.running import setting_as, walk
+from nodeattrs.node.running import double_keys, setting_as, walk
 
 
 @pytest.fixture

@@ -22,8 +22,8 @@ from nodeattrs.cache import CACHE
 from nodeattrs.cli import main
 from nodeattrs.dialects.chef.fleet import Fleet, Outcome, resolve, still_to_do
 from nodeattrs.errors import BadArgument, NodeattrsError, StoreError
-from nodeattrs.store import open_store
-from nodeattrs.store.nodes import set_normal
+from nodeattrs.store import Store, open_store
+from nodeattrs.store.remembered import set_normal
 from nodeattrs.workers import batches
 from nodeattrs.workers.batches import jobs_for, processors, without_processes
 from tests.on_disk import repository
@@ -275,6 +275,21 @@ class TestSavedTogether:
         assert 2 == jobs or 0 < len(left) < len(names)
         assert all(outcome.revision == 1 for outcome in resolve(fleet, left, jobs=1))
         assert [] == still_to_do(store, names, began)
+
+    def test_nodes_with_a_collected_report_are_saved_in_one_transaction(self, fleet, monkeypatch):
+        sizes = []
+        save_all = Store.save_all
+
+        def counted(store, saves):
+            sizes.append(len(saves))
+            return save_all(store, saves)
+
+        monkeypatch.setattr(Store, "save_all", counted)
+        names = [name for name in NAMES if name != "web7"][:6]
+
+        list(resolve(fleet, names, jobs=1, collect=length_of_log))
+
+        assert [6] == sizes
 
     def test_a_search_finds_the_nodes_before(self, fleet, tmp_path):
         recipe = tmp_path / "repo/cookbooks/app/recipes/default.py"

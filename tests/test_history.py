@@ -29,8 +29,7 @@ from nodeattrs.errors import (
 from nodeattrs.store import NewerRevision, Noted, Saved, open_store, saved_document
 from nodeattrs.store.carrying import exported
 from nodeattrs.store.engines.store import last_runs
-from nodeattrs.store.nodes import node_of, remove_normal, restore, set_normal
-from nodeattrs.store.remembered import remembered
+from nodeattrs.store.remembered import node_of, remembered, remove_normal, restore, set_normal
 from nodeattrs.store.search.word import search_word
 from tests.on_disk import perform, repository
 from tests.store_exam import imported

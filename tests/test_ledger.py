@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from nodeattrs import Node
 from nodeattrs.core.policy import MAP
 from nodeattrs.node import component_tree, ledger
-from nodeattrs.node.history import HISTORY_BOUND, Chronicle, Event
+from nodeattrs.node.ledger import HISTORY_BOUND, Chronicle, Event
 from nodeattrs.node.maps import AssignedMap, OwnedMap
 from nodeattrs.node.running import setting_as, walk
 from nodeattrs.node.slots import PAIR

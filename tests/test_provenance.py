@@ -25,8 +25,8 @@ from nodeattrs.core.claim import Origin, Verb
 from nodeattrs.core.origins import At
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.formats.documents import parse
-from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.intake import Intake
+from nodeattrs.node.ledger import HISTORY_BOUND
 from nodeattrs.node.maps import set_by_at, setters_at
 from nodeattrs.node.running import origin_here, setting_as
 from nodeattrs.node.worked_lists import work_at

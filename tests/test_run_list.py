@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from nodeattrs import Node
 from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.chef.repository.roles import Role
-from nodeattrs.dialects.chef.run.expansion import RunListItem, expand_run_list, normalised
+from nodeattrs.dialects.chef.run.expansion import expand_run_list
 from nodeattrs.errors import CookbookVersionConflict, InvalidRunListItem, RoleNotFound
+from nodeattrs.node.run_list import RunListItem, normalised
 from tests.vectors.cases import HERE, cases_of
 from tests.vectors.values import difference
 

@@ -17,7 +17,6 @@ from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, as_path, checked_name, near
 from nodeattrs.errors import BadArgument, BadValue, UnknownName, wrong_argument
-from nodeattrs.node.assignments import FullWriter, UnlessWriter
 from nodeattrs.node.component_tree import ComponentTree
 from nodeattrs.node.documents import write_as_yaml
 from nodeattrs.node.ledger import Ledger
@@ -28,7 +27,7 @@ from nodeattrs.node.slot_tree import SlotTree
 from nodeattrs.node.slots import COMPONENTS, DEFAULT_ENVIRONMENT, DEFAULT_GROUP, OVERRIDE_GROUP, PLAN, SLOTS, component
 from nodeattrs.node.values import key_of, refuse_spelled, steps_of, stored
 from nodeattrs.node.view import ListView, MapView
-from nodeattrs.node.writers import ListWriter, Writer
+from nodeattrs.node.writers import FullWriter, ListWriter, UnlessWriter, Writer
 
 _INSTEAD = {
     "set": "write node.normal[...] = ...",

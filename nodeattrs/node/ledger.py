@@ -11,9 +11,10 @@ Views of that version, and of earlier ones, find it there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import RLock
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
@@ -22,9 +23,8 @@ from nodeattrs.core.origins import Origins
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
-from nodeattrs.node.history import Chronicle, Event
 from nodeattrs.node.joined import entry_at, evaluated, joined_roots, unevaluated_copy
-from nodeattrs.node.maps import Branch, Joined, OwnedMap, WatchedMap, setters_at, writable_copy
+from nodeattrs.node.maps import Branch, Joined, OwnedMap, SetBy, WatchedMap, setters_at, writable_copy
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import EARLY, Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
@@ -375,3 +375,67 @@ class Ledger(dict[Any, Any]):
 def _is_ours(tree: OwnedMap) -> bool:
     """Whether a write may change a map in place. A copy forgets what is noted: it is due after a write for each key."""
     return not tree.shared and len(tree.past) <= len(tree)
+
+
+# --- history ------------------------------------------------------------------------
+
+
+HISTORY_BOUND = 5
+"""How many events are kept for one path of one slot: the first, and the last four."""
+
+
+EVENTS = frozenset({"overwritten", "erased", "silent"})
+"""What can happen to what was set; "silent" is an `unless` that found a value."""
+
+
+class Event(NamedTuple):
+    """One entry of the history of a path in a slot.
+
+    what:   one of EVENTS
+    value:  the value before; for "silent" the value that was not set. Maps keep their marks
+    set_by: the marks that set the value; for a map the mark of its entries without a mark of their own
+    by:     the mark that overwrote or erased it; 0 for "silent"
+    """
+
+    what: str
+    value: Any
+    set_by: SetBy
+    by: int
+
+
+class Chronicle:
+    """The events of one path of one slot: the first one, the last four, and the number of dropped ones in between.
+
+    first:   the oldest event
+    last:    the newest ones, at most HISTORY_BOUND - 1
+    dropped: the number of events in between that are not kept
+    """
+
+    __slots__ = ("dropped", "first", "last")
+
+    def __init__(self, first: Event) -> None:
+        self.first = first
+        self.last: deque[Event] = deque(maxlen=HISTORY_BOUND - 1)
+        self.dropped = 0
+
+    def add(self, event: Event) -> None:
+        """Add the newest event; the oldest of `last` is dropped where there are four. cost: constant"""
+        if len(self.last) == HISTORY_BOUND - 1:
+            self.dropped += 1
+        self.last.append(event)
+
+    @classmethod
+    def from_events(cls, events: Sequence[Event], dropped: int) -> Chronicle:
+        """A chronicle with these events, the oldest first; at least one is needed, more than five lose those in
+        between.
+
+        dropped: the number of events that were dropped before
+        """
+        made = cls(events[0])
+        made.last.extend(events[1:])
+        made.dropped = dropped
+        return made
+
+    def events(self) -> list[Event]:
+        """The kept events as a list, the oldest first."""
+        return [self.first, *self.last]

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path
-from nodeattrs.node.history import Chronicle
-from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.ledger import Chronicle, Ledger
 from nodeattrs.node.maps import OwnedMap, SetBy, last_mark, writable_copy
 
 

@@ -7,13 +7,10 @@ It knows no files: a repository, a store or a run hands in plain data and locato
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from nodeattrs.core.claim import Locator, Origin
-from nodeattrs.core.rules import PathRule
-from nodeattrs.core.tree import Path
 from nodeattrs.node.attributes import WORDS, Attributes
 from nodeattrs.node.documents import chef_document
 from nodeattrs.node.intake import ensured_tags, replace_slot
@@ -51,20 +48,7 @@ class Node(Attributes):
     8080
     """
 
-    _run_list: list[str]
-
-    def __init__(
-        self,
-        name: str = "node1",
-        environment: str = DEFAULT_ENVIRONMENT,
-        *,
-        provenance: bool = True,
-        sensitive: Iterable[str | Path] = (),
-        root: str | os.PathLike[str] | None = None,
-        rules: Mapping[Any, Any] | tuple[PathRule, ...] = (),
-    ) -> None:
-        super().__init__(name, environment, provenance=provenance, sensitive=sensitive, root=root, rules=rules)
-        self.__dict__["_run_list"] = []
+    _run_list: Sequence[str] = ()
 
     @property
     def run_list(self) -> list[str]:

@@ -20,9 +20,8 @@ from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.walk import Setting, Walk, outwards
 from nodeattrs.node.causes import causes_of
-from nodeattrs.node.history import Event
 from nodeattrs.node.joined import plain
-from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.ledger import Event, Ledger
 from nodeattrs.node.maps import (
     AssignedMap,
     Branch,

@@ -1,11 +1,13 @@
 """What a run does with a node: it sets the current setter, finds the line of a call, and notes what code reads.
 
+At the end of a run `double_keys` warns of keys that its document cannot keep apart.
+
 Functions and no methods, so that `Node` has only what its users need. They know no repository.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -13,7 +15,9 @@ from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Fold
 from nodeattrs.core.frames import frame_above
-from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.core.tree import ABSENT, Path, spell
+from nodeattrs.errors import BadKey
+from nodeattrs.kinds import SAME_KEY_AS_TEXT
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.component_tree import ComponentTree, Place, step_down, value_of
 from nodeattrs.node.joined import entry_at, evaluated, unevaluated_copy
@@ -162,3 +166,44 @@ def _set(component: ComponentTree, place: Place, above: Path, tree: dict[Any, An
             component.note_silent(path, value, depth=0)
         else:
             component.store(path, value, parent=place, depth=0)
+
+
+# --- keys that JSON cannot keep apart -----------------------------------------------
+
+
+def double_keys(node: Attributes) -> list[BadKey]:
+    """A warning for each integer key beside the same key as text in the merged tree, with the origins of both; [] for
+    none.
+
+    cost: a look at every map; settled facts are JSON and are skipped
+    """
+    ledger = node._ledger
+    with ledger.lock:
+        facts = {key: ledger.trees[-1][key] for key in unsettled_keys(ledger)}
+        trees = [tree for tree in (*ledger.trees[1:-1], facts) if tree]
+        numbers = dict.fromkeys(path for tree in trees for path in _numbers(tree))
+    twins = ((path, (*path[:-1], str(path[-1]))) for path in numbers)
+    return [_warning(node, *pair) for pair in twins if node.exist(*pair[0]) and node.exist(*pair[1])]
+
+
+def _numbers(tree: Any) -> Iterator[Path]:
+    waiting: list[tuple[Path, Any]] = [((), tree)]
+    for path, here in waiting:  # which grows
+        by_key = isinstance(here, dict)
+        for step, inner in here.items() if by_key else enumerate(here):
+            if by_key and type(step) is int:
+                yield (*path, step)
+            if isinstance(inner, (dict, list)):
+                waiting.append(((*path, step), inner))
+
+
+def _warning(node: Attributes, *twins: Path) -> BadKey:
+    names = " and ".join(map(spell, twins))
+    warning = BadKey(
+        f"{names} are one key in what is saved, whose keys are text: the last one is kept",
+        path=twins[0],
+        details=[f"{spell(path)} was set by {origin}" for path in twins for origin in node.origins(path)],
+        hint="write both as text",
+    )
+    warning.kind = SAME_KEY_AS_TEXT
+    return warning

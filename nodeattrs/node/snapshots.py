@@ -14,8 +14,7 @@ from nodeattrs.core.tree import NO_ENTRIES, SCALARS, Path, copied, dig, is_json
 from nodeattrs.formats.documents import DocumentLocator
 from nodeattrs.node.causes import causes_of, imported_sources
 from nodeattrs.node.documents import FAILED, FORMAT, VERSION, computed_or_failure, json_ready
-from nodeattrs.node.history import Chronicle
-from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.ledger import Chronicle, Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, SetBy, WorkedList, last_mark, setters
 from nodeattrs.node.node_trace import brief_then
 from nodeattrs.node.restoring import SavedLocator

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 from nodeattrs.core.claim import Claim
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig
-from nodeattrs.node.history import Event
 from nodeattrs.node.joined import plain
-from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.ledger import Event, Ledger
 from nodeattrs.node.maps import (
     SetBy,
     WorkedList,

@@ -24,7 +24,7 @@ from nodeattrs.node.node import Node
 from nodeattrs.store.engines.store import Store
 from nodeattrs.store.engines.texts import written
 from nodeattrs.store.filters import saved_document
-from nodeattrs.store.nodes import node_of, withheld_in, withheld_of
+from nodeattrs.store.remembered import node_of, withheld_in, withheld_of
 from nodeattrs.store.revisions import JsonMap, Noted, OnNode, Revision, Saved, number_taken
 
 _MOST = 2**31

@@ -32,7 +32,7 @@ from nodeattrs.store.carrying import Reader, failing_in, record_of, save_nodes
 from nodeattrs.store.engines.store import Store
 from nodeattrs.store.engines.texts import text_budget, texts_of, written
 from nodeattrs.store.filters import saved_document
-from nodeattrs.store.nodes import node_of
+from nodeattrs.store.remembered import node_of
 from nodeattrs.store.revisions import JsonMap, OnNode, Saved
 
 FORMAT, VERSION = "nodeattrs-export", 1

@@ -33,9 +33,9 @@ class NewerRevision(StoreError):
     entry = declared(
         "NA0502",
         "NewerRevision",
-        cause="A node that a newer nodeattrs has saved.",
-        example="nodeattrs show web1",
-        way_out="Upgrade, or read it where it was saved.",
+        cause="Another process has saved the node since this one loaded it.",
+        example="nodeattrs run --node web1",
+        way_out="Run it again, or save over it with --force.",
     )
 
     expected: int

@@ -10,9 +10,12 @@ which the way had left before. Files are what is counted, not names of functions
 from __future__ import annotations
 
 import argparse
+import io
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -160,6 +163,24 @@ def save_way() -> Way:
         return walked("save", lambda: store.save(saved(node)))
 
 
+def run_way() -> Way:
+    """The command `run --node web1` of the example, where the last run left the same node."""
+    from nodeattrs.cli import main
+
+    with tempfile.TemporaryDirectory() as folder:
+        repository = Path(folder) / "repository"
+        shutil.copytree(Path(ROOT).parent / "cookbooks_example", repository)
+        words = ["run", "--node", "web1", "--quiet", "--repo", str(repository), "--store", str(Path(folder) / "n.db")]
+
+        def run() -> None:
+            with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+                assert main([*words, "--facts", str(repository / "facts")]) == 0
+
+        run()
+        run()  # which notes of normal attributes that they were saved
+        return walked("run web1, unchanged", run)
+
+
 WAYS: dict[str, Callable[[], Way]] = {
     "write": write_way,
     "read": read_way,
@@ -168,6 +189,7 @@ WAYS: dict[str, Callable[[], Way]] = {
     "lookup": lookup_way,
     "first lookup": partial(lookup_way, parsed=False),
     "save": save_way,
+    "run": run_way,
 }
 
 

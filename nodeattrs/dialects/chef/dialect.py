@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -76,6 +77,6 @@ class Chef(Dialect):
 
     def top(self, name: str) -> Command | Group:
         """The command of a name in `tops`; the module that declares it is loaded now."""
-        from nodeattrs.dialects.chef.commands import command_of
-
-        return command_of(name)
+        module = "role" if name == "environment" else name
+        found: Command | Group = import_module(f"nodeattrs.dialects.chef.commands.{module}").COMMANDS[name]
+        return found

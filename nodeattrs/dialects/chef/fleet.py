@@ -230,8 +230,8 @@ class AlreadyRun(NodeattrsError):
 
 
 def _run(work: _Work, names: Iterable[str]) -> Iterator[Outcome]:
-    """Run nodes, and save them: a chunk at a time, unless a `Collect` or an `Apply` looks at each."""
-    size = CHUNK if work.fleet.save and work.collect is None and work.apply is None else 1
+    """Run nodes, and save them a chunk at a time; each by itself where nothing is saved or resources are applied."""
+    size = CHUNK if work.fleet.save and work.apply is None else 1
     chunk = _Chunk(work)
     for name in names:
         chunk.run(name)
@@ -287,7 +287,10 @@ class _Chunk:
 
 
 def _saved(work: _Work, sessions: list[Session]) -> list[Session | NodeattrsError]:
-    """The sessions with what the store has of them now, or how it refused; as they are where nothing is saved."""
+    """Save sessions; returns each with its place and revision, or the error that refused it.
+
+    They are returned as they are where the fleet saves nothing.
+    """
     if not work.fleet.save:
         return [*sessions]
     store = _worker(work).store
@@ -332,7 +335,7 @@ def _session(work: _Work, name: str, log: list[LogLine], before_search: Callable
 
 
 def _failed(work: _Work, name: str, error: NodeattrsError, log: list[LogLine], began: float) -> Outcome:
-    """What came of a node that was not saved, or that another worker has saved in this call.
+    """The outcome of a node that was not saved, or that another worker has saved in this call.
 
     An executor gives a chunk to a second worker when it thinks that the first one has died.
     """

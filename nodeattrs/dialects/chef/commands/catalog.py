@@ -20,7 +20,6 @@ from nodeattrs.dialects.chef.commands.arguments import APPLYING, RUN
 from nodeattrs.dialects.chef.commands.inputs import (
     facts_from,
     json_attributes,
-    override_run_list,
     run_list,
     run_options,
 )
@@ -251,7 +250,7 @@ def _run(question: Question) -> Run:
         asked["node"],
         facts=facts_from(question, asked["node"], repository),
         run_list=run_list(question),
-        override_run_list=override_run_list(question),
+        override_run_list=run_list(question, "--override-run-list"),
         environment=asked["environment"],
         json_attributes=json_attributes(question, repository),
     )

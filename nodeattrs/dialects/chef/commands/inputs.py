@@ -14,8 +14,8 @@ from nodeattrs.dialects.common import sources_of, store_of
 from nodeattrs.errors import BadArgument, BadUsage, MissingExtra, NotFound
 from nodeattrs.formats.documents import Document, read
 from nodeattrs.kinds import SAVED_NOTE
-from nodeattrs.node.json_keys import double_keys
 from nodeattrs.node.node import Node
+from nodeattrs.node.running import double_keys
 from nodeattrs.store.remembered import remembered_or_raise
 
 if TYPE_CHECKING:
@@ -51,11 +51,6 @@ def run_list(question: Question, option: str = "--run-list") -> list[str] | None
     if not items:
         raise BadArgument(f"{option} names no item", hint=f'write {option} "role[web],recipe[app::db]"')
     return items
-
-
-def override_run_list(question: Question) -> list[str] | None:
-    """The items of --override-run-list; None where it is not given. raises: BadArgument"""
-    return run_list(question, "--override-run-list")
 
 
 def repository_of(question: Question) -> Repository:
@@ -184,7 +179,7 @@ def named_node(question: Question) -> tuple[Node, int | None, Run | None]:
     wanted = Wanted(
         facts_from(question, asked["node"], repository),
         run_list(question),
-        override_run_list(question),
+        run_list(question, "--override-run-list"),
         asked["environment"],
         json_attributes(question, repository),
     )

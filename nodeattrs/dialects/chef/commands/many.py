@@ -77,7 +77,7 @@ def since_of(question: Question) -> datetime | None:
     since = revision_or_time(asked["since"])
     if isinstance(since, int):
         raise BadUsage("--since is a time")
-    return since if isinstance(since, datetime) else None
+    return since
 
 
 def began_now() -> str:

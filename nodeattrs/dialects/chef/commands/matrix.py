@@ -139,10 +139,8 @@ def _counted(store: Store, path: Path, names: list[str], cell: Callable[[str], C
         name, looked = next(iter(left)), looked + 1
         found = cell(name)
         value = ABSENT if isinstance(found.value, NoSuchAttribute) else found.value
-        others = (
-            (alike.with_value(value) or set()) if value is ABSENT or not isinstance(value, NodeattrsError) else set()
-        )
-        group = [one for one in left if one in others and one != name]
+        others = None if isinstance(value, NodeattrsError) else alike.with_value(value)
+        group = [one for one in left if one in (others or ()) and one != name]
         alone = 0 if group else alone + 1
         note = f"who set it was looked up on {name}; {len(group)} more were counted by the index"
         yield name, replace(found, notes=(*found.notes, note)) if group else found

@@ -8,8 +8,7 @@ from nodeattrs.core.tree import json_or_text
 from nodeattrs.dialects.common import store_of
 from nodeattrs.errors import BadArgument, BadUsage, TypeConflict
 from nodeattrs.reports.history import ChangedNode
-from nodeattrs.store.nodes import remove_normal, restore, set_normal
-from nodeattrs.store.remembered import remembered_or_raise
+from nodeattrs.store.remembered import remembered_or_raise, remove_normal, restore, set_normal
 
 _DESCRIPTION = """\
 set:      store a normal attribute at PATH, such as app.tier; VALUE is JSON, else text

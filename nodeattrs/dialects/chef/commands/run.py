@@ -17,7 +17,6 @@ from nodeattrs.dialects.chef.commands.inputs import (
     facts_place,
     is_directory,
     json_attributes,
-    override_run_list,
     own_facts,
     repository_of,
     run_list,
@@ -189,7 +188,8 @@ class _Runs:
 
     def _fleet(self, repository: Repository, shared: Facts | None, jobs: int) -> Fleet:
         question, asked = self._question, self._asked
-        given, items, override = json_attributes(question, repository), run_list(question), override_run_list(question)
+        given, items = json_attributes(question, repository), run_list(question)
+        override = run_list(question, "--override-run-list")
         place = self._own_facts or facts_place(question, repository)
         # What was read from a file stays in this process; another one reads it again.
         is_here = jobs == 1

@@ -61,7 +61,6 @@ def _time(question: Question) -> datetime | None:
     at = revision_or_time(question.arguments["at"])
     if isinstance(at, int):
         raise BadUsage("--at is a time here: the number of a revision means one node")
-    assert not isinstance(at, int)
     return at
 
 

@@ -22,20 +22,7 @@ from nodeattrs.errors import CookbookVersionConflict, EnvironmentNotFound, RoleN
 from nodeattrs.node.intake import FACTS, JSON, ROLES, EnvironmentLike, Intake, split_node_fields
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
 from nodeattrs.node.run_list import RunListItem, cookbook_of, normalised, qualified
-from nodeattrs.node.running import setting_as, walk
 from nodeattrs.project.versions import Version
-
-__all__ = [
-    "TOP_LEVEL",
-    "Expansion",
-    "RunListItem",
-    "cookbook_of",
-    "expand_run_list",
-    "normalised",
-    "qualified",
-    "setting_as",
-    "walk",
-]
 
 TOP_LEVEL = "top level"
 """Who includes the items of the node's own run list."""
@@ -302,9 +289,11 @@ def expand_node(
         node.environment = environment
     expansion = expand_run_list(node.run_list, roles, node.environment)
     expansion.require_roles()
-    _note_expansion(node, expansion)
+    intake = Intake(node)
+    intake.ensure_tags()
+    intake.set_automatic(expansion.noted)
     take_layers(node, expansion, environment_named(node.environment, environments))
-    Intake(node).set_automatic({"chef_environment": node.environment})
+    intake.set_automatic({"chef_environment": node.environment})
     return expansion
 
 
@@ -319,13 +308,6 @@ def take_layers(node: Node, expansion: Expansion, environment: Environment) -> N
     for kind, one in (("env", environment), *(("role", role) for role in layers)):
         for level in ("default", "override") if one.unread else ():
             node.unknown(f"{kind}_{level}", one.name, one.locator, one.unread)
-
-
-def _note_expansion(node: Node, expansion: Expansion) -> None:
-    """Set the automatic attributes recipes, expanded_run_list and roles of a node."""
-    intake = Intake(node)
-    intake.ensure_tags()
-    intake.set_automatic(expansion.noted)
 
 
 def environment_named(name: str, environments: Environments) -> Environment:

@@ -41,6 +41,11 @@ RESOURCE_WORDS = (
 """The words that recipes get. Types of installed packages are declared with `resource` and named with `reference`."""
 
 
+def _unbound(kind: str, title: str, defaults: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """The parameters of a resource without bindings: {}."""
+    return {}
+
+
 class Resources:
     """Builds the catalog of one run from the declarations of recipes.
 
@@ -55,16 +60,16 @@ class Resources:
         self,
         node: Node,
         *,
-        root: str | os.PathLike[str] | None = None,
-        find: Callable[[str, str, str], str] | None = None,
-        bound: Callable[[str, str, Mapping[str, Any] | None], Mapping[str, Any]] | None = None,
+        root: str | os.PathLike[str],
+        find: Callable[[str, str, str], str],
+        bound: Callable[[str, str, Mapping[str, Any] | None], Mapping[str, Any]] = _unbound,
     ) -> None:
         self.catalog = Catalog()
-        self.include: Callable[[str, str, Callable[[], Origin]], bool] | None = None
-        self.bound = bound or (lambda kind, title, defaults: {})
+        self.include: Callable[[str, str, Callable[[], Origin]], bool]
+        self.bound = bound
         self._node = node
         self._find = find
-        self._root = os.fspath(root) if root is not None else os.getcwd()
+        self._root = os.fspath(root)
         self._instances: list[Ref] = []
         self._waiting: list[tuple[Ref, Origin, Callable[[], None]]] = []
         self._ran: tuple[list[str], str] = [], ""
@@ -227,8 +232,6 @@ class Resources:
     def _included(self, names: Iterable[str]) -> list[tuple[Ref, str, Origin]]:
         origin = origin_here(self._node)
         here = self._container(origin)
-        if self.include is None:
-            raise BadArgument("there are no recipes to include here")
         found = []
         for name in names:
             cookbook = origin.name.partition("::")[0]
@@ -287,8 +290,6 @@ class Resources:
         name = os.fspath(name)
         if os.path.isabs(name):
             return name
-        if self._find is None:
-            raise BadArgument(f"{name}: there is no cookbook to find it in", hint="write an absolute path")
         cookbook, colons, inside = name.partition("::")
         return self._find(cookbook if colons else origin.name.partition("::")[0], folder, inside if colons else name)
 

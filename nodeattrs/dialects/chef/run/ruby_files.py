@@ -156,9 +156,6 @@ def lines_that_set(cookbook: Cookbook, file: str, path: Path) -> Iterator[int]:
         yield from (line for at, line in lines.items() if at and at[: len(path)] == path[: len(at)])
 
 
-__all__ = ["KEPT", "RubyFiles"]
-
-
 class RubyFiles:
     """Runs the attribute files and recipes in Ruby of one node.
 
@@ -343,7 +340,7 @@ def _path(cookbook: Cookbook, file: str) -> str:
 def _searched(repository: Repository, store: Callable[..., Any] | None, index: str, query: str) -> Any:
     """What a search finds: items of a data bag, else what the store has. raises: NotFound, BadArgument"""
     if index in repository.data_bags():
-        from nodeattrs.dialects.chef.run.bag_search import bag_search
+        from nodeattrs.dialects.chef.run.lookups import bag_search
 
         return bag_search(repository, index, query)
     if store is None or index != "node":

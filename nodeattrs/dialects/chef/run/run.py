@@ -1,14 +1,14 @@
 """One run of one node: facts, roles and environment, attribute files, recipes, in Chef's order.
 
-The composition root: it hands the helpers that recipes see in as callables. It opens no
-store and prints nothing; what it gives back is data.
+`run_node` reads top to bottom: `_started` gives the node its environment and run-list, `_planned` expands the
+run-list, and `_run_files` runs attribute files and recipes. It opens no store and prints nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NoReturn
 
 from nodeattrs.catalog import Catalog
@@ -33,10 +33,9 @@ from nodeattrs.dialects.chef.run.ruby_files import RubyFiles, note_anything
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NotFound, RecipeNotFound
 from nodeattrs.formats.documents import Document
 from nodeattrs.node.intake import Intake, NodeFields, split_node_fields
-from nodeattrs.node.json_keys import double_keys
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import normalised
-from nodeattrs.node.running import setting_as
+from nodeattrs.node.running import double_keys, setting_as
 from nodeattrs.node.watched import WatchedNode, note_looks
 
 
@@ -109,30 +108,28 @@ def run_node(
         note_looks(node, looks, facts.tree)
         start = _started(repository, node, saved, json_attributes, run_list, environment)
     wanted = node.run_list if override_run_list is None else [*map(str, normalised(override_run_list))]
-    lookup, search, intake = lookup_word(repository, node), (words or {}).get("search"), Intake(node)
+    words, lookup, intake = words or {}, lookup_word(repository, node), Intake(node)
+    search = words.get("search")
     injection = repository.injection(node, lookup if repository.hiera is not None else None, search)
     with quietly(looks):
         start.take_attributes(intake, facts)
     plan = _planned(repository, injection.run_list(wanted), node.environment, start.policy)
     take_layers(node, plan.expansion, plan.environment)
     start.note_unread(node, facts, None if wanted else repository.kitchen.fault)
-    noted = {**plan.expansion.noted, "cookbooks": plan.versions}
-    if start.policy is not None:
-        noted = {**noted, **start.policy.noted(plan.expansion.qualified)}
     intake.ensure_tags()
-    intake.set_automatic(noted)
-    asked = {**facts.tree, "name": name, "chef_environment": node.environment, **noted}
-    runner, catalog = _run_files(repository, node, plan, asked, injection, lookup, words or {}, log)
-    of_json = json_attributes.warnings if json_attributes is not None else ()
+    intake.set_automatic(plan.noted)
+    asked = {**facts.tree, "name": name, "chef_environment": node.environment, **plan.noted}
+    runner, catalog = _run_files(repository, node, plan, asked, injection, lookup, words, log)
+    warnings = [*repository.warnings, *facts.warnings, *start.json_warnings, *runner.warnings]
     with quietly(looks):
-        doubled = double_keys(node)
+        warnings += double_keys(node)
     return Run(
         node,
         plan.expansion,
         runner.attribute_files,
         runner.recipes,
         runner.log,
-        [*repository.warnings, *facts.warnings, *of_json, *runner.warnings, *doubled],
+        warnings,
         catalog,
         runner.included,
         start.policy,
@@ -144,12 +141,13 @@ def run_node(
 
 @dataclass(frozen=True)
 class _Start:
-    """What a node begins with, beside its environment and its run-list, which it has already.
+    """The documents that a node begins with: those of the repository, the last run and the caller.
 
     saved:     the node of the last run
     described: the node's own file in the repository
     of_node:   what the JSON attributes say
     locator:   of these
+    json_warnings: about the JSON attributes
     policy:    the policy that the node follows
     """
 
@@ -157,7 +155,35 @@ class _Start:
     described: NodeFile | None
     of_node: NodeFields
     locator: Locator
+    json_warnings: Sequence[NodeattrsError]
     policy: Policy | None
+
+    def configure(
+        self, node: Node, repository: Repository, run_list: Iterable[object] | None, environment: str | None
+    ) -> None:
+        """Set environment and run-list of a node; of those who give one the last one counts.
+
+        They are the settings, the last run, the node's file, the policy, the JSON attributes, the caller.
+        run_list, environment: of the caller; None for none
+        raises: BadArgument, where a node follows a policy and is given an environment
+        """
+        if self.policy is not None and environment is not None:
+            raise BadArgument("a node that follows a policy has no environment", hint="name a group: --policy-group")
+        given: list[tuple[str | None, Any]] = [(repository.config.environment or None, None)]
+        if self.saved is not None:
+            given.append((self.saved.environment, self.saved.run_list))
+        if self.described is not None:
+            given.append((self.described.environment or None, self.described.run_list or None))
+        if self.policy is not None:
+            named_list = "" if self.described is None else self.described.named_run_list
+            given.append((None, self.policy.items(repository.asked.named_run_list or named_list)[1]))
+        for named, items in (*given, (self.of_node.environment, self.of_node.run_list), (environment, run_list)):
+            if named is not None:
+                node.environment = named
+            if items is not None:
+                node.run_list = items
+        if self.policy is not None:
+            node.environment = self.policy.group or node.environment
 
     def note_unread(self, node: Node, facts: Facts, fault: DocumentError | None) -> None:
         """Note on a node what could not be read of its policy, its description and its facts.
@@ -196,15 +222,18 @@ def _started(
     run_list: Iterable[object] | None,
     environment: str | None,
 ) -> _Start:
-    """Give a node its environment and run-list; what else it begins with. raises: as `_policy` and `_configure`"""
+    """Set environment and run-list of a node; returns the documents that it begins with.
+
+    raises: as `_policy` and `configure`
+    """
     described = repository.node_document(node.name)
     given, locator = _given(json_attributes)
-    _identify(node, repository.config.environment, saved, described)
     of_node = split_node_fields(given, locator)
     policy = _policy(repository, given, described)
-    named_list = "" if described is None else described.named_run_list
-    _configure(repository, node, policy, of_node, run_list, environment, named_list)
-    return _Start(saved, described, of_node, locator, policy)
+    warnings = () if json_attributes is None else json_attributes.warnings
+    start = _Start(saved, described, of_node, locator, warnings, policy)
+    start.configure(node, repository, run_list, environment)
+    return start
 
 
 def _run_files(
@@ -217,10 +246,10 @@ def _run_files(
     words: Mapping[str, Any],
     log: Callable[[LogLine], None] | None,
 ) -> tuple[RecipeRunner, Catalog]:
-    """Run attribute files and recipes; what ran them, and the resources.
+    """Run attribute files and recipes; returns their runner, and the catalog of the resources that they declared.
 
-    asked: what conditions of attribute files ask
-    words: more words of recipes in Python and in Ruby
+    asked: the facts for conditions of attribute files
+    words: further names for recipes in Python and in Ruby
     """
     resources = Resources(node, root=repository.root, find=finder(plan.cookbook), bound=injection.bound)
     readers = reader_words(repository, node)
@@ -250,18 +279,25 @@ class _Plan:
     environment: the layer of that name
     cookbooks:   those in use, in the order in which their attribute files load; their versions are as asked
     cookbook:    gives one by its name
+    policy:      of the node; None for none
     """
 
     expansion: Expansion
     environment: Environment
     cookbooks: list[str]
     cookbook: Callable[[str], Cookbook]
+    policy: Policy | None
 
-    @property
-    def versions(self) -> dict[str, dict[str, str]]:
-        """The automatic attribute `cookbooks`: name -> its version, by name, without cookbooks that are not there."""
+    @cached_property
+    def noted(self) -> dict[str, Any]:
+        """The automatic attributes that a run makes itself: of the run-list, of the cookbooks in use, of the policy.
+
+        `cookbooks` has the version of each cookbook, by name, without those that are not there.
+        """
         found = map(self.cookbook, sorted(self.cookbooks))
-        return {one.name: {"version": one.version} for one in found if not one.is_missing}
+        cookbooks = {one.name: {"version": one.version} for one in found if not one.is_missing}
+        of_policy = {} if self.policy is None else self.policy.noted(self.expansion.qualified)
+        return {**self.expansion.noted, "cookbooks": cookbooks, **of_policy}
 
 
 def _planned(repository: Repository, run_list: list[str], environment: str, policy: Policy | None) -> _Plan:
@@ -278,15 +314,13 @@ def _planned(repository: Repository, run_list: list[str], environment: str, poli
     expansion.role_layers += [policy.layer()] if policy is not None else []
     layer = environment_named(environment, environments)
     pins = [*expansion.pins(), *(environments(environment).pins() if policy is None else policy.pins())]
-    cookbook: Callable[[str], Cookbook] = partial(_pinned, repository, pins)
-    if policy is not None:
-        cookbook = partial(_locked, repository, policy, pins)
+    cookbook: Callable[[str], Cookbook] = partial(_chosen, repository, policy, pins)
     cookbooks = cookbook_order(expansion.recipes, cookbook)
     if policy is None and not any(cookbook(name).is_missing for name in cookbooks):
         cookbook = partial(_included, repository, frozenset(cookbooks), cookbook)
     check_versions(cookbooks, cookbook, pins)
     _check_recipes(cookbook, expansion)
-    return _Plan(expansion, layer, cookbooks, cookbook)
+    return _Plan(expansion, layer, cookbooks, cookbook, policy)
 
 
 def _left_of(repository: Repository, name: str) -> Role:
@@ -296,8 +330,12 @@ def _left_of(repository: Repository, name: str) -> Role:
     return replace(role, run_list=left(role.run_list), env_run_lists=lists)
 
 
-def _pinned(repository: Repository, pins: list[tuple[str, str, Origin]], name: str) -> Cookbook:
-    return repository.cookbook_for_run(name, None, tuple(asked for cookbook, asked, _ in pins if cookbook == name))
+def _chosen(repository: Repository, policy: Policy | None, pins: list[tuple[str, str, Origin]], name: str) -> Cookbook:
+    """The version of a cookbook that a policy locks, else the newest one that all pins allow."""
+    asked = tuple(asked for cookbook, asked, _ in pins if cookbook == name)
+    if policy is None:
+        return repository.cookbook_for_run(name, None, asked)
+    return repository.cookbook_for_run(name, policy.lock(name), () if policy.is_locked else asked)
 
 
 def _included(
@@ -305,37 +343,6 @@ def _included(
 ) -> Cookbook:
     """A cookbook of the run, or one that a file includes. The latter must be there: Chef would have no other."""
     return cookbook(name) if name in planned else repository.cookbook(name)
-
-
-def _locked(repository: Repository, policy: Policy, pins: list[tuple[str, str, Origin]], name: str) -> Cookbook:
-    asked = () if policy.is_locked else tuple(asked for cookbook, asked, _ in pins if cookbook == name)
-    return repository.cookbook_for_run(name, policy.lock(name), asked)
-
-
-def _configure(
-    repository: Repository,
-    node: Node,
-    policy: Policy | None,
-    of_node: NodeFields,
-    run_list: Iterable[object] | None,
-    environment: str | None,
-    named_list: str = "",
-) -> None:
-    """Set run-list and environment: those of the policy, then of the JSON attributes, then the arguments.
-
-    raises: BadArgument, where a node follows a policy and is given an environment
-    """
-    if policy is not None:
-        node.run_list = policy.items(repository.asked.named_run_list or named_list)[1]
-    for items, named in ((of_node.run_list, of_node.environment), (run_list, environment)):
-        if named is not None:
-            node.environment = named
-        if items is not None:
-            node.run_list = items
-    if policy is not None:
-        if environment is not None:
-            raise BadArgument("a node that follows a policy has no environment", hint="name a group: --policy-group")
-        node.environment = policy.group or node.environment
 
 
 def _policy(repository: Repository, given: Mapping[Any, Any], described: NodeFile | None) -> Policy | None:
@@ -354,17 +361,6 @@ def _policy(repository: Repository, given: Mapping[Any, Any], described: NodeFil
     return repository.policy(str(named[0]), str(named[1])) if named[0] else None
 
 
-def _identify(node: Node, environment: str | None, saved: Node | None, described: NodeFile | None) -> None:
-    """Environment and run-list before this run: of the settings, the last run, the node's file in the repository."""
-    if environment:
-        node.environment = environment
-    if saved is not None:
-        node.environment, node.run_list = saved.environment, saved.run_list
-    if described is not None:
-        node.environment = described.environment or node.environment
-        node.run_list = described.run_list or node.run_list
-
-
 def _given(document: Document | None) -> tuple[dict[Any, Any], Locator]:
     """The JSON attributes, and who sets them. raises: DocumentError, where they are no map"""
     if document is None:
@@ -379,7 +375,7 @@ def _no_store(*_: Any, **__: Any) -> NoReturn:
 
 
 def _check_recipes(cookbook_named: Callable[[str], Cookbook], expansion: Expansion) -> None:
-    """A recipe that is not there is found before the first attribute file runs."""
+    """Do nothing where each recipe of the run-list has a file. raises: RecipeNotFound"""
     for recipe in expansion.recipes:
         try:
             cookbook = cookbook_named(recipe.partition("::")[0])

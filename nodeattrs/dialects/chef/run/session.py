@@ -1,7 +1,11 @@
-"""A run with a memory: what the last run saved comes in, and the new pair goes out.
+"""One node with a store: load what its last run saved, run it, take the snapshot, compare it with the last one.
 
-It decides which node is meant, and what of a run is kept, and leaves
-the run itself to `dialects.chef.run.run` and the files to the store. It prints nothing.
+    last = last_of(repository, store, "web1")              load
+    session = run(repository, store, "web1", wanted, last) run and snapshot
+    session.is_as_before                                   compare
+    store.save(session.saved, session.follows)             save
+
+`dialects.chef.run.run` runs the node, and `dialects.chef.fleet` does these steps for many. Nothing is printed here.
 """
 
 from __future__ import annotations
@@ -215,7 +219,7 @@ def save_failed(
 
 
 def _unrun(repository: Repository, name: str, wanted: Wanted) -> Saved | None:
-    """A node whose first run failed: what it was to run, where that is known, and no attribute.
+    """A node whose first run failed, to be saved: its run-list and environment, and no attribute.
 
     None where nodes/ does not describe it and no run-list was given: a slip in a name makes no node.
     """
@@ -246,7 +250,7 @@ def _noted(repository: Repository, store: Store, **how: Any) -> Noted:
 
 
 def _sort_of(error: NodeattrsError) -> str:
-    """What sort of error it was, and where; its text may hold a secret, and a place is none."""
+    """The class of an error, with its file and line: "RecipeFailed at FILE:3". Its message may quote a secret."""
     origin = next((one for one in error.origins if isinstance(one, Origin) and one.file), None)
     file, line = (origin.file, origin.line) if origin else (getattr(error, "file", None), getattr(error, "line", None))
     place = ":".join(str(part) for part in (file, line) if part is not None)
@@ -254,7 +258,7 @@ def _sort_of(error: NodeattrsError) -> str:
 
 
 def _unknown_node(node: Node, repository: Repository) -> Iterator[NodeattrsError]:
-    """The message for a node that neither repository nor store knows: its name may be a slip."""
+    """Yield a warning where a node has an empty run-list and no file in nodes/: its name may be a slip."""
     if node.run_list or repository.node_document(node.name) is not None:
         return
     close = near(node.name, repository.nodes())
