@@ -354,7 +354,7 @@ def _sources(maker: ValueMaker, one: Declaration) -> Iterator[tuple[str, Declara
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edge:
-    """An edge from a key to a key that it needs. kind: "looks up", "collects", "alias of", "queried", "->", "~>"."""
+    """An edge from a key to a key that it needs. kind: "looks up", "collects", "alias of", "->", "~>"."""
 
     source: str
     target: str
@@ -391,7 +391,7 @@ def _quoted(text: str) -> str:
 
 
 def graph(maker: ValueMaker) -> Graph:
-    """The graph of all keys: look-ups as declared, and the queries that were asked so far."""
+    """The graph of all keys, with their look-ups, fragments, aliases and dependencies."""
     edges = set(_edges(maker))
     nodes = {spelled_key(key) for key in maker.resolution.winners}
     nodes |= {name for edge in edges for name in (edge.source, edge.target)}
@@ -399,7 +399,7 @@ def graph(maker: ValueMaker) -> Graph:
 
 
 def _edges(maker: ValueMaker) -> Iterator[Edge]:
-    """The edges of all keys: aliases, look-ups, fragments, queries that were asked, and dependencies."""
+    """The edges of all keys: aliases, look-ups, fragments and dependencies."""
     for key, winner in maker.resolution.winners.items():
         name = spelled_key(key)
         if isinstance(winner.item, Rebinding) and winner.source is not None and winner.source.key != key:
@@ -409,9 +409,6 @@ def _edges(maker: ValueMaker) -> Iterator[Edge]:
             for fragment in maker.fragments_of(winner):
                 yield Edge(name, f"{fragment.describe()} ({fragment.origin})", "collects")
                 yield from _needs(maker, f"{fragment.describe()} ({fragment.origin})", fragment)
-    for key, words, found in maker.reads:
-        for reference in found:
-            yield Edge(spelled_key(key) if any(key) else words, str(reference), "queried")
     for left, arrow, right in maker.resolution.pairs():
         yield Edge(left, right, arrow)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -71,9 +71,6 @@ class Scope(Protocol):
 
     def variable(self, name: str) -> Any:
         """The value of a variable of the text language."""
-
-    def record(self, query: Producing, found: Iterable[Reference]) -> None:
-        """Note the references that a query found."""
 
 
 Calling = tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]
@@ -418,14 +415,12 @@ class Query(Producing):
     where: tuple[Condition, ...] = ()
 
     def found(self, scope: Scope) -> list[Reference]:
-        """The references that match, in the order of the objects; the reading is recorded."""
-        matches = [
+        """The references that match, in the order of the objects."""
+        return [
             Reference(reference)
             for reference, parameters in scope.objects.of_type(self.type.name, self.where)
             if self._holds(self.where, Reference(reference), parameters)
         ]
-        scope.record(self, matches)
-        return matches
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         return self.found(scope) if scope.objects.is_there else None
