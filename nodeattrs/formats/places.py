@@ -24,9 +24,6 @@ HALF_PAIR = re.compile("[\ud800-\udfff]")
 """What can be escaped into a text, but never written to a file: half of a surrogate pair."""
 
 
-_NEAR = 1_000
-
-
 class Mark:
     """The offset at which something is set, and the marks of what it holds.
 
@@ -105,13 +102,11 @@ class Text:
     def place(self, offset: int) -> tuple[int, int]:
         """The line and column of *offset*, both from 1.
 
-        cost: near the start nothing; else one look at every character the first time, then a bisection
+        cost: one look at every character the first time, then a bisection
 
         >>> Text("a.json", '{"a":\\n 1}').place(7)
         (2, 2)
         """
-        if offset < _NEAR:
-            return self.text.count("\n", 0, offset) + 1, offset - self.text.rfind("\n", 0, offset)
         before = bisect_left(self._breaks, offset)
         return before + 1, offset - (self._breaks[before - 1] if before else -1)
 
