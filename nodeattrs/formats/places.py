@@ -67,21 +67,6 @@ class Mark:
         return mark
 
 
-class LateMark(Mark):
-    """A mark whose parts are found when they are first asked for."""
-
-    __slots__ = ("_find",)
-
-    def __init__(self, offset: int, find: Callable[[], dict[Any, Mark]]) -> None:
-        self.offset, self.before, self._again, self._find = offset, None, None, find
-
-    def __getattr__(self, name: str) -> Any:
-        if name != "parts":
-            raise AttributeError(name)
-        self.parts = self._find()
-        return self.parts
-
-
 class Text:
     """A text with the name that messages give it."""
 
