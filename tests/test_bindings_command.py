@@ -157,3 +157,23 @@ class TestWhatIf:
         code, _, err = ask("what-if", "--dialect", "bindings", "--without", "sitte")
 
         assert (code, "did you mean site?" in err) == (1, True)
+
+
+class TestFactsOfOneNode:
+    """`inject`, `explain` and `list` know of a node what `matrix` knows."""
+
+    def test_facts_of_the_folder_count(self, ask):
+        code, out, _ = ask("inject", "port", "--node", "web1")
+
+        assert (code, out) == (0, "8080\n")
+
+    def test_facts_and_the_role_of_the_last_run_count(self, ask):
+        """
+        Facts that the node sent with its run, where no file has any; its first role is the role.
+        """
+        ask("list", **{"roles/web.json": '{"name": "web"}', "sent.json": '{"fqdn": "saved1"}'})
+        main(["run", "--node", "saved1", "--run-list", "role[web]", "--facts", "sent.json", "--new"])
+
+        for command in ("inject", "matrix"):
+            code, out, _ = ask(command, "port", "--node", "saved1")
+            assert (command, code, "8080" in out) == (command, 0, True)

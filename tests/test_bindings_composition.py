@@ -15,9 +15,11 @@ from nodeattrs.bindings import (
     BindingErrors,
     Bindings,
     Composition,
+    Inventory,
     Request,
     effective_categories,
     environment_of,
+    layer_references,
 )
 from nodeattrs.cli import main
 from tests.bound_names import parameters_of, variables_of
@@ -33,6 +35,11 @@ def site(root: Path, **files: str) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return root
+
+
+def layered(root: Path, *layers: dict[str, Any]) -> Path:
+    """A site whose description lists these layers."""
+    return site(root, manifests__site_dot_json=json.dumps({"site": {"layers": layers}}))
 
 
 class TestTheExample:
@@ -154,20 +161,27 @@ class TestReading:
         assert not [cause for cause in injector.explain("b").causes() if cause.what.startswith("category")]
 
     @pytest.mark.parametrize(
-        ("layers", "kind"),
+        ("reference", "kind"),
         [
-            ([{"name": "x", "include": "confdir:/none"}], "no-such-set"),
-            ([{"name": "x", "include": "ldap:/none"}], "unknown-scheme"),
-            ([{"name": "x", "include": "module:/../../etc/passwd"}], "bad-uri"),
-            ([{"name": "x", "include": 3}], "bad-uri"),
-            ([{"include": "confdir:/x"}], "bad-layer"),
+            ("confdir:/none", "no-such-set"),
+            ("ldap:/none", "unknown-scheme"),
+            ("module:/../../etc/passwd", "bad-uri"),
+            ("3", "bad-uri"),
         ],
     )
-    def test_references_that_lead_nowhere(self, tmp_path, layers, kind):
+    def test_references_that_lead_nowhere(self, tmp_path, reference, kind):
         """Names never become paths."""
         with pytest.raises(BindingErrors) as caught:
-            Composition(tmp_path, node="n", layers=layers).injector()
+            Composition(layered(tmp_path, {"name": "x", "include": reference}), node="n").injector()
         assert kind in caught.value.kinds
+
+    @pytest.mark.parametrize(
+        ("layer", "kind"), [({"name": "x", "include": 3}, "bad-uri"), ({"include": "confdir:/x"}, "bad-layer")]
+    )
+    def test_what_is_no_layer_is_refused(self, layer, kind):
+        with pytest.raises(BindingError) as caught:
+            layer_references([layer], Inventory())
+        assert caught.value.kind == kind
 
     def test_a_site_cannot_leave_its_root(self, tmp_path):
         """Nothing outside of it is read."""
@@ -222,8 +236,8 @@ class TestPlaces:
         """The line of its file."""
         file = tmp_path / "enc.yaml"
         file.write_text("classes:\n  ntp:\n    servers: [a]\nparameters:\n  dc: ber\n")
-        layers = [{"name": "enc", "include": "enc:"}]
-        injector = Composition(tmp_path, node="n", layers=layers, classifier=str(file)).injector()
+        root = layered(tmp_path, {"name": "enc", "include": "enc:"})
+        injector = Composition(root, node="n", classifier=str(file)).injector()
 
         assert injector.explain("/param/Class[ntp]/servers").origins()[0].line == 3
         assert injector.explain("/var/dc").origins()[0].line == 5
@@ -245,14 +259,14 @@ class TestClassifiersAndProviders:
 
     def test_what_a_classifier_says_lands_in_the_category_of_the_node(self, tmp_path):
         """Classes, their parameters and top scope variables; in parts, too."""
-        layers = [{"name": "enc", "include": "enc:"}]
-        injector = Composition(tmp_path, node="n", layers=layers, classifier=self.DATA).injector()
+        root = layered(tmp_path, {"name": "enc", "include": "enc:"})
+        injector = Composition(root, node="n", classifier=self.DATA).injector()
 
         assert injector.classes() == ["ntp", "ssh"]
         assert parameters_of(injector, "ntp") == {"servers": ["a"]}
         assert variables_of(injector) == {"dc": "ber"}
-        only = [{"name": "enc", "include": "enc:/classes"}]
-        assert variables_of(Composition(tmp_path, node="n", layers=only, classifier=self.DATA).injector()) == {}
+        only = layered(tmp_path, {"name": "enc", "include": "enc:/classes"})
+        assert variables_of(Composition(only, node="n", classifier=self.DATA).injector()) == {}
 
     def test_a_classifier_is_a_file_a_command_or_a_callable(self, tmp_path):
         """A command is given the node's name."""
@@ -261,14 +275,14 @@ class TestClassifiersAndProviders:
         script = tmp_path / "enc.sh"
         script.write_text('#!/bin/sh\necho "classes: [$1]"\n')
         script.chmod(0o755)
-        layers = [{"name": "enc", "include": "enc:"}]
+        root = layered(tmp_path, {"name": "enc", "include": "enc:"})
 
         for classifier, classes in [
             (str(file), ["ntp", "ssh"]),
             ([str(script)], ["n"]),
             (lambda node: {"classes": [node]}, ["n"]),
         ]:
-            composition = Composition(tmp_path, node="n", layers=layers, classifier=classifier)
+            composition = Composition(root, node="n", classifier=classifier)
             assert composition.injector().classes() == classes
 
     @pytest.mark.parametrize(
@@ -297,8 +311,9 @@ class TestClassifiersAndProviders:
             calls.append((references, request.node, request.environment))
             return [Bindings.of_values("people", {"boss": "Ada"})]
 
-        layers = [{"name": "a", "include": ["ldap:/x", "ldap:/y"]}, {"name": "b", "include": "confdir:/none?optional"}]
-        composition = Composition(tmp_path, node="n", layers=layers, providers={"ldap": people})
+        both = {"name": "a", "include": ["ldap:/x", "ldap:/y"]}
+        root = layered(tmp_path, both, {"name": "b", "include": "confdir:/none?optional"})
+        composition = Composition(root, node="n", providers={"ldap": people})
 
         assert composition.injector().inject("boss") == "Ada"
         assert calls == [(["ldap:/x", "ldap:/y"], "n", "production")]
@@ -315,11 +330,11 @@ class TestClassifiersAndProviders:
                 return lambda references, request: [Bindings.of_values("crm", {"at": references})]
 
         monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Point()] if group == PROVIDERS else [])
-        layers = [{"name": "a", "include": "crm:/x"}]
 
-        assert Composition(tmp_path, node="n", layers=[]).injector().get("at") is None
+        assert Composition(layered(tmp_path), node="n").injector().get("at") is None
         assert loaded == []
-        assert Composition(tmp_path, node="n", layers=layers).injector().inject("at") == ["crm:/x"]
+        root = layered(tmp_path, {"name": "a", "include": "crm:/x"})
+        assert Composition(root, node="n").injector().inject("at") == ["crm:/x"]
 
     def test_a_provider_that_raises_is_a_fault_with_its_scheme(self, tmp_path):
         """The others are still read."""
@@ -327,9 +342,9 @@ class TestClassifiersAndProviders:
         def broken(references: list[str], request: Request) -> list[Bindings]:
             raise OSError("no line")
 
-        layers = [{"name": "a", "include": "ldap:/x"}]
+        root = layered(tmp_path, {"name": "a", "include": "ldap:/x"})
         with pytest.raises(BindingErrors, match="the provider of ldap: has failed: OSError: no line"):
-            Composition(tmp_path, node="n", layers=layers, providers={"ldap": broken}).injector()
+            Composition(root, node="n", providers={"ldap": broken}).injector()
 
 
 class TestTheCommand:

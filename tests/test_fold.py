@@ -628,6 +628,23 @@ class TestGrowing:
         folding.lay(Part({"a": [4]}, 4), broken)
         assert folding.result.value == {"a": [1, 2, 4], "b": {"c": [1, 2]}, "d": 1}
 
+    def test_lists_still_grow_in_place_after_a_part_was_refused(self):
+        """
+        A copy for each further part would be quadratic.
+        """
+        refusing = _GROWING[0]
+        folding = Folding(start=Part({}, 0), growing=True)
+        folding.lay(Part({"a": [1]}, 1), refusing)
+        folding.lay(Part({"a": [2]}, 2), refusing)
+        with pytest.raises(MergeConflict):
+            folding.lay(Part({"a": "no"}, 3), refusing)
+        folding.lay(Part({"a": [4]}, 4), refusing)
+        grown = folding.result.value["a"]
+        folding.lay(Part({"a": [5]}, 5), refusing)
+
+        assert folding.result.value == {"a": [1, 2, 4, 5]}
+        assert folding.result.value["a"] is grown
+
 
 class TestCombinators:
     """Bindings' way: every fragment of a multibinding is one layer under one combinator."""

@@ -27,16 +27,11 @@ def actions_of(
 ) -> Iterator[tuple[str, argparse.ArgumentParser]]:
     """Yield (name, parser) for each action of a command.
 
-    Where `parser.asked` names one of the actions, only that one is made, so that help starts fast.
-
     summaries: action -> its summary, for the help of command and action
     epilogs:   action -> the end of its help, printed line by line
     """
     actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
-    asked = getattr(parser, "asked", None)
     for name, summary in summaries.items():
-        if asked in summaries and name != asked:
-            continue
         epilog = (epilogs or {}).get(name)
         yield (
             name,

@@ -15,7 +15,7 @@ from nodeattrs.cli.exits import DONE, EXITS, FAILED, INTERRUPTED, NOT_UNDERSTOOD
 from nodeattrs.cli.help import Help
 from nodeattrs.cli.interrupts import raise_while_working
 from nodeattrs.cli.options import MARKED, MAY_BE_DASHES, add_arguments_of, limits_of, may_run_code, settings_limits
-from nodeattrs.cli.terminal import Terminal, columns
+from nodeattrs.cli.terminal import Terminal
 from nodeattrs.core.code import held_back
 from nodeattrs.errors import BadUsage, InternalError, NodeattrsError
 
@@ -90,13 +90,6 @@ _IN_ONE_ROW = {"role": "environment", "lsp": "mcp"}
 
 class Parser(argparse.ArgumentParser):
     """A parser that refuses unknown words itself, with similar options, and not in the parser above it."""
-
-    asked: str | None = None
-    """The one action that is asked for, of those that the command has."""
-
-    def _get_formatter(self) -> argparse.HelpFormatter:
-        # One is made for each argument, and would load `shutil` to ask how wide the terminal is.
-        return self.formatter_class(prog=self.prog, width=columns() - 2)  # type: ignore[call-arg]  # all of them take it
 
     def error(self, message: str) -> NoReturn:
         first, line, rest = message.partition("\n")
@@ -173,12 +166,11 @@ def _command_table() -> str:
     return "\n".join(rows)
 
 
-def parser(only: str | None = None, action: str | None = None, kind: type[Parser] = Parser) -> argparse.ArgumentParser:
+def parser(only: str | None = None, kind: type[Parser] = Parser) -> argparse.ArgumentParser:
     """The parser of the program, with its commands and their options.
 
-    only:   parse this command alone. An unknown name lists all commands, without options, for the help
-    action: parse only this action of the command, if it has one of that name
-    kind:   the class of the parsers of commands
+    only: parse this command alone. An unknown name lists all commands, without options, for the help
+    kind: the class of the parsers of commands
     """
     program = _Program(
         prog="nodeattrs",
@@ -194,7 +186,7 @@ def parser(only: str | None = None, action: str | None = None, kind: type[Parser
     commands: argparse._SubParsersAction[Parser]
     commands = program.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=kind)
     if only is not None and (named := _opened(only)) is not None:
-        _add(commands, only, named, action)
+        _add(commands, only, named)
     elif only is not None:
         program.description = f"{program.description}\n\n{_command_table()}"
         for name in summaries():
@@ -204,11 +196,11 @@ def parser(only: str | None = None, action: str | None = None, kind: type[Parser
             option.help = argparse.SUPPRESS  # the end of the help names them
     else:
         for name in summaries():
-            _add(commands, name, _opened(name), action)
+            _add(commands, name, _opened(name))
     return program
 
 
-def _add(commands: argparse._SubParsersAction[Parser], name: str, command: Any, action: str | None) -> None:
+def _add(commands: argparse._SubParsersAction[Parser], name: str, command: Any) -> None:
     """Add a command with its options. command: its module"""
     one = commands.add_parser(
         name,
@@ -218,7 +210,6 @@ def _add(commands: argparse._SubParsersAction[Parser], name: str, command: Any, 
         formatter_class=Help,
         allow_abbrev=False,
     )
-    one.asked = action
     add_arguments_of(one, getattr(command, "ARGUMENTS", ()))
     if hasattr(command, "add_options"):
         command.add_options(one)
@@ -281,7 +272,7 @@ def run(argv: Sequence[str] | None = None) -> int:
             return DONE
         try:
             with terminal.writing():
-                parser(_command_in(words), "".join(words[1:2])).parse_args(_joined(words), options)
+                parser(_command_in(words)).parse_args(_joined(words), options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
             raise_while_working(True)
             from nodeattrs.cli.border import border_of

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -286,16 +287,6 @@ def _json(data: dict[str, Any]) -> Iterator[str]:
         raise BadValue("there is a value in it that JSON has no number for", hint="--format yaml has one") from error
 
 
-_COLUMNS = 80
-
-
 def columns() -> int:
     """The width of the terminal: COLUMNS, else its own, else 80."""
-    # As `shutil` finds it, which imports readers of archives.
-    with contextlib.suppress(ValueError):
-        if (given := int(os.environ.get("COLUMNS", ""))) > 0:
-            return given
-    if sys.__stdout__ is not None:
-        with contextlib.suppress(AttributeError, ValueError, OSError):
-            return os.get_terminal_size(sys.__stdout__.fileno()).columns or _COLUMNS
-    return _COLUMNS
+    return shutil.get_terminal_size().columns

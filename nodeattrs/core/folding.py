@@ -423,9 +423,9 @@ class Folding:
             with _in_place(created):
                 self.result = self._met(part, policy)
         except Exception:
-            # Some of it was merged in place: the steps so far are merged again, and copied from now on.
-            self._created = None
-            self.result = self._anew(lambda part: part)
+            # Some of it was merged in place: the steps so far are merged again, into lists and maps of their own.
+            again = self._anew(lambda part: part)
+            self.result, self._created = again.result, again._created
             raise
 
     def _lay_under(self, part: Part, policy: Policy) -> None:
@@ -435,7 +435,7 @@ class Folding:
             self._under.lay(policy, part)
         except MergeConflict:
             # Some of it was laid: all is made again, and the error comes as it would have come.
-            self.result = self._anew(lambda part: part)
+            self.result = self._anew(lambda part: part).result
             self.result = self._met(part, policy)
 
     def change(self, *changes: Change, of: Part = NOTHING) -> Part:
@@ -516,14 +516,14 @@ class Folding:
 
         cost: that of the folding
         """
-        return self._anew(lambda part: part.located() if isinstance(part, Folding) else _located(part))
+        return self._anew(lambda part: part.located() if isinstance(part, Folding) else _located(part)).result
 
-    def _anew(self, part_of: Callable[[Any], Part | Folding]) -> Part:
+    def _anew(self, part_of: Callable[[Any], Part | Folding]) -> Folding:
         growing = self._created is not None
         again = Folding(from_top=self.from_top, opening=self.opening, start=self.start, growing=growing)
         for step in self.steps:
             again._again(step, part_of(step.part))
-        return again.result
+        return again
 
     def _again(self, step: Step, part: Part | Folding) -> None:
         if step.policy is not None:

@@ -308,7 +308,6 @@ def _source(text: str, file: str) -> Text:
 
 
 def _reading(source: Text, syntax: Syntax, budget: Budget) -> Reading:
-    # Each reader is imported when its first document comes: YAML alone costs more than all the rest.
     match syntax:
         case "json":
             return json_text.read(source, budget)

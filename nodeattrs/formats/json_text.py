@@ -1,7 +1,7 @@
 """JSON texts: what they say, and where each key stands.
 
-A library parses (see `json_choice`); the scanner below only runs over texts that parsed, to
-find offsets, and never recurses. Stricter than the library: no NaN or Infinity, no
+`json` parses; the scanner below only runs over texts that parsed, to
+find offsets, and never recurses. Stricter than `json`: no NaN or Infinity, no
 number beyond a double, no half of a surrogate pair, 500 levels.
 """
 
@@ -10,13 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any
 
 from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget
 from nodeattrs.core.tree import MAX_DEPTH, Path
 from nodeattrs.errors import DocumentError
-from nodeattrs.formats.json_choice import decoded
 from nodeattrs.formats.numbers import NoNumber, finite
 from nodeattrs.formats.places import HALF_PAIR, Mark, Reading, Text
 
@@ -68,11 +66,10 @@ def read(text: Text, budget: Budget, number: Callable[[str], float] = finite) ->
 
 
 def _parsed(text: Text, number: Callable[[str], float]) -> Any:
-    """The value of *text*. orjson refuses NaN, infinity, and half of a surrogate pair, so that `json` explains them."""
+    """The value of *text*. raises: DocumentError"""
     written = text.text  # a file that is no UTF-8 ends here
-    decode = _decoder(number).decode
     try:
-        return decoded(text.content, lambda _: decode(written)) if number is finite else decode(written)
+        return json.JSONDecoder(parse_constant=_refused, parse_float=number).decode(written)
     except json.JSONDecodeError as error:
         raise _explained(text, error) from error
     except RecursionError:
@@ -95,11 +92,6 @@ def _quotes_in(text: str) -> int:
 
 def _refused(word: str) -> Any:
     raise NoNumber(word)
-
-
-@cache
-def _decoder(number: Callable[[str], float]) -> json.JSONDecoder:
-    return json.JSONDecoder(parse_constant=_refused, parse_float=number)
 
 
 def _explained(text: Text, error: json.JSONDecodeError) -> DocumentError:

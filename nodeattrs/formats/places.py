@@ -24,9 +24,6 @@ HALF_PAIR = re.compile("[\ud800-\udfff]")
 """What can be escaped into a text, but never written to a file: half of a surrogate pair."""
 
 
-_NEAR = 1_000
-
-
 class Mark:
     """The offset at which something is set, and the marks of what it holds.
 
@@ -70,21 +67,6 @@ class Mark:
         return mark
 
 
-class LateMark(Mark):
-    """A mark whose parts are found when they are first asked for."""
-
-    __slots__ = ("_find",)
-
-    def __init__(self, offset: int, find: Callable[[], dict[Any, Mark]]) -> None:
-        self.offset, self.before, self._again, self._find = offset, None, None, find
-
-    def __getattr__(self, name: str) -> Any:
-        if name != "parts":
-            raise AttributeError(name)
-        self.parts = self._find()
-        return self.parts
-
-
 class Text:
     """A text with the name that messages give it."""
 
@@ -105,13 +87,11 @@ class Text:
     def place(self, offset: int) -> tuple[int, int]:
         """The line and column of *offset*, both from 1.
 
-        cost: near the start nothing; else one look at every character the first time, then a bisection
+        cost: one look at every character the first time, then a bisection
 
         >>> Text("a.json", '{"a":\\n 1}').place(7)
         (2, 2)
         """
-        if offset < _NEAR:
-            return self.text.count("\n", 0, offset) + 1, offset - self.text.rfind("\n", 0, offset)
         before = bisect_left(self._breaks, offset)
         return before + 1, offset - (self._breaks[before - 1] if before else -1)
 

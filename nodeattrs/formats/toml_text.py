@@ -10,14 +10,13 @@ from __future__ import annotations
 import datetime
 import re
 import tomllib
-from functools import partial
 from typing import Any
 
 from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget, too_long
 from nodeattrs.core.tree import MAX_DEPTH, Path, copied
 from nodeattrs.errors import DocumentError, TooDeep
 from nodeattrs.formats.numbers import NoNumber, finite
-from nodeattrs.formats.places import LateMark, Mark, Reading, Text
+from nodeattrs.formats.places import Mark, Reading, Text
 
 _QUOTED = r""""(?:[^"\\\n]|\\.)*"|'[^'\n]*\'"""
 _KEY = rf"""(?:{_QUOTED}|[^"'#=\[\]\n])+"""
@@ -106,7 +105,7 @@ def _explained(text: Text, error: tomllib.TOMLDecodeError) -> DocumentError:
 def _marked(text: str) -> Mark:
     """The mark of the root of a text that parses.
 
-    cost: one look a statement and a bracket
+    cost: one look at each word
     """
     root = table = Mark(0)
     offset = 0
@@ -126,7 +125,7 @@ def _marked(text: str) -> Mark:
             elif bracket:
                 table = _inside(holder, last, begin)
             else:
-                holder.parts[last] = LateMark(begin, partial(_inner, text, found.end()))
+                holder.parts[last] = Mark(begin, _inner(text, found.end()))
             offset = found.end()
         offset = _statement_end(text, offset)
     return root

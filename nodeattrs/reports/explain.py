@@ -325,12 +325,16 @@ def because(causes: Sequence[Cause], screen: Screen) -> Iterator[str]:
     yield "  because of"
     whats = in_columns([[printable(one.what)] for one in causes])
     for (what,), one in zip(whats, causes, strict=True):
-        place = _place(one.origin, False)
-        if len(what) + len(place) + 6 <= screen.width:
-            yield f"    {what}  {place}"
-        else:
-            yield from screen.wrapped(what.rstrip(), "      ", "    ")
-            yield from screen.wrapped(place, " " * 8)
+        yield from _beside(what, _place(one.origin, False), screen)
+
+
+def _beside(left: str, right: str, screen: Screen) -> Iterator[str]:
+    """Two texts on one line, or the right one on lines below where the screen is too narrow."""
+    if len(left) + len(right) + 6 <= screen.width or not right:
+        yield f"    {left}  {right}".rstrip()
+    else:
+        yield from screen.wrapped(left.rstrip(), "      ", "    ")
+        yield from screen.wrapped(right, " " * 8)
 
 
 def _changed(changes: Sequence[Change], screen: Screen) -> Iterator[str]:
@@ -338,11 +342,7 @@ def _changed(changes: Sequence[Change], screen: Screen) -> Iterator[str]:
     yield "  last changed by"
     rows = [[f"{one.file}:{one.line}", one.note or f"{one.commit[:10]}  {one.author}, {one.date}"] for one in changes]
     for place, who in in_columns([[printable(cell) for cell in row] for row in rows]):
-        if len(place) + len(who) + 6 <= screen.width:
-            yield f"    {place}  {who}".rstrip()
-        else:
-            yield f"    {place.rstrip()}"
-            yield from screen.wrapped(who, " " * 8)
+        yield from _beside(place, who, screen)
 
 
 def _head(trace: Trace, screen: Screen, title: str) -> Iterator[str]:
@@ -461,12 +461,7 @@ def _elements(elements: Sequence[Element], screen: Screen) -> Iterator[str]:
             rows.append([value, rank, place])
             value = ""
     for value, rank, place in in_columns(rows, right=(1,)):
-        text = f"    {value}  {rank}  {place}".rstrip()
-        if len(text) <= screen.width or not place:
-            yield text
-        else:
-            yield f"    {value}  {rank}".rstrip()
-            yield from screen.wrapped(place, " " * 8)
+        yield from _beside(f"{value}  {rank}", place, screen)
     if len(elements) > _MOST_ELEMENTS:
         yield f"    … and {len(elements) - _MOST_ELEMENTS} more; --format json has all"
 

@@ -3,7 +3,7 @@
 The repository is that of the fleet, with what its cookbooks say in files of data, part of each under a condition;
 the floor knows what they come to. Both read the facts of each node from its file and end with one map of
 all keys, in which the facts are those that were read: nobody copies them. The floor's parser is orjson,
-which `nodeattrs[fast]` brings; without it there is no figure.
+which the extra of developers brings.
 """
 
 from __future__ import annotations

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from nodeattrs.contract.arguments import ALL_NAMES
 from nodeattrs.contract.command import Argument, Checked, Command, Output, Question
-from nodeattrs.contract.folder import Folder
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.tree import parse
@@ -28,12 +26,8 @@ from nodeattrs.dialects.bindings.reports import (
     ListedBindings,
     explained_binding,
 )
-from nodeattrs.dialects.bindings.site import site_of
 from nodeattrs.errors import BadUsage, NodeattrsError, NotFound
-from nodeattrs.puppet.facts import facts_at
 from nodeattrs.reports.matrix import Cell, Matrix, names_of
-from nodeattrs.store import open_store
-from nodeattrs.store.search.word import search_word
 
 _EXITS = {0: "done", 1: "failed", 2: "usage", 5: "unknown layer"}
 _NO_SUCH_KEY = "no_such_key"
@@ -58,7 +52,12 @@ _SITE = (
         {"metavar": "NAME"},
         "site",
     ),
-    Argument(("--facts",), "facts of the node, JSON or YAML; they decide the categories", {"metavar": "PLACE"}, "site"),
+    Argument(
+        ("--facts",),
+        "facts of the node, JSON or YAML; they decide the categories (default: facts/, then the last run)",
+        {"metavar": "PLACE"},
+        "site",
+    ),
     Argument(("--enc",), "what an external node classifier wrote, for enc:", {"metavar": "FILE"}, "site"),
     Argument(("--documented",), "the letter of ARM-8: of several categories the highest alone ranks", _FLAG, "site"),
 )
@@ -77,9 +76,7 @@ def _check(question: Question) -> Output:
         looked = {"key": len(injector.keys()), "fragment": sum(map(len, injector.resolution.fragments.values()))}
     else:
         found = findings_of(_everywhere(question, looked))
-    repository = question.settings.repository
-    root = asked["site"] or (str(repository.root) if repository is not None else ".")
-    return Output(checked=Checked([*found], looked, root))
+    return Output(checked=Checked([*found], looked, str(_opened(question).side.root)))
 
 
 def _everywhere(question: Question, looked: dict[str, int]) -> Iterator[tuple[str, Injector]]:
@@ -137,21 +134,25 @@ def _doubts(injector: Injector, asked: Asked) -> list[Unread]:
 
 def _subjects(question: Question) -> tuple[BindingKeys, list[str]]:
     """The site, and the names of the nodes of the repository, its store and its facts. raises: NotFound"""
+    opened, node = _opened(question, question.arguments["enc"] or ""), question.arguments["node"]
+    if not opened.place.is_dir():
+        raise NotFound(f"there are no bindings in {opened.place}", hint="name the folder of the site: --site DIR")
+    return opened, [node] if node else sorted(opened.subjects())
+
+
+def _opened(question: Question, enc: str = "") -> BindingKeys:
+    """The site of the arguments: of the repository, or of a folder alone. enc: the classifier's answers by node"""
     asked, settings = question.arguments, question.settings
     site, repository = asked["site"], settings.repository
     root = Path(os.path.realpath(repository.root if repository is not None else site or "."))
-    store = settings.store if "://" in settings.store or os.path.exists(settings.store) else ""
     request = Request(
         facts=asked["facts"] or "",
-        store=store,
-        enc=asked["enc"] or "",
+        store=settings.store if "://" in settings.store or os.path.exists(settings.store) else "",
+        enc=enc,
         environment=asked["environment"] or "",
         places=(("bindings", site),) if site else (),
     )
-    opened = BindingKeys(Side(root.name, root, root, {}), request)
-    if not opened.place.is_dir():
-        raise NotFound(f"there are no bindings in {opened.place}", hint="name the folder of the site: --site DIR")
-    return opened, [asked["node"]] if asked["node"] else sorted(opened.subjects())
+    return BindingKeys(Side(root.name, root, root, {}), request)
 
 
 def _inject(question: Question) -> Output:
@@ -211,36 +212,15 @@ def _asked(question: Question) -> Asked:
 
 
 def _composition(question: Question) -> Composition:
-    """The site of the arguments: of the repository, or of a folder alone. raises: NotFound, without bindings"""
-    asked, settings = question.arguments, question.settings
-    how: dict[str, Any] = {
-        "node": asked["node"],
-        "facts": facts_at(Path(asked["facts"])) if asked["facts"] else {},
-        "environment": asked["environment"],
-        "classifier": asked["enc"],
-        "mode": _mode(question),
-    }
-    found = settings.repository
-    if found is None:
-        site = Composition(asked["site"] or ".", **how)
-    else:
-        repository = Folder(found.root, settings=found)
-        own = repository.root / repository.config.bindings if repository.config.bindings else "."
-        how |= {} if asked["site"] or own == "." else {"shown_from": repository.root}
-        store = settings.store
-        search = partial(_searched, store) if "://" in store or os.path.exists(store) else None
-        site = site_of(repository, asked["site"] or own, search=search, **how)
+    """The site of the arguments for one node. raises: NotFound, without bindings"""
+    asked = question.arguments
+    site = _opened(question).site(asked["node"], _mode(question), asked["enc"])
     if not site.files and not site.faults and asked["enc"] is None:
         raise NotFound(
             f"there are no bindings in {asked['site'] or '.'}",
             hint="name a folder with manifests/site.pp, bindings/ or modules/*/bindings/: --site DIR",
         )
     return site
-
-
-def _searched(place: str, *words: Any, **named: Any) -> Any:
-    """The saved nodes that a query finds. The store is opened at the first query."""
-    return search_word(open_store(place))(*words, **named)
 
 
 COMMANDS: Mapping[str, Command] = {

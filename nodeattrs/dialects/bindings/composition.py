@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib import metadata
-from itertools import groupby, zip_longest
+from itertools import groupby
 from typing import Any
 
 from nodeattrs import border, children
@@ -43,7 +43,7 @@ from nodeattrs.dialects.bindings.injector import Injector
 from nodeattrs.dialects.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.dialects.bindings.model.items import BindingSet, Inclusion, Item, Parameters, Variables, When
 from nodeattrs.dialects.bindings.model.producers import Constant, Producing
-from nodeattrs.dialects.bindings.model.sites import DEFAULT_LAYERS, Environment, Site, environment_of
+from nodeattrs.dialects.bindings.model.sites import Environment, Site, environment_of
 from nodeattrs.dialects.bindings.model.state import Objects, State, effective_categories
 from nodeattrs.dialects.bindings.model.types import Classes, target_of
 from nodeattrs.dialects.bindings.model.values import own_copy
@@ -160,7 +160,6 @@ class Composition:
         node: str = "",
         facts: Mapping[str, Any] | None = None,
         environment: str | None = None,
-        layers: Iterable[Mapping[str, Any]] | None = None,
         classifier: Classifier | None = None,
         providers: Mapping[str, Provider] | None = None,
         mode: str = "tuple",
@@ -175,7 +174,6 @@ class Composition:
         self.facts = dict(facts or {})
         self.node = node or str(self.facts.get("fqdn", ""))
         self._wanted = environment
-        self._layers = None if layers is None else [dict(layer) for layer in layers]
         self._classifier = classifier
         self._providers = dict(providers or {})
         self._mode = mode
@@ -239,14 +237,8 @@ class Composition:
         bound["environment"] = name
         self.state = State(categories, bound, mode=self._mode, listed_at=described.listed_at)
         request = Request(self.node, name, self.state.categories, self.facts)
-        if self._layers is not None:
-            self._read_layers(self._layers, classified, request)
-            return
-        listed = described.listed("layers")
-        pairs = zip_longest(DEFAULT_LAYERS if listed is None else listed, described.layers_at)
-        kept = [(layer, at) for layer, at in pairs if layer["name"] not in self._without]
-        self._read_layers([layer for layer, _ in kept], classified, request)
-        self.layers = tuple(replace(one, origin=at) for one, (_, at) in zip(self.layers, kept, strict=True))
+        kept = [(layer, at) for layer, at in described.layers() if layer["name"] not in self._without]
+        self._read_layers(kept, classified, request)
 
     def _inside(self, path: str) -> pathlib.Path:
         """The path below the root of the site. raises: BindingError ("bad-path"), for a path with `..`"""
@@ -256,32 +248,34 @@ class Composition:
         return inner
 
     def _read_layers(
-        self, layers: Iterable[Mapping[str, Any]], classified: _ClassifierAnswer, request: Request
+        self, layers: Sequence[tuple[Mapping[str, Any], Origin | None]], classified: _ClassifierAnswer, request: Request
     ) -> None:
-        """Read the sets of all layers into `layers`; schemes without a provider wait for the bound providers."""
-        found = self._set_files()
-        listed = layer_references(layers, Inventory({"": list(found["module"])}, list(found["confdir"]), None))
+        """Read the sets of all layers into `layers`; schemes without a provider wait for the bound providers.
+
+        layers: each with the line that lists it
+        """
+        files = self._set_files()
+        inventory = Inventory({"": list(files["module"])}, list(files["confdir"]), None)
+        names = layer_references((layer for layer, _ in layers), inventory)
         parts = [
-            (number, scheme, list(several))
-            for number, (_, references) in enumerate(listed)
+            _Part(number, scheme, list(several))
+            for number, (_, references) in enumerate(names)
             for scheme, several in groupby(references, lambda one: one.partition(":")[0])
         ]
-        read: list[list[BindingSet] | None] = []
-        for _, scheme, references in parts:
-            if scheme in found:
-                read.append(list(self._named_sets(references, found[scheme])))
-            elif scheme == "enc":
-                read.append(classified.sets(references, self.state.value("node")))
+        for part in parts:
+            if part.scheme in files:
+                part.sets = list(self._named_sets(part.references, files[part.scheme]))
+            elif part.scheme == "enc":
+                part.sets = classified.sets(part.references, self.state.value("node"))
             else:
-                read.append(self._from_provider(scheme, references, request))
-        self.layers = _layers(listed, parts, read)
-        if None not in read:
-            return
-        providers = self._bound_providers()
-        for index, (_, scheme, references) in enumerate(parts):
-            if read[index] is None:
-                read[index] = self._from_bound_provider(providers, scheme, references, request)
-        self.layers = _layers(listed, parts, read)
+                part.sets = self._from_provider(part, request)
+        self.layers = _layers(layers, parts)
+        waiting = [part for part in parts if part.sets is None]
+        if waiting:
+            providers = self._bound_providers()
+            for part in waiting:
+                part.sets = self._from_bound_provider(providers, part, request)
+            self.layers = _layers(layers, parts)
 
     def _set_files(self) -> dict[str, dict[str, pathlib.Path]]:
         """The files of the sets: "confdir" and "module" -> the name of a set -> its file."""
@@ -293,15 +287,16 @@ class Composition:
         in_modules = {name: file for files in modules.values() for name, file in files.items()}
         return {"confdir": self._files(self._inside(self.environment.bindingsdir), ""), "module": in_modules}
 
-    def _from_provider(self, scheme: str, references: list[str], request: Request) -> list[BindingSet] | None:
+    def _from_provider(self, part: _Part, request: Request) -> list[BindingSet] | None:
         """The sets of a provider that is given or installed; None where neither has the scheme."""
+        scheme = part.scheme
         if scheme in self._providers:
-            return self._provided(scheme, self._providers[scheme], references, request)
+            return self._provided(self._providers[scheme], part, request)
         if scheme not in self._known.offered:
             return None
         if not may_run():
             return [BindingSet.unknown(scheme, Origin("provider", scheme), f"its provider {NOT_RUN}")]
-        return self._provided(scheme, self._known.offered[scheme].load(), references, request)
+        return self._provided(self._known.offered[scheme].load(), part, request)
 
     def _bound_providers(self) -> Mapping[str, Any]:
         """The fragments of `bindings_providers` by name, in the layers that were read so far."""
@@ -312,15 +307,13 @@ class Composition:
         found: Mapping[str, Any] = injector.inject(BOUND_PROVIDERS, "Hash[Any]")
         return found
 
-    def _from_bound_provider(
-        self, providers: Mapping[str, Any], scheme: str, references: list[str], request: Request
-    ) -> list[BindingSet]:
+    def _from_bound_provider(self, providers: Mapping[str, Any], part: _Part, request: Request) -> list[BindingSet]:
         """The sets of a provider that is bound; [] and a fault where none is bound, or where it is no function."""
-        if callable(providers.get(scheme)):
-            return self._provided(scheme, providers[scheme], references, request)
+        if callable(providers.get(part.scheme)):
+            return self._provided(providers[part.scheme], part, request)
         try:
-            parse_reference(references[0], ["enc", *self._providers, *self._known.offered, *providers])
-            raise BindingError(PROVIDER_FAILED, f"what is bound as the provider of {scheme}: is no function")
+            parse_reference(part.references[0], ["enc", *self._providers, *self._known.offered, *providers])
+            raise BindingError(PROVIDER_FAILED, f"what is bound as the provider of {part.scheme}: is no function")
         except BindingError as error:
             self._note(error)
         return []
@@ -358,15 +351,15 @@ class Composition:
                     message = f"the set {one.name} is in the file of {name}: no reference finds it there"
                     self._note(BindingError(SET_NAME, message, origins=(one.origin,), details=(f"at {one.origin}",)))
 
-    def _provided(self, scheme: str, provider: Provider, references: list[str], request: Request) -> list[BindingSet]:
+    def _provided(self, provider: Provider, part: _Part, request: Request) -> list[BindingSet]:
         """The sets that a provider gives for a copy of the facts; [] and a fault where the provider fails."""
         try:
-            given = list(provider(references, replace(request, facts=own_copy(request.facts))))
+            given = list(provider(part.references, replace(request, facts=own_copy(request.facts))))
         except BindingError as error:
             self._note(error)
             return []
         except Exception as error:
-            message = f"the provider of {scheme}: has failed: {type(error).__name__}: {error}"
+            message = f"the provider of {part.scheme}: has failed: {type(error).__name__}: {error}"
             self._note(BindingError(PROVIDER_FAILED, str(error) if isinstance(error, NodeattrsError) else message))
             return []
         return [one.to_set() if hasattr(one, "to_set") else one for one in given]
@@ -431,16 +424,22 @@ class Composition:
         return pathlib.Path(os.path.relpath(path, self._shown_from)).as_posix()
 
 
-def _layers(
-    listed: Sequence[tuple[str, list[str]]],
-    parts: Iterable[tuple[int, str, list[str]]],
-    read: Iterable[Iterable[BindingSet] | None],
-) -> tuple[Layer, ...]:
-    """The layers, each with the sets of its parts in order; a part that is None adds none."""
-    found: list[list[BindingSet]] = [[] for _ in listed]
-    for (number, *_), sets in zip(parts, read, strict=True):
-        found[number].extend(sets or ())
-    return tuple(Layer(name, tuple(sets)) for (name, _), sets in zip(listed, found, strict=True))
+@dataclass
+class _Part:
+    """References of one scheme that stand together in a layer. sets: what they name; None before that is known"""
+
+    layer: int
+    scheme: str
+    references: list[str]
+    sets: list[BindingSet] | None = None
+
+
+def _layers(layers: Sequence[tuple[Mapping[str, Any], Origin | None]], parts: Sequence[_Part]) -> tuple[Layer, ...]:
+    """The layers, each with the sets of its parts in order; a part whose sets are not known adds none."""
+    found: list[list[BindingSet]] = [[] for _ in layers]
+    for part in parts:
+        found[part.layer].extend(part.sets or ())
+    return tuple(Layer(layer["name"], tuple(sets), at) for (layer, at), sets in zip(layers, found, strict=True))
 
 
 def _read_site(path: pathlib.Path, name: str) -> Site:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nodeattrs.core.claim import Cause, Claim, Origin, ValueText
+from nodeattrs.core.folding import Folding
 from nodeattrs.core.trace import Element, Outcome, Trace, TraceClaim
 from nodeattrs.core.tree import ABSENT, Path, as_path, dig
 from nodeattrs.dialects.bindings.model.faults import BindingError
@@ -20,7 +21,7 @@ from nodeattrs.dialects.bindings.model.items import Rebinding
 from nodeattrs.dialects.bindings.model.types import CLASSES, Asked, spelled_key
 from nodeattrs.dialects.bindings.production.maker import ValueMaker, decided
 from nodeattrs.dialects.bindings.resolution import Declaration, Position, UnknownSet, reason_above
-from nodeattrs.dialects.bindings.tracing import Account, SetBy, account_of, data_of, label_of, plain, title_of
+from nodeattrs.dialects.bindings.tracing import Account, SetBy, Source, account_of, data_of, label_of, plain, title_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,6 @@ class ClassInclusion:
     rank:   the strength of the statement; the strongest has the greatest rank
     words:  the statement: "include ntp"
     counts: whether the statement decides about the class
-    title:  the layer and the categories in words
     """
 
     rank: int
@@ -38,7 +38,6 @@ class ClassInclusion:
     words: str
     at: Declaration
     counts: bool
-    title: str
 
     def claim(self, path: Path) -> Claim:
         """The statement as a claim about a path below `/classes`."""
@@ -46,24 +45,16 @@ class ClassInclusion:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassAccount:
+class ClassAccount(Account):
     """The account of the key `/classes`: every include and exclude in effect, in the order in which they are written.
 
-    unknown: rank -> a set that cannot be read, and may hold further statements
+    sources: rank -> the statement, or a set that cannot be read and may hold further statements
     """
 
-    inclusions: tuple[ClassInclusion, ...]
-    unknown: Mapping[int, UnknownSet]
+    inclusions: tuple[ClassInclusion, ...] = ()
 
-    @property
-    def innermost(self) -> ClassAccount:
-        """The account itself: classes have no account below."""
-        return self
-
-    def trace(self, path: Path, value: object) -> Trace:
+    def trace(self, path: Path, value: Any) -> Trace:
         """The includes and excludes of all classes, or of the class at a path; those that count stand first."""
-        titles = {one.rank: one.title for one in self.inclusions}
-        titles |= {rank: one.place.layer for rank, one in self.unknown.items()}
         about = [one for one in self.inclusions if not path or one.name == value]
         order = sorted(about, key=lambda one: (one.counts, one.rank), reverse=True)
         outcome = Outcome.WINS if sum(one.counts for one in about) == 1 else Outcome.JOINS
@@ -74,16 +65,7 @@ class ClassAccount:
             for one in order
         )
         elements = tuple(self._elements(value)) if isinstance(value, list) else ()
-        return Trace((CLASSES, *path), value, claims, elements, titles=titles)
-
-    def rank_of(self, unknown: UnknownSet) -> int:
-        """The rank of an unread set."""
-        return next(rank for rank, one in self.unknown.items() if one is unknown)
-
-    def causes_of(self, rank: int) -> tuple[Cause, ...]:
-        """The conditions and lists of layers because of which a statement or an unread set is in effect."""
-        places = {one.rank: one.at.place for one in self.inclusions}
-        return self.unknown[rank].place.causes if rank in self.unknown else places[rank].causes
+        return Trace((CLASSES, *path), value, claims, elements, titles=self.titles)
 
     def _elements(self, names: list[object]) -> Iterator[Element]:
         for index, name in enumerate(names):
@@ -99,10 +81,10 @@ class ClassAccount:
         why = "an exclude at the same position wins" if same else reason_above(by[0].at, one.at).value
         return f"{why} (bindings)", tuple(sorted((other.rank for other in by), reverse=True))
 
-    def set_by(self) -> Iterator[SetBy]:
+    def set_by(self, value: Any) -> Iterator[SetBy]:
         """Each statement in words, with its place and whether it counts."""
         for one in self.inclusions:
-            yield SetBy(one.words, f"{one.at.origin}; layer {one.title}", one.counts)
+            yield SetBy(one.words, f"{one.at.origin}; layer {self.sources[one.rank].title}", one.counts)
 
 
 def inclusions_of(maker: ValueMaker) -> ClassAccount:
@@ -119,8 +101,11 @@ def inclusions_of(maker: ValueMaker) -> ClassAccount:
     for index, (excluded, name, at) in enumerate(statements):
         words = f"{'exclude' if excluded else 'include'} {name}"
         counts = deciding.get(name) == (excluded, at.position)
-        inclusions.append(ClassInclusion(ranks[index], name, words, at, counts, title_of(maker, at)))
-    return ClassAccount(tuple(inclusions), dict(enumerate(maker.resolution.unknown, len(inclusions) + 1)))
+        inclusions.append(ClassInclusion(ranks[index], name, words, at, counts))
+    sources = {one.rank: Source(one.at, title_of(maker, one.at)) for one in inclusions}
+    unknown = enumerate(maker.resolution.unknown, len(inclusions) + 1)
+    sources |= {rank: Source(one, one.place.layer) for rank, one in unknown}
+    return ClassAccount(CLASSES, Folding(), sources, inclusions=tuple(inclusions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,14 +133,14 @@ class Explanation:
     value: Any
     problem: str | None
     looked: tuple[LookupStep, ...] = ()
-    account: Account | ClassAccount | None = field(default=None, repr=False)
+    account: Account | None = field(default=None, repr=False)
     label: str = ""
     beside: tuple[tuple[str, UnknownSet], ...] = field(default=(), repr=False)
 
     @property
     def ties(self) -> Mapping[int, tuple[int, ...]]:
         """Rank -> the ranks at the same position, which would conflict if a better position did not override them."""
-        return self.account.ties if isinstance(self.account, Account) else {}
+        return {} if self.account is None else self.account.ties
 
     def origins(self, path: str | Path = ()) -> tuple[Origin, ...]:
         """The places that set the value at a path; () where the value has no such path."""
@@ -205,10 +190,7 @@ class Explanation:
     @property
     def set_by(self) -> tuple[SetBy, ...]:
         """The fragments by element or name, counting ones first; for `/classes` includes and excludes; else ()."""
-        if isinstance(self.account, ClassAccount):
-            return tuple(self.account.set_by())
-        innermost = None if self.account is None else self.account.innermost
-        return tuple(_set_by(innermost, self.value)) if innermost is not None and innermost.is_collection else ()
+        return () if self.account is None else tuple(self.account.innermost.set_by(self.value))
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as data for JSON; a value that is no plain data is shown as text."""
@@ -279,32 +261,6 @@ def _needed(maker: ValueMaker, wanted: Asked) -> Iterator[Asked]:
                         yield needed
 
 
-# --- what the fragments say ----------------------------------------------------------------------
-
-
-def _set_by(account: Account, value: Any) -> Iterator[SetBy]:
-    """An entry for each element or name of the collection, then the fragments that contribute nothing."""
-    whole, counted = account.trace((), value), set()
-    for step, entry, claims in account.contributed():
-        counted |= {claim.rank for claim in claims}
-        yield SetBy(entry, ", ".join(_place(claim, whole) for claim in claims), True, step)
-    for stated in whole.claims:
-        if stated.rank not in counted:
-            yield _silent(stated.claim, whole)
-
-
-def _silent(claim: Claim, trace: Trace) -> SetBy:
-    """The entry of a fragment that contributes nothing; a map with one name is about that name."""
-    name, own = None, claim.value
-    if isinstance(own, dict) and isinstance(trace.value, dict) and len(own) == 1:
-        ((name, own),) = own.items()
-    return SetBy(own, _place(claim, trace), False, name)
-
-
-def _place(claim: Claim, trace: Trace) -> str:
-    return f"{claim.origin}; layer {trace.title(claim.rank).partition(' ')[2]}"
-
-
 # --- look-ups ------------------------------------------------------------------------------------
 
 _DEEPEST = 20
@@ -354,7 +310,7 @@ def _sources(maker: ValueMaker, one: Declaration) -> Iterator[tuple[str, Declara
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edge:
-    """An edge from a key to a key that it needs. kind: "looks up", "collects", "alias of", "queried", "->", "~>"."""
+    """An edge from a key to a key that it needs. kind: "looks up", "collects", "alias of", "->", "~>"."""
 
     source: str
     target: str
@@ -391,7 +347,7 @@ def _quoted(text: str) -> str:
 
 
 def graph(maker: ValueMaker) -> Graph:
-    """The graph of all keys: look-ups as declared, and the queries that were asked so far."""
+    """The graph of all keys, with their look-ups, fragments, aliases and dependencies."""
     edges = set(_edges(maker))
     nodes = {spelled_key(key) for key in maker.resolution.winners}
     nodes |= {name for edge in edges for name in (edge.source, edge.target)}
@@ -399,7 +355,7 @@ def graph(maker: ValueMaker) -> Graph:
 
 
 def _edges(maker: ValueMaker) -> Iterator[Edge]:
-    """The edges of all keys: aliases, look-ups, fragments, queries that were asked, and dependencies."""
+    """The edges of all keys: aliases, look-ups, fragments and dependencies."""
     for key, winner in maker.resolution.winners.items():
         name = spelled_key(key)
         if isinstance(winner.item, Rebinding) and winner.source is not None and winner.source.key != key:
@@ -409,9 +365,6 @@ def _edges(maker: ValueMaker) -> Iterator[Edge]:
             for fragment in maker.fragments_of(winner):
                 yield Edge(name, f"{fragment.describe()} ({fragment.origin})", "collects")
                 yield from _needs(maker, f"{fragment.describe()} ({fragment.origin})", fragment)
-    for key, words, found in maker.reads:
-        for reference in found:
-            yield Edge(spelled_key(key) if any(key) else words, str(reference), "queried")
     for left, arrow, right in maker.resolution.pairs():
         yield Edge(left, right, arrow)
 

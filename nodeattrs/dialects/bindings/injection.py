@@ -12,8 +12,7 @@ from nodeattrs.contract.peers import HieraParameters
 from nodeattrs.core.trace import Trace
 from nodeattrs.dialects.bindings.injector import Injector, extended_run_list, fill_parameters
 from nodeattrs.dialects.bindings.model.types import Type, parameter_key
-from nodeattrs.dialects.bindings.site import site_of
-from nodeattrs.node.intake import facts_of
+from nodeattrs.dialects.bindings.site import facts_of_run, site_of
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
 
 
@@ -47,18 +46,12 @@ class Injection(HieraParameters):
             self._folder,
             self._folder.root / self._place,
             node=node.name,
-            facts=self._facts(),
+            facts=facts_of_run(node),
             environment=None if node.environment == DEFAULT_ENVIRONMENT else node.environment,
             search=self._search,
             shown_from=self._folder.root,
         )
         return site.injector()
-
-    def _facts(self) -> dict[str, Any]:
-        """The facts of the node; without a fact `role`, the first role of the run-list is `role`."""
-        facts = facts_of(self._node)
-        role = next((item[5:-1] for item in self._node.run_list if item.startswith("role[")), None)
-        return {**({} if role is None else {"role": role}), **facts}
 
     def inject(self, key: Any, type: Any = None, /, **args: Any) -> Any:
         """The word `inject` of recipes: the value bound to a key for this node. raises: NotBound, ..."""

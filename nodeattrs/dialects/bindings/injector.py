@@ -33,7 +33,7 @@ from nodeattrs.dialects.bindings.model.types import (
 )
 from nodeattrs.dialects.bindings.model.values import FUNCTIONS
 from nodeattrs.dialects.bindings.production.bound import early_faults
-from nodeattrs.dialects.bindings.production.maker import Read, ValueMaker, late_faults
+from nodeattrs.dialects.bindings.production.maker import ValueMaker, late_faults
 from nodeattrs.dialects.bindings.resolution import Layer, Resolution
 from nodeattrs.errors import wrong_argument
 
@@ -182,11 +182,6 @@ class Injector:
         """The declarations that apply, the one that counts for each key, faults and warnings."""
         return self._maker.resolution
 
-    @property
-    def reads(self) -> list[Read]:
-        """The queries that were asked so far, each with the references that it found."""
-        return self._maker.reads
-
     def keys(self) -> list[Key]:
         """Every key that is bound, in order: (kind, name)."""
         return sorted(self.resolution.winners)
@@ -212,7 +207,7 @@ class Injector:
         return explain(self._maker, self._asked(key, type))
 
     def graph(self) -> Graph:
-        """The keys and which key looks up which; queries as they were read so far."""
+        """The keys, and which key looks up which."""
         return graph(self._maker)
 
     def check(self) -> list[BindingError]:

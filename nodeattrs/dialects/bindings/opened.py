@@ -9,7 +9,7 @@ from typing import Any
 from nodeattrs.contract.answers import Answered
 from nodeattrs.dialects.bindings.composition import Composition
 from nodeattrs.dialects.bindings.model.faults import BindingError
-from nodeattrs.dialects.bindings.site import site_of
+from nodeattrs.dialects.bindings.site import facts_of_run, site_of
 from nodeattrs.dialects.bindings.tracing import plain
 from nodeattrs.dialects.common import WithFacts, part_of_keys
 from nodeattrs.store.remembered import remembered
@@ -34,12 +34,16 @@ class BindingKeys(WithFacts):
         """The names of the known nodes; one empty name where none is known."""
         return {*self.known(), *self.described()} or {""}
 
-    def site(self, name: str, mode: str = "tuple") -> Composition:
-        """The site for a node: by its facts, else by the facts of its last run. raises: NodeattrsError"""
+    def site(self, name: str, mode: str = "tuple", classifier: str | None = None) -> Composition:
+        """The site for a node: by its facts, else by the facts of its last run.
+
+        classifier: a file with the classifier's answer for this node; None: the answer that the request has for it
+        raises:     NodeattrsError
+        """
         facts = self.node_facts(name).facts
         if not facts and name and self.store is not None and self.facts_file(name) is None:
             last = remembered(self.store, name, self.repository.config.sensitive)
-            facts = {} if last is None else last.node.automatic.to_dict()
+            facts = {} if last is None else facts_of_run(last.node)
         return site_of(
             self.repository,
             self.place,
@@ -47,7 +51,7 @@ class BindingKeys(WithFacts):
             facts=facts,
             environment=self.environment_of(name),
             search=None if self.store is None else search_word(self.store),
-            classifier=self.enc.get(name) or None,
+            classifier=classifier or self.enc.get(name) or None,
             shown_from=self.side.root,
             without=self.request.what_if.levels,
             mode=mode,

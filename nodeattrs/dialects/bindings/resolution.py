@@ -55,7 +55,15 @@ from nodeattrs.dialects.bindings.model.items import (
     hash_of,
     is_parameter_map,
 )
-from nodeattrs.dialects.bindings.model.producers import Attribute, Constant, Producing, Query, Ref, with_options
+from nodeattrs.dialects.bindings.model.producers import (
+    Attribute,
+    Constant,
+    InstanceOfType,
+    Producing,
+    Query,
+    Ref,
+    with_options,
+)
 from nodeattrs.dialects.bindings.model.state import Objects, State
 from nodeattrs.dialects.bindings.model.types import (
     ANY,
@@ -691,6 +699,8 @@ def _names(table: DeclarationTable, item: Parameters, at: Declaration, objects: 
 
 def _source_type(of: Producing | None) -> Type | int:
     """The type whose instances give the parameters; for other producers a number that is unique."""
+    if isinstance(of, InstanceOfType):
+        return Type("Type", (of.of,))
     if isinstance(of, Ref):
         return Type(of.type.name) if of.type.is_instance else of.type
     return of.type if isinstance(of, Query) else id(of)

@@ -29,6 +29,8 @@ from nodeattrs.dialects.bindings.model.producers import Constant, Factory
 from nodeattrs.dialects.bindings.model.state import Objects
 from nodeattrs.dialects.bindings.model.types import Classes
 from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.node.intake import facts_of
+from nodeattrs.node.node import Node
 from nodeattrs.project.config import FILE
 
 CLASSES = "nodeattrs.bindings_classes"
@@ -69,6 +71,12 @@ def site_of(
         providers={**known, **named},
         **more,
     )
+
+
+def facts_of_run(node: Node) -> dict[str, Any]:
+    """The facts of a node of a run; without a fact `role`, the first role of the run-list is `role`."""
+    role = next((item[5:-1] for item in node.run_list if item.startswith("role[")), None)
+    return {**({} if role is None else {"role": role}), **facts_of(node)}
 
 
 # --- classes and providers --------------------------------------------------------------------

@@ -140,13 +140,38 @@ class Account:
         if self.inner is not None:
             yield from self.inner.unknown()
 
-    def contributed(self) -> Iterator[tuple[Any, Any, list[Claim]]]:
+    def _contributed(self) -> Iterator[tuple[Any, Any, list[Claim]]]:
         """(index or name, element, claims) for each element of a collection, the strongest claim first."""
         whole = self.folding.located()
         for step in whole.value if isinstance(whole.value, dict) else range(len(whole.value)):
             part = whole.at(step)
             found = sorted(wholes(part.origins, (step,)), key=lambda at: -at.source)
             yield step, part.value, [self._claim(Setting(at.source, (step,), part.value, at.path)) for at in found]
+
+    def set_by(self, value: Any) -> Iterator[SetBy]:
+        """An entry for each element or name of a collection, then the fragments that contribute nothing.
+
+        Nothing for an account of declarations.
+        """
+        if not self.is_collection:
+            return
+        whole, counted = self.trace((), value), set()
+        for step, entry, claims in self._contributed():
+            counted |= {claim.rank for claim in claims}
+            yield SetBy(entry, ", ".join(self._place(claim) for claim in claims), True, step)
+        for stated in whole.claims:
+            if stated.rank not in counted:
+                yield self._silent(stated.claim, whole.value)
+
+    def _silent(self, claim: Claim, value: Any) -> SetBy:
+        """The entry of a fragment that contributes nothing; a map with one name is about that name."""
+        name, own = None, claim.value
+        if isinstance(own, dict) and isinstance(value, dict) and len(own) == 1:
+            ((name, own),) = own.items()
+        return SetBy(own, self._place(claim), False, name)
+
+    def _place(self, claim: Claim) -> str:
+        return f"{claim.origin}; layer {self.sources[claim.rank].title}"
 
     def rank_of(self, unknown: UnknownSet) -> int:
         """The source number of an unread set."""

@@ -46,7 +46,7 @@ from nodeattrs.dialects.bindings.model.producers import (
     ProducerObject,
     Producing,
     Query,
-    Ref,
+    reference_to,
 )
 from nodeattrs.dialects.bindings.model.types import Classes, Type, parse_type, target_of, type_of_hint
 from nodeattrs.dialects.bindings.model.values import own_copy, shown_file
@@ -139,7 +139,7 @@ class BindLine(_Line):
             return self.to(reference)
         if map is not None:
             self._option("map", dict(map))
-        return self._to(Ref(parse_type(reference)))
+        return self._to(reference_to(parse_type(reference)))
 
     def to_query(self, type: str, *where: Condition, map: Mapping[str, str] | None = None, select: Any = None) -> Self:
         """Bind the references of the instances of a type for which all conditions hold."""
@@ -197,12 +197,6 @@ def map_condition(condition: Condition) -> Condition:
 
 class MultibindLine(_Line):
     """A multibind that is being built."""
-
-    def collect(self, *classes: type) -> Self:
-        """Add a fragment for each of these classes."""
-        for one in classes:
-            self._block.fragment(self._fields["id"]).to_class(one)
-        return self
 
     def into(self, id: str) -> Self:
         """Make the collection a fragment of another multibind, too."""

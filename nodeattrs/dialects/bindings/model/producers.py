@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -71,9 +71,6 @@ class Scope(Protocol):
 
     def variable(self, name: str) -> Any:
         """The value of a variable of the text language."""
-
-    def record(self, query: Producing, found: Iterable[Reference]) -> None:
-        """Note the references that a query found."""
 
 
 Calling = tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]
@@ -157,7 +154,7 @@ def with_options(of: Producing, options: Mapping[str, Any]) -> Producing:
     """
     args = options.get("producer_args")
     if args is not None:
-        if not isinstance(args, Mapping) or not isinstance(of, (OfClass, Ref)):
+        if not isinstance(args, Mapping) or not isinstance(of, OfClass):
             raise BindingError(BAD_OPTION, f"{of.describe()} takes no producer_args")
         of = replace(of, named={**of.named, **args})
     return replace(of, each_time=True) if options.get("singleton") is False and of.keeps else of
@@ -369,36 +366,32 @@ def _checked(found: Any, name: str) -> Any:
 
 @dataclass(frozen=True)
 class Ref(Producing):
-    """A reference: an instance of the objects, a class, a type, a pattern; `Type[X]` makes an object.
-
-    args, named: for the constructor of `Type[X]`
-    """
+    """A reference: an instance of the objects, a class, a type, a pattern. `reference_to` makes it."""
 
     type: Type
-    named: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def reference(self) -> Reference:
         """The reference as text: `Sql[one]`, or the name of the type alone."""
         return Reference(f"{self.type.name}[{self.type.title}]" if self.type.args else self.type.name)
 
-    @property
-    def takes_arguments(self) -> bool:
-        return self.type.name == "Type"
-
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
-        if self.type.name == "Type":
-            return scope.construct(self.type.title, (), {**own_copy(dict(self.named)), **given})
         if self.type.name == "Pattern" and self.type.args:
             return re.compile(self.type.title)
         return self.reference
 
-    def calls(self, classes: Classes) -> Calling | None:
-        known = classes.find(self.type.title) if self.type.name == "Type" else None
-        return None if known is None else (known, (), self.named)
-
     def words(self) -> str:
-        return f"new {self.type.title}()" if self.type.name == "Type" else str(self.type)
+        return str(self.type)
+
+
+@dataclass(frozen=True)
+class InstanceOfType(Instance):
+    """A new object of a class that is written as the reference `Type[X]`."""
+
+
+def reference_to(type: Type) -> Producing:
+    """The producer of a type that is written as a value: a new object for `Type[X]`, else a reference."""
+    return InstanceOfType(type.title) if type.name == "Type" else Ref(type)
 
 
 Condition = tuple[Any, ...]
@@ -422,14 +415,12 @@ class Query(Producing):
     where: tuple[Condition, ...] = ()
 
     def found(self, scope: Scope) -> list[Reference]:
-        """The references that match, in the order of the objects; the reading is recorded."""
-        matches = [
+        """The references that match, in the order of the objects."""
+        return [
             Reference(reference)
             for reference, parameters in scope.objects.of_type(self.type.name, self.where)
             if self._holds(self.where, Reference(reference), parameters)
         ]
-        scope.record(self, matches)
-        return matches
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         return self.found(scope) if scope.objects.is_there else None
@@ -490,7 +481,7 @@ class Attribute(Producing):
         if isinstance(self.of, Query):
             reference = self._selected(self.of.found(scope), scope)
             return None if reference is None else scope.objects.instance(reference)
-        if isinstance(self.of, Ref) and self.of.type.name not in ("Type", "Pattern"):
+        if isinstance(self.of, Ref) and self.of.type.name != "Pattern":
             found = scope.objects.instance(self.of.reference)
             return found if found is not None or self.of.type.is_instance else scope.ask(Asked(self.of.type))
         return self.of.produce(scope, {})

@@ -10,6 +10,7 @@ import os
 import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 from nodeattrs.core.borders import taking
@@ -32,7 +33,7 @@ _FACTORY = {
 }  # fmt: skip
 
 
-DEFAULT_LAYERS: list[Any] = [
+_DEFAULT_LAYERS: list[Any] = [
     {"name": "site", "include": ["confdir:/default?optional"]},
     {"name": "modules", "include": ["module:/*::default"]},
 ]
@@ -59,6 +60,11 @@ class Site:
     def listed(self, part: str) -> list[Any] | None:
         """The entries of "categories" or "layers"; None where the site does not mention them."""
         return None if self.parts is None else self.parts.get(part)
+
+    def layers(self) -> list[tuple[dict[str, Any], Origin | None]]:
+        """The layers, the highest first, each with the line that lists it; of a site that lists none the usual two."""
+        listed = self.listed("layers")
+        return list(zip_longest(_DEFAULT_LAYERS if listed is None else listed, self.layers_at))
 
     def to_dict(self) -> dict[str, Any]:
         """The data form of the site, with nothing evaluated."""

@@ -65,9 +65,6 @@ _NOTHING: Mapping[str, Any] = {}
 _OWN: Key = ("Type[Injector]", "")
 """The injector itself: a parameter of its type gets the one that fills the parameter."""
 
-Read = tuple[Key, str, tuple[Reference, ...]]
-"""A query that was asked: the key it was asked for, the query in words, and what it found."""
-
 ClassStatement = tuple[bool, str, Declaration]
 """Whether a class is excluded, its name, and who says so."""
 
@@ -95,7 +92,6 @@ class ValueMaker(Bound):
         self.kept: dict[int, Any] = {}
         self._collected: dict[int, Collected] = {}
         self._givers: dict[int, Declaration] = {}
-        self._reads: dict[tuple[Key, str], Read] = {}
         self._plans: dict[int, Make | None] = {}
         self._tasks: dict[int, Future[Any]] = {}
         self.opened = OpenedContexts()
@@ -125,11 +121,6 @@ class ValueMaker(Bound):
                 value = fragment.value
                 for name in value if isinstance(value, list) else [value]:
                     yield bool(excluded), str(name).removeprefix("::"), fragment.declaration
-
-    @property
-    def reads(self) -> list[Read]:
-        """The queries that were asked so far."""
-        return list(self._reads.values())
 
     # --- the scope of producers -------------------------------------------------------------------
 
@@ -208,13 +199,6 @@ class ValueMaker(Bound):
                 hint=f"bind variables to {{ {plain} => ... }}, or give it with the state",
             )  # fmt: skip
         return found
-
-    def record(self, query: Producing, found: Iterable[Reference]) -> None:
-        """Note the references that a query found. For producers."""
-        chain = self._making.chain
-        key = chain[-1].key or ("", "") if chain else ("", "")
-        words = query.describe()
-        self._reads[key, words] = (key, words, tuple(found))
 
     # --- scopes ------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nodeattrs.dialects.bindings.model.producers import Instance, Ref
+from nodeattrs.dialects.bindings.model.producers import Instance
 from nodeattrs.dialects.bindings.model.types import Asked, is_protocol
 from nodeattrs.dialects.bindings.production.bound import Bound
 from nodeattrs.dialects.bindings.production.filling import Slot
@@ -53,7 +53,7 @@ class Planner:
         """The class of a declaration that gives an object of the class without further checks; None for others."""
         producer, classes = root.producer, self._bound.register
         if (
-            not isinstance(producer, (Instance, Ref))
+            not isinstance(producer, Instance)
             or root.optional
             or {*root.options} - {"scope"}
             or root.type.name != "Type"

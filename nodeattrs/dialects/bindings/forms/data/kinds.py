@@ -75,6 +75,7 @@ from nodeattrs.dialects.bindings.model.producers import (
     FirstFound,
     HashLookup,
     Instance,
+    InstanceOfType,
     Lookup,
     Named,
     ProducerObject,
@@ -83,6 +84,7 @@ from nodeattrs.dialects.bindings.model.producers import (
     Ref,
     Written,
     condition,
+    reference_to,
 )
 from nodeattrs.dialects.bindings.model.sites import Site
 from nodeattrs.dialects.bindings.model.values import SIGNS, as_data, own_copy, pattern_of
@@ -224,6 +226,8 @@ def _write_producer(of: Producing) -> dict[str, Any]:
         return {"series_of": _write_producer(replace(of, each_time=False))}
     if isinstance(of, Constant):
         return {"literal" if looks_special(of.value) else "value": VALUE.write(of.value)}
+    if isinstance(of, InstanceOfType):
+        return {"ref": f"Type[{of.of}]"}
     for record in PRODUCERS.values():
         if record.is_of(of):
             return record.write(of)
@@ -298,7 +302,7 @@ PRODUCERS: dict[str, Record] = {
     "producer_series": _of_class("producer_series", Custom, _CLASS_AS_TYPE, each_time=True),
     "producer_object": _of_class("producer_object", ProducerObject),
     "producer_named": _simple("producer_named", Named, TEXT, "name"),
-    "ref": _simple("ref", Ref, TYPE, "type"),
+    "ref": _simple("ref", Ref, TYPE, "type", make=reference_to),
     "query": Record("a query producer", Query, (_Inner("query", _QUERY.shape(), needed=True),)),
 }
 """The word of a producer -> the map of the producer."""

@@ -48,7 +48,16 @@ from nodeattrs.dialects.bindings.model.items import (
     category,
     is_parameter_map,
 )
-from nodeattrs.dialects.bindings.model.producers import Condition, Custom, Named, Producing, Query, Ref, condition
+from nodeattrs.dialects.bindings.model.producers import (
+    Condition,
+    Custom,
+    Named,
+    Producing,
+    Query,
+    Ref,
+    condition,
+    reference_to,
+)
 from nodeattrs.dialects.bindings.model.sites import Site
 from nodeattrs.dialects.bindings.model.types import Asked, target_of
 from nodeattrs.dialects.bindings.model.values import pattern_of
@@ -377,7 +386,7 @@ class SetReader(ExpressionReader):
             return Custom(found.title if found.name == "Type" else str(found))
         if tree.data == "type_or_query":
             (inner,) = tree.children
-            return self._query(inner) if inner.data == "query" else Ref(self._text.type(inner))
+            return self._query(inner) if inner.data == "query" else reference_to(self._text.type(inner))
         return producing(self.node(tree), written(self._text, tree))
 
     def _query(self, tree: Tree) -> Query:
