@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.catalog import Catalog, Report, Resource, ResourceFailed, apply_plan, ref_of
+from nodeattrs.catalog import Catalog, Report, Resource, apply_plan, ref_of
 from nodeattrs.catalog.types import Site, subject_of, type_named
 from nodeattrs.catalog.types.commands import Execute, Log
 from nodeattrs.catalog.types.files import Directory, File, Link
@@ -598,9 +598,3 @@ def _with_environment(entry: str) -> list[int]:
         except OSError:
             continue
     return found
-
-
-def test_a_failed_resource_is_an_error_of_the_family():
-    """What types raise says what was wrong."""
-    with pytest.raises(ResourceFailed):
-        File("/a", owner="nobody-has-this-name")._uid()

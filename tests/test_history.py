@@ -33,7 +33,7 @@ from nodeattrs.store.nodes import node_of, remove_normal, restore, set_normal
 from nodeattrs.store.remembered import remembered
 from nodeattrs.store.search.word import search_word
 from tests.on_disk import perform, repository
-from tests.store_exam import imported
+from tests.store_exam import imported, rows_of
 
 FILES = {
     "cookbooks/app/attributes/default.py": 'default["app"]["workers"] = 2\n',
@@ -418,9 +418,9 @@ class TestCare:
             node = Node("web1", sensitive=["db.password"])
             node.default["db"]["password"] = value
             store.save(Saved("web1", saved_document(node), node.snapshot()))
-        with store._reading("count") as talk:
-            assert [(1,)] == talk.all("SELECT count(DISTINCT document) FROM revision")
-            assert [(1,)] == talk.all("SELECT count(DISTINCT snapshot) FROM revision")
+
+        assert [(1,)] == rows_of(store, "SELECT count(DISTINCT document) FROM revision")
+        assert [(1,)] == rows_of(store, "SELECT count(DISTINCT snapshot) FROM revision")
 
 
 class TestTheWordOfRecipes:
