@@ -743,7 +743,7 @@ class DatabaseExam:
         real = store._writing
 
         def overtaken(*words, **more):
-            monkeypatch.setattr(store, "_writing", real)
+            monkeypatch.undo()
             done(open_store(place))
             return real(*words, **more)
 

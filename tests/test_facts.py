@@ -389,8 +389,8 @@ class TestInterfaces:
         }
         monkeypatch.setattr(psutil, "net_if_addrs", lambda: addresses)
         monkeypatch.setattr(psutil, "net_if_stats", dict)
-        monkeypatch.setattr(network_module, "_ROUTES4", tmp_path / "route")
-        monkeypatch.setattr(network_module, "_ROUTES6", tmp_path / "ipv6_route")
+        monkeypatch.setattr(network_module, "ROUTES4", tmp_path / "route")
+        monkeypatch.setattr(network_module, "ROUTES6", tmp_path / "ipv6_route")
         return tmp_path / "route"
 
     def test_the_default_route_decides_and_is_told(self, monkeypatch, machine_with_vpn):

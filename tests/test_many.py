@@ -36,7 +36,7 @@ class Screen(io.StringIO):
 
 
 def show_bars_at_once(monkeypatch):
-    monkeypatch.setattr(terminals, "_NO_BAR", 0)
+    monkeypatch.setattr(terminals, "QUIET_SECONDS", 0)
 
 
 @pytest.fixture

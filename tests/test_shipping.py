@@ -21,7 +21,7 @@ FILES = {"roles/web.json": {"name": "web"}, "cookbooks/app/recipes/default.py": 
 
 @pytest.fixture(autouse=True)
 def nothing_held(monkeypatch):
-    monkeypatch.setattr(shipping, "_HELD", {})
+    monkeypatch.setattr(shipping, "HELD", {})
 
 
 def tree_of(root):
@@ -107,7 +107,7 @@ class TestSending:
 
     def test_it_goes_when_others_have_come_and_nobody_works_in_it(self, tmp_path):
         folders = []
-        most = shipping._MOST
+        most = shipping.MOST_HELD
         for number in range(most + 1):
             repository(tmp_path / "a", {"number.txt": str(number)})
             sent = packed(tmp_path / "a")

@@ -28,8 +28,8 @@ _AT_ONCE = 1_000
 """Lines that are written at once, or pieces of JSON of some hundred signs; who asks little is shown all of it or
 nothing."""
 
-_NO_BAR = 0.5
-"""Seconds that are over before anybody wonders how long it takes."""
+QUIET_SECONDS = 0.5
+"""Seconds before a progress bar appears."""
 
 
 class Terminal(Caller):
@@ -252,7 +252,7 @@ def _bar(total: int | None, what: str) -> Any:
         nrows=None if is_known else 24,
         dynamic_ncols=is_known,
         leave=False,
-        delay=_NO_BAR,
+        delay=QUIET_SECONDS,
     )
 
 
