@@ -21,6 +21,7 @@ from nodeattrs.core.code import held_back
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.dialects.chef.run.applying import noted_report
 from nodeattrs.errors import BadArgument, BadName, MissingExtra, UnknownLayer
+from tests.effort import examples
 
 
 @pytest.fixture
@@ -431,14 +432,14 @@ class TestFiles:
 
     def test_a_kill_at_any_moment_leaves_the_old_file_or_the_new_one(self, site):
         """
-        Two hundred times: never half of one, never none.
+        Never half of one, never none.
         """
         path = site.root / "a"
         contents = {text * 20_000 for text in ("one\n", "two\n")}
         File("/a", content="one\n" * 20_000).apply(File("/a", content="").check(site)[0], site)
         path.write_text("one\n" * 20_000)
         chance = random.Random(7)
-        for _ in range(200):
+        for _ in range(examples(200, fewest=50)):
             child = os.fork()
             if not child:
                 try:
