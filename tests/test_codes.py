@@ -83,11 +83,12 @@ def constants() -> dict[str, str]:
     found = {}
     for file, tree in modules_with("kind("):
         for node in tree.body:
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-                if called(node.value) in ("kind", "other_kind"):
-                    module = ".".join(file.relative_to(ROOT).with_suffix("").parts)
-                    name = ast.unparse(node.targets[0])
-                    found[f"{module}.{name}"] = str(getattr(importlib.import_module(module), name))
+            if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+                continue
+            if called(node.value) in ("kind", "other_kind"):
+                module = ".".join(file.relative_to(ROOT).with_suffix("").parts)
+                name = ast.unparse(node.targets[0])
+                found[f"{module}.{name}"] = str(getattr(importlib.import_module(module), name))
     return found
 
 
