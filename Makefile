@@ -57,11 +57,13 @@ quick: $(STAMP) ## the tests of the rules alone, in under a minute
 test: $(STAMP) ## run the tests, on all processors
 	@$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadgroup
 
+# What tries random things without Hypothesis.
+RANDOM = catalog_types causality causality_random folders hiera_secrets hostile lsp mcp settings_models web_browser
 SECONDS = 600
 EFFORT = 5
 slow: $(STAMP) ## many more examples of laws, all looks of all pages, odd inputs for ten minutes; EFFORT=20 SECONDS=3600
 	@NODEATTRS_EFFORT=$(EFFORT) $(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 -m hypothesis
-	@NODEATTRS_EFFORT=$(EFFORT) $(BIN)/python -m pytest tests/test_web_browser.py tests/test_causality_random.py tests/test_lsp.py tests/test_mcp.py
+	@NODEATTRS_EFFORT=$(EFFORT) $(BIN)/python -m pytest $(RANDOM:%=tests/test_%.py)
 	@$(BIN)/python -m tests.silence --count 200
 	@$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --count 1000
 

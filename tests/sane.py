@@ -14,27 +14,28 @@ from nodeattrs.node.restoring import contradictions
 from nodeattrs.node.slots import PLAN
 from nodeattrs.node.values import steps_in
 from nodeattrs.node.view import MapView
+from tests.ledgers import cache_of, ledger_of, view_of
 
 
 def contradictions_in(node: Attributes) -> list[str]:
     """A sentence for each; [] for a node that is sane."""
-    return [*contradictions(node._ledger), *_in_view(node._ledger)]
+    return [*contradictions(ledger_of(node)), *_in_view(ledger_of(node))]
 
 
 def _in_view(ledger: Ledger) -> Iterator[str]:
-    view = ledger._view
+    view = view_of(ledger)
     for key, known in ledger.items():
         if type(key) is tuple:
             yield from _stale(ledger, {key: known}, ())
-        elif view is None or view._cache.get(key) is not known:
+        elif view is None or cache_of(view).get(key) is not known:
             yield f"the node reads another answer at {key!r} than the view has"
     if view is not None:
         yield from _stale_view(ledger, view, ())
 
 
 def _stale_view(ledger: Ledger, view: MapView, path: Path) -> Iterator[str]:
-    yield from _stale(ledger, view._cache, path)
-    if view._cache.order is not None and view._cache.order != tuple(plain(ledger.part_at(PLAN, path), False)):
+    yield from _stale(ledger, cache_of(view), path)
+    if cache_of(view).order is not None and cache_of(view).order != tuple(plain(ledger.part_at(PLAN, path), False)):
         yield f"stale keys at {path}"
 
 
@@ -50,7 +51,7 @@ def _stale(ledger: Ledger, answers: dict[Any, Any], path: Path) -> Iterator[str]
         if strict_key(kept) != strict_key(now):
             yield f"a stale answer at {at}: {kept!r}, now {now!r}"
         if isinstance(cached, MapView):
-            if not _same_maps(cached._cache.part, fresh):
+            if not _same_maps(cache_of(cached).part, fresh):
                 yield f"a cached view looks at other maps than the trees have at {at}"
             yield from _stale_view(ledger, cached, at)
 

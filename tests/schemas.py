@@ -21,7 +21,7 @@ from nodeattrs.core.rules import WORDS
 from nodeattrs.dialects.chef.repository.attribute_data import FACT_WORDS as TESTS
 from nodeattrs.dialects.chef.repository.attribute_data import WORDS as DATA_WORDS
 from nodeattrs.formats.documents import SYNTAXES
-from nodeattrs.project.config import _CHEFS
+from nodeattrs.project.config import CHEF_NAMES
 
 FOLDER = Path(__file__).parents[1] / "nodeattrs" / "schemas"
 
@@ -841,7 +841,7 @@ SETTINGS: dict[str, Any] = {
         "*": "never",
     },
     "schema?": {"attributes?": "str", "*": "never"},
-    **{f"{name}?": [("str", ["str"])] for name in _CHEFS},
+    **{f"{name}?": [("str", ["str"])] for name in CHEF_NAMES},
     "*": "never",
 }
 

@@ -56,6 +56,12 @@ def mark_of(saved):
     return saved.snapshot["mark"]
 
 
+def rows_of(store, query):
+    """What a query in SQL finds in the tables of a store."""
+    with store._reading("look") as transaction:
+        return transaction.all(query)
+
+
 def other_process(*arguments):
     command = [sys.executable, "-m", "tests.store_exam", *map(str, arguments)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -576,8 +582,7 @@ class DatabaseExam:
         node.default["a"] = 1
         save()
         counted = self.counted(store)[0]
-        with store._reading("look") as reading:
-            facts = {row[0] and bytes(row[0]) for row in reading.all("SELECT facts FROM revision")}
+        facts = {row[0] and bytes(row[0]) for row in rows_of(store, "SELECT facts FROM revision")}
 
         assert (5, 1) == (counted, len(facts))
         saved = store.load("web1")
@@ -609,19 +614,18 @@ class DatabaseExam:
             assert texts_of(saved) == texts_of(store.load("web1", store.save(saved).number))
 
     def counted(self, store):
-        with store._reading("count") as reading:
-            tables = (
-                "text",
-                "part",
-                "entry",
-                "node_part",
-                "path",
-                "field",
-                "word",
-                "part_entry",
-                "former",
-            )
-            return [reading.all(f"SELECT count(*) FROM {table}")[0][0] for table in tables]
+        tables = (
+            "text",
+            "part",
+            "entry",
+            "node_part",
+            "path",
+            "field",
+            "word",
+            "part_entry",
+            "former",
+        )
+        return [rows_of(store, f"SELECT count(*) FROM {table}")[0][0] for table in tables]
 
     def test_what_nobody_needs_any_more_is_gone_after_pruning(self, store):
         for mark in range(5):
@@ -739,7 +743,7 @@ class DatabaseExam:
         real = store._writing
 
         def overtaken(*words, **more):
-            monkeypatch.setattr(store, "_writing", real)
+            monkeypatch.undo()
             done(open_store(place))
             return real(*words, **more)
 
@@ -814,8 +818,7 @@ class DatabaseExam:
         assert 1 == mark_of(store.load("web1"))
 
     def bodies(self, store):
-        with store._reading("look") as reading:
-            return [bytes(body) for (body,) in reading.all("SELECT body FROM text")]
+        return [bytes(body) for (body,) in rows_of(store, "SELECT body FROM text")]
 
     def test_what_another_node_needs_stays_when_a_node_is_forgotten(self, store):
         """

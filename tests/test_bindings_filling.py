@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, wraps
 from inspect import signature
-from pathlib import Path
 from typing import Annotated, Any, Protocol
 
 import pytest
@@ -537,35 +536,6 @@ class TestAsync:
 
         asyncio.run(main())
         assert log == ["open", "close"]
-
-
-TYPED = """
-from typing import Protocol, assert_type
-from nodeattrs.bindings import Injector
-
-class Plugin: ...
-
-class Repo(Protocol):
-    def get(self) -> str: ...
-
-injector = Injector()
-assert_type(injector.inject(Plugin), Plugin)
-assert_type(injector[Plugin], Plugin)
-assert_type(injector.inject(Repo), Repo)
-assert_type(injector.inject("port", int), int)
-assert_type(injector.inject(list[Plugin]), list[Plugin])
-"""
-
-
-def test_type_checkers_know_what_is_injected(tmp_path: Path):
-    """
-    A class gives its object, also where it is a Protocol; pyright says the same.
-    """
-    api = pytest.importorskip("mypy.api")
-    (tmp_path / "typed.py").write_text(TYPED, encoding="utf-8")
-    out, err, code = api.run([str(tmp_path / "typed.py"), "--strict", f"--cache-dir={tmp_path / 'cache'}"])
-
-    assert (code, err) == (0, ""), out
 
 
 class _Positional:

@@ -304,7 +304,7 @@ class TestReads:
         "lines",
         [
             ["a0 = node['x']", *(f"a{n} = a{n - 1} + 1" for n in range(1, 3000))],
-            ["b = (" + "-" * 60 + "node['x']" + ".y" * 80 + ")", *["b = [b]"] * 2000],
+            ["b = (" + "-" * 60 + "node['x']" + ".y" * 80 + ")", *["b = [b]"] * 1_200],
         ],
     )
     def test_a_long_way_of_names_is_followed(self, lines):

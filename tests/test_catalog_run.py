@@ -190,16 +190,16 @@ class TestTheRevision:
         """
         A full disk, for one: from the start, or after some lines.
         """
-        written = []
-        real = Journal._write
+        noted = []
+        real = Journal.note
 
-        def write(journal, data):
-            written.append(data)
-            if len(written) > lines:
+        def note(journal, outcome):
+            noted.append(outcome)
+            if len(noted) > lines:
                 os.dup2(os.open("/dev/full", os.O_WRONLY), journal._file.fileno())
-            real(journal, data)
+            real(journal, outcome)
 
-        monkeypatch.setattr(Journal, "_write", write)
+        monkeypatch.setattr(Journal, "note", note)
 
         assert 1 == main([*KITCHEN, "--apply", "--report", "report"])
         assert (

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.catalog import Catalog, Report, Resource, ResourceFailed, apply_plan, ref_of
+from nodeattrs.catalog import Catalog, Report, Resource, apply_plan, ref_of
 from nodeattrs.catalog.types import Site, subject_of, type_named
 from nodeattrs.catalog.types.commands import Execute, Log
 from nodeattrs.catalog.types.files import Directory, File, Link
@@ -21,6 +21,7 @@ from nodeattrs.core.code import held_back
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.dialects.chef.run.applying import noted_report
 from nodeattrs.errors import BadArgument, BadName, MissingExtra, UnknownLayer
+from tests.effort import examples
 
 
 @pytest.fixture
@@ -431,14 +432,14 @@ class TestFiles:
 
     def test_a_kill_at_any_moment_leaves_the_old_file_or_the_new_one(self, site):
         """
-        Two hundred times: never half of one, never none.
+        Never half of one, never none.
         """
         path = site.root / "a"
         contents = {text * 20_000 for text in ("one\n", "two\n")}
         File("/a", content="one\n" * 20_000).apply(File("/a", content="").check(site)[0], site)
         path.write_text("one\n" * 20_000)
         chance = random.Random(7)
-        for _ in range(200):
+        for _ in range(examples(200, fewest=50)):
             child = os.fork()
             if not child:
                 try:
@@ -598,9 +599,3 @@ def _with_environment(entry: str) -> list[int]:
         except OSError:
             continue
     return found
-
-
-def test_a_failed_resource_is_an_error_of_the_family():
-    """What types raise says what was wrong."""
-    with pytest.raises(ResourceFailed):
-        File("/a", owner="nobody-has-this-name")._uid()

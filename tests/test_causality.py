@@ -1,7 +1,7 @@
 """The place that an explanation names is the truth: edit it, run again, and the node follows.
 
-For every leaf and list element of the three example nodes that is no fact, and for 60 facts. What random inputs
-of all five systems add to that: tests/test_causality_random.py.
+For the leaves and list elements of the three example nodes that are no facts, and for some facts: `make test` edits
+half of them, `make slow` all. What random inputs of all five systems add to that: tests/test_causality_random.py.
 The test reads what `explain --format json` prints and edits the files it names, nothing else;
 `tests.causality.editor` knows lines and brackets, and none of our readers.
 
@@ -39,13 +39,17 @@ from nodeattrs.dialects.chef.run.run import run_node
 from nodeattrs.errors import NodeattrsError
 from tests.causality.editor import NotThere, changed, is_computed, other, removed, settled
 from tests.edits import leaves
+from tests.effort import EFFORT, examples
 
 pytestmark = pytest.mark.xdist_group("causality")  # one worker, so that a run of an edit is remembered
 
 EXAMPLE = Path(__file__).parents[1] / "cookbooks_example"
 NODES = ("web1", "web2", "db1")
 FACTS = 15
-SAMPLE = 20  # facts a node: 60 in all
+SAMPLE = examples(40, fewest=10)
+"""Facts of each node."""
+SHARE = min(1.0, 2 * EFFORT)
+"""The part of the other leaves whose lines are edited."""
 WITHHELD = "Sensitive(withheld)"
 ABSENT = object()
 
@@ -146,6 +150,11 @@ class Machine:
     def attributes(self) -> list[Steps]:
         """The leaves that are no facts."""
         return [path for path, winner in self.winners.items() if winner["rank"] != FACTS]
+
+    @cached_property
+    def edited(self) -> list[Steps]:
+        """Some of these, the same each time: their lines are edited."""
+        return random.Random(self.name).sample(self.attributes, round(len(self.attributes) * SHARE))
 
     @cached_property
     def sampled_facts(self) -> list[Steps]:
@@ -317,13 +326,13 @@ def next_in(explained: dict[str, Any], path: Steps) -> Any:
 
 
 class TestAttributes:
-    """Every leaf and list element of the example nodes that is no fact."""
+    """Leaves and list elements of the example nodes that are no facts."""
 
     def test_another_value_at_the_place_of_the_winner_is_read(self, machine: Machine):
         """
         A literal becomes another one of its kind; what is computed becomes a literal.
         """
-        faults = [fault for path in machine.attributes for fault in faults_of_a_changed_winner(machine, path)]
+        faults = [fault for path in machine.edited for fault in faults_of_a_changed_winner(machine, path)]
 
         assert not faults, "\n".join(faults)
 
@@ -331,7 +340,7 @@ class TestAttributes:
         """
         Beaten, overwritten, erased or silent.
         """
-        faults = [fault for path in machine.attributes for fault in faults_of_changed_losers(machine, path)]
+        faults = [fault for path in machine.edited for fault in faults_of_changed_losers(machine, path)]
 
         assert not faults, "\n".join(faults)
 
@@ -339,7 +348,7 @@ class TestAttributes:
         """
         The explanation has said who that would be.
         """
-        faults = [fault for path in machine.attributes for fault in faults_of_a_removed_winner(machine, path)]
+        faults = [fault for path in machine.edited for fault in faults_of_a_removed_winner(machine, path)]
 
         assert not faults, "\n".join(faults)
 

@@ -656,11 +656,11 @@ class TestStreams:
     @pytest.mark.parametrize(
         ("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
     )
-    def test_on_a_terminal(self, desk: Path, environment: dict[str, str], coloured: bool):
+    def test_on_a_terminal(self, desk: Path, say: Say, environment: dict[str, str], coloured: bool):
         """
         There is colour, unless NO_COLOR is set or the terminal has none.
         """
-        process(*RUN, "--node", "web1", cwd=desk / "work", check=True, capture_output=True)
+        assert say(*RUN, "--node", "web1").code == 0
         ours, theirs = pty.openpty()
         environment = {"TERM": "xterm", **environment}
 
@@ -701,11 +701,11 @@ class TestStreams:
         assert [0, 0, 0, 1] == [one.code for one in said]
         assert not [one for one in said if {"\x1b", "\x9b"} & set(one.out + one.err)]
 
-    def test_a_reader_that_goes_away_is_no_error(self, desk: Path):
+    def test_a_reader_that_goes_away_is_no_error(self, desk: Path, say: Say):
         """
         Nothing on stderr, and the exit code that pipes know.
         """
-        process(*RUN, "--node", "web1", cwd=desk / "work", check=True, capture_output=True)
+        assert say(*RUN, "--node", "web1").code == 0
         ours, theirs = os.pipe()
         os.close(ours)
 
@@ -717,11 +717,11 @@ class TestStreams:
     @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
     @pytest.mark.parametrize("words", [("--help",), ("show", "web1"), ("completion", "bash")], ids=" ".join)
     @pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
-    def test_a_full_disk_under_stdout(self, desk: Path, words: tuple[str, ...], unbuffered: str):
+    def test_a_full_disk_under_stdout(self, desk: Path, say: Say, words: tuple[str, ...], unbuffered: str):
         """
         One line says what is wrong, whenever it is noticed.
         """
-        process(*RUN, "--node", "web1", cwd=desk / "work", check=True, capture_output=True)
+        assert say(*RUN, "--node", "web1").code == 0
         with open("/dev/full", "w") as full:
             done = process(
                 *words,
@@ -736,13 +736,13 @@ class TestStreams:
             done.stderr,
         )
 
-    def test_a_terminal_that_knows_ascii_only(self, desk: Path):
+    def test_a_terminal_that_knows_ascii_only(self, desk: Path, say: Say):
         """
         What it cannot show is written out.
         """
         recipe = desk / "repo" / "cookbooks/app/recipes/default.py"
         recipe.write_text('node.default["a"] = "größer"\n', "utf-8")
-        process(*RUN, "--node", "web1", cwd=desk / "work", check=True, capture_output=True)
+        assert say(*RUN, "--node", "web1").code == 0
 
         ascii_only = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
         done = process("show", "web1", "a", cwd=desk / "work", capture_output=True, env=ascii_only)

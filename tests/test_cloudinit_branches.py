@@ -156,10 +156,11 @@ def test_the_branches_past_the_limit_of_a_template_are_counted(
 ) -> None:
     text = HEAD + "".join(f"{{% if v1.a{n} == 1 %}}\n{{% elif v1.b{n} %}}\nk{n}: 1\n{{% endif %}}\n" for n in range(50))
     assert MOST < 50
-    assert checked(tmp_path, text, capsys) == []
     (tmp_path / "many.yaml").write_text(text)
     assert main(["cloud-config", "check", str(tmp_path / "many.yaml")]) == 5
-    assert "many.yaml:1:1: note: 16 branches of the template were not looked at: " in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "many.yaml:1:1: note: 16 branches of the template were not looked at: " in out
+    assert out.endswith("1 part, 0 errors, 0 warnings, 2 notes\n")
 
 
 def test_a_large_template_is_rendered_fewer_times() -> None:

@@ -43,38 +43,63 @@ def family() -> list[type[NodeattrsError]]:
     return [one for one in found if one.__module__.startswith("nodeattrs.")]
 
 
-def trees() -> Iterator[tuple[Path, ast.Module]]:
-    """Each module of the package, and its syntax tree."""
+def modules_with(word: str) -> Iterator[tuple[Path, ast.Module]]:
+    """Each module of the package in which a word stands, and its syntax tree."""
     for file in sorted((ROOT / "nodeattrs").rglob("*.py")):
-        yield file, ast.parse(file.read_text("utf-8"))
+        text = file.read_text("utf-8")
+        if word in text:
+            yield file, ast.parse(text)
 
 
 def spelled_kinds() -> Iterator[str]:
     """The place of each text that an error takes as its kind, where a declared constant belongs."""
     classes = {one.__name__ for one in family()}
-    for file, tree in trees():
+    for file, tree in modules_with("kind"):
         for node in ast.walk(tree):
             values: list[ast.expr] = []
-            if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in classes:
+            if isinstance(node, ast.Call) and called(node) in classes:
                 values = [word.value for word in node.keywords if word.arg == "kind"]
             elif isinstance(node, ast.Assign):
-                values = [node.value for one in node.targets if re.search(r"(?<!^self)\.kind$", ast.unparse(one))]
+                values = [node.value for one in node.targets if is_kind_of_another(one)]
             for value in values:
                 either = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
                 if any(isinstance(one, ast.Constant) and one.value != "" for one in either):
                     yield f"{file.relative_to(ROOT)}:{node.lineno}"
 
 
+def called(node: ast.Call) -> str:
+    """The last name of what is called; "" where that has none."""
+    return str(getattr(node.func, "attr", getattr(node.func, "id", "")))
+
+
+def is_kind_of_another(target: ast.expr) -> bool:
+    """Whether `x.kind` is set, and x is not `self`."""
+    return isinstance(target, ast.Attribute) and target.attr == "kind" and getattr(target.value, "id", "") != "self"
+
+
 def constants() -> dict[str, str]:
     """module and name of each constant that is a kind -> its word."""
     found = {}
-    for file, tree in trees():
+    for file, tree in modules_with("kind("):
         for node in tree.body:
-            if isinstance(node, ast.Assign) and ast.unparse(node.value).startswith(("kind(", "other_kind(")):
+            if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+                continue
+            if called(node.value) in ("kind", "other_kind"):
                 module = ".".join(file.relative_to(ROOT).with_suffix("").parts)
                 name = ast.unparse(node.targets[0])
                 found[f"{module}.{name}"] = str(getattr(importlib.import_module(module), name))
     return found
+
+
+def imported_names() -> set[str]:
+    """module and name of what the modules of the package import by name, at the top or inside of a function."""
+    return {
+        f"{node.module}.{alias.name}"
+        for _, tree in modules_with("import")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
 
 
 class TestDeclarations:
@@ -84,13 +109,7 @@ class TestDeclarations:
 
     def test_each_constant_is_named_after_its_kind_and_imported_somewhere(self):
         found = constants()
-        imported = {
-            f"{node.module}.{alias.name}"
-            for _, tree in trees()
-            for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom)
-            for alias in node.names
-        }
+        imported = imported_names()
 
         assert len(found) > 200
         unlike = {name.split(".")[-1] for name, word in found.items() if name.split(".")[-1] != constant(word)}

@@ -314,6 +314,11 @@ class TestDefaultRoute:
         assert default_route6([lines[2].replace(" 00 ", " 01 ", 1)], ["lo", "eth0"]) is None, "to half of all"
 
 
+def route_out(monkeypatch, address_towards) -> None:
+    """From which address the kernel would send to an address outside."""
+    monkeypatch.setattr(network_module, "_source_towards", address_towards)
+
+
 def stated(family: int, address: str, netmask: str | None = None) -> SimpleNamespace:
     """An address as psutil tells it."""
     return SimpleNamespace(family=family, address=address, netmask=netmask, broadcast=None, ptp=None)
@@ -364,7 +369,7 @@ class TestInterfaces:
         }
         monkeypatch.setattr(psutil, "net_if_addrs", lambda: addresses)
         monkeypatch.setattr(psutil, "net_if_stats", dict)
-        monkeypatch.setattr(network_module, "_source_towards", lambda outside: None)
+        route_out(monkeypatch, lambda outside: None)
         seen = network_module.network({})
 
         assert (seen["ipaddress"], seen["ip6address"]) == ("10.0.0.2", "fe80::1")
@@ -384,13 +389,13 @@ class TestInterfaces:
         }
         monkeypatch.setattr(psutil, "net_if_addrs", lambda: addresses)
         monkeypatch.setattr(psutil, "net_if_stats", dict)
-        monkeypatch.setattr(network_module, "_ROUTES4", tmp_path / "route")
-        monkeypatch.setattr(network_module, "_ROUTES6", tmp_path / "ipv6_route")
+        monkeypatch.setattr(network_module, "ROUTES4", tmp_path / "route")
+        monkeypatch.setattr(network_module, "ROUTES6", tmp_path / "ipv6_route")
         return tmp_path / "route"
 
     def test_the_default_route_decides_and_is_told(self, monkeypatch, machine_with_vpn):
         machine_with_vpn.write_text(route4("eth0", "0.0.0.0", "10.0.0.1"))
-        monkeypatch.setattr(network_module, "_source_towards", lambda outside: "10.8.0.6")
+        route_out(monkeypatch, lambda outside: "10.8.0.6")
         seen = network_module.network({})
 
         assert seen["ipaddress"] == "10.0.0.2"
@@ -400,7 +405,7 @@ class TestInterfaces:
 
     def test_no_default_route_among_the_routes_leaves_it_to_ohais_order(self, monkeypatch, machine_with_vpn):
         machine_with_vpn.write_text(route4("eth0", "10.0.0.0", "0.0.0.0", mask="255.255.255.0"))
-        monkeypatch.setattr(network_module, "_source_towards", lambda outside: "10.0.0.2")
+        route_out(monkeypatch, lambda outside: "10.0.0.2")
         seen = network_module.network({})
 
         assert seen["ipaddress"] == "10.8.0.6"
@@ -408,7 +413,7 @@ class TestInterfaces:
 
     def test_without_routes_to_read_the_kernel_is_asked(self, monkeypatch, machine_with_vpn):
         """Elsewhere than on Linux a VPN's longer prefix must not make its address the node's."""
-        monkeypatch.setattr(network_module, "_source_towards", {"203.0.113.1": "10.0.0.2"}.get)
+        route_out(monkeypatch, {"203.0.113.1": "10.0.0.2"}.get)
 
         assert network_module.network({})["ipaddress"] == "10.0.0.2"
 

@@ -175,7 +175,7 @@ class TestTheSameRepository:
 def folders():
     from nodeattrs.workers import shipping
 
-    return sorted(folder.name for folder in shipping._HELD.values())
+    return sorted(folder.name for folder in shipping.HELD.values())
 
 
 class TestAStoreThatGoesAway:

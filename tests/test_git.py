@@ -127,7 +127,7 @@ class TestAHostileConfiguration:
         blob = git(repo, "hash-object", "-w", "--stdin", given="x")
         tree = git(repo, "mktree", given="".join(f"100644 blob {blob}\tf{n}\n" for n in range(10)))
         for _ in range(9):
-            tree = git(repo, "mktree", given="".join(f"040000 tree {tree}\td{n}\n" for n in range(10)))
+            tree = git(repo, "mktree", given="".join(f"040000 tree {tree}\t{'d' * 200}{n}\n" for n in range(10)))
         commit = git(repo, "commit-tree", "-m", "bomb", tree)
 
         with pytest.raises(TooMuch, match="git ls-tree printed more than 64,000,000 bytes"):

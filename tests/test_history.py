@@ -32,7 +32,7 @@ from nodeattrs.store.engines.store import last_runs
 from nodeattrs.store.remembered import node_of, remembered, remove_normal, restore, set_normal
 from nodeattrs.store.search.word import search_word
 from tests.on_disk import perform, repository
-from tests.store_exam import imported
+from tests.store_exam import imported, rows_of
 
 FILES = {
     "cookbooks/app/attributes/default.py": 'default["app"]["workers"] = 2\n',
@@ -417,9 +417,9 @@ class TestCare:
             node = Node("web1", sensitive=["db.password"])
             node.default["db"]["password"] = value
             store.save(Saved("web1", saved_document(node), node.snapshot()))
-        with store._reading("count") as talk:
-            assert [(1,)] == talk.all("SELECT count(DISTINCT document) FROM revision")
-            assert [(1,)] == talk.all("SELECT count(DISTINCT snapshot) FROM revision")
+
+        assert [(1,)] == rows_of(store, "SELECT count(DISTINCT document) FROM revision")
+        assert [(1,)] == rows_of(store, "SELECT count(DISTINCT snapshot) FROM revision")
 
 
 class TestTheWordOfRecipes:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import random
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.effort import examples
 from tests.hostile import judging
-from tests.hostile.building import build, prepare
+from tests.hostile.building import PROGRAM, build, prepare
 from tests.hostile.commands import NOT_DRAWN, ROWS, Command, filled, leaves, order, schedule
 from tests.hostile.draw import Draw
 from tests.hostile.entries import File, Special, Tree, python
@@ -181,12 +183,52 @@ def modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return top
 
 
-@pytest.mark.parametrize("name", [*ROWS, *MANY])
+IN_TURN = """
+import contextlib
+import json
+import sys
+
+from nodeattrs.cli import main
+
+if __name__ == "__main__":
+    for words in sys.argv[1:]:
+        with contextlib.suppress(SystemExit):
+            main(json.loads(words))
+    print("all ran")
+"""
+"""A program that does as `nodeattrs` does, for one command line after the other."""
+ALONE = ("impact", "what-if", *(name for name, row in ROWS.items() if row.talk))
+"""Rows that get a process each: they start others, or are spoken to."""
+TOGETHER = [name for name in ROWS if name not in ALONE]
+
+
+@pytest.mark.parametrize("name", [*ALONE, *MANY])
 def test_no_command_imports_a_module_from_the_folder_it_runs_in(modules: Path, name: str) -> None:
     """Nor does any process that it starts."""
-    drawn = Command(tuple(name.split())) if name in MANY else order(name, random.Random(0), valid([*DIALECTS]))
-    command = Command(drawn.words, drawn.talk, ("check", "{}"))
-    faults = judged(command, modules, 0)
-    (modules / "ran").unlink(missing_ok=True)
+    drawn = Command(tuple(name.split())) if name in MANY else drawn_for(name)
 
-    assert [fault for fault in faults if fault.startswith(("ran", "did not answer", "was ended"))] == []
+    assert imported(Command(drawn.words, drawn.talk, ("check", "{}")), modules) == []
+
+
+@pytest.mark.parametrize("names", [TOGETHER[at : at + 8] for at in range(0, len(TOGETHER), 8)], ids=", ".join)
+def test_none_of_several_commands_imports_a_module_from_the_folder_it_runs_in(
+    modules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: list[str]
+) -> None:
+    """What a process has not imported yet it would import from there for any of them."""
+    monkeypatch.setattr(judging, "MOST_SECONDS", 8 * judging.MOST_SECONDS)
+    (tmp_path / "in_turn.py").write_text(IN_TURN)
+    words = tuple(json.dumps(drawn_for(name).words) for name in names)
+
+    assert imported(Command(words), modules, [sys.executable, str(tmp_path / "in_turn.py")]) == []
+    assert (modules / "stdout").read_text().endswith("all ran\n")
+
+
+def drawn_for(name: str) -> Command:
+    return order(name, random.Random(0), valid([*DIALECTS]))
+
+
+def imported(command: Command, modules: Path, program: Sequence[str] = PROGRAM) -> list[str]:
+    """The modules of the folder that ran; an answer that did not come may hide one."""
+    faults = judged(command, modules, 0, program)
+    (modules / "ran").unlink(missing_ok=True)
+    return [fault for fault in faults if fault.startswith(("ran", "did not answer", "was ended"))]

@@ -19,6 +19,7 @@ from nodeattrs.node.running import setting_as, walk
 from nodeattrs.node.slots import PAIR
 from nodeattrs.testing import paths, programs
 from tests.effort import examples
+from tests.ledgers import cache_of, ledger_of
 from tests.sane import contradictions_in
 from tests.vectors.chef_program import Program
 
@@ -30,7 +31,7 @@ def node():
 
 def tree_of(node: Node, slot: int, *path: object) -> object:
     """The map itself that a slot keeps: for tests of what is copied and what is not."""
-    here = node._ledger.trees[slot]
+    here = ledger_of(node).trees[slot]
     for step in path:
         here = here[step]
     return here
@@ -85,7 +86,7 @@ class TestWhatAWriteCopies:
 
     def test_the_serial_rises_with_every_change_and_with_no_question(self, node):
         """Writers tell by it whether their place may have moved."""
-        serials = [node._ledger.serial]
+        serials = [ledger_of(node).serial]
         for change in (
             lambda: node.default.__setitem__("a", {"l": [1]}),
             lambda: node.default["a"]["l"].push(2),
@@ -94,7 +95,7 @@ class TestWhatAWriteCopies:
             lambda: node.rm("n"),
         ):
             change()
-            serials.append(node._ledger.serial)
+            serials.append(ledger_of(node).serial)
         (
             node.to_dict(),
             node.get("a"),
@@ -105,7 +106,7 @@ class TestWhatAWriteCopies:
         )
 
         assert serials == sorted(set(serials))
-        assert node._ledger.serial == serials[-1]
+        assert ledger_of(node).serial == serials[-1]
 
 
 # Scenarios. Each gives what went wrong; the mutants below must make each of them find something.
@@ -145,7 +146,7 @@ def the_root_view_held_by_one_name() -> list[str]:
     """As an iteration over the node holds it."""
     node = Node("web1")
     node.default["a"] = 1
-    held = node._ledger.view()
+    held = ledger_of(node).view()
     node.default["a"] = 2
     return [] if held == {"a": 1} else [f"root view became {held}"]
 
@@ -300,7 +301,7 @@ class TestHistory:
         node.role_default["a"]["b"]["d"] = 2
         node.automatic = {"x": {"y": 1}}
 
-        assert node._ledger.history == {}
+        assert ledger_of(node).history == {}
 
     def test_what_was_cut_off_is_kept_as_it_was(self, node):
         """Later writes to the same place do not reach into the past."""
@@ -348,12 +349,12 @@ class TestCheck:
             lambda node: tree_of(node, 2).__setitem__("z", {"frozen": OwnedMap()}),
             lambda node: tree_of(node, 11).__setitem__("z", AssignedMap()),
             lambda node: tree_of(node, 1).__setitem__("z", AssignedMap()),
-            lambda node: node._ledger.trees.__setitem__(9, AssignedMap()),
-            lambda node: node["a"]["b"]._cache.__setitem__("c", True),
-            lambda node: node["a"]._cache.__setitem__("gone", 1),
-            lambda node: node._ledger.__setitem__("a", 1),
-            lambda node: node._ledger.__setitem__(("a", "b", "d"), 1),
-            lambda node: node._ledger.history.setdefault(("a",), {}).__setitem__((2, True), _too_long()),
+            lambda node: ledger_of(node).trees.__setitem__(9, AssignedMap()),
+            lambda node: cache_of(node["a"]["b"]).__setitem__("c", True),
+            lambda node: cache_of(node["a"]).__setitem__("gone", 1),
+            lambda node: ledger_of(node).__setitem__("a", 1),
+            lambda node: ledger_of(node).__setitem__(("a", "b", "d"), 1),
+            lambda node: ledger_of(node).history.setdefault(("a",), {}).__setitem__((2, True), _too_long()),
         ],
     )
     def test_it_notices(self, full, harm):

@@ -35,6 +35,10 @@ class Screen(io.StringIO):
         return True
 
 
+def show_bars_at_once(monkeypatch):
+    monkeypatch.setattr(terminals, "QUIET_SECONDS", 0)
+
+
 @pytest.fixture
 def see(monkeypatch):
     """Makes a terminal of stderr; called in the test itself, since what captures changes it in between."""
@@ -42,7 +46,7 @@ def see(monkeypatch):
     def seen(stream=None):
         stream = stream or Screen()
         monkeypatch.setattr(sys, "stderr", stream)
-        monkeypatch.setattr(terminals, "_NO_BAR", 0)
+        show_bars_at_once(monkeypatch)
         return stream
 
     return seen
@@ -217,7 +221,7 @@ def test_a_terminal_that_does_not_say_how_big_it_is_shows_a_bar_too(monkeypatch)
     """As some have it that run a command for somebody else."""
     pytest.importorskip("tqdm")
     master, slave = os.openpty()
-    monkeypatch.setattr(terminals, "_NO_BAR", 0)
+    show_bars_at_once(monkeypatch)
     with os.fdopen(slave, "w") as stream:
         monkeypatch.setattr(sys, "stderr", stream)
         with Terminal().counting(3, "node") as tick:

@@ -33,6 +33,7 @@ from nodeattrs.node.worked_lists import work_at
 from nodeattrs.testing import programs
 from tests.edits import leaves
 from tests.effort import examples
+from tests.ledgers import ledger_of
 from tests.sane import contradictions_in
 
 
@@ -878,7 +879,7 @@ class TestListsThatSeveralWorkedOn:
 
     def continued(self, said, path, slot=2):
         """Slot, those who began and those who went on: value and place each."""
-        found = continuation(said.node._ledger, slot, path)
+        found = continuation(ledger_of(said.node), slot, path)
         return found and (
             found.slot,
             [(one.rank, one.value, one.origin.place) for one in found.begun],
@@ -926,7 +927,7 @@ class TestListsThatSeveralWorkedOn:
 
     def test_all_its_history_is_no_more_than_that(self, listed):
         """Nothing was overwritten that does not live on."""
-        ledger = listed.node._ledger
+        ledger = ledger_of(listed.node)
         events = {id(event) for one in ledger.history["l",].values() for event in one.events()}
 
         assert {id(event) for event in continuation(ledger, 2, ("l",)).events} == events
@@ -943,7 +944,7 @@ class TestListsThatSeveralWorkedOn:
             node.default['l'].push('d')      #: d
         """,
         )
-        found = continuation(said.node._ledger, 2, ("l",))
+        found = continuation(ledger_of(said.node), 2, ("l",))
 
         assert self.continued(said, ("l",)) == (None, [(2, ["c"], said.at["set"])], [(2, said.at["d"])])
         assert [event.value for event in found.events] == [["c"]]
@@ -954,7 +955,7 @@ class TestListsThatSeveralWorkedOn:
         said.run("attribute file", "x", "node.default['l'] = ['a']")
         said.run("recipe", "x", f"node.default['l'].{work}  #: anew")
 
-        assert continuation(said.node._ledger, 2, ("l",)) is None
+        assert continuation(ledger_of(said.node), 2, ("l",)) is None
         assert said.winner("l") == said.at["anew"]
         said.run("recipe", "x", "node.default['l'].push('y')  #: on")
         begun = [] if work == "clear()" else ["x"]
@@ -1012,7 +1013,7 @@ class TestListsThatSeveralWorkedOn:
         said.run("attribute file", "x", "node.default['l'] = ['a']  #: set")
         said.run("recipe", "x", "node.default['l'].push('b')  #: push")
         said.run("attribute file", "x", "node.default['l'] = ['c']")
-        found = continuation(said.node._ledger, 2, ("l",))
+        found = continuation(ledger_of(said.node), 2, ("l",))
 
         assert self.continued(said, ("l",)) == (None, [(1, ["a"], said.at["set"])], [(2, said.at["push"])])
         assert [event.value for event in found.events] == [["a"]]
@@ -1026,7 +1027,7 @@ class TestListsThatSeveralWorkedOn:
         ]
         Intake(said.node).set_roles(roles, [])
         said.run("role", "x", "node.role_default['l'].push('z')  #: push")
-        found = continuation(said.node._ledger, 4, ("l",))
+        found = continuation(ledger_of(said.node), 4, ("l",))
 
         assert [one.origin.place for one in found.begun] == ["base.json:1", "w.json:2"]
         assert [one.origin.place for one in found.steps] == [said.at["push"]]
@@ -1043,7 +1044,7 @@ class TestListsThatSeveralWorkedOn:
         said.run("recipe", "x", "node.normal['l'] = ['a']  #: set\nnode.normal['l'].push('b')  #: push")
         later = Said(said.root)
         Intake(later.node).keep_saved(said.node)
-        found = continuation(later.node._ledger, 7, ("l",))
+        found = continuation(ledger_of(later.node), 7, ("l",))
 
         assert [str(one.origin) for one in (*found.begun, *found.steps)] == [
             f"{said.at['set']} (saved recipe x)",
@@ -1069,7 +1070,7 @@ class TestListsThatSeveralWorkedOn:
         said.run("recipe", "x", line)
 
         assert [
-            continuation(said.node._ledger, 2, path) for path in [(), ("l",), ("l", 0), ("l", "k"), ("x", "y")]
+            continuation(ledger_of(said.node), 2, path) for path in [(), ("l",), ("l", 0), ("l", "k"), ("x", "y")]
         ] == [None] * 5
 
     def test_nothing_is_known_without_provenance(self, tmp_path):
@@ -1078,7 +1079,7 @@ class TestListsThatSeveralWorkedOn:
         said.run("recipe", "x", "node.default['l'] = ['a']\nnode.default['l'].push('b')\nnode.default['l'].pop()")
 
         assert said.node["l"] == ["a"]
-        assert continuation(said.node._ledger, 2, ("l",)) is None
+        assert continuation(ledger_of(said.node), 2, ("l",)) is None
 
 
 class TestElementsThatMoved:
@@ -1411,7 +1412,7 @@ class TestMemory:
         """,
         )
 
-        (chronicle,) = said.node._ledger.history["l",].values()
+        (chronicle,) = ledger_of(said.node).history["l",].values()
 
         assert len(chronicle.events()) == HISTORY_BOUND
         assert [past.times for past in said.node.trace("l").history] == [2000 - HISTORY_BOUND]
@@ -1453,7 +1454,7 @@ class TestMemory:
             node = Node("web1")
             layers = [({"a": {"l": one}}, Origin("role", f"r{at}")) for at, one in enumerate(lists[:count])]
             Intake(node).set_roles(layers, [])
-            return node._ledger
+            return ledger_of(node)
 
         chronicle = after(len(lists)).history["a", "l"][4, False]
         counts = [1, *range(len(lists) - len(chronicle.last), len(lists))]

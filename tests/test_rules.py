@@ -23,6 +23,7 @@ from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.store import open_store
 from nodeattrs.store.search import indexed, parse_query, read_tree
 from nodeattrs.testing import layers, trees
+from tests.ledgers import ledger_of
 from tests.on_disk import repository
 from tests.sane import contradictions_in
 
@@ -322,7 +323,7 @@ class TestKept:
         """
         node = Node("web1", rules=rules)
         for number, tree in said.items():
-            node._ledger.replace(number, OwnedMap(tree))
+            ledger_of(node).replace(number, OwnedMap(tree))
         document = json.loads(json.dumps(node.to_chef()))
 
         assert read_tree(document) == json_ready(node.to_dict())

@@ -605,7 +605,7 @@ def test_looking_back_needs_memory_for_some_nodes_and_not_for_all(monkeypatch):
     """
     What is asked of one node depends on no other, so a few of them are held at a time.
     """
-    monkeypatch.setattr(index, "_IN_MEMORY", 2)
+    monkeypatch.setattr(index, "NODES_IN_MEMORY", 2)
     held = []
     real = index.Index.set_parts
     monkeypatch.setattr(

@@ -26,6 +26,7 @@ from nodeattrs.errors import (
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.running import plan_of, setting_as, walk
 from nodeattrs.store import saved_document
+from tests.ledgers import ledger_of
 from tests.sane import contradictions_in
 
 SECRET = "hunter2"
@@ -82,8 +83,13 @@ SPEAKS = {
     "an explanation after a restore": lambda node: Node.restore(node.snapshot()).explain("db.password"),
     "copies": lambda node: repr(copy.deepcopy(node["db"])) + repr(copy.copy(node["db"]["password"])),
     "key views": lambda node: repr(node.items()) + repr(node["db"].values()),
-    "the ledger's own data": lambda node: repr(node._ledger.trees) + repr(
-        [event for chronicles in node._ledger.history.values() for one in chronicles.values() for event in one.events()]
+    "the ledger's own data": lambda node: repr(ledger_of(node).trees) + repr(
+        [
+            event
+            for chronicles in ledger_of(node).history.values()
+            for one in chronicles.values()
+            for event in one.events()
+        ]
     ),
 }  # fmt: skip
 

@@ -23,6 +23,7 @@ from nodeattrs.node.node import words_of
 from nodeattrs.node.running import setting_as
 from nodeattrs.node.values import Deferred
 from nodeattrs.testing import paths, values
+from tests.ledgers import ledger_of
 from tests.sane import contradictions_in
 
 Spelling = Callable[[tuple[Any, ...]], str]
@@ -148,7 +149,7 @@ class TestReading:
     def test_a_held_view_never_changes(self):
         node = Node()
         node.default["a", "b"] = 1
-        held = node._ledger.view()
+        held = ledger_of(node).view()
         assert held["a", "b"] == 1
         node.default["a", "b"] = 2
         assert (held["a", "b"], node["a", "b"]) == (1, 2)

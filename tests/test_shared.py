@@ -18,6 +18,7 @@ from nodeattrs.node.intake import Intake, facts_of
 from nodeattrs.node.running import merged_shared
 from nodeattrs.store import filtered_snapshot, saved_document
 from tests.edits import leaves
+from tests.ledgers import ledger_of
 from tests.on_disk import repository
 from tests.sane import contradictions_in
 
@@ -48,7 +49,7 @@ def run(known: Repository, name: str, *, settled: bool = False, **options: Any) 
 def told(node: Node) -> list[Any]:
     """All that anybody can ask of a node."""
     paths = [path[:depth] for path, _ in leaves(node.to_dict()) for depth in range(len(path) + 1)]
-    known = dict.fromkeys([(), ("nope",), *paths, *node._ledger.history])
+    known = dict.fromkeys([(), ("nope",), *paths, *ledger_of(node).history])
     return [str(node.to_dict()), *(node.explain(path) for path in known)]
 
 

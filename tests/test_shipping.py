@@ -21,7 +21,7 @@ FILES = {"roles/web.json": {"name": "web"}, "cookbooks/app/recipes/default.py": 
 
 @pytest.fixture(autouse=True)
 def nothing_held(monkeypatch):
-    monkeypatch.setattr(shipping, "_HELD", {})
+    monkeypatch.setattr(shipping, "HELD", {})
 
 
 def tree_of(root):
@@ -107,13 +107,14 @@ class TestSending:
 
     def test_it_goes_when_others_have_come_and_nobody_works_in_it(self, tmp_path):
         folders = []
-        for number in range(shipping._MOST + 1):
+        most = shipping.MOST_HELD
+        for number in range(most + 1):
             repository(tmp_path / "a", {"number.txt": str(number)})
             sent = packed(tmp_path / "a")
             hold(sent)
             folders.append(held(sent.digest).name)
 
-        assert [False, *[True] * shipping._MOST] == [os.path.isdir(folder) for folder in folders]
+        assert [False, *[True] * most] == [os.path.isdir(folder) for folder in folders]
 
     def test_the_same_content_is_packed_into_the_same_bytes(self, tmp_path):
         for name in "ab":

@@ -26,6 +26,7 @@ from nodeattrs.store.remembered import RepositoryVersions
 from nodeattrs.testing import KEYS, paths, programs, values
 from tests.edits import changed, leaves
 from tests.effort import examples
+from tests.ledgers import ledger_of
 from tests.sane import contradictions_in
 from tests.vectors.chef_program import Program
 from tests.vectors.values import spelled
@@ -41,7 +42,7 @@ def through_json(node: Node, **options: Any) -> Node:
 def everywhere(node: Node) -> list[tuple[Any, ...]]:
     """Every path that is read, every inner one, those with a past, and one that is not there."""
     found = [path[:depth] for path, _ in leaves(node.to_dict()) for depth in range(len(path) + 1)]
-    return list(dict.fromkeys([(), ("nope",), *found, *node._ledger.history]))
+    return list(dict.fromkeys([(), ("nope",), *found, *ledger_of(node).history]))
 
 
 def told(node: Node, path: tuple[Any, ...]) -> list[Any]:
@@ -247,7 +248,7 @@ def test_of_slots_that_nobody_wants_nothing_is_packed():
         with setting_as(node, "attribute file" if name == "first" else "recipe", name):
             level["a"] = name
             level["a"] = f"{name} again"
-    packed, whole = snapshot_ledger(node._ledger, only=(8,)), snapshot_ledger(node._ledger)
+    packed, whole = snapshot_ledger(ledger_of(node), only=(8,)), snapshot_ledger(ledger_of(node))
 
     assert {number for number, tree in packed["slots"].items() if tree["m"]} == {"8"}
     assert packed["slots"]["8"] == whole["slots"]["8"]

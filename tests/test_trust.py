@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import socket
@@ -229,11 +230,14 @@ class TestTrust:
 
         assert say("list", "roles") == (0, "web\n")
 
-    def test_trust_is_of_the_owner_too(self, repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_trust_is_of_the_owner_too(self, repo: Path) -> None:
         trust(str(repo))
         assert is_trusted(repo)
 
-        monkeypatch.setattr("nodeattrs.trust._owner", lambda folder: 4711)
+        file = repo.parent / "home" / ".config" / "nodeattrs" / "trusted.json"
+        noted = json.loads(file.read_text())
+        noted["trusted"][0]["owner"] += 1
+        file.write_text(json.dumps(noted))
         assert not is_trusted(repo)
 
     def test_the_list_is_readable_by_the_user_alone(self, repo: Path) -> None:

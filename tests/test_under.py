@@ -92,5 +92,5 @@ def test_parts_laid_under_a_result_come_to_what_they_come_to_one_by_one(name: st
     """
     one_by_one = _came(POLICIES[name], parts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(folding, "_MANY", 1)
+        patch.setattr(folding, "MANY_STEPS", 1)
         assert one_by_one == _came(POLICIES[name], parts)

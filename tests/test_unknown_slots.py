@@ -23,6 +23,7 @@ from nodeattrs.node.slots import PAIR, SLOTS
 from nodeattrs.store import Noted, Saved, open_store
 from nodeattrs.store.filters import filtered_snapshot
 from nodeattrs.testing import layers, trees
+from tests.ledgers import ledger_of
 
 RUBY = Origin("role", "base", "roles/base.rb", 1)
 WHY = "is Ruby, which was not run"
@@ -94,13 +95,13 @@ class TestWhereItMatters:
         """Whatever it had set in its slot, and in whatever order: the law that makes silence safe."""
         node, known = Node(), Node()
         for number, tree in said.items():
-            node._ledger.replace(number, OwnedMap(tree))
-            known._ledger.replace(number, OwnedMap(tree))
+            ledger_of(node).replace(number, OwnedMap(tree))
+            ledger_of(known).replace(number, OwnedMap(tree))
         with setting_as(node, "attribute file" if slot.source == "attribute file" else "recipe"):
             level = {"environment": "env_", "role": "role_"}.get(slot.source, "") + slot.level
             node.unknown(level, "base", RUBY, WHY)
         beside = [said.get(slot.number, {}), secret]
-        known._ledger.replace(slot.number, OwnedMap(fold(beside if is_over else beside[::-1], PAIR).value))
+        ledger_of(known).replace(slot.number, OwnedMap(fold(beside if is_over else beside[::-1], PAIR).value))
         value = known.to_dict()
 
         assert [slot.number] == [number for number, one in node.slots.items() if one.unknown]
@@ -115,7 +116,7 @@ class TestWhereItMatters:
         """The fifteen slots folded by the core."""
         node = Node()
         for number, tree in said.items():
-            node._ledger.replace(number, OwnedMap(tree))
+            ledger_of(node).replace(number, OwnedMap(tree))
         for number, level in enumerate(unknown):
             node.unknown(level, str(number), RUBY, WHY)
         folded = fold([Fold((plan_of(node),), PAIR)])

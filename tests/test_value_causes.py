@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import subprocess
@@ -658,3 +659,24 @@ class TestNotSet:
         As before.
         """
         assert "sets it" not in asked("sitee", "--repo", ".", "--facts", "n1.json").err
+
+
+def test_a_snapshot_names_no_library_of_an_environment_that_lies_in_the_repository(tmp_path, monkeypatch):
+    """
+    A program that sets attributes imports its own module and an installed one: the first one is a source.
+    """
+    program = "import installed_for_test\nimport own_for_test\n\ndef set_all(node):\n    node.default['a'] = 1\n"
+    files = {
+        "program_for_test.py": program,
+        "own_for_test.py": "",
+        ".venv/lib/python3/site-packages/installed_for_test.py": "import own_for_test\n",
+    }
+    repository(tmp_path, files)
+    monkeypatch.chdir(tmp_path)
+    for folder in (tmp_path, tmp_path / ".venv/lib/python3/site-packages"):
+        monkeypatch.syspath_prepend(folder)
+    node = Node("web1")
+    with setting_as(node, "recipe", "x"):
+        importlib.import_module("program_for_test").set_all(node)
+
+    assert ["program_for_test.py", "own_for_test.py"] == [file for file, _ in node.snapshot()["sources"]]

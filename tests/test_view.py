@@ -18,6 +18,7 @@ from nodeattrs.chef import apply_expansion, reset_defaults_and_overrides
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, ValueWithheld
 from nodeattrs.node.running import walk
 from nodeattrs.testing import values
+from tests.ledgers import ledger_of
 from tests.sane import contradictions_in
 
 WHOLE = {
@@ -43,7 +44,7 @@ def node():
 @pytest.fixture(params=["cold", "warm"])
 def view(node, request):
     """The merged view, not read yet or read to its end: C code that looks at contents must see no difference."""
-    view = node._ledger.view()
+    view = ledger_of(node).view()
     if request.param == "warm":
         assert view.to_dict() == WHOLE
         assert [*view["apache"].items(), *view["apache"]["modules"], *view["apache"]["vhosts"][0].items()]

@@ -29,8 +29,8 @@ _AT_ONCE = 1_000
 """Lines that are written at once, or pieces of JSON of some hundred signs; who asks little is shown all of it or
 nothing."""
 
-_NO_BAR = 0.5
-"""Seconds that pass before a user wonders how long it takes."""
+QUIET_SECONDS = 0.5
+"""Seconds before a progress bar appears."""
 
 
 class Terminal(Caller):
@@ -253,7 +253,7 @@ def _bar(total: int | None, what: str) -> Any:
         nrows=None if is_known else 24,
         dynamic_ncols=is_known,
         leave=False,
-        delay=_NO_BAR,
+        delay=QUIET_SECONDS,
     )
 
 

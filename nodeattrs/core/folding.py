@@ -314,7 +314,7 @@ def _settled(given: _Value) -> _Value:
 
 # --- parts laid one by one
 
-_MANY = 16
+MANY_STEPS = 16
 """From so many parts on, what is laid below them is kept in a form of its own."""
 
 NOTHING = Part(ABSENT, ())
@@ -409,7 +409,7 @@ class Folding:
         if laid.value is ABSENT and laid is part:
             return
         if laid.value is not ABSENT and type(laid.value) is not Unknown:
-            if self.from_top and self.laid and len(self.steps) >= _MANY and _notes.get() is None:
+            if self.from_top and self.laid and len(self.steps) >= MANY_STEPS and _notes.get() is None:
                 self._lay_under(laid, policy)
             elif self._created is None:
                 self.result = self._met(laid, policy)
@@ -582,7 +582,7 @@ def replay_steps(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
     for part, policy, from_top in row:
         if so_far.value is ABSENT or part.value is ABSENT:
             so_far = part if so_far.value is ABSENT else so_far
-        elif from_top and len(row) >= _MANY:
+        elif from_top and len(row) >= MANY_STEPS:
             under = under or _Below(so_far)
             under.meet(policy, part)
         else:

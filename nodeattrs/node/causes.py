@@ -294,12 +294,21 @@ _code = lru_cache(maxsize=256)(flow.Code)
 _real = lru_cache(maxsize=256)(os.path.realpath)
 
 
+_INSTALLED = {"site-packages", "dist-packages"}
+"""The names of folders in which libraries are installed."""
+
+
 @lru_cache(maxsize=2048)
 def _module(name: str, file: str, root: str) -> str | None:
-    """The file of a module in the repository: the one that was imported, or that lies where imports look."""
+    """The file of a module in the repository: the one that was imported, or that lies where imports look.
+
+    A library that is installed in an environment within the repository is not of the repository.
+    """
     if name.partition(".")[0] in sys.stdlib_module_names or name.startswith("nodeattrs."):
         return None
     loaded = getattr(sys.modules.get(name), "__file__", None)
+    if loaded and not _INSTALLED.isdisjoint(loaded.split(os.sep)):
+        return None
     folder = os.path.dirname(file)
     for _ in range(len(name) - len(name.lstrip(".")) - 1):
         folder = os.path.dirname(folder)

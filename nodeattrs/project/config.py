@@ -192,7 +192,7 @@ def _chef_names(table: str, level: str) -> tuple[str, str]:
 _GROUPS_OF_ANSIBLE = ("all", "ungrouped", "_meta")
 MOST_SECONDS = 86_400
 _CHEF_TEXTS = ("policy", "policy_group", "secret_file", "config", "node_name")
-_CHEFS = [name for table in _TABLES for level in LEVELS for name in _chef_names(table, level)]
+CHEF_NAMES = [name for table in _TABLES for level in LEVELS for name in _chef_names(table, level)]
 """Chef's names of settings of ours."""
 
 _KNOWN = [name for name in SETTINGS if name != "repo"]
@@ -364,7 +364,7 @@ def read_config(fields: Fields, root: FilePath) -> Config:
     raises: DocumentError, with all faults
     """
     _note_paths_outside(fields, root)
-    fields.only(_KNOWN, ignore=_CHEFS)
+    fields.only(_KNOWN, ignore=CHEF_NAMES)
     fields.only(("select", "ignore", "baseline", "rules"), "check", above=_KNOWN)
     fields.only(("fauxhai",), "facts", above=_KNOWN)
     fields.only(("attributes",), "schema", above=_KNOWN)

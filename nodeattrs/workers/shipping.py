@@ -134,8 +134,8 @@ def _reading() -> Iterator[None]:
 # --- on a worker --------------------------------------------------------------------
 
 _HOLDING = Lock()
-_HELD: dict[str, TemporaryDirectory[str]] = {}
-_MOST = 4
+HELD: dict[str, TemporaryDirectory[str]] = {}
+MOST_HELD = 4
 """Packs that a process keeps unpacked, for the next fleet that sends the same one."""
 
 
@@ -146,10 +146,10 @@ def hold(pack: Packed) -> None:
     raises: FleetError, where the digest is wrong, or a member is not a plain file in the folder
     """
     with _HOLDING:
-        if pack.digest not in _HELD:
-            _HELD[pack.digest] = _unpacked(pack)
-        while len(_HELD) > _MOST:
-            del _HELD[next(iter(_HELD))]
+        if pack.digest not in HELD:
+            HELD[pack.digest] = _unpacked(pack)
+        while len(HELD) > MOST_HELD:
+            del HELD[next(iter(HELD))]
 
 
 def held(digest: str) -> TemporaryDirectory[str]:
@@ -158,8 +158,8 @@ def held(digest: str) -> TemporaryDirectory[str]:
     raises: FleetError, where the pack was not unpacked here
     """
     with _HOLDING:
-        if digest in _HELD:
-            return _HELD[digest]
+        if digest in HELD:
+            return HELD[digest]
     raise _bad("the repository was not sent with the work")
 
 

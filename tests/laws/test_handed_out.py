@@ -15,6 +15,7 @@ from nodeattrs import Node
 from nodeattrs.node.view import ListView, MapView
 from nodeattrs.testing import KEYS, programs
 from tests.effort import examples
+from tests.ledgers import ledger_of
 from tests.sane import contradictions_in
 from tests.vectors.chef_program import Program
 
@@ -158,7 +159,7 @@ DOORS: dict[str, Callable[[Node], Any]] = {
     "node[..., ...]": lambda node: node["a", "b"],
     "node.get": lambda node: node.get("b"),
     "node.items": lambda node: dict(node.items())["a"],
-    "the whole": lambda node: node._ledger.view(),
+    "the whole": lambda node: ledger_of(node).view(),
     "combined_default": lambda node: node.combined_default,
     "an entry of combined_override": lambda node: node.combined_override["a"],
 }

@@ -28,7 +28,7 @@ import yaml
 
 from nodeattrs.cloudinit import Merged, Schema, merge, schema_file
 from nodeattrs.core.tree import spell
-from nodeattrs.dialects.cloudinit.lints.values import _TOP
+from nodeattrs.dialects.cloudinit.lints.values import TOP_KEYS
 from nodeattrs.dialects.cloudinit.reports import findings_of
 from nodeattrs.errors import NodeattrsError
 from tests.oracles.cloudinit import fetched
@@ -106,7 +106,7 @@ def _literals(name: str, tree: ast.Module) -> Iterator[tuple[str, str]]:
             text = yaml.safe_dump(config, sort_keys=False)
         except (ValueError, TypeError, yaml.YAMLError):
             continue
-        if config and all(isinstance(key, str) for key in config) and not {*config}.isdisjoint(_TOP):
+        if config and all(isinstance(key, str) for key in config) and not {*config}.isdisjoint(TOP_KEYS):
             yield f"{name}:{node.lineno}", f"#cloud-config\n{text}"
 
 

@@ -16,6 +16,17 @@ from nodeattrs.store.search.query import All, And, Asked, Not, Or, Own, Pattern,
 
 __all__ = ["GRAMMAR", "asked", "spelled"]
 
+# What a query is spelled with, written down for a second time: the reader's own expressions are what is judged.
+_SPACES = r" \t\n\r\f\v"
+_ENDS = rf"""{_SPACES}"+!(){{}}\[\]^:"""
+_SIGN = rf"(?:\\.|\\\Z|(?!&&|\|\|)[^{_ENDS}\\])"
+_ALONE = rf"(?![^{_ENDS}])"
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_PATH_SIGN = rf"[^{_ENDS}=<>~\\]"
+_PATH = rf"(?!-)(?:{_QUOTED}|{_PATH_SIGN})+"
+_COMPARED = rf"""(?:>=|<=|=|<|>|~(?=[{_SPACES}]*"))"""
+_OURS = rf"{_PATH}[{_SPACES}]*{_COMPARED}[{_SPACES}]*(?:{_QUOTED}|[^{_ENDS}]+)"
+
 GRAMMAR = rf"""
 start: either
 ?either: both | either (_OR both | both) -> either
@@ -36,20 +47,20 @@ word: WORD
 phrase: PHRASE
 span: OPENING END _TO END CLOSING
 
-_AND.3: /AND{query._ALONE}|&&/
-_OR.3: /OR{query._ALONE}|\|\|/
-_NOT.3: /NOT{query._ALONE}/
-_TO.3: /TO{query._ALONE}/
+_AND.3: /AND{_ALONE}|&&/
+_OR.3: /OR{_ALONE}|\|\|/
+_NOT.3: /NOT{_ALONE}/
+_TO.3: /TO{_ALONE}/
 _MINUS: "-"
 _BANG: "!"
 _PLUS: "+"
 OPENING: "[" | "{{"
 CLOSING: "]" | "}}"
-END: /(?!-){query._SIGN}+/s
+END: /(?!-){_SIGN}+/s
 PHRASE: /"(?:[^"\\]|\\.)*"/s
-OWN.2: /{query._OURS.replace("?P<own>", "?:")}/s
-WORD: /(?!-|(?:AND|OR|NOT){query._ALONE}){query._SIGN}+/s
-%ignore /[{query._SPACES}]+/
+OWN.2: /{_OURS}/s
+WORD: /(?!-|(?:AND|OR|NOT){_ALONE}){_SIGN}+/s
+%ignore /[{_SPACES}]+/
 """
 
 

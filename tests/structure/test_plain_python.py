@@ -13,6 +13,7 @@ import pytest
 import nodeattrs
 
 ROOT = Path(nodeattrs.__file__).parent
+pytestmark = pytest.mark.xdist_group("house")  # one worker, so that each module is parsed once
 
 ALLOWED = {
     ("core/frames.py", "sys._getframe"): "the line that set a value is a frame; this is the one place",
@@ -28,13 +29,6 @@ ALLOWED = {
     ("cli/program.py", "_typeshed.SupportsWrite"): "typeshed documents this module for type checkers",
 }
 """File and use -> the reason. An empty reason is that of the line above it."""
-
-
-@cache
-def sources() -> tuple[tuple[str, ast.Module], ...]:
-    """Each file of the package below its folder, and its syntax tree."""
-    files = sorted(ROOT.rglob("*.py"))
-    return tuple((file.relative_to(ROOT).as_posix(), ast.parse(file.read_text(encoding="utf-8"))) for file in files)
 
 
 def is_private(name: str) -> bool:
@@ -93,59 +87,65 @@ def code_objects(tree: ast.Module) -> Iterator[str]:
             yield ast.unparse(node)
 
 
-@pytest.mark.parametrize("uses", [private_uses, changes_of_modules, code_objects])
-def test_the_package_uses_no_private_name_of_others_and_changes_no_import(
-    uses: Callable[[ast.Module], Iterator[str]],
-) -> None:
-    found = {(file, use) for file, tree in sources() for use in uses(tree)}
-
-    assert found - ALLOWED.keys() == set()
-
-
-def test_each_exception_is_still_needed() -> None:
-    found = {
-        (file, use)
-        for file, tree in sources()
-        for uses in (private_uses, changes_of_modules, code_objects)
-        for use in uses(tree)
-    }
-
-    assert ALLOWED.keys() - found == set()
-
-
-def test_no_module_stands_in_for_one_of_the_standard_library() -> None:
-    former = {"records", "typed", "locks", "hashes", "lazily", "starts", "sparing"}
-
-    assert [file for file, _ in sources() if Path(file).stem in former] == []
-
-
-def sets(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
-
-
-def test_type_checkers_and_interpreters_read_the_same_constant() -> None:
-    """`TYPE_CHECKING` comes from `typing`; no module sets one of its own."""
-    own = [file for file, tree in sources() if any(sets(node, "TYPE_CHECKING") for node in ast.walk(tree))]
-
-    assert own == []
+def own_constants(tree: ast.Module) -> Iterator[str]:
+    """Where `TYPE_CHECKING` is set: it comes from `typing`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == "TYPE_CHECKING" and isinstance(node.ctx, ast.Store):
+            yield node.id
 
 
 NOT_EVERYWHERE = {"fcntl", "grp", "pwd"}
 """Modules of the standard library that Windows does not have."""
 
 
-def test_the_standard_library_is_imported_at_the_top_of_a_module() -> None:
-    found = {
-        (file, module)
-        for file, tree in sources()
-        for function in ast.walk(tree)
-        if isinstance(function, ast.FunctionDef)
-        for node in ast.walk(function)
-        for module in imported_modules(node)
-        if module.partition(".")[0] in sys.stdlib_module_names - NOT_EVERYWHERE
-    }
+def late_imports(tree: ast.Module) -> Iterator[str]:
+    """The modules of the standard library that are imported within a function."""
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            for node in ast.walk(function):
+                for module in imported_modules(node):
+                    if module.partition(".")[0] in sys.stdlib_module_names - NOT_EVERYWHERE:
+                        yield module
 
-    assert found == set()
+
+Check = Callable[[ast.Module], Iterator[str]]
+WITH_EXCEPTIONS: tuple[Check, ...] = (private_uses, changes_of_modules, code_objects)
+
+
+@cache
+def uses() -> dict[Check, set[tuple[str, str]]]:
+    """What each check finds in the package: file and use. Each file is parsed once."""
+    found: dict[Check, set[tuple[str, str]]] = {
+        check: set() for check in (*WITH_EXCEPTIONS, own_constants, late_imports)
+    }
+    for file in sorted(ROOT.rglob("*.py")):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        for check, places in found.items():
+            places.update((file.relative_to(ROOT).as_posix(), use) for use in check(tree))
+    return found
+
+
+@pytest.mark.parametrize("check", WITH_EXCEPTIONS)
+def test_the_package_uses_no_private_name_of_others_and_changes_no_import(check: Check) -> None:
+    assert uses()[check] - ALLOWED.keys() == set()
+
+
+def test_each_exception_is_still_needed() -> None:
+    assert ALLOWED.keys() - set().union(*(uses()[check] for check in WITH_EXCEPTIONS)) == set()
+
+
+def test_no_module_stands_in_for_one_of_the_standard_library() -> None:
+    former = {"records", "typed", "locks", "hashes", "lazily", "starts", "sparing"}
+
+    assert [file for file in ROOT.rglob("*.py") if file.stem in former] == []
+
+
+def test_type_checkers_and_interpreters_read_the_same_constant() -> None:
+    assert uses()[own_constants] == set()
+
+
+def test_the_standard_library_is_imported_at_the_top_of_a_module() -> None:
+    assert uses()[late_imports] == set()
 
 
 def imported_modules(node: ast.AST) -> list[str]:

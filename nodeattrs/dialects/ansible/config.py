@@ -226,8 +226,14 @@ def _made(made: Callable[[str, Path], Any], text: str, folder: Path, where: str)
         ) from None
 
 
+class _Parser(configparser.RawConfigParser):
+    """Python's parser, with a pattern for `key = value` that reads a key with many spaces in linear time."""
+
+    OPTCRE = re.compile(r"(?P<option>[^=:]*)(?P<vi>[=:])\s*(?P<value>.*)$")
+
+
 def _read(file: Path) -> dict[tuple[str, str], str]:
-    parser = configparser.RawConfigParser(inline_comment_prefixes=(";",))
+    parser = _Parser(inline_comment_prefixes=(";",))
     try:
         parser.read_string(file.read_text(encoding="utf-8", errors="surrogateescape"), file.name)
     except OSError as error:

@@ -451,7 +451,7 @@ def _shows_whole(steps: Steps, depths: Collection[int]) -> bool:
     return len(steps) in depths
 
 
-_IN_MEMORY = 100
+NODES_IN_MEMORY = 100
 """Documents that are in memory at a time."""
 
 
@@ -463,7 +463,7 @@ def names_found(documents: Iterable[tuple[str, JsonMap]], query: Query) -> list[
     """
     found: list[str] = []
     # Whether a node is meant depends on no other node, so some of them can be asked at a time.
-    for some in _lists_of(documents, _IN_MEMORY):
+    for some in _lists_of(documents, NODES_IN_MEMORY):
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
             transaction = Transaction(connection)
             transaction.make_tables("")

@@ -27,7 +27,7 @@ _FAMILIES = (  # and an address outside that belongs to no machine
     ("inet", "default", "ipaddress", "203.0.113.1"),
     ("inet6", "default_inet6", "ip6address", "2001:db8::1"),
 )
-_ROUTES4, _ROUTES6 = pathlib.Path("/proc/net/route"), pathlib.Path("/proc/net/ipv6_route")
+ROUTES4, ROUTES6 = pathlib.Path("/proc/net/route"), pathlib.Path("/proc/net/ipv6_route")
 _SYS = pathlib.Path("/sys/class/net")
 _ENCAPSULATIONS = {"1": "Ethernet", "32": "infiniband", "512": "PPP", "772": "Loopback"}
 _FLAG_ORDER = (  # as `ip` prints them, so that the list compares with Ohai's
@@ -41,8 +41,8 @@ def network(facts: Mapping[str, Any]) -> dict[str, Any]:
     tree: dict[str, Any] = {"interfaces": interfaces}
     top: dict[str, Any] = {"network": tree}
     routes = {
-        "inet": default_route4(_lines(_ROUTES4), interfaces),
-        "inet6": default_route6(_lines(_ROUTES6), interfaces),
+        "inet": default_route4(_lines(ROUTES4), interfaces),
+        "inet6": default_route6(_lines(ROUTES6), interfaces),
     }
     for family, prefix, name, outside in _FAMILIES:
         route = routes[family]
@@ -50,7 +50,7 @@ def network(facts: Mapping[str, Any]) -> dict[str, Any]:
             tree |= {f"{prefix}_interface": route.interface, f"{prefix}_gateway": route.gateway}
         # The kernel's answer follows every table and, for IPv6, prefers addresses that change each day. So it is
         # asked only which of an interface's IPv4 addresses it is, and where there are no routes to read.
-        asked = (family == "inet" and route is not None) or not _ROUTES4.exists()
+        asked = (family == "inet" and route is not None) or not ROUTES4.exists()
         if found := chosen(interfaces, family, route, _source_towards(outside) if asked else None):
             interface, top[name] = found
             if "macaddress" not in top and (mac := of_family(interfaces[interface], "lladdr")):

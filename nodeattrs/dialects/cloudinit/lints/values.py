@@ -35,7 +35,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_TOP = _words("""
+TOP_KEYS = _words("""
     allow_public_ssh_keys ansible apk_repos apt apt_mirror apt_pipelining apt_preserve_sources_list apt_proxy
     apt_reboot_if_required apt_sources apt_update apt_upgrade authkey_hash autoinstall bootcmd byobu_by_default
     ca-certs ca_certs chef chpasswd cloud_config_modules cloud_final_modules cloud_init_modules conf_d
@@ -107,7 +107,7 @@ def about_config(config: Any) -> Iterator[Warned]:
         message = "is a key of another program, and cloud-init does not know it: no other key was looked at"
         yield _warned(LAYER_IS_UNKNOWN, (key,), message, "check the file with that program", "note")
         return
-    yield from _about_keys(config, _TOP, ())
+    yield from _about_keys(config, TOP_KEYS, ())
     for key in ("runcmd", "bootcmd"):
         yield from _about_commands(config.get(key), key)
     yield from _about_users(config)
@@ -158,7 +158,7 @@ def _entries(listed: Any, key: str) -> Iterator[tuple[Path, dict[Any, Any]]]:
 def _about_keys(entries: Iterable[Any], known: frozenset[str], path: Path) -> Iterator[Warned]:
     for key in (key for key in entries if key not in known):
         close = near(key, known, _NEAR) if isinstance(key, str) else []
-        if path and key in _TOP:
+        if path and key in TOP_KEYS:
             yield _warned(MISSPELT_KEY, (*path, key), "is a key of the config itself", "write it at the top")
         elif close:
             hint = f"did you mean {' or '.join(close)}?"

@@ -1,0 +1,1 @@
+"""Programs whose types `make types` judges, and nothing runs."""
