@@ -170,11 +170,13 @@ def joined(found: Iterable[Given]) -> list[Given]:
     return [whole if one is first else one for one in machines if one is first or one.settings is None]
 
 
-def unwrapped(blob: Blob, is_packed: bool = False) -> Blob:
+def unwrapped(blob: Blob, is_packed: bool | None = None) -> Blob:
     """What a text in base64 holds, where that is user-data of a known kind; anything else as it is.
 
-    is_packed: whether it is known that it is base64, whatever it holds
+    is_packed: whether it is base64, where that is known: what it holds may be anything then
     """
+    if is_packed is False:
+        return blob
     data = blob.content if isinstance(blob.content, bytes) else blob.content.encode("utf-8", "surrogatepass")
     if data.translate(None, _BASE64):
         return blob
@@ -227,7 +229,7 @@ def _folder(folder: Path) -> Given:
 
 def _first(folder: Path, names: Iterable[str]) -> tuple[Blob, ...]:
     path = next((folder / name for name in names if (folder / name).is_file()), None)
-    return () if path is None else (unwrapped(blob_of(path)),)
+    return () if path is None else (blob_of(path),)
 
 
 # --- documents that hold user-data of several machines ----------------------------------
@@ -301,7 +303,7 @@ def _of_image(content: bytes, file: str, budget: Budget) -> Given:
 
 def _in_image(blob: Blob) -> list[Blob]:
     """What a file of an image gives: of a JSON file of vendor-data what is under `cloud-init`."""
-    return vendor_in(blob) if (blob.file or "").endswith(".json") else [unwrapped(blob)]
+    return vendor_in(blob) if (blob.file or "").endswith(".json") else [blob]
 
 
 _OF_PLAN = re.compile(r'"format_version"\s*:')
@@ -464,7 +466,7 @@ class _Outer(NamedTuple):
     rows: Sequence[str] = ()
 
 
-def _given(outer: _Outer, address: str, path: TreePath, written: str | None, is_packed: bool = False) -> Given:
+def _given(outer: _Outer, address: str, path: TreePath, written: str | None, is_packed: bool | None = None) -> Given:
     document, file = outer.document, outer.file
     line, column = document.place(path)
     origin = Origin("resource", address, file, line, column)
@@ -495,7 +497,7 @@ def _of_lxd(document: Any, file: str) -> Iterator[Given]:
     for path, row in rows or [((), document.tree)]:
         config = row.get("expanded_config") or row["config"]
         settings = {
-            key: unwrapped(Blob(config[key], file, packed=True))
+            key: Blob(config[key], file, packed=True)
             for keys in _LXD_KEYS.values()
             for key in keys
             if isinstance(config.get(key), str) and config[key]
@@ -620,7 +622,7 @@ def _of_text(outer: _Outer, above: TreePath, one: Text, budget: Budget) -> Given
     return Given(one.name, origin, (blob,))
 
 
-def _within(outer: _Outer, line: int, text: str, is_packed: bool = False) -> Blob:
+def _within(outer: _Outer, line: int, text: str, is_packed: bool | None = None) -> Blob:
     """A text of a document, with its lines there where it is a block of them. line: the line of its key"""
     blob = unwrapped(Blob(text, outer.file, packed=True), is_packed)
     return _block(outer.rows, line, blob) if blob.content == text else blob
