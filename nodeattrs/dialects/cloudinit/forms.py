@@ -283,7 +283,7 @@ _LITERAL = re.compile(r"'((?:[^']|'')*)'")
 
 def _arm(one: Value) -> Taken:
     """`base64()` packs a text, and Azure unpacks it."""
-    return Taken(_arm_text(one.value, one.tree))
+    return Taken(_arm_text(one.value, one.tree), not str(one.value).startswith("[base64"))
 
 
 def _arm_text(value: Any, tree: Any) -> str | None:

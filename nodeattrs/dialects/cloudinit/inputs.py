@@ -36,13 +36,21 @@ from nodeattrs.errors import BadArgument, DocumentError, MissingExtra, TooMuch
 from nodeattrs.formats.documents import Document, Syntax, decoded, parse, parse_all
 from nodeattrs.formats.yaml_writing import written as yaml_of
 
-_USER_DATA: tuple[TreePath, ...] = (
-    ("custom_data",), ("user_data",), ("user_data_base64",), ("metadata", "user-data"), ("metadata", "user_data"),
-    ("metadata", 0, "user_data"), ("extra_config", "guestinfo.userdata"), ("config", "cloud-init.user-data"),
-    ("config", "user.user-data"), ("user_data", "cloud-init"), ("deploy_params", 0, "user_data"),
-    ("source_raw", 0, "data"),
-)  # fmt: skip
-"""Where resources of Terraform have user-data, in the words of the clouds' providers; of two the first one counts."""
+_USER_DATA: dict[TreePath, bool | None] = {
+    ("custom_data",): True, ("user_data",): None, ("user_data_base64",): True, ("metadata", "user-data"): False,
+    ("metadata", "user_data"): True, ("metadata", 0, "user_data"): True, ("extra_config", "guestinfo.userdata"): False,
+    ("config", "cloud-init.user-data"): False, ("config", "user.user-data"): False,
+    ("user_data", "cloud-init"): False, ("deploy_params", 0, "user_data"): None, ("source_raw", 0, "data"): False,
+}  # fmt: skip
+"""Where resources of Terraform have user-data, in the words of the clouds' providers; of two the first one counts.
+
+Each with whether it is unpacked as base64; None where providers differ."""
+_GUESTINFO: TreePath = ("extra_config", "guestinfo.userdata")
+_ENCODINGS: dict[TreePath, tuple[str, tuple[str, ...]]] = {
+    ("metadata", "user-data"): ("user-data-encoding", ("base64",)),
+    _GUESTINFO: ("guestinfo.userdata.encoding", ("base64", "b64", "gzip+base64", "gz+b64")),
+}
+"""The keys beside user-data that say how it is encoded, and the words for base64."""
 _VENDOR_DATA: tuple[TreePath, ...] = (("config", "cloud-init.vendor-data"), ("config", "user.vendor-data"))
 _LIKE_USER_DATA = re.compile(r"(?i)(?:.*[-_.])?(?:user|custom)[-_.]?data(?:[-_](?:base64|b64|raw|file))?|cicustom")
 """A key that may hold user-data, in a resource whose form is not known here."""
@@ -298,7 +306,7 @@ def _of_image(content: bytes, file: str, budget: Budget) -> Given:
         if not isinstance(meta, dict | None):
             raise CloudConfigError(INPUT, "meta-data is a map", file=f"{file}/meta-data", line=1)
         data = InstanceData.of_meta_data(meta or {})
-    return Given("", origin, blobs["user"], blobs.get("vendor", ()), data=data)
+    return Given("", origin, blobs["user"], blobs.get("vendor", ()), blobs.get("vendor2", ()), data=data)
 
 
 def _in_image(blob: Blob) -> list[Blob]:
@@ -368,7 +376,8 @@ def _of_resources(
         found = _written(resource, known_later.get(address, {}))
         if found is None:
             continue
-        one = _given(_Outer(document, file), address, (*path, *found[0]), found[1])
+        packing = _is_packed(resource.get("values"), found[0])
+        one = _given(_Outer(document, file), address, (*path, *found[0]), found[1], packing)
         if found[0] in _CONFIG_KEYS:
             later.append(one)
         else:
@@ -410,6 +419,12 @@ def _written(resource: Any, later: Any) -> tuple[TreePath, str | None] | None:
     return None if unread is None else (unread, None)
 
 
+def _is_packed(values: Any, where: TreePath) -> bool | None:
+    """Whether user-data is unpacked as base64; None where that is not known."""
+    key, words = _ENCODINGS.get(where, ("", ()))
+    return dig(values, (*where[:-1], key)) in words or _USER_DATA.get(where)
+
+
 def _is_later(later: Any, where: TreePath, is_machine: bool) -> bool:
     """Whether a value is known after the plan is applied; of a machine also a map that it would be in."""
     return any(dig(later, where[:end]) is True for end in range(1 if is_machine else len(where), len(where) + 1))
@@ -418,6 +433,8 @@ def _is_later(later: Any, where: TreePath, is_machine: bool) -> bool:
 def _text_at(values: Any, where: TreePath) -> str | None:
     """The text of user-data at a path; the parts of a `cloudinit_config` as the message that it renders."""
     found = dig(values, where)
+    if where == _GUESTINFO and isinstance(found, str):
+        return found.rstrip()  # as cloud-init does
     if where == ("part",) and (rows := _rows(found)) and all(isinstance(row.get("content"), str) for row in rows):
         return pack(
             CloudPart(
@@ -452,7 +469,7 @@ def _is_config(text: str) -> bool:
 
 def _vendor(resource: Any, file: str) -> tuple[Blob, ...]:
     texts = (_text_at(resource.get("values"), where) for where in _VENDOR_DATA)
-    return tuple(unwrapped(Blob(text, file, packed=True)) for text in texts if text)[:1]
+    return tuple(Blob(text, file, packed=True) for text in texts if text)[:1]
 
 
 class _Outer(NamedTuple):
