@@ -217,22 +217,25 @@ class Scope(Answers):
                 lacking = BadData(fault.reason, kind=fault.kind, details=details, **place)
                 lacking.may_be_there = True
                 return lacking
-        gaps = tuple(self._gaps(names))
+        if self.looks is not None:  # what the message looks at of the node is noted with the lookup
+            self._gaps(names)
 
         def known_later() -> Sequence[str]:
             unknown = undecided(self, names, merge, asking) if self.has_unknown else ()
-            return [*(f"{level.key} may be in {level}" for level in unknown if not level.is_merge), *gaps]
+            return [*(f"{level.key} may be in {level}" for level in unknown if not level.is_merge), *self._gaps(names)]
 
         message = f"{names[0]} is not set" if len(names) == 1 else f"none of {shown} is set"
         return KeyNotFound(message, details=known_later, hint=partial(self._way_out, names))
 
-    def _gaps(self, names: Sequence[str]) -> Iterator[str]:
+    def _gaps(self, names: Sequence[str]) -> list[str]:
         """What of the hierarchy is not there: folders, and variables that its paths need."""
+        found: list[str] = []
         with suppress(NodeattrsError):
             for module in dict.fromkeys(self.module_with_data(str(split_key(name)[0])) for name in names):
                 if module not in self._known_gaps:
                     self._known_gaps[module] = list(self._gaps_for(module))
-                yield from self._known_gaps[module]
+                found += self._known_gaps[module]
+        return found
 
     @cached_property
     def _known_gaps(self) -> dict[str | None, list[str]]:
