@@ -725,7 +725,7 @@ class TestFixing:
         Neither one of a sensitive path, wherever the file has it, nor an encrypted one.
         """
         role = (
-            'name: web\ndefault_attributes:\n  db:\n    password: MARKER1\n    password: MARKER2\n    port: 1\n'
+            "name: web\ndefault_attributes:\n  db:\n    password: MARKER1\n    password: MARKER2\n    port: 1\n"
             "    keys: [MARKER3]\n    users: [{token: MARKER4, name: ann}]\n    other: ENC[PKCS7,MARKER5]\n"
         )
         settings = 'sensitive = ["db.password", ["db", "keys", "*"], ["db", "users", "*", "token"]]\n'

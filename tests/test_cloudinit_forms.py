@@ -273,7 +273,8 @@ UNREAD: list[tuple[str, str, str]] = [
     ("heat", "heat_template_version: 2021-04-16\nresources: {s: {properties: {user_data_format: RAW, user_data: "
              "{get_file: a.yaml}}}}\n", "a function of Heat"),
     # docs.openstack.org/heat, OS::Nova::Server, user_data_format: HEAT_CFNTOOLS, the default, bundles it for cfntools
-    ("heat", "heat_template_version: 2021-04-16\nresources: {s: {properties: {user_data: \"#cloud-config\\na: 1\\n\"}}}\n",
+    ("heat", "heat_template_version: 2021-04-16\nresources: {s: {properties: {user_data: "
+             "'a: 1'}}}\n",
      "user_data_format: RAW"),
     # karpenter.sh/docs, NodeClasses, spec.userData: AL2023 makes NodeConfig of YAML, Bottlerocket's is TOML
     ("karpenter", "kind: EC2NodeClass\nspec:\n  amiFamily: AL2023\n  userData: |\n    #cloud-config\n    a: 1\n",

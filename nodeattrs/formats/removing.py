@@ -20,7 +20,7 @@ from nodeattrs.formats.documents import Syntax, parse
 from nodeattrs.formats.encrypted import may_be_encrypted
 
 WITHHELD = str(Sensitive(""))
-"""What stands in the place of a secret."""
+"""What is shown instead of a secret."""
 
 
 class _Entry(NamedTuple):

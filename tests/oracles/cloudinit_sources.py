@@ -109,7 +109,7 @@ def _of_vmware(text: str) -> Iterator[Served]:
 
 
 def _of_azure(text: str) -> Iterator[Served]:
-    """learn.microsoft.com, virtual machines, osProfile.customData: the base64 of it is the CustomData of ovf-env.xml."""
+    """learn.microsoft.com, virtual machines, osProfile.customData: its base64 is CustomData of ovf-env.xml."""
     schema = "https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#"
     quoted = text.replace("'", "''")
     for written in (packed(text), f"[base64('{quoted}')]"):

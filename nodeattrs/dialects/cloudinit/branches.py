@@ -30,7 +30,7 @@ class _Branch(NamedTuple):
 
     condition: as text
     holds:     whether the condition holds in the branch
-    around:    the number of the branch that it stands in, which is a lower one; None for one at the top
+    around:    the number of the branch around it, which is a lower one; None for one at the top
     """
 
     condition: str

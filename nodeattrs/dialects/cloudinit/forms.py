@@ -71,7 +71,7 @@ class Taken(NamedTuple):
 
     text:      what it says; None for a text that is made elsewhere
     is_packed: whether the platform unpacks it as base64; None where it takes both
-    why:       the reason why there is no text, where it is not that of the form
+    why:       why the text is missing; "" for the reason that the form names
     """
 
     text: str | None
@@ -80,7 +80,7 @@ class Taken(NamedTuple):
 
 
 def _as_it_is(one: Value) -> Taken:
-    """A text that nobody unpacks."""
+    """A text that is not unpacked."""
     return Taken(_text(one), False)
 
 
@@ -89,7 +89,7 @@ def _base64(one: Value) -> Taken:
 
 
 def _either(one: Value) -> Taken:
-    """A text or base64: several platforms have this form, and do not treat it alike."""
+    """A text or base64: several platforms have this form, and differ in that."""
     return Taken(_text(one))
 
 

@@ -28,6 +28,8 @@ from nodeattrs.dialects.hiera.types import parse_type
 from nodeattrs.errors import NodeattrsError, RecipeFailed
 
 _SCRIPT = Path(__file__).with_name("ruby") / "functions.rb"
+
+
 class RubyFunctions:
     """The process for all functions of a tree. It starts at the first question.
 

@@ -239,7 +239,7 @@ class Scope(Answers):
 
     @cached_property
     def _known_gaps(self) -> dict[str | None, list[str]]:
-        """What `_gaps` found, by module: whoever asks many keys that are missing meets the same gaps."""
+        """What `_gaps` found, by module: the gaps are the same for many missing keys."""
         return {}
 
     def _gaps_for(self, module: str | None) -> Iterator[str]:
