@@ -149,6 +149,11 @@ class Form:
             yield Text(path, taken.text, name, why, is_config, taken.is_packed, self.language(value))
 
 
+def maps_in(value: Any) -> list[dict[Any, Any]]:
+    """A list of maps; empty where it is anything else."""
+    return value if isinstance(value, list) and all(isinstance(one, dict) for one in value) else []
+
+
 def values_at(tree: Any, pattern: _Pattern) -> Iterator[tuple[TreePath, Any, tuple[str, ...]]]:
     """Each value that a pattern leads to: its path, itself, and the names on the way. Empty where it leads nowhere."""
     open_: list[tuple[TreePath, Any, tuple[str, ...], _Pattern]] = [((), tree, (), pattern)]
