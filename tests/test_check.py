@@ -720,6 +720,23 @@ class TestFixing:
         assert 0 == main(["check", "--repo", str(tmp_path), "--fix"])
         assert "0 findings corrected in 0 files\n" == capsys.readouterr().err
 
+    def test_a_secret_beside_the_edit_or_in_it_is_not_shown(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+        """
+        Neither one of a sensitive path, wherever the file has it, nor an encrypted one.
+        """
+        role = (
+            "name: web\ndefault_attributes:\n  db:\n    password: MARKER1\n    password: MARKER2\n    port: 1\n"
+            "    keys: [MARKER3]\n    users: [{token: MARKER4, name: ann}]\n    other: ENC[PKCS7,MARKER5]\n"
+        )
+        settings = 'sensitive = ["db.password", ["db", "keys", "*"], ["db", "users", "*", "token"]]\n'
+        written(tmp_path, {"roles/web.yaml": role, "nodeattrs.toml": settings})
+        for option in ("--diff", "--fix"):
+            main(["check", "--repo", str(tmp_path), option])
+            shown = "".join(capsys.readouterr())
+            assert "MARKER" not in shown
+            assert "-    password: Sensitive(withheld)" in shown
+        assert (tmp_path / "roles/web.yaml").read_text() == role.replace("    password: MARKER1\n", "")
+
     def test_what_is_passed_over_is_not_mended(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         """
         By an option or by a comment.

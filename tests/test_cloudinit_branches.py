@@ -9,6 +9,7 @@ import pytest
 from jinja2 import Environment
 
 from nodeattrs.cli import main
+from nodeattrs.core.budget import Budget
 from nodeattrs.dialects.cloudinit.branches import MOST, ways_of
 
 HEAD = "## template: jinja\n#cloud-config\n"
@@ -164,11 +165,26 @@ def test_the_branches_past_the_limit_of_a_template_are_counted(
 
 
 def test_a_large_template_is_rendered_fewer_times() -> None:
-    text = "{% if v1.a0 %}" + "".join(f"{{% elif v1.a{number} %}}x" for number in range(600)) + "{% endif %}"
-    ways, unseen = ways_of(Environment().parse(text))
+    chain = "{% if v1.a0 %}" + "".join(f"{{% elif v1.a{number} %}}x" for number in range(400)) + "{% endif %}"
+    text = chain * 2
+    ways, unseen, _ = ways_of(Environment().parse(text), Budget("a template"))
     assert len(ways) < MOST / 2
-    assert len(ways) + unseen > 600
-    assert len(ways_of(Environment().parse("{% if v1.a %}x{% endif %}" * 1_500)).ways) == 2
+    assert len(ways) + unseen > 400
+    many = Environment().parse("{% if v1.a %}x{% endif %}" * 1_500)
+    assert len(ways_of(many, Budget("a template")).ways) == 2
+
+
+@pytest.mark.parametrize("template", ["{%% %sif v1.a%s %%}\n", "{{ %sif .a%s }}\n"])
+def test_a_chain_of_conditions_past_the_limit_of_depth_is_told_before_it_is_rendered(
+    template: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nodeattrs.dialects.cloudinit.branches.follow", None)
+    is_jinja = template.startswith("{%")
+    chain = template % ("", 0) + "".join(template % ("el" if is_jinja else "else ", at) for at in range(1, 502))
+    text = f"{HEAD}{chain}{{% endif %}}\n" if is_jinja else f"#cloud-config\n{chain}{{{{ end }}}}\n"
+    (tmp_path / "t.yaml").write_text(text)
+    assert main(["cloud-config", "check", str(tmp_path / "t.yaml")]) == 1
+    assert "nested deeper than 500 levels" in capsys.readouterr().out
 
 
 def test_both_branches_of_a_template_in_an_archive_are_judged(

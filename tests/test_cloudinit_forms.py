@@ -148,6 +148,13 @@ CASES: list[Case] = [
     ),
     Case(
         "gce",
+        "docs.cloud-init.io, Google Compute Engine: user-data-encoding",
+        json.dumps({"kind": "compute#instance", "name": "g", "metadata": {"items": [
+            {"key": "user-data", "value": PACKED}, {"key": "user-data-encoding", "value": "base64"}]}}),
+        ("g",),
+    ),
+    Case(
+        "gce",
         "cloud.google.com/deployment-manager/docs: resources[].properties.metadata.items",
         "resources:\n- name: vm\n  type: compute.v1.instance\n  properties:\n    metadata:\n      items:\n"
         f"      - key: user-data\n        value: |\n{block(10)}",
@@ -165,10 +172,10 @@ CASES: list[Case] = [
     ),
     Case(
         "heat",
-        "docs.openstack.org/heat, OS::Heat::SoftwareConfig, and get_resource",
+        "docs.openstack.org/heat, OS::Nova::Server, user_data_format: SOFTWARE_CONFIG; get_resource",
         "heat_template_version: 2021-04-16\nresources:\n  init:\n    type: OS::Heat::SoftwareConfig\n    properties:\n"
         f"      config: |\n{block(8)}  server:\n    type: OS::Nova::Server\n    properties:\n"
-        "      user_data: {get_resource: init}\n",
+        "      user_data_format: SOFTWARE_CONFIG\n      user_data: {get_resource: init}\n",
         ("server",),
     ),
     Case(
@@ -263,12 +270,21 @@ UNREAD: list[tuple[str, str, str]] = [
      "a function of CloudFormation"),
     ("arm", json.dumps({"$schema": "deploymentTemplate.json", "resources": [{"name": "v", "properties": {
         "osProfile": {"customData": "[base64(format('{0}', 'x'))]"}}}]}), "an expression of ARM"),
-    ("heat", "heat_template_version: 2021-04-16\nresources: {s: {properties: {user_data: {get_file: a.yaml}}}}\n",
-     "a function of Heat"),
+    ("heat", "heat_template_version: 2021-04-16\nresources: {s: {properties: {user_data_format: RAW, user_data: "
+             "{get_file: a.yaml}}}}\n", "a function of Heat"),
+    # docs.openstack.org/heat, OS::Nova::Server, user_data_format: HEAT_CFNTOOLS, the default, bundles it for cfntools
+    ("heat", "heat_template_version: 2021-04-16\nresources: {s: {properties: {user_data: "
+             "'a: 1'}}}\n",
+     "user_data_format: RAW"),
+    # karpenter.sh/docs, NodeClasses, spec.userData: AL2023 makes NodeConfig of YAML, Bottlerocket's is TOML
+    ("karpenter", "kind: EC2NodeClass\nspec:\n  amiFamily: AL2023\n  userData: |\n    #cloud-config\n    a: 1\n",
+     "a MIME message"),
+    ("karpenter", "kind: EC2NodeClass\nspec:\n  amiSelectorTerms: [{alias: bottlerocket@latest}]\n  userData: x = 1\n",
+     "the image's own tools"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("form", "text", "why"), UNREAD, ids=[one[0] for one in UNREAD])
+@pytest.mark.parametrize(("form", "text", "why"), UNREAD, ids=[f"{one[0]}: {one[2]}" for one in UNREAD])
 @pytest.mark.parametrize("command", ["check", "merge"])
 def test_user_data_that_is_made_elsewhere_is_named_and_the_exit_code_is_5(
     command: str, form: str, text: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -333,6 +349,28 @@ def test_a_document_without_user_data_in_the_form_that_was_named_is_an_error(
 
 def texts_that_are_no_forms() -> list[Any]:
     return ["kind: Deployment\nspec: {user_data: x}\n", "user_data: x\n", "- a\n- user_data\n", '{"user_data": "x"}']
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        (
+            "kubevirt",
+            f"kind: VirtualMachineInstance\nspec: {{volumes: [{{cloudInitNoCloud: {{userData: {PACKED}}}}}]}}\n",
+        ),
+        ("karpenter", f"kind: EC2NodeClass\nspec: {{amiFamily: AL2, userData: {PACKED}}}\n"),
+        ("gce", json.dumps({"metadata": {"items": [{"key": "user-data", "value": PACKED}]}})),
+    ],
+)
+def test_base64_that_the_platform_does_not_unpack_stays_as_it_is(form: str, text: str) -> None:
+    assert [one.user[0].content for one in given_in(text, form=form)] == [PACKED]
+
+
+def test_base64_in_a_seed_or_a_profile_stays_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "user-data").write_text(PACKED)
+    profile = f"config: {{cloud-init.user-data: {PACKED}}}\n"
+    contents = [one.user[0].content for source in (tmp_path, profile) for one in given_in(source)]
+    assert contents == [PACKED.encode(), PACKED]
 
 
 @pytest.mark.parametrize("text", texts_that_are_no_forms())

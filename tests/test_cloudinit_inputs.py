@@ -75,7 +75,7 @@ class TestTerraform:
             {"user_data_base64": packed()},
             {"metadata": {"user-data": TEXT}},
             {"metadata": {"user_data": packed()}},
-            {"extra_config": {"guestinfo.userdata": packed(zipped=True)}},
+            {"extra_config": {"guestinfo.userdata": packed(zipped=True), "guestinfo.userdata.encoding": "gzip+base64"}},
             {"metadata": [{"user_data": packed()}]},
             {"config": {"cloud-init.user-data": TEXT}},
             {"config": {"user.user-data": TEXT}},
@@ -89,6 +89,24 @@ class TestTerraform:
     def test_every_cloud_has_a_word_of_its_own(self, values: dict[str, Any]) -> None:
         (one,) = given_in(plan(("any_machine.x", values)))
         assert config_of(one) == {"packages": ["vim"]}
+
+    @pytest.mark.parametrize(
+        ("values", "content"),
+        [
+            ({"metadata": {"user-data": packed()}}, packed()),
+            ({"metadata": {"user-data": packed("any"), "user-data-encoding": "base64"}}, b"any"),
+            ({"config": {"cloud-init.user-data": packed()}}, packed()),
+            ({"extra_config": {"guestinfo.userdata": packed()}}, packed()),
+            ({"extra_config": {"guestinfo.userdata": "#cloud-config\na: |\n  b\n\n"}}, "#cloud-config\na: |\n  b"),
+            ({"custom_data": packed("any")}, b"any"),
+        ],
+    )
+    def test_base64_is_unpacked_where_the_platform_or_the_data_source_does_it(
+        self, values: dict[str, Any], content: str | bytes
+    ) -> None:
+        """`python -m tests.oracles.cloudinit_sources` asks the data sources."""
+        (one,) = given_in(plan(("any_machine.x", values)))
+        assert one.user[0].content == content
 
     def test_a_config_that_a_machine_is_given_is_that_machine_s(self) -> None:
         text = plan(("cloudinit_config.c", {"rendered": packed()}), ("aws_instance.web", {"user_data": packed()}))

@@ -237,6 +237,7 @@ def test_of_the_vendor_data_of_openstack_what_is_under_cloud_init_is_read(tmp_pa
     files = {
         "openstack__latest__user_data": TEXT,
         "openstack__latest__vendor_data.json": '{"cloud-init": "#cloud-config\\nv: 1\\n", "other": 2}',
+        "openstack__latest__vendor_data2.json": '{"cloud-init": "#cloud-config\\nv: 2\\n"}',
     }
     (found,) = given_in(written(tmp_path, image("config-2", **files)))
-    assert merge(found.vendor).config == {"v": 1}
+    assert [merge(blobs).config for blobs in (found.vendor, found.vendor2)] == [{"v": 1}, {"v": 2}]

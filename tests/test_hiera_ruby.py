@@ -25,6 +25,7 @@ hierarchy:
 - {name: own, lookup_key: own, options: {n: 7}}
 - {name: of the module, lookup_key: 'm::files', paths: [role, common]}
 - {name: whole, data_hash: 'environment::whole', options: {n: 7}}
+- {name: dug, data_dig: dug, options: {}}
 - {name: common, path: common.yaml}
 """
 OWN = """\
@@ -87,9 +88,25 @@ Puppet::Functions.create_function(:'environment::whole') do
   end
 end
 """
+DUG = """\
+Puppet::Functions.create_function(:dug) do
+  dispatch :dug do
+    param 'Array[Variant[String, Integer]]', :steps
+    param 'Hash', :options
+    param 'Puppet::LookupContext', :context
+  end
+
+  def dug(steps, options, context)
+    data = { 'deep' => { 'a' => { 'b' => '%{facts.os.family}' }, 'l' => [1, 2] } }
+    found = steps.reduce(data) { |value, step| value.nil? ? nil : value[step] }
+    found.nil? ? context.not_found : found
+  end
+end
+"""
 TREE = {
     "hiera.yaml": HIERA,
     "lib/puppet/functions/own.rb": OWN,
+    "lib/puppet/functions/dug.rb": DUG,
     "lib/puppet/functions/environment/whole.rb": WHOLE,
     "modules/m/lib/puppet/functions/m/files.rb": FILES,
     "data/common/a.yaml": "a::x: 'common %{facts.os.family}'\n",
@@ -129,6 +146,10 @@ VALUES = {
     "h": {"z": 1, "a": "Debian"},
     "h.a": "Debian",
     "d": "production",
+    "deep": {"a": {"b": "%{facts.os.family}"}, "l": [1, 2]},
+    "deep.a.b": "%{facts.os.family}",
+    "deep.l.1": 2,
+    "deep.nothing": "deep.nothing is not set",
     "k": "common",
     "nothing": "nothing is not set",
     "fails": "hiera.yaml:3: the data function 'own' of the entry 'own' has failed for the key 'fails': "
@@ -235,4 +256,4 @@ def test_a_value_of_a_level_that_was_not_run_is_not_certain(tree: Path):
     scope = Hiera(tree, root=tree).scope(FACTS)
 
     assert plain(scope.lookup("k")) == "common"
-    assert [one.name for one in scope.unknown_levels("k")] == ["own", "of the module", "whole"]
+    assert [one.name for one in scope.unknown_levels("k")] == ["own", "of the module", "whole", "dug"]

@@ -10,6 +10,7 @@ import pytest
 
 from nodeattrs.cli import main
 from nodeattrs.core.tree import ABSENT, dig
+from nodeattrs.dialects.hiera import scope as scopes
 from nodeattrs.errors import UnknownLayer
 from nodeattrs.hiera import CannotMerge, Hiera, KeyNotFound, Scope, Unknown, merge
 from nodeattrs.hiera import undecided as undecided_keys
@@ -71,6 +72,20 @@ class TestTheAnswer:
         ):
             site("").lookup("v")
         assert 7 == site("").lookup("v", default_value=7)
+
+    def test_who_may_have_a_missing_key_is_asked_when_the_message_is_read(self, site, monkeypatch):
+        """
+        Whoever asks many keys that are missing pays for no message.
+        """
+        scope, asked = site(""), []
+        real = scopes.undecided
+        monkeypatch.setattr(scopes, "undecided", lambda *given: asked.append(given) or real(*given))
+        with pytest.raises(KeyNotFound) as caught:
+            scope.lookup("v")
+
+        assert asked == []
+        assert "may be in level 'Vault'" in str(caught.value)
+        assert ("may be in level 'Vault'" in str(caught.value), len(asked)) == (True, 1)
 
     @pytest.mark.parametrize("kind", ["data_hash", "lookup_key", "data_dig"])
     def test_each_kind_of_data_function_may_say_so(self, site, kind: str):

@@ -8,7 +8,9 @@ import pathlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from nodeattrs.core.tree import Path
 from nodeattrs.disk import Entry, folder_below
+from nodeattrs.formats.removing import veiled
 from nodeattrs.reports.findings import Finding
 
 
@@ -18,16 +20,18 @@ class Fix:
 
     before, after: its text
     mended:        the findings that the correction removes
+    sensitive:     paths of attributes whose values are not shown
     """
 
     file: str
     before: str
     after: str
     mended: tuple[Finding, ...]
+    sensitive: tuple[Path, ...] = ()
 
     def diff(self) -> Iterator[str]:
-        """The lines of a unified diff from the old to the new text."""
-        old, new = self.before.splitlines(), self.after.splitlines()
+        """The lines of a unified diff from the old to the new text, without secret values."""
+        old, new = (veiled(text, self.sensitive).splitlines() for text in (self.before, self.after))
         yield from difflib.unified_diff(old, new, f"a/{self.file}", f"b/{self.file}", lineterm="", n=2)
 
 

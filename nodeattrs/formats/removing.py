@@ -1,4 +1,4 @@
-"""Take an entry out of a JSON or YAML text, and leave every other character as it is.
+"""Take an entry out of a JSON or YAML text, and leave every other character as it is; hide the values of entries.
 
 Whole lines go where the entry has them to itself; inside brackets the entry goes with its comma. What is left is
 read again, and refused unless it says what was there before without that entry: nothing is guessed. It knows texts
@@ -7,15 +7,20 @@ and paths, and no files.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import yaml
 
+from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, Path, dig, left_without, strict_key
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import Syntax, parse
+from nodeattrs.formats.encrypted import may_be_encrypted
+
+WITHHELD = str(Sensitive(""))
+"""What is shown instead of a secret."""
 
 
 class _Entry(NamedTuple):
@@ -51,6 +56,38 @@ def without(text: str, path: Path, syntax: Syntax, *, earlier: bool = False) -> 
     wanted = before if earlier else left_without(before, path)
     is_done = not earlier or (len(found) > 1 and all(one.path != path for one in after.warnings))
     return text if is_done and strict_key(after.tree) == strict_key(wanted) else None
+
+
+def veiled(text: str, sensitive: Iterable[Path]) -> str:
+    """The text for people: in place of each secret value `Sensitive(withheld)`. Its lines may be fewer.
+
+    sensitive: paths of attributes; a file may have them below keys of its own, such as `default_attributes`
+    An encrypted value is a secret, too. A text that cannot be taken apart is hidden as a whole.
+
+    >>> veiled("default:\\n  db: {password: x, port: 1}\\n", [("db", "password")])
+    'default:\\n  db: {password: Sensitive(withheld), port: 1}\\n'
+    """
+    wanted = [tuple(map(str, path)) for path in sensitive]
+    hidden: list[_Entry] = []
+    try:
+        for one in _entries(text):
+            is_encrypted = may_be_encrypted(text[one.start : one.end]) and not (hidden and hidden[-1].start > one.start)
+            if is_encrypted or any(_leads_into(one.path, path) for path in wanted):
+                hidden = [*(other for other in hidden if other.end <= one.start), one]
+    except _Odd:
+        return WITHHELD
+    for one in reversed(hidden):
+        text = f"{text[: one.start]}{one.path[-1]}: {WITHHELD}{text[one.end :]}"
+    return text
+
+
+def _leads_into(path: tuple[str, ...], secret: tuple[str, ...]) -> bool:
+    """Whether an entry is at or in a secret, or is the list whose elements are secrets."""
+    end = len(secret)
+    while end > 1 and (secret[end - 1] == "*" or secret[end - 1].isdigit()):
+        end -= 1
+    starts = range(len(path) - end + 1)
+    return any(all(want in ("*", step) for want, step in zip(secret[:end], path[at:], strict=False)) for at in starts)
 
 
 class _Odd(Exception):

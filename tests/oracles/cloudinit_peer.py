@@ -232,6 +232,126 @@ def _machine(data: Any, cmdline: str, **given: Any) -> Any:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _served(platform: str, served: Any) -> Any:
+    """The raw user-data that the data source of a platform takes out of what the platform serves."""
+    found = _PLATFORMS[platform](served)
+    return found.encode("utf-8") if isinstance(found, str) else found
+
+
+def _gce(attributes: dict[str, str]) -> Any:
+    from cloudinit.sources import DataSourceGCE as source
+
+    class Fetcher:
+        def __init__(self, *_: Any) -> None:
+            pass
+
+        def get_value(self, path: str, *_: Any) -> str:
+            return json.dumps(attributes) if path.startswith("instance/attributes") else "{}"
+
+    source.GoogleMetadataFetcher = Fetcher
+    source.util.is_resolvable_url = lambda _: True
+    retries = type("Retries", (), {"num_retries": 0, "sec_between_retries": 0})
+    return source.read_md(address="x", url_params=retries, platform_check=False)["user-data"]
+
+
+def _lxd(config: dict[str, str]) -> Any:
+    from cloudinit.sources import DataSourceLXD as source
+
+    class Answer:
+        status_code, ok = 200, True
+
+        def __init__(self, text: str) -> None:
+            self.text, self.content = text, text.encode("utf-8")
+
+        def json(self) -> Any:
+            return json.loads(self.content)
+
+    class Session:
+        def get(self, url: str, **_: Any) -> Answer:
+            key = url.rpartition("/")[2]
+            return Answer(json.dumps([f"/1.0/config/{one}" for one in config]) if key == "config" else config[key])
+
+    return source._MetaDataReader()._process_config(Session()).get("user-data")
+
+
+def _azure(custom_data: str) -> Any:
+    from cloudinit.sources import DataSourceAzure as source
+
+    azure, ovf = "http://schemas.microsoft.com/windowsazure", "http://schemas.dmtf.org/ovf/environment/1"
+    return source.read_azure_ovf(
+        f'<ns0:Environment xmlns="{ovf}" xmlns:ns0="{ovf}" xmlns:ns1="{azure}"><ns1:ProvisioningSection>'
+        "<ns1:Version>1.0</ns1:Version><ns1:LinuxProvisioningConfigurationSet>"
+        f"<ns1:HostName>h</ns1:HostName><ns1:UserName>u</ns1:UserName><ns1:CustomData>{custom_data}</ns1:CustomData>"
+        "</ns1:LinuxProvisioningConfigurationSet></ns1:ProvisioningSection><ns1:PlatformSettingsSection>"
+        "<ns1:Version>1.0</ns1:Version><ns1:PlatformSettings/></ns1:PlatformSettingsSection></ns0:Environment>"
+    )[1]
+
+
+def _vmware(info: dict[str, str]) -> Any:
+    sys.modules.setdefault("netifaces", type(sys)("netifaces"))  # a library of older versions, for networks alone
+    from cloudinit.sources import DataSourceVMware as source
+
+    def tool(_: Any, asked: str) -> tuple[str, str]:
+        return info.get(asked.removeprefix("info-get "), ""), ""
+
+    if "rpctool_fn" not in source.guestinfo.__code__.co_varnames:  # older versions call the tool themselves
+        source.subp = lambda argv, **_: tool(*argv)
+        return source.guestinfo("userdata", "tool")
+    return source.guestinfo("userdata", "tool", tool)
+
+
+def _folder(files: dict[str, bytes], read: Any) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in files.items():
+            path = Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        return read(folder)
+
+
+def _nocloud(files: dict[str, bytes]) -> Any:
+    from cloudinit import util
+
+    named = {"required": ["user-data", "meta-data"], "optional": ["vendor-data", "network-config"]}
+    return _folder(files, lambda folder: util.pathprefix2dict(folder, **named)["user-data"])
+
+
+def _config_drive(files: dict[str, bytes]) -> Any:
+    from cloudinit.sources import DataSourceConfigDrive as source
+
+    return _folder(files, lambda folder: source.read_config_drive(folder)["userdata"])
+
+
+def _config_drive_vendor(files: dict[str, bytes], name: str = "vendordata") -> Any:
+    from cloudinit import sources
+    from cloudinit.sources import DataSourceConfigDrive as source
+
+    return _folder(files, lambda folder: sources.convert_vendordata(source.read_config_drive(folder)[name]))
+
+
+def _config_drive_vendor2(files: dict[str, bytes]) -> Any:
+    return _config_drive_vendor(files, "vendordata2")
+
+
+def _hetzner(text: str) -> Any:
+    from cloudinit.sources import DataSourceHetzner as source
+
+    home = source.util if hasattr(source.util, "maybe_b64decode") else source.hc_helper
+    return home.maybe_b64decode(text.encode("utf-8"))
+
+
+_PLATFORMS = {
+    "gce": _gce,
+    "lxd": _lxd,
+    "azure": _azure,
+    "vmware": _vmware,
+    "nocloud": _nocloud,
+    "config-drive": _config_drive,
+    "config-drive vendor": _config_drive_vendor,
+    "config-drive vendor2": _config_drive_vendor2,
+    "hetzner": _hetzner,
+}
+
 _SORTS = {
     "values": _values,
     "many": _many,
@@ -239,6 +359,7 @@ _SORTS = {
     "cmdline": _cmdline,
     "confd": _confd,
     "machine": _machine,
+    "served": _served,
 }
 
 if __name__ == "__main__":

@@ -6,12 +6,14 @@ left as it is where the template alone decides it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from jinja2 import meta, nodes
 from jinja2.runtime import Undefined
 from jinja2.visitor import NodeTransformer
+
+from nodeattrs.core.budget import Budget
 
 MOST = 40
 """How many times one template is rendered at most."""
@@ -21,8 +23,19 @@ ONCE = "nodeattrs_once"
 """The filter that `follow` puts behind what a loop goes over: `once`."""
 
 _NAMES: tuple[type[nodes.Node], ...] = (nodes.Name, nodes.NSRef)
-_Side = tuple[str, bool]
-"""A condition as text, and whether it holds."""
+
+
+class _Branch(NamedTuple):
+    """One side of a condition.
+
+    condition: as text
+    holds:     whether the condition holds in the branch
+    around:    the number of the branch around it, which is a lower one; None for one at the top
+    """
+
+    condition: str
+    holds: bool
+    around: int | None
 
 
 class Way(NamedTuple):
@@ -35,39 +48,70 @@ class Way(NamedTuple):
     chosen: dict[str, bool]
     otherwise: bool
 
-    def takes(self, sides: Sequence[_Side]) -> bool:
-        """Whether the way leads through all of these branches."""
-        return all(self.chosen.get(condition, self.otherwise) == holds for condition, holds in sides)
+    def takes(self, condition: str, holds: bool) -> bool:
+        """Whether the way takes this side of a condition."""
+        return self.chosen.get(condition, self.otherwise) == holds
+
+    def through(self, branches: Sequence[_Branch]) -> set[int]:
+        """The numbers of the branches that the way leads through."""
+        found: set[int] = set()
+        for number, one in enumerate(branches):
+            if self.takes(one.condition, one.holds) and (one.around is None or one.around in found):
+                found.add(number)
+        return found
 
 
 class Ways(NamedTuple):
-    """Ways through a template, and how many of its branches none of them leads through."""
+    """Ways through a template, and how many of its branches none of them leads through.
+
+    unknown: the names whose values depend on the machine
+    """
 
     ways: list[Way]
-    unseen: int = 0
+    unseen: int
+    unknown: frozenset[str]
 
 
-def ways_of(tree: nodes.Template) -> Ways:
+def ways_of(tree: nodes.Template, budget: Budget) -> Ways:
     """Ways that lead through each branch once at least, `MOST` at most; one way where there are no branches.
 
     A large template has fewer: two at least, which take all conditions or none.
+    raises: TooMuch, for an `if` with more than 500 `elif`, whose branches lie in each other in Jinja's code
     """
-    unseen = 0
+    for one in tree.find_all(nodes.If):
+        budget.depth(len(one.elif_))
+    unknown = _unknown_names(tree)
+    branches = _Branches(unknown).of(tree)
     ways, most = [Way({}, True), Way({}, False)], min(MOST, _NODES // sum(1 for _ in tree.find_all(nodes.Node)))
-    branches = list(_branches(tree, (), _unknown_names(tree)))
-    for sides in branches:
-        if any(one.takes(sides) for one in ways) or len(dict(sides)) != len(set(sides)):
+    seen = ways[0].through(branches) | ways[1].through(branches)
+    unseen = 0
+    for number in range(len(branches)):
+        chosen = None if number in seen else _chosen_in(branches, number)
+        if chosen is None:
             continue
         if len(ways) < most:
-            ways.append(Way(dict(sides), True))
+            ways.append(Way(chosen, True))
+            seen |= ways[-1].through(branches)
         else:
             unseen += 1
-    return Ways(ways if branches else ways[:1], unseen)
+    return Ways(ways if branches else ways[:1], unseen, unknown)
 
 
-def follow(tree: nodes.Template, way: Way) -> nodes.Template:
-    """The template that has this way alone. The tree is changed."""
-    followed: nodes.Template = _Follower(way, _unknown_names(tree)).visit(tree)
+def _chosen_in(branches: Sequence[_Branch], number: int) -> dict[str, bool] | None:
+    """The conditions that lead to a branch; None where one of them would have to hold and not to hold."""
+    chosen: dict[str, bool] = {}
+    at: int | None = number
+    while at is not None:
+        one = branches[at]
+        if chosen.setdefault(one.condition, one.holds) is not one.holds:
+            return None
+        at = one.around
+    return chosen
+
+
+def follow(tree: nodes.Template, way: Way, unknown: frozenset[str]) -> nodes.Template:
+    """The template that has this way alone. The tree is changed. unknown: see `Ways`"""
+    followed: nodes.Template = _Follower(way, unknown).visit(tree)
     return followed
 
 
@@ -84,13 +128,13 @@ class _Follower(NodeTransformer):
     def _visit_condition(self, node: nodes.If | nodes.CondExpr) -> Any:
         if _is_open(node.test, self._unknown):
             condition, holds = _condition(node.test)
-            node.test = nodes.Const(self._way.takes([(condition, holds)]))
+            node.test = nodes.Const(self._way.takes(condition, holds))
         return self.generic_visit(node)
 
     visit_If = visit_CondExpr = _visit_condition  # the names that Jinja asks for
 
     def visit_For(self, node: nodes.For) -> Any:  # the name that Jinja asks for
-        is_empty = node.else_ and _is_open(node.iter, self._unknown) and not self._way.takes([_loop(node)])
+        is_empty = node.else_ and _is_open(node.iter, self._unknown) and not self._way.takes(_loop(node), True)
         names = len(node.target.items) if isinstance(node.target, nodes.Tuple) else 1
         self.generic_visit(node)
         looped = nodes.Filter(node.iter, ONCE, [nodes.Const(names)], [], None, None)
@@ -98,40 +142,51 @@ class _Follower(NodeTransformer):
         return node
 
 
-def _branches(node: nodes.Node, above: tuple[_Side, ...], unknown: frozenset[str]) -> Iterator[tuple[_Side, ...]]:
-    """The conditions of each branch, with those around it."""
-    if isinstance(node, nodes.If):
-        yield from _of_if(node, above, unknown)
-    elif isinstance(node, nodes.CondExpr) and _is_open(node.test, unknown):
-        condition, holds = _condition(node.test)
-        yield from ((*above, (condition, side)) for side in (holds, not holds))
-    elif isinstance(node, nodes.For) and node.else_ and _is_open(node.iter, unknown):
-        condition, _ = _loop(node)
-        for side, body in ((True, node.body), (False, node.else_)):
-            yield (*above, (condition, side))
-            yield from _inside(body, (*above, (condition, side)), unknown)
-    else:
-        yield from _inside(node.iter_child_nodes(), above, unknown)
+class _Branches:
+    """Numbers the branches of a template, those around a branch before it."""
+
+    def __init__(self, unknown: frozenset[str]) -> None:
+        self._unknown = unknown
+        self._found: list[_Branch] = []
+
+    def of(self, tree: nodes.Template) -> list[_Branch]:
+        self._look(tree, None)
+        return self._found
+
+    def _add(self, condition: str, holds: bool, around: int | None) -> int:
+        self._found.append(_Branch(condition, holds, around))
+        return len(self._found) - 1
+
+    def _look(self, node: nodes.Node, around: int | None) -> None:
+        if isinstance(node, nodes.If):
+            self._of_if(node, around)
+        elif isinstance(node, nodes.CondExpr) and _is_open(node.test, self._unknown):
+            condition, holds = _condition(node.test)
+            for side in (holds, not holds):
+                self._add(condition, side, around)
+        elif isinstance(node, nodes.For) and node.else_ and _is_open(node.iter, self._unknown):
+            for side, body in ((True, node.body), (False, node.else_)):
+                self._look_into(body, self._add(_loop(node), side, around))
+        else:
+            self._look_into(node.iter_child_nodes(), around)
+
+    def _of_if(self, node: nodes.If, around: int | None) -> None:
+        for one in (node, *node.elif_):
+            self._look(one.test, around)
+            inner = around
+            if _is_open(one.test, self._unknown):
+                condition, holds = _condition(one.test)
+                inner = self._add(condition, holds, around)
+                around = self._add(condition, not holds, around)
+            self._look_into(one.body, inner)
+        self._look_into(node.else_, around)
+
+    def _look_into(self, body: Iterable[nodes.Node], around: int | None) -> None:
+        for node in body:
+            self._look(node, around)
 
 
-def _of_if(node: nodes.If, above: tuple[_Side, ...], unknown: frozenset[str]) -> Iterator[tuple[_Side, ...]]:
-    for one in (node, *node.elif_):
-        yield from _branches(one.test, above, unknown)
-        inner = above
-        if _is_open(one.test, unknown):
-            condition, holds = _condition(one.test)
-            inner, above = (*above, (condition, holds)), (*above, (condition, not holds))
-            yield from (inner, above)
-        yield from _inside(one.body, inner, unknown)
-    yield from _inside(node.else_, above, unknown)
-
-
-def _inside(body: Any, above: tuple[_Side, ...], unknown: frozenset[str]) -> Iterator[tuple[_Side, ...]]:
-    for node in body:
-        yield from _branches(node, above, unknown)
-
-
-def _condition(test: nodes.Node) -> _Side:
+def _condition(test: nodes.Node) -> tuple[str, bool]:
     """The text of a condition, and whether its branch is taken where it holds: `not x` is the other side of `x`."""
     holds = True
     while isinstance(test, nodes.Not):
@@ -139,8 +194,8 @@ def _condition(test: nodes.Node) -> _Side:
     return str(test), holds
 
 
-def _loop(node: nodes.For) -> _Side:
-    return f"for {node.iter}", True
+def _loop(node: nodes.For) -> str:
+    return f"for {node.iter}"
 
 
 def _is_open(test: nodes.Node, unknown: frozenset[str]) -> bool:

@@ -40,7 +40,7 @@ class Text(NamedTuple):
     name:   of the machine in its document; "" where the document has no other
     why:    why the text is missing, as the end of a sentence
     is_config: whether the value is a mapping that is the cloud-config itself
-    is_packed: whether the text is base64 in any case
+    is_packed: whether the platform unpacks the text as base64; None where it takes both
     language: of the program that fills in the text; None where none does
     """
 
@@ -49,8 +49,56 @@ class Text(NamedTuple):
     name: str = ""
     why: str = ""
     is_config: bool = False
-    is_packed: bool = False
+    is_packed: bool | None = None
     language: Language | None = None
+
+
+class Value(NamedTuple):
+    """A value of a document: itself, the whole document, and its path there."""
+
+    value: Any
+    tree: Any
+    path: TreePath
+
+    def beside(self, key: str) -> Any:
+        """What the map around the value has under another key; None for nothing."""
+        found = dig(self.tree, (*self.path[:-1], key))
+        return None if found is ABSENT else found
+
+
+class Taken(NamedTuple):
+    """What a platform takes out of a value.
+
+    text:      what it says; None for a text that is made elsewhere
+    is_packed: whether the platform unpacks it as base64; None where it takes both
+    why:       why the text is missing; "" for the reason that the form names
+    """
+
+    text: str | None
+    is_packed: bool | None = None
+    why: str = ""
+
+
+def _as_it_is(one: Value) -> Taken:
+    """A text that is not unpacked."""
+    return Taken(_text(one), False)
+
+
+def _base64(one: Value) -> Taken:
+    return Taken(_text(one), True)
+
+
+def _either(one: Value) -> Taken:
+    """A text or base64: several platforms have this form, and differ in that."""
+    return Taken(_text(one))
+
+
+def _made_elsewhere(one: Value) -> Taken:
+    return Taken(None)
+
+
+def _text(one: Value) -> str | None:
+    return one.value if isinstance(one.value, str) else None
 
 
 @dataclass(frozen=True)
@@ -61,10 +109,9 @@ class Form:
     what:   its usual name, with its article
     marks:  path -> what its value looks like; of several maps one has to fit. None: it has no shape of its own
     at:     where the user-data lies
-    unpack: the text that a value means; None for one that is made elsewhere
+    take:   what the platform takes out of a value
     why:    the reason that is named for a value without a text
     is_config: whether the value is a mapping that is the cloud-config itself
-    is_packed: whether it is base64
     language: of the program that fills in a value; None where none does
     """
 
@@ -72,10 +119,9 @@ class Form:
     what: str
     marks: tuple[dict[_Pattern, str], ...]
     at: tuple[_Pattern, ...]
-    unpack: Callable[[Any, Any], str | None] = lambda value, tree: value if isinstance(value, str) else None
+    take: Callable[[Value], Taken] = _as_it_is
     why: str = "is written in a form that is not read here"
     is_config: bool = False
-    is_packed: bool = False
     language: Callable[[Any], Language | None] = lambda value: None
 
     def fits(self, tree: Any) -> bool:
@@ -96,11 +142,16 @@ class Form:
         for path, value, words in values:
             if path in above_others:
                 continue
-            text = None if self.is_config else self.unpack(value, tree)
-            is_there = isinstance(value, dict) if self.is_config else text is not None
+            is_config = self.is_config and isinstance(value, dict)
+            taken = Taken(None) if self.is_config else self.take(Value(value, tree, path))
             name = "/".join(word for word in (above, *words) if word)
-            why = "" if is_there else self.why
-            yield Text(path, text, name, why, self.is_config and is_there, self.is_packed, self.language(value))
+            why = "" if is_config or taken.text is not None else taken.why or self.why
+            yield Text(path, taken.text, name, why, is_config, taken.is_packed, self.language(value))
+
+
+def maps_in(value: Any) -> list[dict[Any, Any]]:
+    """A list of maps; empty where it is anything else."""
+    return value if isinstance(value, list) and all(isinstance(one, dict) for one in value) else []
 
 
 def values_at(tree: Any, pattern: _Pattern) -> Iterator[tuple[TreePath, Any, tuple[str, ...]]]:
@@ -155,15 +206,51 @@ def _name_of(row: Any) -> str:
 # --- the text that a value means
 
 
-def _intrinsic(value: Any, tree: Any) -> str | None:
+def _kubevirt(one: Value) -> Taken:
+    """`userData` as it is, `userDataBase64` unpacked; the other keys name a secret."""
+    key = one.path[-1]
+    return Taken(_text(one), key == "userDataBase64") if key in _TEXTS else Taken(None)
+
+
+def _karpenter(one: Value) -> Taken:
+    """What cloud-init gets of a node class: the family of the image decides how Karpenter passes it on."""
+    text, spec = _text(one), one.tree["spec"]
+    aliases = [alias for _, alias, _ in values_at(spec, ("amiSelectorTerms", EACH, "alias"))]
+    family = str(spec.get("amiFamily") or next(iter(aliases), "")).lower()
+    if family.startswith(("bottlerocket", "windows")):
+        return Taken(None, why="is read by the image's own tools, and not by cloud-init")
+    is_message = str(text).lstrip().startswith(("MIME-Version:", "Content-Type:"))
+    if family.startswith("al2023") and not is_message:
+        return Taken(None, why="is passed on as a NodeConfig or a script of Amazon Linux 2023: write a MIME message")
+    return Taken(text, False)
+
+
+def _harvester(one: Value) -> Taken:
+    """Of a ConfigMap the text as it is; of a machine's config plain or as base64."""
+    return Taken(_text(one), False if one.path[0] == "data" else None)
+
+
+def _gce(one: Value) -> Taken:
+    """The item beside it with the key `user-data-encoding` says whether it is base64."""
+    items = dig(one.tree, one.path[:-2])
+    encodings = [value for _, value, _ in values_at(items, (Where("key", "user-data-encoding"), "value"))]
+    return Taken(_text(one), encodings == ["base64"])
+
+
+def _cloudformation(one: Value) -> Taken:
+    """`Fn::Base64` packs a text, and EC2 unpacks it; a text alone has to be base64."""
+    return Taken(_intrinsic(one.value), None if isinstance(one.value, str) else False)
+
+
+def _intrinsic(value: Any) -> str | None:
     """A text with CloudFormation's functions: what they fill in stays as markup."""
     name, inner = _function(value)
     if isinstance(value, str):
         return value
     if name in ("Base64", "Sub"):
-        return _intrinsic(inner[0] if name == "Sub" and isinstance(inner, list) and inner else inner, tree)
+        return _intrinsic(inner[0] if name == "Sub" and isinstance(inner, list) and inner else inner)
     if name == "Join" and isinstance(inner, list) and len(inner) == 2 and isinstance(inner[1], list):
-        pieces = [(_intrinsic(one, tree), one) for one in inner[1]]
+        pieces = [(_intrinsic(one), one) for one in inner[1]]
         return str(inner[0]).join(_reference(one) if text is None else text for text, one in pieces)
     return None
 
@@ -199,7 +286,12 @@ _NAMED = re.compile(r"(variables|parameters)\('(\w+)'\)")
 _LITERAL = re.compile(r"'((?:[^']|'')*)'")
 
 
-def _arm(value: Any, tree: Any) -> str | None:
+def _arm(one: Value) -> Taken:
+    """`base64()` packs a text, and Azure unpacks it."""
+    return Taken(_arm_text(one.value, one.tree), not str(one.value).startswith("[base64"))
+
+
+def _arm_text(value: Any, tree: Any) -> str | None:
     """A text with ARM's expressions: of a literal, of a variable, or of a parameter's default."""
     if not isinstance(value, str):
         return None
@@ -218,7 +310,15 @@ def _arm(value: Any, tree: Any) -> str | None:
     return found if isinstance(found, str) and found and not is_expression else None
 
 
-def _heat(value: Any, tree: Any) -> str | None:
+def _heat(one: Value) -> Taken:
+    """What cloud-init gets of a server: with the format HEAT_CFNTOOLS Heat's own part handler takes the text."""
+    if one.beside("user_data_format") not in ("RAW", "SOFTWARE_CONFIG"):
+        why = "is for Heat's own tools, and not for cloud-init: write user_data_format: RAW"
+        return Taken(None, why=why)
+    return Taken(_heat_text(one.value, one.tree), False)
+
+
+def _heat_text(value: Any, tree: Any) -> str | None:
     """A text of Heat: `str_replace` leaves its parameters as they stand, `get_resource` leads to a config."""
     if isinstance(value, str):
         return value
@@ -227,14 +327,15 @@ def _heat(value: Any, tree: Any) -> str | None:
         return replaced
     named = dig(value, ("get_resource",))
     config = dig(tree, ("resources", named, "properties", "config")) if isinstance(named, str) else ABSENT
-    return _heat(config, {}) if config is not ABSENT else None
+    return _heat_text(config, {}) if config is not ABSENT else None
 
 
 # --- the table
 
 _KIND, _IMAGE = ("kind",), ("spec", "template", "spec", "volumes", EACH)
 _DISKS = ("cloudInitNoCloud", "cloudInitConfigDrive")
-_VIRTUAL = ("userDataBase64", "userData", "secretRef", "userDataSecretRef")
+_TEXTS = ("userData", "userDataBase64")
+_VIRTUAL = (*_TEXTS, "secretRef", "userDataSecretRef")
 _MACHINES = ("Resources", EACH, "Properties")
 _PROFILE = ("properties", "osProfile", "customData")
 _SCALE_SET = ("properties", "virtualMachineProfile", "osProfile", "customData")
@@ -247,6 +348,7 @@ FORMS: tuple[Form, ...] = (
         "a virtual machine of KubeVirt or Harvester",
         ({_KIND: r"^VirtualMachine", ("apiVersion",): r"^kubevirt\.io/"},),
         ((*_IMAGE, _DISKS, _VIRTUAL), ("spec", "volumes", EACH, _DISKS, _VIRTUAL)),
+        take=_kubevirt,
         why="is in a secret",
     ),
     Form(
@@ -254,13 +356,14 @@ FORMS: tuple[Form, ...] = (
         "a node class of Karpenter",
         ({_KIND: r"^(?:EC2NodeClass|AWSNodeTemplate)$"},),
         (("spec", "userData"),),
+        take=_karpenter,
     ),
     Form(
         "kubeadm",
         "a configuration of Cluster API's bootstrap provider",
         ({_KIND: r"^(?:Kubeadm|RKE2|KThrees)Config(?:Template)?$|^(?:Kubeadm|RKE2|KThrees)ControlPlane"},),
         (("spec",),),
-        unpack=lambda value, tree: None,
+        take=_made_elsewhere,
         why="is made by the bootstrap provider: its secret has the user-data",
     ),
     Form(
@@ -271,6 +374,7 @@ FORMS: tuple[Form, ...] = (
             {_KIND: r"^(?:Harvester|Amazonec2|Azure|Digitalocean|Vmwarevsphere)Config$"},
         ),
         (("data", ("cloudInit", "userData", "user-data")), (("userData", "userdata", "customData", "cloudConfig"),)),
+        take=_harvester,
     ),
     Form(
         "cloudformation",
@@ -278,7 +382,7 @@ FORMS: tuple[Form, ...] = (
         ({("Resources", EACH, "Type"): r"^\w+::\w"},),
         ((*_MACHINES, "UserData"), (*_MACHINES, "LaunchTemplateData", "UserData"),
          (*_MACHINES, "LaunchSpecifications", EACH, "UserData")),
-        unpack=_intrinsic,
+        take=_cloudformation,
         language=_filled_in,
         why="is made by a function of CloudFormation that is not read here",
     ),
@@ -294,6 +398,7 @@ FORMS: tuple[Form, ...] = (
         ),
         (("LaunchTemplateVersions", EACH, "LaunchTemplateData", "UserData"), ("UserData", "Value"),
          ("LaunchTemplateData", "UserData"), ("LaunchConfigurations", EACH, "UserData"), ("UserData",)),
+        take=_base64,
     ),
     Form(
         "arm",
@@ -305,7 +410,7 @@ FORMS: tuple[Form, ...] = (
          ("properties", "template", "resources", EACH, *_SCALE_SET),
          ("resources", EACH, "properties", "template", "resources", EACH, *_PROFILE), _PROFILE,
          ("variables", EACH, "customData")),
-        unpack=_arm,
+        take=_arm,
         why="is made by an expression of ARM that is not read here",
     ),
     Form(
@@ -315,13 +420,14 @@ FORMS: tuple[Form, ...] = (
          {_ITEM: "", ("machineType",): ""}),
         (_ITEM, ("properties", *_ITEM), ("resources", EACH, "properties", *_ITEM),
          ("resources", EACH, "properties", "properties", *_ITEM)),
+        take=_gce,
     ),
     Form(
         "heat",
         "a template of OpenStack Heat",
         ({("heat_template_version",): ""},),
         (("resources", EACH, "properties", "user_data"),),
-        unpack=_heat,
+        take=_heat,
         why="is made by a function of Heat that is not read here",
     ),
     Form(
@@ -336,20 +442,21 @@ FORMS: tuple[Form, ...] = (
         "a server of OpenStack",
         ({("OS-EXT-SRV-ATTR:user_data",): ""}, {("server", "user_data"): ""}),
         (("OS-EXT-SRV-ATTR:user_data",), ("server", "user_data")),
-        is_packed=True,
+        take=_base64,
     ),
     Form(
         "linode",
         "an instance of Linode",
         ({("metadata", "user_data"): "", (("type", "region"),): ""},),
         (("metadata", "user_data"),),
-        is_packed=True,
+        take=_base64,
     ),
     Form(
         "api",
         "a request to a cloud",
         ({("user_data",): "", (("region", "server_type", "size", "plan", "zone"),): ""},),
         (("user_data",),),
+        take=_either,
     ),
     Form(
         "packer",
@@ -364,6 +471,7 @@ FORMS: tuple[Form, ...] = (
         ({("resource", EACH, EACH): ""},),
         (("resource", EACH, EACH, ("user_data", "custom_data", "user_data_base64")),
          ("resource", EACH, EACH, "metadata", ("user-data", "user_data"))),
+        take=_either,
         language=lambda value: TERRAFORM,
     ),
     Form(
@@ -378,6 +486,7 @@ FORMS: tuple[Form, ...] = (
         "tasks of Ansible",
         ({(EACH, ("hosts", "tasks", "roles")): "", (DEEP, _ANSIBLE): ""}, {(EACH, "name"): "", (DEEP, _ANSIBLE): ""}),
         ((DEEP, _ANSIBLE),),
+        take=_either,
     ),
 )  # fmt: skip
 """Each form that is a document of YAML or JSON, in the order in which shapes are asked."""

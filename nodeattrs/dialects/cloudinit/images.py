@@ -22,13 +22,17 @@ _BROKEN = (struct.error, ValueError, IndexError, KeyError, AttributeError, TypeE
 
 _SEEDS: dict[str, dict[str, str]] = {
     "cidata": {"user": "/user-data", "vendor": "/vendor-data", "meta": "/meta-data"},
-    "config-2": {"user": "/openstack/latest/user_data", "vendor": "/openstack/latest/vendor_data.json"},
-}  # fmt: skip
+    "config-2": {
+        "user": "/openstack/latest/user_data",
+        "vendor": "/openstack/latest/vendor_data.json",
+        "vendor2": "/openstack/latest/vendor_data2.json",
+    },
+}
 """The label of the image -> what is read -> its path: of NoCloud, and of OpenStack's ConfigDrive."""
 
 
 def seed_in(content: bytes, file: str, budget: Budget) -> dict[str, tuple[str, bytes]]:
-    """What an image has for cloud-init: "user", "vendor" or "meta" -> the path in it, and the bytes.
+    """What an image has for cloud-init: "user", "vendor", "vendor2" or "meta" -> the path in it, and the bytes.
 
     Empty where no data source reads the image.
     raises: CloudConfigError, for a broken image; MissingExtra, without pycdlib; TooMuch

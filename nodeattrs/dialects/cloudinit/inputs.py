@@ -6,9 +6,6 @@ looked at here.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -20,41 +17,27 @@ from nodeattrs.core.borders import taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
-from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.tree import dig
 from nodeattrs.dialects.cloudinit.codes import INPUT
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
-from nodeattrs.dialects.cloudinit.forms import FORMS, Form, Text
+from nodeattrs.dialects.cloudinit.forms import FORMS, Form, Text, maps_in
 from nodeattrs.dialects.cloudinit.images import seed_in
-from nodeattrs.dialects.cloudinit.packing import pack
-from nodeattrs.dialects.cloudinit.parts import CloudPart, load_yaml
+from nodeattrs.dialects.cloudinit.parts import load_yaml
 from nodeattrs.dialects.cloudinit.seeds import seed_data
 from nodeattrs.dialects.cloudinit.sources import SOURCES, Literal, source_of
 from nodeattrs.dialects.cloudinit.templates import InstanceData
-from nodeattrs.dialects.cloudinit.unpacking import Blob, Within, blob_of, read_bytes, type_of_text
+from nodeattrs.dialects.cloudinit.terraform import is_of_terraform, texts_in
+from nodeattrs.dialects.cloudinit.unpacking import Blob, Within, blob_of, read_bytes, type_of_text, unwrapped
 from nodeattrs.errors import BadArgument, DocumentError, MissingExtra, TooMuch
 from nodeattrs.formats.documents import Document, Syntax, decoded, parse, parse_all
 from nodeattrs.formats.yaml_writing import written as yaml_of
 
-_USER_DATA: tuple[TreePath, ...] = (
-    ("custom_data",), ("user_data",), ("user_data_base64",), ("metadata", "user-data"), ("metadata", "user_data"),
-    ("metadata", 0, "user_data"), ("extra_config", "guestinfo.userdata"), ("config", "cloud-init.user-data"),
-    ("config", "user.user-data"), ("user_data", "cloud-init"), ("deploy_params", 0, "user_data"),
-    ("source_raw", 0, "data"),
-)  # fmt: skip
-"""Where resources of Terraform have user-data, in the words of the clouds' providers; of two the first one counts."""
-_VENDOR_DATA: tuple[TreePath, ...] = (("config", "cloud-init.vendor-data"), ("config", "user.vendor-data"))
-_LIKE_USER_DATA = re.compile(r"(?i)(?:.*[-_.])?(?:user|custom)[-_.]?data(?:[-_](?:base64|b64|raw|file))?|cicustom")
-"""A key that may hold user-data, in a resource whose form is not known here."""
 _LXD_KEYS = {
     "user": ("cloud-init.user-data", "user.user-data"),
     "vendor": ("cloud-init.vendor-data", "user.vendor-data"),
 }
 """Where profiles and instances of LXD and Incus have it; the first one counts."""
-_CONFIGS = ("cloudinit_config", "template_cloudinit_config")
-_MACHINE = re.compile(r"instance|server|machine|vm|droplet|profile|template")
-"""A type of what is, or describes, a machine."""
-_CONFIG_KEYS: tuple[TreePath, ...] = (("rendered",), ("part",))
 _KEYS = ("value", "userData", "userdata")
 """Where a secret has it: of Cluster API, of OpenShift's machines, of KubeVirt."""
 _FILES = {
@@ -64,10 +47,8 @@ _FILES = {
 }
 """The names in a folder that is one machine's, as cloud-init and the data source NoCloud have them."""
 
-_BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/= \t\r\n"
 _LXD = re.compile(r"(?m)^(?:config|expanded_config|profiles):")
 _NOTHING = "no user-data is in it"
-_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SECRET = re.compile(r"""(?m)^[^\S\n]*["']?kind["']?\s*:\s*["']?(?:Secret|List)\b""")
 
 
@@ -170,24 +151,6 @@ def joined(found: Iterable[Given]) -> list[Given]:
     return [whole if one is first else one for one in machines if one is first or one.settings is None]
 
 
-def unwrapped(blob: Blob, is_packed: bool = False) -> Blob:
-    """What a text in base64 holds, where that is user-data of a known kind; anything else as it is.
-
-    is_packed: whether it is known that it is base64, whatever it holds
-    """
-    data = blob.content if isinstance(blob.content, bytes) else blob.content.encode("utf-8", "surrogatepass")
-    if data.translate(None, _BASE64):
-        return blob
-    try:
-        content = base64.b64decode(data)
-    except binascii.Error:
-        return blob
-    is_known = (
-        is_packed or content[:2] == b"\x1f\x8b" or type_of_text(content) or b"mime-version:" in content[:4096].lower()
-    )
-    return Blob(content, blob.file, packed=True) if is_known else blob
-
-
 @taking(blob=Blob)
 def vendor_in(blob: Blob) -> list[Blob]:
     """Vendor-data: a text, or OpenStack's vendor_data.json, of which cloud-init reads what is under `cloud-init`."""
@@ -227,7 +190,7 @@ def _folder(folder: Path) -> Given:
 
 def _first(folder: Path, names: Iterable[str]) -> tuple[Blob, ...]:
     path = next((folder / name for name in names if (folder / name).is_file()), None)
-    return () if path is None else (unwrapped(blob_of(path)),)
+    return () if path is None else (blob_of(path),)
 
 
 # --- documents that hold user-data of several machines ----------------------------------
@@ -296,12 +259,12 @@ def _of_image(content: bytes, file: str, budget: Budget) -> Given:
         if not isinstance(meta, dict | None):
             raise CloudConfigError(INPUT, "meta-data is a map", file=f"{file}/meta-data", line=1)
         data = InstanceData.of_meta_data(meta or {})
-    return Given("", origin, blobs["user"], blobs.get("vendor", ()), data=data)
+    return Given("", origin, blobs["user"], blobs.get("vendor", ()), blobs.get("vendor2", ()), data=data)
 
 
 def _in_image(blob: Blob) -> list[Blob]:
     """What a file of an image gives: of a JSON file of vendor-data what is under `cloud-init`."""
-    return vendor_in(blob) if (blob.file or "").endswith(".json") else [unwrapped(blob)]
+    return vendor_in(blob) if (blob.file or "").endswith(".json") else [blob]
 
 
 _OF_PLAN = re.compile(r'"format_version"\s*:')
@@ -316,141 +279,23 @@ def _of_json(text: str, file: str, budget: Budget) -> list[Given] | None:
             raise CloudConfigError(INPUT, what, file=file, line=error.line, column=error.column) from error
         return None  # no JSON, but a text of some other kind
     tree = document.tree
-    if "format_version" in tree and {"planned_values", "values", "prior_state"} & tree.keys():
-        return list(_of_terraform(document, file))
-    if "terraform_version" in tree and any("instances" in one for one in _rows(tree.get("resources"))):
-        return list(_of_state(document, file))
+    if is_of_terraform(tree):
+        return list(_of_terraform(_Outer(document, file), budget))
     if _is_lxd(tree):
         return list(_of_lxd(document, file))
     return _of_documents(text, file, None, budget) if tree.get("kind") in ("Secret", "List") else None
 
 
-def _of_terraform(document: Document, file: str) -> Iterator[Given]:
-    """The user-data of every resource of a plan or state, by address."""
-    tree = document.tree
-    known_later = {
-        change["address"]: dig(change, ("change", "after_unknown"))
-        for change in _rows(tree.get("resource_changes"))
-        if isinstance(change.get("address"), str)
-    }
-    tops = [(top, *rest) for top, *rest in (("planned_values",), ("values",), ("prior_state", "values"))]
-    rows = (
-        ((*path, "values"), resource)
-        for top in tops
-        for path, resource in _resources(dig(tree, (*top, "root_module")), (*top, "root_module"))
-        if not (top[0] == "prior_state" and resource.get("mode") != "data" and "planned_values" in tree)
-    )
-    yield from _of_resources(document, file, rows, known_later)
-
-
-def _of_state(document: Document, file: str) -> Iterator[Given]:
-    """The same of the file in which Terraform keeps its state."""
-    rows: list[tuple[TreePath, Any]] = []
-    for at, resource in enumerate(_rows(document.tree.get("resources"))):
-        for number, one in enumerate(_rows(resource.get("instances"))):
-            words = [resource.get("module"), "data" if resource.get("mode") == "data" else None]
-            address = ".".join(str(word) for word in (*words, resource.get("type"), resource.get("name")) if word)
-            index = f"[{json.dumps(one['index_key'])}]" if "index_key" in one else ""
-            known = {"address": f"{address}{index}", "type": resource.get("type"), "values": one.get("attributes")}
-            rows.append((("resources", at, "instances", number, "attributes"), known))
-    yield from _of_resources(document, file, rows, {})
-
-
-def _of_resources(
-    document: Document, file: str, rows: Iterable[tuple[TreePath, Any]], known_later: Mapping[str, Any]
-) -> Iterator[Given]:
-    """The user-data of resources; a config that is given to one of them only there. rows: the path to its values"""
-    seen, later = set(), list[Given]()
-    for path, resource in rows:
-        address = str(resource.get("address", ""))
-        found = _written(resource, known_later.get(address, {}))
-        if found is None:
+def _of_terraform(outer: _Outer, budget: Budget) -> Iterator[Given]:
+    """The user-data of every resource of a plan or state, by address; a config that one of them has only there."""
+    seen = set()
+    for is_config, text, vendor in texts_in(outer.document.tree):
+        one = _of_text(outer, (), text, budget)
+        content = one.user and one.user[0].content
+        if is_config and one.user and content in seen:
             continue
-        one = _given(_Outer(document, file), address, (*path, *found[0]), found[1])
-        if found[0] in _CONFIG_KEYS:
-            later.append(one)
-        else:
-            seen.add(one.user and one.user[0].content)
-            yield one._replace(vendor=_vendor(resource, file))
-    for one in later:
-        if not one.user or one.user[0].content not in seen:
-            seen.add(one.user and one.user[0].content)
-            yield one
-
-
-def _resources(module: Any, path: TreePath) -> Iterator[tuple[TreePath, Any]]:
-    """Each resource of a module and of those in it, with its path."""
-    open_ = [(module, path)]
-    while open_:
-        module, path = open_.pop()
-        if not isinstance(module, dict):
-            continue
-        for index, one in enumerate(_rows(module.get("resources"))):
-            yield (*path, "resources", index), one
-        inner = [(one, (*path, "child_modules", index)) for index, one in enumerate(_rows(module.get("child_modules")))]
-        open_ += reversed(inner)
-
-
-def _rows(value: Any) -> list[dict[Any, Any]]:
-    """A list of maps; empty where it is anything else."""
-    return value if isinstance(value, list) and all(isinstance(one, dict) for one in value) else []
-
-
-def _written(resource: Any, later: Any) -> tuple[TreePath, str | None] | None:
-    """Where a resource has user-data, and its text, or None for a text that the file does not have; None: nowhere."""
-    values = resource.get("values")
-    keys = _CONFIG_KEYS if resource.get("type") in _CONFIGS else _USER_DATA
-    texts = [(where, text) for where in keys if (text := _text_at(values, where))]
-    if texts:
-        return next((one for one in texts if not _HASH.fullmatch(one[1])), texts[0])
-    is_machine = _MACHINE.search(str(resource.get("type"))) is not None
-    unread = next((where for where in keys if _is_later(later, where, is_machine)), None) or _like_user_data(values)
-    return None if unread is None else (unread, None)
-
-
-def _is_later(later: Any, where: TreePath, is_machine: bool) -> bool:
-    """Whether a value is known after the plan is applied; of a machine also a map that it would be in."""
-    return any(dig(later, where[:end]) is True for end in range(1 if is_machine else len(where), len(where) + 1))
-
-
-def _text_at(values: Any, where: TreePath) -> str | None:
-    """The text of user-data at a path; the parts of a `cloudinit_config` as the message that it renders."""
-    found = dig(values, where)
-    if where == ("part",) and (rows := _rows(found)) and all(isinstance(row.get("content"), str) for row in rows):
-        return pack(
-            CloudPart(
-                row["content"],
-                row.get("content_type") or "text/plain",
-                row.get("filename"),
-                {"X-Merge-Type": row["merge_type"]} if row.get("merge_type") else {},
-            )
-            for row in rows
-        )
-    return found if isinstance(found, str) else None
-
-
-def _like_user_data(values: Any) -> TreePath | None:
-    """Where a text has a key that looks like user-data, in a form that is not known here."""
-    open_: list[tuple[TreePath, Any]] = [((), values)] if isinstance(values, dict) else []
-    while open_:
-        path, value = open_.pop()
-        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            if isinstance(inner, (dict, list)):
-                open_.append(((*path, key), inner))
-            elif isinstance(inner, str) and inner and (_LIKE_USER_DATA.fullmatch(str(key)) or _is_config(inner)):
-                return (*path, key)
-    return None
-
-
-def _is_config(text: str) -> bool:
-    """Whether a text is user-data by its first line, under any key."""
-    kind = type_of_text(unwrapped(Blob(text)).content)
-    return kind is not None and "cloud-config" in kind
-
-
-def _vendor(resource: Any, file: str) -> tuple[Blob, ...]:
-    texts = (_text_at(resource.get("values"), where) for where in _VENDOR_DATA)
-    return tuple(unwrapped(Blob(text, file, packed=True)) for text in texts if text)[:1]
+        seen.add(content)
+        yield one._replace(vendor=tuple(Blob(row, outer.file, packed=True) for row in vendor))
 
 
 class _Outer(NamedTuple):
@@ -464,19 +309,6 @@ class _Outer(NamedTuple):
     rows: Sequence[str] = ()
 
 
-def _given(outer: _Outer, address: str, path: TreePath, written: str | None, is_packed: bool = False) -> Given:
-    document, file = outer.document, outer.file
-    line, column = document.place(path)
-    origin = Origin("resource", address, file, line, column)
-    if written is None or _HASH.fullmatch(written):
-        why = "only its hash is there"
-        if written is None:
-            is_there = dig(document.tree, path) is not ABSENT
-            why = "is written in a form that is not read here" if is_there else "is known after the plan is applied"
-        return Given(address, origin, (), unknown=why)
-    return Given(address, origin, (_within(outer, line, written, is_packed),))
-
-
 # --- profiles and instances of LXD
 
 
@@ -485,17 +317,17 @@ def _is_lxd(tree: Any) -> bool:
     keys = {key for keys in _LXD_KEYS.values() for key in keys}
     return isinstance(tree, dict) and all(
         isinstance(config := row.get("config"), dict) and ("devices" in row or keys & config.keys())
-        for row in _rows(tree.get("profiles")) or [tree]
+        for row in maps_in(tree.get("profiles")) or [tree]
     )
 
 
 def _of_lxd(document: Any, file: str) -> Iterator[Given]:
-    profiles = _rows(document.tree.get("profiles"))
+    profiles = maps_in(document.tree.get("profiles"))
     rows: list[tuple[TreePath, Any]] = [(("profiles", at), one) for at, one in enumerate(profiles)]
     for path, row in rows or [((), document.tree)]:
         config = row.get("expanded_config") or row["config"]
         settings = {
-            key: unwrapped(Blob(config[key], file, packed=True))
+            key: Blob(config[key], file, packed=True)
             for keys in _LXD_KEYS.values()
             for key in keys
             if isinstance(config.get(key), str) and config[key]
@@ -581,7 +413,7 @@ def _of_documents(text: str, file: str, form: Form | None, budget: Budget) -> li
         outer = _Outer(document, file, rows)
         for above, tree in _objects(document.tree):
             if form is None and isinstance(tree, dict) and tree.get("kind") == "Secret":
-                found += _of_secret(outer, above, tree)
+                found += _of_secret(outer, above, tree, budget)
             for one in [form] if form else FORMS:
                 if form or one.fits(tree):
                     found += (_of_text(outer, above, text_of, budget) for text_of in one.texts(tree))
@@ -601,8 +433,8 @@ def _that_may_have(text: str) -> str:
 
 def _objects(tree: Any) -> list[tuple[TreePath, Any]]:
     """A document, or the objects in a list of Kubernetes."""
-    if isinstance(tree, dict) and str(tree.get("kind")).endswith("List") and _rows(tree.get("items")):
-        return [(("items", at), one) for at, one in enumerate(_rows(tree["items"]))]
+    if isinstance(tree, dict) and str(tree.get("kind")).endswith("List") and maps_in(tree.get("items")):
+        return [(("items", at), one) for at, one in enumerate(maps_in(tree["items"]))]
     return [((), tree)]
 
 
@@ -620,7 +452,7 @@ def _of_text(outer: _Outer, above: TreePath, one: Text, budget: Budget) -> Given
     return Given(one.name, origin, (blob,))
 
 
-def _within(outer: _Outer, line: int, text: str, is_packed: bool = False) -> Blob:
+def _within(outer: _Outer, line: int, text: str, is_packed: bool | None = None) -> Blob:
     """A text of a document, with its lines there where it is a block of them. line: the line of its key"""
     blob = unwrapped(Blob(text, outer.file, packed=True), is_packed)
     return _block(outer.rows, line, blob) if blob.content == text else blob
@@ -657,19 +489,17 @@ def _of_mapping(outer: _Outer, path: TreePath) -> Blob:
 # --- secrets of Kubernetes
 
 
-def _of_secret(outer: _Outer, path: TreePath, secret: Any) -> Iterator[Given]:
+def _of_secret(outer: _Outer, path: TreePath, secret: Any, budget: Budget) -> Iterator[Given]:
     names = [dig(secret, ("metadata", key)) for key in ("namespace", "name")]
     address = "/".join(name for name in names if isinstance(name, str))
     for under, key in ((under, key) for under in ("stringData", "data") for key in _KEYS):
         written = dig(secret, (under, key))
         if isinstance(written, str) and written:
-            one = _given(outer, address, (*path, under, key), written, under == "data")
-            yield one._replace(user=(), unknown=_IGNITION) if _is_ignition(dig(secret, (under, "format"))) else one
+            is_ignition = dig(secret, (under, "format")) in ("ignition", "aWduaXRpb24=")
+            text = None if is_ignition else written
+            at = (*path, under, key)
+            yield _of_text(outer, (), Text(at, text, address, _IGNITION, is_packed=under == "data"), budget)
             return
 
 
 _IGNITION = "is for Ignition, not for cloud-init"
-
-
-def _is_ignition(form: Any) -> bool:
-    return form in ("ignition", "aWduaXRpb24=")

@@ -183,11 +183,11 @@ class InstanceData:
         from nodeattrs.dialects.cloudinit.branches import ONCE, follow, once, ways_of
 
         tree = environment.parse(template)
-        ways, unseen = ways_of(tree)
+        ways, unseen, unknown = ways_of(tree, environment.meter.budget)
         self.unseen = max(self.unseen, unseen)
         self.ways = max(self.ways, len(ways))
         environment.filters[ONCE] = once
-        return follow(tree, ways[way] if way < len(ways) else ways[0])
+        return follow(tree, ways[way] if way < len(ways) else ways[0], unknown)
 
 
 _ADDRESS = re.compile(r"\d+(?:\.\d+){3}")

@@ -7,19 +7,18 @@ mergers.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import email
 import gzip
 import io
 import re
 import zlib
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from email.message import Message
 from email.mime.base import MIMEBase
 from email.mime.nonmultipart import MIMENonMultipart
 from email.mime.text import MIMEText
-from functools import cached_property
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -40,9 +39,11 @@ from nodeattrs.dialects.cloudinit.parts import (
     CloudPart,
     load_yaml,
 )
+from nodeattrs.dialects.cloudinit.rows import Rows
 from nodeattrs.errors import BadArgument, DocumentError, TooMuch, wrong_argument
 from nodeattrs.formats.documents import content_of
 
+_BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/= \t\r\n"
 _NOT_MULTIPART = "text/x-not-multipart"
 _TYPED_BY_TEXT = ("text/plain", _NOT_MULTIPART, "text/x-shellscript")
 _GZIP_TYPES = tuple(
@@ -146,6 +147,26 @@ def blob_of(source: Any) -> Blob:
     )
 
 
+def unwrapped(blob: Blob, is_packed: bool | None = None) -> Blob:
+    """What a text in base64 holds, where that is user-data of a known kind; anything else as it is.
+
+    is_packed: whether it is base64, where that is known: what it holds may be anything then
+    """
+    if is_packed is False:
+        return blob
+    data = blob.content if isinstance(blob.content, bytes) else blob.content.encode("utf-8", "surrogatepass")
+    if data.translate(None, _BASE64):
+        return blob
+    try:
+        content = base64.b64decode(data)
+    except binascii.Error:
+        return blob
+    is_known = (
+        is_packed or content[:2] == b"\x1f\x8b" or type_of_text(content) or b"mime-version:" in content[:4096].lower()
+    )
+    return Blob(content, blob.file, packed=True) if is_known else blob
+
+
 def read_bytes(path: Path, budget: Budget | None = None) -> bytes:
     """The content of a regular file, up to the limit.
 
@@ -212,7 +233,7 @@ class _Unpacking:
         self.budget = budget
         self.included: list[Path] = []
         self.blob_now = Blob("")
-        self.rows = _Rows("", budget)
+        self.rows = Rows("", budget)
 
     def blob(self, blob: Blob) -> list[CloudPart]:
         before = self.blob_now, self.rows
@@ -244,13 +265,13 @@ class _Unpacking:
         if len(data) > self.budget.limits.bytes:
             raise self.budget.exceeded("bytes")
         if data[:2] == b"\x1f\x8b":
-            self.rows = _Rows("", self.budget)
+            self.rows = Rows("", self.budget)
             return self._gunzipped(data, data)
         within = self.blob_now.within
         if within is not None:
-            self.rows = _Rows(within.text, self.budget, within.line)
+            self.rows = Rows(within.text, self.budget, within.line)
         else:
-            self.rows = _Rows("" if self.blob_now.packed else data.decode("utf-8", "replace"), self.budget)
+            self.rows = Rows("" if self.blob_now.packed else data.decode("utf-8", "replace"), self.budget)
         return data
 
     def _leaves(self, found: Iterable[CloudPart | _Attached]) -> list[CloudPart]:
@@ -571,96 +592,3 @@ def _text_or_bytes(content: Any) -> str | bytes:
     if not isinstance(content, (str, bytes)):
         raise TypeError(f"its content is a {type(content).__name__}")
     return content
-
-
-# --- where a body stands in the file that it came from -----------------------------------
-
-_SEEN_IN_A_STEP = 1_000
-"""How many signs are looked at in one step: as near as one can say."""
-
-
-class _Rows:
-    """The lines of a text. What is found in it lies behind what was found before.
-
-    text:   nothing where bodies do not stand in the file as they are
-    budget: what the looking may take
-    first:  the line of the file on which the text begins
-    """
-
-    def __init__(self, text: str, budget: Budget, first: int = 1) -> None:
-        self.text = text
-        self._first = first
-        self._budget = budget
-        self._searched = 0
-
-    @cached_property
-    def _rows(self) -> list[str]:
-        return self.text.split("\n")
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [0, *accumulate(len(row) + 1 for row in self._rows)]
-
-    @cached_property
-    def _where(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for number, row in enumerate(self._rows):
-            found.setdefault(_unindented(row), []).append(number)
-        return found
-
-    def place(self, body: str) -> tuple[int | None, int]:
-        """The line on which a body begins, and how far it is indented: in an archive it is a block of the YAML."""
-        line = self.line(body)
-        if line is not None or not body.strip() or not self.text:
-            return line, 0
-        wanted = body.rstrip("\n").split("\n")
-        for number in self._candidates(wanted, 0, self._row_at(self._searched)):
-            rows = self._rows[number : number + len(wanted)]
-            indent = len(rows[0]) - len(wanted[0])
-            if len(rows) == len(wanted) and indent > 0 and all(map(_is_indented, rows, wanted, [indent] * len(rows))):
-                self._searched = self._starts[number + len(wanted)]
-                return number + self._first, indent
-        return None, 0
-
-    def line(self, body: str) -> int | None:
-        """The line on which a body begins, where it stands in the file as it is."""
-        at = self._found(body) if body and self.text else -1
-        if at < 0:
-            return None
-        self._searched = at + len(body)
-        return self._row_at(at) + self._first
-
-    def _row_at(self, offset: int) -> int:
-        return bisect_right(self._starts, offset) - 1
-
-    def _found(self, body: str) -> int:
-        """Where it stands first; -1 for nowhere."""
-        before, *inner = body.split("\n")[:-1] or [""]
-        if not inner:
-            at = self.text.find(body, self._searched)
-            self._budget.steps(((at if at >= 0 else len(self.text)) - self._searched) // _SEEN_IN_A_STEP)
-            return at
-        # What is between its first and its last line are whole lines of the file.
-        for number in self._candidates(inner, 1, self._row_at(self._searched)):
-            at = self._starts[number + 1] - len(before) - 1
-            if at >= self._searched and self.text.startswith(body, at):
-                return at
-        return -1
-
-    def _candidates(self, wanted: Sequence[str], after: int, first: int) -> Iterator[int]:
-        """The rows, from one on, that several wanted lines may follow after so many others, by the rarest of these."""
-        self._budget.steps(len(wanted))
-        known = [self._where.get(_unindented(line), ()) for line in wanted]
-        rarest = min(range(len(wanted)), key=lambda index: len(known[index]))
-        rows = known[rarest]
-        for at in range(bisect_left(rows, first + after + rarest), len(rows)):
-            self._budget.steps()
-            yield rows[at] - after - rarest
-
-
-def _unindented(row: str) -> str:
-    return row.lstrip(" ") if row.strip() else ""
-
-
-def _is_indented(row: str, wanted: str, indent: int) -> bool:
-    return row == " " * indent + wanted or (not wanted and not row.strip())

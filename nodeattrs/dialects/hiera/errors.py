@@ -14,7 +14,7 @@ page docs/hiera.md lists the kinds. It knows nothing of how anything is looked u
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nodeattrs.codes import Kind, declared
@@ -57,11 +57,13 @@ class HieraError(NodeattrsError):
 class KeyNotFound(HieraError, NotFound):
     """Nothing has the key, and there is no default.
 
-    hint: may be given as what makes it: keys that are spelled nearly so are looked for when it is read
+    details, hint: may be given as what makes them: levels that may have the key, and keys that are spelled nearly so,
+                   are looked for when they are read
     """
 
     entry = NOT_FOUND.entry
     _hint: str | Callable[[], str] | None
+    _details: Sequence[str] | Callable[[], Sequence[str]]
 
     def __init__(
         self,
@@ -69,10 +71,11 @@ class KeyNotFound(HieraError, NotFound):
         *,
         kind: Kind = NOT_FOUND,
         hint: str | Callable[[], str] | None = None,
+        details: Sequence[str] | Callable[[], Sequence[str]] = (),
         **facts: Any,
     ) -> None:
         super().__init__(message, kind=kind, **facts)
-        self._hint = hint
+        self._hint, self._details = hint, details
 
     @property
     def hint(self) -> str | None:
@@ -85,8 +88,19 @@ class KeyNotFound(HieraError, NotFound):
     def hint(self, text: str | None) -> None:
         self._hint = text
 
+    @property
+    def details(self) -> tuple[str, ...]:
+        """Further facts, each a line."""
+        if callable(self._details):
+            self._details = self._details()
+        return tuple(self._details)
+
+    @details.setter
+    def details(self, lines: Sequence[str]) -> None:
+        self._details = lines
+
     def __reduce__(self) -> tuple[Any, ...]:
-        self.hint = self.hint  # what makes it stays here
+        self.hint, self.details = self.hint, self.details  # what makes them stays here
         return super().__reduce__()
 
 

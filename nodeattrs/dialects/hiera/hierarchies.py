@@ -29,7 +29,7 @@ from nodeattrs.dialects.hiera.codes import DATA_FUNCTION_FAILED, NO_DATA_FILES, 
 from nodeattrs.dialects.hiera.config import BUILT_IN, NOT_INSTALLED, URIS, Config, Entry, read_config
 from nodeattrs.dialects.hiera.data import SKIPPED, DataFile, FunctionData, Source, file_source, unread
 from nodeattrs.dialects.hiera.errors import BadData
-from nodeattrs.dialects.hiera.ruby_functions import KINDS, RubyData, RubyFunctions
+from nodeattrs.dialects.hiera.ruby_functions import RubyData, RubyFunctions
 from nodeattrs.errors import BadArgument, BadName, DocumentError, EnvironmentNotFound, NodeattrsError
 
 _NAME = re.compile("[A-Za-z0-9_]+")
@@ -337,8 +337,9 @@ class LoadedTree:
             function = self._functions.get(entry.function) or _installed(entry.function)
         except Exception as error:
             raise failed(error, "cannot be loaded") from error
-        own = None if function is not None else self._own_function(entry.function, environment)
-        is_run = own is not None and self.runs_ruby and entry.kind in KINDS
+        is_foreign = function is None and entry.kind in _CALLS
+        own = self._own_function(entry.function, environment) if is_foreign else None
+        is_run = own is not None and self.runs_ruby
         stand_in = self._unread(entry, file, own) if function is None and not is_run else None
         if "path" in options and not os.path.exists(options["path"]):
             return None
@@ -383,7 +384,7 @@ class LoadedTree:
         if own is not None:
             reason = f"its data function is {self.shown(str(own))}, which was not run"
             fault.message = f"the entry {entry.name!r} cannot be read: {reason}"
-            fault.hint = "--ruby runs it" if entry.kind in KINDS else "data_dig functions in Ruby are not run here"
+            fault.hint = "--ruby runs it"
             self.lacking[file, entry.line] = fault
             return unread(entry.name, reason)
         close = get_close_matches(entry.function, [*_SYNTAX, *self._functions], 1, 0.85)

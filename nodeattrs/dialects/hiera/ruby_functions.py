@@ -28,8 +28,6 @@ from nodeattrs.dialects.hiera.types import parse_type
 from nodeattrs.errors import NodeattrsError, RecipeFailed
 
 _SCRIPT = Path(__file__).with_name("ruby") / "functions.rb"
-KINDS = ("data_hash", "lookup_key")
-"""The kinds of data functions that can be run."""
 
 
 class RubyFunctions:
@@ -130,21 +128,23 @@ class RubyData:
     ) -> None:
         self.file = f"function {entry.function}"
         self._functions, self._given, self._failed = functions, given, failed
-        self._name, self._is_whole = entry.function, entry.kind == "data_hash"
+        self._name, self._kind = entry.function, entry.kind
         place = f"{entry.name} {given.get('path') or given.get('uri')}"
         self._message = [place, entry.function, str(file.absolute()), environment]
         self._sensitive = sensitive
 
     def value(self, key: str, speech: Speech) -> Any:
-        """The value of a key. Puppet fills in the texts of a data_hash, and leaves a lookup_key to the function."""
-        arguments = [dict(self._given)] if self._is_whole else [key, dict(self._given)]
+        """The value of a key. Puppet fills in the texts of a data_hash, and leaves others to their function."""
+        asked: dict[str, list[Any]] = {"data_hash": [], "lookup_key": [key], "data_dig": [[key]]}
+        arguments = [*asked[self._kind], dict(self._given)]
+        is_whole = self._kind == "data_hash"
         try:
             value = self._functions.ask(self._message, arguments, speech)
         except RecipeFailed as error:
-            raise self._failed(error.message, key=None if self._is_whole else key) from error
+            raise self._failed(error.message, key=None if is_whole else key) from error
         if type(value) is Unknown or value is ABSENT:
             return value
-        if self._is_whole:
+        if is_whole:
             if not isinstance(value, dict):
                 raise self._failed("it gives no map")
             plan = planned(value.get(key, ABSENT))

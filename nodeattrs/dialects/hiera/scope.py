@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NoReturn
 
 from nodeattrs.core.looks import Looks
@@ -209,8 +209,7 @@ class Scope(Answers):
     def _not_found(self, names: Sequence[str], merge: Merge, asking: Asking) -> HieraError:
         """The error where nothing has a key; or what a level lacks that could not be read for want of its function."""
         shown = ", ".join(map(repr, names))
-        unknown = undecided(self, names, merge, asking) if self.has_unknown else ()
-        for level in unknown:
+        for level in undecided(self, names, merge, asking) if self.has_unknown and self.tree.lacking else ():
             fault = self.tree.lacking.get((level.origin.file, level.origin.line))
             if fault is not None:
                 details = [f"no other level has {shown}"]
@@ -218,23 +217,36 @@ class Scope(Answers):
                 lacking = BadData(fault.reason, kind=fault.kind, details=details, **place)
                 lacking.may_be_there = True
                 return lacking
-        return KeyNotFound(
-            f"{names[0]} is not set" if len(names) == 1 else f"none of {shown} is set",
-            details=[
-                *(f"{level.key} may be in {level}" for level in unknown if not level.is_merge),
-                *self._gaps(names),
-            ],
-            hint=partial(self._way_out, names),
-        )
+        if self.looks is not None:  # what the message looks at of the node is noted with the lookup
+            self._gaps(names)
 
-    def _gaps(self, names: Sequence[str]) -> Iterator[str]:
+        def known_later() -> Sequence[str]:
+            unknown = undecided(self, names, merge, asking) if self.has_unknown else ()
+            return [*(f"{level.key} may be in {level}" for level in unknown if not level.is_merge), *self._gaps(names)]
+
+        message = f"{names[0]} is not set" if len(names) == 1 else f"none of {shown} is set"
+        return KeyNotFound(message, details=known_later, hint=partial(self._way_out, names))
+
+    def _gaps(self, names: Sequence[str]) -> list[str]:
         """What of the hierarchy is not there: folders, and variables that its paths need."""
+        found: list[str] = []
         with suppress(NodeattrsError):
             for module in dict.fromkeys(self.module_with_data(str(split_key(name)[0])) for name in names):
-                lost = [place for place in self.places(module) if not place.has_folder]
-                for place in {place.folder: place for place in lost}.values():
-                    yield f"there is no folder {self.tree.shown(place.folder)}, which {place.origin} names"
-                yield from unset(self, module)
+                if module not in self._known_gaps:
+                    self._known_gaps[module] = list(self._gaps_for(module))
+                found += self._known_gaps[module]
+        return found
+
+    @cached_property
+    def _known_gaps(self) -> dict[str | None, list[str]]:
+        """What `_gaps` found, by module: the gaps are the same for many missing keys."""
+        return {}
+
+    def _gaps_for(self, module: str | None) -> Iterator[str]:
+        for place in {place.folder: place for place in self.places(module)}.values():
+            if not place.has_folder:
+                yield f"there is no folder {self.tree.shown(place.folder)}, which {place.origin} names"
+        yield from unset(self, module)
 
     def _way_out(self, names: Sequence[str]) -> str:
         """A key that is spelled nearly like one of the names. cost: a look at every key"""

@@ -11,6 +11,7 @@ import pathlib
 from collections.abc import Iterable
 
 from nodeattrs.contract.fixes import Fix
+from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.formats.documents import Syntax, text_of
 from nodeattrs.formats.removing import without
@@ -23,20 +24,21 @@ SAFE: dict[str, bool] = {REPEATED_KEY: True, EQUAL_TO_OVERRIDDEN: False}
 _SYNTAX: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml", ".eyaml": "yaml"}
 
 
-def fixes(root: pathlib.Path, found: Iterable[NodeattrsError]) -> list[Fix]:
+def fixes(root: pathlib.Path, found: Iterable[NodeattrsError], sensitive: tuple[Path, ...] = ()) -> list[Fix]:
     """The files that can be corrected without changing a value, sorted by name; [] for none.
 
+    sensitive: paths of attributes whose values are not shown
     cost: reads each file three times for each finding in it
     """
     of_files: dict[str, list[DocumentError]] = {}
     for one in found:
         if isinstance(one, DocumentError) and one.kind in SAFE and one.file and one.path:
             of_files.setdefault(one.file, []).append(one)
-    made = (_fix(root, file, ones) for file, ones in sorted(of_files.items()))
+    made = (_fix(root, file, ones, sensitive) for file, ones in sorted(of_files.items()))
     return [one for one in made if one is not None]
 
 
-def _fix(root: pathlib.Path, file: str, found: list[DocumentError]) -> Fix | None:
+def _fix(root: pathlib.Path, file: str, found: list[DocumentError], sensitive: tuple[Path, ...]) -> Fix | None:
     path = root / file
     syntax = _SYNTAX.get(path.suffix)
     inside = os.path.realpath(path).startswith(os.path.realpath(root) + os.sep)
@@ -50,4 +52,5 @@ def _fix(root: pathlib.Path, file: str, found: list[DocumentError]) -> Fix | Non
         if text is not None:
             after = text
             mended.append(one)
-    return Fix(file, before, after, tuple(finding_of(one, "warning") for one in mended)) if mended else None
+    findings = tuple(finding_of(one, "warning") for one in mended)
+    return Fix(file, before, after, findings, sensitive) if mended else None

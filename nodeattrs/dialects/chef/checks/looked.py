@@ -23,7 +23,8 @@ def looked(folder: Path) -> Iterator[Looked]:
 
     def fixed(wanted: Container[Finding]) -> Sequence[Fix]:
         safe = (one for one in came.warnings if one.kind in SAFE)
-        return fixes(repository.root, [one for one in safe if finding_of(one, "warning") in wanted])
+        chosen = [one for one in safe if finding_of(one, "warning") in wanted]
+        return fixes(repository.root, chosen, repository.config.sensitive)
 
     (first, total), *others = came.looked.items()
     yield Looked(first, total, found, fixed)

@@ -1,0 +1,200 @@
+"""Plans and states of Terraform: where their resources have user-data, and how it is packed.
+
+`inputs` asks it about a document. It finds texts and their places, and does not look at what they mean.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from nodeattrs.core.tree import ABSENT, dig
+from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.dialects.cloudinit.forms import Text, maps_in
+from nodeattrs.dialects.cloudinit.packing import pack
+from nodeattrs.dialects.cloudinit.parts import CloudPart
+from nodeattrs.dialects.cloudinit.unpacking import Blob, type_of_text, unwrapped
+
+_USER_DATA: dict[TreePath, bool | None] = {
+    ("custom_data",): True, ("user_data",): None, ("user_data_base64",): True, ("metadata", "user-data"): False,
+    ("metadata", "user_data"): True, ("metadata", 0, "user_data"): True, ("extra_config", "guestinfo.userdata"): False,
+    ("config", "cloud-init.user-data"): False, ("config", "user.user-data"): False,
+    ("user_data", "cloud-init"): False, ("deploy_params", 0, "user_data"): None, ("source_raw", 0, "data"): False,
+}  # fmt: skip
+"""Where resources of Terraform have user-data, in the words of the clouds' providers; of two the first one counts.
+
+Each with whether it is unpacked as base64; None where providers differ."""
+_GUESTINFO: TreePath = ("extra_config", "guestinfo.userdata")
+_ENCODINGS: dict[TreePath, tuple[str, tuple[str, ...]]] = {
+    ("metadata", "user-data"): ("user-data-encoding", ("base64",)),
+    _GUESTINFO: ("guestinfo.userdata.encoding", ("base64", "b64", "gzip+base64", "gz+b64")),
+}
+"""The keys beside user-data that say how it is encoded, and the words for base64."""
+_VENDOR_DATA: tuple[TreePath, ...] = (("config", "cloud-init.vendor-data"), ("config", "user.vendor-data"))
+_LIKE_USER_DATA = re.compile(r"(?i)(?:.*[-_.])?(?:user|custom)[-_.]?data(?:[-_](?:base64|b64|raw|file))?|cicustom")
+"""A key that may hold user-data, in a resource whose form is not known here."""
+_CONFIGS = ("cloudinit_config", "template_cloudinit_config")
+_MACHINE = re.compile(r"instance|server|machine|vm|droplet|profile|template")
+"""A type of what is, or describes, a machine."""
+_CONFIG_KEYS: tuple[TreePath, ...] = (("rendered",), ("part",))
+_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+class Found(NamedTuple):
+    """What a resource gives to a machine.
+
+    is_config: whether it is a config alone, which other resources may give to machines
+    text:      the user-data
+    vendor:    the vendor-data: one text, or none
+    """
+
+    is_config: bool
+    text: Text
+    vendor: tuple[str, ...]
+
+
+_Resource = tuple[TreePath, Any]
+"""The path to the values of a resource, and the resource as a plan has it."""
+
+
+def is_of_terraform(tree: Any) -> bool:
+    """Whether a document is a plan or a state."""
+    return _is_plan(tree) or (
+        "terraform_version" in tree and any("instances" in one for one in maps_in(tree.get("resources")))
+    )
+
+
+def _is_plan(tree: Any) -> bool:
+    return "format_version" in tree and not {"planned_values", "values", "prior_state"}.isdisjoint(tree)
+
+
+def texts_in(tree: Any) -> Iterator[Found]:
+    """What the resources of a plan or state give, the configs that stand alone last."""
+    known_later = {
+        change["address"]: dig(change, ("change", "after_unknown"))
+        for change in maps_in(tree.get("resource_changes"))
+        if isinstance(change.get("address"), str)
+    }
+    found = list(_found(_of_plan(tree) if _is_plan(tree) else _of_state(tree), known_later))
+    yield from sorted(found, key=_is_config_alone)
+
+
+def _is_config_alone(one: Found) -> bool:
+    return one.is_config
+
+
+def _of_plan(tree: Any) -> Iterator[_Resource]:
+    tops = [(top, *rest) for top, *rest in (("planned_values",), ("values",), ("prior_state", "values"))]
+    for top in tops:
+        for path, resource in _resources(dig(tree, (*top, "root_module")), (*top, "root_module")):
+            if not (top[0] == "prior_state" and resource.get("mode") != "data" and "planned_values" in tree):
+                yield (*path, "values"), resource
+
+
+def _of_state(tree: Any) -> Iterator[_Resource]:
+    for at, resource in enumerate(maps_in(tree.get("resources"))):
+        for number, one in enumerate(maps_in(resource.get("instances"))):
+            words = [resource.get("module"), "data" if resource.get("mode") == "data" else None]
+            address = ".".join(str(word) for word in (*words, resource.get("type"), resource.get("name")) if word)
+            index = f"[{json.dumps(one['index_key'])}]" if "index_key" in one else ""
+            known = {"address": f"{address}{index}", "type": resource.get("type"), "values": one.get("attributes")}
+            yield ("resources", at, "instances", number, "attributes"), known
+
+
+def _found(rows: Iterable[_Resource], known_later: Mapping[str, Any]) -> Iterator[Found]:
+    for path, resource in rows:
+        address, values = str(resource.get("address", "")), resource.get("values")
+        found = _written(resource, known_later.get(address, {}))
+        if found is None:
+            continue
+        where, written = found
+        is_hash = written is not None and _HASH.fullmatch(written) is not None
+        why = _why_unread(values, where, is_hash)
+        text = Text((*path, *where), None if is_hash else written, address, why, is_packed=_is_packed(values, where))
+        vendor = [row for key in _VENDOR_DATA if (row := _text_at(values, key))]
+        yield Found(where in _CONFIG_KEYS, text, tuple(vendor[:1]))
+
+
+def _why_unread(values: Any, where: TreePath, is_hash: bool) -> str:
+    """Why user-data has no text."""
+    if is_hash:
+        return "only its hash is there"
+    is_there = dig(values, where) is not ABSENT
+    return "is written in a form that is not read here" if is_there else "is known after the plan is applied"
+
+
+def _resources(module: Any, path: TreePath) -> Iterator[tuple[TreePath, Any]]:
+    """Each resource of a module and of those in it, with its path."""
+    open_ = [(module, path)]
+    while open_:
+        module, path = open_.pop()
+        if not isinstance(module, dict):
+            continue
+        for index, one in enumerate(maps_in(module.get("resources"))):
+            yield (*path, "resources", index), one
+        inner = [
+            (one, (*path, "child_modules", index)) for index, one in enumerate(maps_in(module.get("child_modules")))
+        ]
+        open_ += reversed(inner)
+
+
+def _written(resource: Any, later: Any) -> tuple[TreePath, str | None] | None:
+    """Where a resource has user-data, and its text, or None for a text that the file does not have; None: nowhere."""
+    values = resource.get("values")
+    keys = _CONFIG_KEYS if resource.get("type") in _CONFIGS else _USER_DATA
+    texts = [(where, text) for where in keys if (text := _text_at(values, where))]
+    if texts:
+        return next((one for one in texts if not _HASH.fullmatch(one[1])), texts[0])
+    is_machine = _MACHINE.search(str(resource.get("type"))) is not None
+    unread = next((where for where in keys if _is_later(later, where, is_machine)), None) or _like_user_data(values)
+    return None if unread is None else (unread, None)
+
+
+def _is_packed(values: Any, where: TreePath) -> bool | None:
+    """Whether user-data is unpacked as base64; None where that is not known."""
+    key, words = _ENCODINGS.get(where, ("", ()))
+    return dig(values, (*where[:-1], key)) in words or _USER_DATA.get(where)
+
+
+def _is_later(later: Any, where: TreePath, is_machine: bool) -> bool:
+    """Whether a value is known after the plan is applied; of a machine also a map that it would be in."""
+    return any(dig(later, where[:end]) is True for end in range(1 if is_machine else len(where), len(where) + 1))
+
+
+def _text_at(values: Any, where: TreePath) -> str | None:
+    """The text of user-data at a path; the parts of a `cloudinit_config` as the message that it renders."""
+    found = dig(values, where)
+    if where == _GUESTINFO and isinstance(found, str):
+        return found.rstrip()  # as cloud-init does
+    if where == ("part",) and (rows := maps_in(found)) and all(isinstance(row.get("content"), str) for row in rows):
+        return pack(
+            CloudPart(
+                row["content"],
+                row.get("content_type") or "text/plain",
+                row.get("filename"),
+                {"X-Merge-Type": row["merge_type"]} if row.get("merge_type") else {},
+            )
+            for row in rows
+        )
+    return found if isinstance(found, str) else None
+
+
+def _like_user_data(values: Any) -> TreePath | None:
+    """Where a text has a key that looks like user-data, in a form that is not known here."""
+    open_: list[tuple[TreePath, Any]] = [((), values)] if isinstance(values, dict) else []
+    while open_:
+        path, value = open_.pop()
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            if isinstance(inner, (dict, list)):
+                open_.append(((*path, key), inner))
+            elif isinstance(inner, str) and inner and (_LIKE_USER_DATA.fullmatch(str(key)) or _is_config(inner)):
+                return (*path, key)
+    return None
+
+
+def _is_config(text: str) -> bool:
+    """Whether a text is user-data by its first line, under any key."""
+    kind = type_of_text(unwrapped(Blob(text)).content)
+    return kind is not None and "cloud-config" in kind
