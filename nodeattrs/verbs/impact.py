@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,12 @@ from nodeattrs.workers.batches import each
 
 NOT_READ = "is read by no dialect"
 """The outcome of a changed file that no dialect reads."""
+
+_MOST_AT_ONCE = 32
+"""Subjects that a worker is handed together: handing one over costs more than an answer that is shared."""
+
+_BATCHES = 64
+"""So many batches there are at least, where there are so many subjects."""
 
 _MOST_SETTINGS = 40
 """Changed lines that are looked after one by one."""
@@ -419,13 +426,20 @@ def _each(task: Task, names: Sequence[str], how: Asking, results: list[Compared]
     if not names:
         return 0
 
+    size = max(1, min(_MOST_AT_ONCE, len(names) // _BATCHES))
+    batches = [names[start : start + size] for start in range(0, len(names), size)]
+
     def outcomes(stopping: Callable[[], bool]) -> Iterable[Compared]:
-        return each(partial(compared, task), names, jobs=how.jobs, stopping=stopping)
+        return chain.from_iterable(each(partial(_compared, task), batches, jobs=how.jobs, stopping=stopping))
 
     if how.through is None:
         results += outcomes(lambda: False)
         return 0
     return len(names) - how.through(len(names), outcomes, results.append)
+
+
+def _compared(task: Task, names: Sequence[str]) -> list[Compared]:
+    return [compared(task, name) for name in names]
 
 
 def _take(results: Sequence[Compared], asked: Asked, job: Job, found: Impact, how: Asking, hunks: Hunks) -> None:

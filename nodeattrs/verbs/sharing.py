@@ -10,11 +10,15 @@ Used by `impact`, `what-if` and `matrix`. It knows no dialect: `Opened.look` say
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from hashlib import sha256
 from typing import Any, Generic, TypeVar
 
-from nodeattrs.core.looks import Look
+from nodeattrs.contract.dialect import Opened
+from nodeattrs.core.looks import OWN, Look, Looks
 from nodeattrs.errors import NodeattrsError
 
 SMALL = 20
@@ -43,6 +47,65 @@ class _Leaf(Generic[_Answer]):
 
     def __init__(self, answer: _Answer) -> None:
         self.answer = answer
+
+
+class Sharing:
+    """The subjects of a dialect on one or two sides, and who shares the answers of whom.
+
+        like = sharing.like(name)
+        if not like:
+            with sharing.noted(name):
+                ...  # answer it; a caller that finds its name in the answer calls `refuse`
+
+    sides: the same dialect, opened on each side
+    """
+
+    def __init__(self, sides: Sequence[Opened]) -> None:
+        self._sides = sides
+        self._shared: Shared[str] = Shared()
+
+    def like(self, name: str) -> str:
+        """The subject whose answers a subject shares; "" where it must be answered itself."""
+        return (self._shared.find(partial(self._value_of, name)) or "") if self._may_share(name) else ""
+
+    @contextmanager
+    def noted(self, name: str) -> Iterator[None]:
+        """A block that answers a subject: where it looks is noted, and the next ones may share its answers."""
+        looks = [Looks() for _ in self._sides]
+        may_share = self._may_share(name)
+        for opened, its in zip(self._sides, looks, strict=True):
+            opened.looks = its if may_share else None
+        try:
+            yield
+        finally:
+            for opened in self._sides:
+                opened.looks = None
+        if may_share and not any(one.unshared for one in looks):
+            self._shared.add(_in_order(looks), partial(self._value_of, name), name)
+
+    def refuse(self, why: str) -> None:
+        """Say within `noted` that no other subject shares these answers."""
+        for opened in self._sides:
+            if opened.looks is not None:
+                opened.looks.refuse(why)
+
+    def _value_of(self, name: str, look: tuple[int, Look]) -> Any:
+        side, its = look
+        return self._sides[side].look(name, its)
+
+    def _may_share(self, name: str) -> bool:
+        """Whether all that a subject looks at is noted, and what is its own is the same on both sides."""
+        try:
+            own = [opened.own(name) for opened in self._sides if len(self._sides) > 1]
+            return all(one.notes_looks for one in self._sides) and all(one == own[0] for one in own)
+        except NodeattrsError:
+            return False
+
+
+def _in_order(looks: Sequence[Looks]) -> list[tuple[int, Look]]:
+    """The looks of all sides, each with the number of its side: 0 for what is the same on each."""
+    made = dict.fromkeys(look for its in looks for look in its.made)
+    return [(side, look) for look in made for side in range(1 if look[0] in OWN else len(looks))]
 
 
 class Shared(Generic[_Answer]):
@@ -93,6 +156,11 @@ class Shared(Generic[_Answer]):
         else:
             above[0].next[above[1]] = leaf
         return True
+
+
+def has_name(name: str, answer: Any) -> bool:
+    """Whether a text of an answer has the name of its subject. Then no other subject shares it."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", repr(answer)) is not None
 
 
 def groups_of(shared_with: Mapping[str, str]) -> dict[str, list[str]]:
