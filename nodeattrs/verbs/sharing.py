@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from nodeattrs.contract.dialect import Opened
 from nodeattrs.core.looks import OWN, Look, Looks
@@ -163,12 +163,46 @@ def has_name(name: str, answer: Any) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", repr(answer)) is not None
 
 
-def groups_of(shared_with: Mapping[str, str]) -> dict[str, list[str]]:
-    """The subject that was computed -> the subjects that share its answer. shared_with: subject -> the one computed"""
-    found: dict[str, list[str]] = {}
-    for name, one in shared_with.items():
-        found.setdefault(one, []).append(name)
-    return found
+class Checked(NamedTuple, Generic[_Answer]):
+    """The answers of all subjects, after some that are shared were computed as well.
+
+    answers:    subject -> its answer
+    shared:     the number of subjects that share an answer
+    checked:    the number of these that were computed as well
+    one_by_one: the number of subjects that were computed because one of their group has another answer
+    seed:       of the choice
+    """
+
+    answers: dict[str, _Answer]
+    shared: int
+    checked: int
+    one_by_one: int
+    seed: int
+
+
+def checked(
+    own: Mapping[str, _Answer],
+    like: Mapping[str, str],
+    compute: Callable[[Sequence[str]], Mapping[str, _Answer]],
+    is_same: Callable[[_Answer, _Answer], bool],
+) -> Checked[_Answer]:
+    """Compute some members of each large group as well. Where one differs, each member of its group is computed.
+
+    own:     subject -> its answer, for those that were computed
+    like:    subject -> the subject whose answer it shares
+    compute: computes subjects without sharing
+    """
+    groups: dict[str, list[str]] = {}
+    for name, one in like.items():
+        if one in own:
+            groups.setdefault(one, []).append(name)
+    shared = {name: one for one, names in groups.items() for name in names}
+    seed = seed_of(sorted([*own, *shared]))
+    again = compute([*drawn(groups, seed)])
+    odd = {shared[name] for name, answer in again.items() if not is_same(answer, own[shared[name]])}
+    one_by_one = [name for one in sorted(odd) for name in groups[one]]
+    answers = {**own, **{name: own[one] for name, one in shared.items() if one not in odd}, **compute(one_by_one)}
+    return Checked(answers, len(shared) - len(one_by_one), len(again), len(one_by_one), seed)
 
 
 def seed_of(names: Sequence[str]) -> int:
