@@ -15,7 +15,7 @@ from nodeattrs.dialects import named
 from nodeattrs.dialects.chef.repository.unnoted import unnoted
 from nodeattrs.node.maps import WatchedMap
 from nodeattrs.verbs.impact import Asking, Impact, impact
-from nodeattrs.verbs.sharing import Shared, drawn
+from nodeattrs.contract.sharing import Shared, drawn
 from tests.oracles import sharing as oracle
 from tests.oracles.impact import written
 

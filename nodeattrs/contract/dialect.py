@@ -60,7 +60,7 @@ class Opened(ABC):
     """What could not be read, or must not run, and may change the last answer."""
 
     looks: Looks | None = None
-    """Where the next answer notes what it looks at of its subject; None: nowhere. See `verbs.sharing`."""
+    """Where the next answer notes what it looks at of its subject; None: nowhere. See `contract.sharing`."""
 
     notes_looks: bool = False
     """Whether answers note everything that they look at of their subject, so that others may share them."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from nodeattrs.contract.answers import Answered, Part, Unread
 from nodeattrs.contract.command import Question
 from nodeattrs.contract.dialect import Dialect, Opened
+from nodeattrs.contract.sharing import answers
 from nodeattrs.core.code import held_back
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, dig, meant, parse
@@ -17,7 +18,6 @@ from nodeattrs.core.unread import encrypted_at, unread_below, unresolved
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import BadArgument, NodeattrsError, NotFound
 from nodeattrs.verbs.comparing import NO_ANSWER, NO_SUCH_KEY, answered
-from nodeattrs.verbs.sharing import Sharing, checked, has_name
 
 _Answer = TypeVar("_Answer")
 
@@ -133,16 +133,16 @@ class Subjects:
             yield Reply(named(dialect), "", {}, (), error)
 
     def answers(
-        self, ask: Callable[[Reply], _Answer], texts: Callable[[_Answer], object]
+        self, ask: Callable[[Reply], _Answer], says: Callable[[_Answer], object]
     ) -> Iterator[tuple[str, _Answer]]:
         """What a function makes of each reply, by the name of the subject.
 
         Subjects that have the same wherever the function looked share the result, but for some that are computed as
-        well (`verbs.sharing`).
-        texts: gives all that a result says: equal for equal results
+        well (`contract.sharing`).
+        says: gives all that a result says: equal for equal results
         """
         for dialect, names in self.names.items():
-            yield from self._answers(named(dialect), names, ask, texts)
+            yield from self._answers(named(dialect), names, ask, says)
         for dialect, error in self.unlisted.items():
             yield "here", ask(Reply(named(dialect), "", {}, (), error))
 
@@ -151,28 +151,21 @@ class Subjects:
         dialect: Dialect,
         names: Sequence[str],
         ask: Callable[[Reply], _Answer],
-        texts: Callable[[_Answer], object],
+        says: Callable[[_Answer], object],
     ) -> Iterator[tuple[str, _Answer]]:
-        sharing = Sharing([self._opened[dialect.name]])
-        own: dict[str, _Answer] = {}
-        like: dict[str, str] = {}
+        def compute(name: str) -> _Answer:
+            return ask(self._reply(dialect, name))
 
-        def compute(some: Sequence[str]) -> dict[str, _Answer]:
-            return {name: ask(self._reply(dialect, name)) for name in some}
+        found = answers(self._opened[dialect.name], self._counted(names), compute, says)
+        if found.one_by_one:
+            self._notes.append(found.note)
+        yield from ((name or "here", found.answers[name]) for name in names)
 
+    def _counted(self, names: Sequence[str]) -> Iterator[str]:
+        """The names, each with a step of the progress bar."""
         for done, name in enumerate(names):
             self.question.progress(name, done, len(names))
-            if other := sharing.like(name):
-                like[name] = other
-                continue
-            with sharing.noted(name):
-                own |= compute([name])
-                if has_name(name, texts(own[name])):
-                    sharing.refuse("a text has its name")
-        found = checked(own, like, compute, lambda one, other: texts(one) == texts(other))
-        if found.one_by_one:
-            self._notes.append(f"{found.one_by_one} subjects look alike and differ, so each was computed")
-        yield from ((name or "here", found.answers[name]) for name in names)
+            yield name
 
     @property
     def warnings(self) -> list[object]:

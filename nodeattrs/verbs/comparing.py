@@ -22,6 +22,7 @@ from nodeattrs.contract.answers import Answered, Part
 from nodeattrs.contract.dialect import Opened
 from nodeattrs.contract.reading import EVERYTHING, watched
 from nodeattrs.contract.request import AS_IT_IS, Request
+from nodeattrs.contract.sharing import Sharing, has_name
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.changed import changes
 from nodeattrs.core.claim import Origin
@@ -33,7 +34,6 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects import named
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.verbs.hunks import Hunk, Hunks, Line
-from nodeattrs.verbs.sharing import Sharing, has_name
 
 SECRET = "$secret"
 NO_ANSWER = "no answer"

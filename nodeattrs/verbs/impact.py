@@ -21,6 +21,7 @@ from typing import Any
 from nodeattrs.contract.dialect import Opened
 from nodeattrs.contract.reading import EVERYTHING
 from nodeattrs.contract.request import AS_IT_IS, Request
+from nodeattrs.contract.sharing import checked
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import spell, strict_key
@@ -40,7 +41,6 @@ from nodeattrs.verbs.comparing import (
     key_of,
 )
 from nodeattrs.verbs.hunks import Hunks, Line
-from nodeattrs.verbs.sharing import checked
 from nodeattrs.workers.batches import each
 
 NOT_READ = "is read by no dialect"

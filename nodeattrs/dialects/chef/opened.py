@@ -96,13 +96,7 @@ class Nodes(WithFacts):
 
     def answer(self, name: str) -> Answered:
         """Run a node; returns its attributes ("attribute") and the resources of its catalog ("resource")."""
-        looks = self.looks
-        if looks is not None:
-            looks.note(*FILE)
-        run = self._run(name)
-        if looks is not None:
-            note_overlaps(run.node)
-            self._refuse(name, run, looks)
+        looks, run = self.looks, self.run(name)
         unknown = [layer for slot in run.node.slots.values() for layer in slot.unknown]
         self.unread = [_unread(layer) for layer in unknown if layer.value.lines != {}]
 
@@ -132,6 +126,21 @@ class Nodes(WithFacts):
         """Whether no cookbook has a file in Python, so that reading all of them runs no code."""
         folders = ("cookbooks", "site-cookbooks")
         return not any(next(self.side.root.glob(f"{one}/*/*/*.py"), None) for one in folders)
+
+    def run(self, name: str) -> Run:
+        """Run a node, and note what the run looks at. raises: as `run_node`"""
+        looks = self.looks
+        if looks is not None:
+            looks.note(*FILE)
+        run = self._run(name)
+        if looks is not None:
+            note_overlaps(run.node)
+            self._refuse(name, run, looks)
+        return run
+
+    def facts(self, name: str) -> Facts:
+        """The facts of a node, without its last run. raises: DocumentError"""
+        return self._facts(name, None)
 
     def _run(self, name: str) -> Run:
         request = self.request

@@ -181,15 +181,10 @@ class HieraKeys(WithFacts):
     def answer(self, name: str) -> Answered:
         """Each key of the tree -> its value for the node, or its error; a key is looked up when it is read."""
         asked = self._asked
-        if asked is not None:
-            names = self._names if name in self._names else names_of(asked, [name])
-            scope = asked_scope(asked, self.hiera, name, names[name])
-            is_node, merge = bool(name), how_of(asked).get("merge")
-        else:
-            if self.looks is not None:
-                self.looks.note("known")
-            scope = self._scope(name, self.looks)
-            is_node, merge = True, None
+        if self.looks is not None:
+            self.looks.note("known")
+        scope = self._scope(name, self.looks)
+        is_node, merge = (True, None) if asked is None else (bool(name), how_of(asked).get("merge"))
         about = self.request.about
         wanted = with_needed(scope, map(as_asked, about), merge) if about else None
         self.unread = files = [*open_paths(scope, self._looks, wanted, is_node=is_node, merge=merge)]
@@ -219,6 +214,9 @@ class HieraKeys(WithFacts):
 
     def _scope(self, name: str, looks: Looks | None = None) -> Scope:
         """A node with its facts and the answer of a classifier. looks: where the scope notes what it looks at"""
+        if self._asked is not None:
+            names = self._names if name in self._names else names_of(self._asked, [name])
+            return asked_scope(self._asked, self.hiera, name, names[name], looks)
         given = self.enc.get(name, {}).get("parameters")
         found = self.node_facts(name)
         variables = {**found.variables, **(given if isinstance(given, dict) else {})}
@@ -231,7 +229,8 @@ class HieraKeys(WithFacts):
     @property
     def notes_looks(self) -> bool:  # type: ignore[override]
         """Whether nodes differ in the files of their facts alone."""
-        return self._asked is None and not (self.request.store or self.request.ruby)
+        has_program = self._asked is not None and self._asked["enc"] is not None
+        return not (has_program or self.request.store or self.request.ruby)
 
     def look(self, name: str, look: Look) -> Any:
         """Whether facts of the node are known, and its environment; a variable, or the files of a layer."""

@@ -4,7 +4,7 @@ This is memoisation by observed dependencies. A tree has the first look of an an
 there, the next look, and so on down to the answer. A subject is led down by its own values. Where no branch has its
 value, it is computed, and adds one. Some members of each group are computed in full all the same, and compared.
 
-Used by `impact`, `what-if` and `matrix`. It knows no dialect: `Opened.look` says what a subject has.
+Used by `impact`, `what-if` and each `matrix` of a repository. It knows no dialect: `Opened.look` says what one has.
 """
 
 from __future__ import annotations
@@ -179,6 +179,12 @@ class Checked(NamedTuple, Generic[_Answer]):
     one_by_one: int
     seed: int
 
+    @property
+    def note(self) -> str:
+        """That subjects were computed one by one, in words; "" where none was."""
+        some = f"{self.one_by_one} subjects have the same facts wherever they were read, and not the same answer"
+        return f"{some}: each of them was computed" if self.one_by_one else ""
+
 
 def checked(
     own: Mapping[str, _Answer],
@@ -203,6 +209,33 @@ def checked(
     one_by_one = [name for one in sorted(odd) for name in groups[one]]
     answers = {**own, **{name: own[one] for name, one in shared.items() if one not in odd}, **compute(one_by_one)}
     return Checked(answers, len(shared) - len(one_by_one), len(again), len(one_by_one), seed)
+
+
+def answers(
+    opened: Opened,
+    names: Iterable[str],
+    compute: Callable[[str], _Answer],
+    says: Callable[[_Answer], object],
+) -> Checked[_Answer]:
+    """The answer of each subject of one side, all computed in this process.
+
+    compute: computes the answer of a subject
+    says:    gives all that an answer says: equal for equal answers
+    """
+    sharing = Sharing([opened])
+    own: dict[str, _Answer] = {}
+    like: dict[str, str] = {}
+    for name in names:
+        if other := sharing.like(name):
+            like[name] = other
+            continue
+        with sharing.noted(name):
+            own[name] = compute(name)
+            if has_name(name, says(own[name])):
+                sharing.refuse("a text has its name")
+    return checked(
+        own, like, lambda some: {name: compute(name) for name in some}, lambda one, other: says(one) == says(other)
+    )
 
 
 def seed_of(names: Sequence[str]) -> int:
