@@ -197,7 +197,7 @@ def _run(question: Question, path: Path) -> Iterator[tuple[str, Cell]]:
         yield came.name, cell
 
 
-_TRIED = 24
+TRIED = 24
 """Nodes that are looked at first: if none of them shares an answer, several processes run the others."""
 
 
@@ -222,15 +222,15 @@ def _shared(question: Question, fleet: Fleet, names: Sequence[str], path: Path) 
             question.caller.warn([*others_facts(facts.tree, facts.place, name)])
 
     def found(some: Sequence[str]) -> Checked[Cell]:
-        return answers(opened, warned(some), partial(_shared_cell, opened, path), _said)
+        return answers(opened, warned(some), partial(_shared_cell, opened, path), _texts_of)
 
-    tried = found(fit[:_TRIED])
-    more = found(fit[_TRIED:]) if tried.shared else tried
+    tried = found(fit[:TRIED])
+    more = found(fit[TRIED:]) if tried.shared else tried
     question.caller.warn(filter(None, (tried.note, more.note)))
     return {**tried.answers, **more.answers}
 
 
-def _said(cell: Cell) -> object:
+def _texts_of(cell: Cell) -> object:
     return cell.key, str(cell.value), cell.origins, cell.unread
 
 
