@@ -184,11 +184,11 @@ def test_samples_are_the_same_for_the_same_seed() -> None:
 class TestTheTree:
     """Looks are the names of facts, and facts are maps."""
 
-    def found(self, shared: Shared[str], facts: dict[str, int]) -> str | None:
+    def found(self, shared: Shared, facts: dict[str, int]) -> str | None:
         return shared.find(lambda look: facts.get(look[0], 0))
 
     def test_equal_values_lead_to_the_answer_and_others_to_none(self) -> None:
-        shared: Shared[str] = Shared()
+        shared: Shared = Shared()
         for answer, looks, facts in (
             ("one", "ab", {"a": 1}),
             ("two", "ac", {"a": 2, "c": 1}),
@@ -200,7 +200,7 @@ class TestTheTree:
         assert [self.found(shared, {"a": 3}), self.found(shared, {"a": 1, "b": 1})] == [None, None]
 
     def test_another_look_after_equal_values_is_not_kept(self) -> None:
-        shared: Shared[str] = Shared()
+        shared: Shared = Shared()
         shared.add([("a",)], lambda look: 0, "one")
 
         assert not shared.add([("b",)], lambda look: 0, "two")

@@ -32,25 +32,18 @@ _LEAST = 2
 _Answer = TypeVar("_Answer")
 
 
-class _Branch(Generic[_Answer]):
-    """A look, and for each value the branch or the answer that follows."""
+class _Branch:
+    """A look, and for each value the branch or the subject that follows."""
 
     __slots__ = ("look", "next")
 
     def __init__(self, look: Look) -> None:
         self.look = look
-        self.next: dict[Any, _Branch[_Answer] | _Leaf[_Answer]] = {}
-
-
-class _Leaf(Generic[_Answer]):
-    __slots__ = ("answer",)
-
-    def __init__(self, answer: _Answer) -> None:
-        self.answer = answer
+        self.next: dict[Any, _Branch | str] = {}
 
 
 class Sharing:
-    """The subjects of a dialect on one or two sides, and who shares the answers of whom.
+    """The subjects of a dialect on one or two sides, and the subject that each shares the answers with.
 
         like = sharing.like(name)
         if not like:
@@ -62,7 +55,7 @@ class Sharing:
 
     def __init__(self, sides: Sequence[Opened]) -> None:
         self._sides = sides
-        self._shared: Shared[str] = Shared()
+        self._shared = Shared()
 
     def like(self, name: str) -> str:
         """The subject whose answers a subject shares; "" where it must be answered itself."""
@@ -108,16 +101,16 @@ def _in_order(looks: Sequence[Looks]) -> list[tuple[int, Look]]:
     return [(side, look) for look in made for side in range(1 if look[0] in OWN else len(looks))]
 
 
-class Shared(Generic[_Answer]):
-    """The answers so far, by what their subjects have where they looked."""
+class Shared:
+    """The subjects that were answered, by what they have at their looks."""
 
     def __init__(self) -> None:
-        self._top: _Branch[_Answer] | _Leaf[_Answer] | None = None
+        self._top: _Branch | str | None = None
 
-    def find(self, value_of: Callable[[Look], Any]) -> _Answer | None:
-        """The answer of a subject that has the same wherever another one looked; None without one.
+    def find(self, value_of: Callable[[Any], Any]) -> str | None:
+        """The subject that has the same at each of its looks; None without one.
 
-        value_of: what the subject has at a look
+        value_of: what the subject of the question has at a look
         """
         here = self._top
         try:
@@ -125,36 +118,31 @@ class Shared(Generic[_Answer]):
                 here = here.next.get(value_of(here.look))
         except NodeattrsError:  # what it has cannot be read: its own answer says so
             return None
-        return None if here is None else here.answer
+        return here
 
-    def add(self, looks: Iterable[Look], value_of: Callable[[Look], Any], answer: _Answer) -> bool:
-        """Keep an answer. Returns False, and keeps nothing, where equal values led to another look before.
+    def add(self, looks: Iterable[Any], value_of: Callable[[Any], Any], name: str) -> bool:
+        """Keep a subject. Returns False, and keeps nothing, where equal values led to another look before.
 
-        looks: where it looked, in order
+        looks: of its answer, in order
         """
         try:
             found = [(look, value_of(look)) for look in looks]
         except NodeattrsError:
             return False
-        leaf: _Branch[_Answer] | _Leaf[_Answer] = _Leaf(answer)
-        here, above = self._top, None
-        for number, (look, value) in enumerate(found):
-            if here is None:
-                for one, its in reversed(found[number:]):
-                    branch: _Branch[_Answer] = _Branch(one)
-                    branch.next[its] = leaf
-                    leaf = branch
-                break
-            if isinstance(here, _Leaf) or here.look != look:
+        here, above, depth = self._top, None, 0
+        while here is not None:
+            if depth == len(found) or isinstance(here, str) or here.look != found[depth][0]:
                 return False
-            above, here = (here, value), here.next.get(value)
-        else:
-            if here is not None:
-                return False
+            above, here, depth = here, here.next.get(found[depth][1]), depth + 1
+        new: _Branch | str = name
+        for look, value in reversed(found[depth:]):
+            branch = _Branch(look)
+            branch.next[value] = new
+            new = branch
         if above is None:
-            self._top = leaf
+            self._top = new
         else:
-            above[0].next[above[1]] = leaf
+            above.next[found[depth - 1][1]] = new
         return True
 
 

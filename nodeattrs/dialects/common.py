@@ -132,7 +132,7 @@ class WithFacts(InRepository):
         return self._last_file[1]
 
     _last_file: tuple[str | None, Path | None] = None, None
-    """The node that was asked for last, and the file of its facts: a comparison asks for it several times in a row."""
+    """The node of the last question, and the file of its facts: a comparison asks for it several times in a row."""
 
     def _found_facts_file(self, name: str) -> Path | None:
         place = self._facts_place

@@ -137,8 +137,7 @@ class Subjects:
     ) -> Iterator[tuple[str, _Answer]]:
         """What a function makes of each reply, by the name of the subject.
 
-        Subjects that have the same wherever the function looked share the result, but for some that are computed as
-        well (`contract.sharing`).
+        Subjects that have the same wherever the function looked share the result (`contract.sharing`).
         says: gives all that a result says: equal for equal results
         """
         for dialect, names in self.names.items():

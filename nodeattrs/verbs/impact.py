@@ -50,7 +50,7 @@ _MOST_AT_ONCE = 32
 """Subjects that a worker is handed together: handing one over costs more than an answer that is shared."""
 
 _BATCHES = 64
-"""So many batches there are at least, where there are so many subjects."""
+"""The least number of batches, if there are enough subjects."""
 
 _MOST_SETTINGS = 40
 """Changed lines that are looked after one by one."""
@@ -399,7 +399,7 @@ def _without_facts(job: Job, names: Iterable[str]) -> int:
 
 
 def _shared(task: Task, results: list[Compared], how: Asking, asked: Asked) -> list[Compared]:
-    """The results with those of subjects that share answers, some of which are computed in full as well."""
+    """The results with those of subjects that share answers. Some of these are computed in full as well."""
 
     def compute(names: Sequence[str]) -> dict[str, Compared]:
         found: list[Compared] = []

@@ -138,7 +138,7 @@ def _row(path: Path, reply: Reply) -> _Row:
 
 
 def _texts_of(row: _Row) -> object:
-    """All that is said of a row, for comparisons."""
+    """A row as plain data, for comparisons."""
     cells = [(cell.key, str(cell.value), cell.origins, cell.notes, cell.unread) for cell in row.cells]
     return cells, row.unread
 
