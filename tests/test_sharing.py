@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from nodeattrs.cli import main
 from nodeattrs.contract.request import Request
+from nodeattrs.contract.sharing import Shared, drawn
 from nodeattrs.contract.sides import folder_side
 from nodeattrs.core.looks import Looks
 from nodeattrs.dialects import named
+from nodeattrs.dialects.chef.commands import matrix
 from nodeattrs.dialects.chef.repository.unnoted import unnoted
+from nodeattrs.dialects.hiera.opened import HieraKeys
 from nodeattrs.node.maps import WatchedMap
 from nodeattrs.verbs.impact import Asking, Impact, impact
-from nodeattrs.verbs.sharing import Shared, drawn
 from tests.oracles import sharing as oracle
 from tests.oracles.impact import written
 
@@ -180,11 +184,11 @@ def test_samples_are_the_same_for_the_same_seed() -> None:
 class TestTheTree:
     """Looks are the names of facts, and facts are maps."""
 
-    def found(self, shared: Shared[str], facts: dict[str, int]) -> str | None:
+    def found(self, shared: Shared, facts: dict[str, int]) -> str | None:
         return shared.find(lambda look: facts.get(look[0], 0))
 
     def test_equal_values_lead_to_the_answer_and_others_to_none(self) -> None:
-        shared: Shared[str] = Shared()
+        shared: Shared = Shared()
         for answer, looks, facts in (
             ("one", "ab", {"a": 1}),
             ("two", "ac", {"a": 2, "c": 1}),
@@ -196,11 +200,120 @@ class TestTheTree:
         assert [self.found(shared, {"a": 3}), self.found(shared, {"a": 1, "b": 1})] == [None, None]
 
     def test_another_look_after_equal_values_is_not_kept(self) -> None:
-        shared: Shared[str] = Shared()
+        shared: Shared = Shared()
         shared.add([("a",)], lambda look: 0, "one")
 
         assert not shared.add([("b",)], lambda look: 0, "two")
         assert not shared.add([("a",), ("b",)], lambda look: 0, "three")
+
+
+HIERA = {
+    "hiera.yaml": "version: 5\nhierarchy:\n- {name: site, path: '%{facts.site}.yaml'}\n- {name: all, path: all.yaml}\n",
+    "data/main.yaml": "port: 80\n",
+    "data/all.yaml": "motd: at %{environment}\nrack: of %{rack}\n",
+}
+
+
+def of_hiera(tmp_path: Path, made: dict[str, str], request: Request, new: str = "port: 81") -> list[Impact]:
+    """What a change of data/main.yaml changes: with sharing, and without."""
+    after = {name: text.replace("port: 80", new) for name, text in made.items()}
+    sides = [folder_side(written(one, tmp_path / name)) for one, name in ((made, "old"), (after, "new"))]
+    found = []
+    for sharing in (True, False):
+        (private := tmp_path / f"private{sharing}").mkdir()
+        found.append(impact(*sides, request, Asking(private, ["hiera"], sharing=sharing, jobs=1)))
+    assert oracle.said(found[0]) == oracle.said(found[1])
+    return found
+
+
+def test_nodes_whose_facts_stand_in_one_file_share(tmp_path: Path) -> None:
+    rows = [
+        {"certname": f"n{number}", "environment": environment, "facts": {"site": site, "uptime": number}}
+        for number, (environment, site) in enumerate([("a", "main"), ("a", "main"), ("b", "main"), ("a", "spare")])
+    ]
+    made = {**HIERA, "inventory.json": json.dumps(rows)}
+
+    found = of_hiera(tmp_path, made, Request(facts="inventory.json"))[0]
+
+    assert [(one.spelled, one.subjects) for one in found.groups] == [("port", ("n0", "n1", "n2"))]
+    assert [one.shared for one in found.asked] == [1]
+
+
+def test_a_node_whose_row_in_the_file_of_all_facts_changes_shares_nothing(tmp_path: Path) -> None:
+    rows = [{"certname": f"n{number}", "facts": {"site": "main", "port: 80": number}} for number in range(3)]
+    made = {**HIERA, "inventory.json": json.dumps(rows).replace('"port: 80": 1', '"site": "spare", "port: 80": 1')}
+
+    found = of_hiera(tmp_path, made, Request(facts="inventory.json"))[0]
+
+    assert [one.shared for one in found.asked] == [0]
+
+
+def test_what_a_classifier_says_is_a_look(tmp_path: Path) -> None:
+    enc = {f"n{number}": {"parameters": {"rack": "r1" if number < 2 else "r2"}} for number in range(4)}
+    facts = {f"facts/{name}.json": '{"site": "main"}' for name in enc}
+
+    found = of_hiera(tmp_path, {**HIERA, **facts, "enc.json": json.dumps(enc)}, Request(enc="enc.json"))[0]
+
+    assert [one.shared for one in found.asked] == [2]
+
+
+def test_a_classifier_may_give_nodes_other_run_lists(tmp_path: Path) -> None:
+    made = files("node.default['x'] = node['port']\n", 4)
+    made["enc.json"] = json.dumps({name: {"run_list": []} for name in ("node-01", "node-03")})
+    after = {name: text.replace('"port": 80', '"port": 81') for name, text in made.items()}
+    sides = [folder_side(written(one, tmp_path / name)) for one, name in ((made, "old"), (after, "new"))]
+    (private := tmp_path / "private").mkdir()
+
+    found = impact(*sides, Request(enc="enc.json"), Asking(private, ["nodes"], jobs=1))
+
+    assert {one.spelled: one.subjects for one in found.groups} == dict.fromkeys(("port", "x"), ("node-00", "node-02"))
+    assert [one.shared for one in found.asked] == [2]
+
+
+def test_a_file_of_facts_that_is_a_link_to_one_that_changes_is_shared_by_nobody(tmp_path: Path) -> None:
+    made = {**files("node.default['x'] = node['site']\n", 3), "machines/a.json": FACTS % (0, "main")}
+    del made["facts/node-00.json"]
+    after = {**made, "machines/a.json": FACTS % (0, "other")}
+    for one, name in ((made, "old"), (after, "new")):
+        written(one, tmp_path / name)
+        (tmp_path / name / "facts/node-00.json").symlink_to("../machines/a.json")
+    sides = [folder_side(tmp_path / name) for name in ("old", "new")]
+    (private := tmp_path / "private").mkdir()
+
+    found = impact(*sides, Request(), Asking(private, ["nodes"], jobs=1))
+
+    assert {one.spelled: one.subjects for one in found.groups} == dict.fromkeys(("site", "x"), ("node-00",))
+
+
+@pytest.mark.parametrize(
+    "path", ["x", "y", "net.mac", "net", "site", "port", "nothing", "net.nothing", "motd", "cpu.total", "name"]
+)
+def test_a_matrix_of_nodes_that_share_is_the_one_of_nodes_that_do_not(
+    path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = "node.default['x'] = node['site']\nif node['site'] == 'main':\n    node.default['y'] = node['port']\n"
+    made = files(recipe, 40, "default['motd'] = lazy(lambda: f\"{node['net']['mac']}\")\n")
+    made |= {f"facts/node-{number:02d}.json": FACTS % (number, "spare") for number in (3, 5)}
+    folder = written(made, tmp_path / "r")
+    words = ["matrix", path, "--repo", str(folder), "--store", str(tmp_path / "store"), "--json", "--jobs", "1"]
+
+    found = main(words), capsys.readouterr()
+    monkeypatch.setattr(matrix, "TRIED", 0)
+
+    assert found == (main(words), capsys.readouterr())
+
+
+def test_a_matrix_of_hiera_is_the_same_with_and_without_sharing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = {f"facts/n{number}.json": json.dumps({"site": "main" if number % 2 else "spare"}) for number in range(30)}
+    folder = written({**HIERA, **facts}, tmp_path / "r")
+    words = ["hiera", "matrix", "port", "--hiera", str(folder), "--facts", str(folder / "facts"), "--json"]
+
+    found = main(words), capsys.readouterr()
+    monkeypatch.setattr(HieraKeys, "notes_looks", False)
+
+    assert found == (main(words), capsys.readouterr())
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -60,7 +60,7 @@ class Opened(ABC):
     """What could not be read, or must not run, and may change the last answer."""
 
     looks: Looks | None = None
-    """Where the next answer notes what it looks at of its subject; None: nowhere. See `verbs.sharing`."""
+    """Where the next answer notes what it looks at of its subject; None: nowhere. See `contract.sharing`."""
 
     notes_looks: bool = False
     """Whether answers note everything that they look at of their subject, so that others may share them."""
@@ -145,8 +145,11 @@ class Opened(ABC):
         """What a subject has where an answer looked: equal values stand for equal things. raises: NodeattrsError"""
         raise NotFound(f"{type(self).__name__} notes no looks")
 
-    def own_files(self, name: str) -> Iterable[str]:
-        """The paths of the files, there or not, that describe one subject and that `look` reads."""
+    def own(self, name: str) -> Any:
+        """What only one subject has and `look` reads: equal on two sides if a change is none of its own.
+
+        Marks of its files, there or not, and what files of several subjects say of it. raises: NodeattrsError
+        """
         return ()
 
     def revisions(self) -> Mapping[str, int]:

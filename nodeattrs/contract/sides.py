@@ -12,7 +12,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -111,12 +111,40 @@ class Side:
 
     def shown(self, file: str) -> str | None:
         """A file as an origin names it, as a path below *top*; None where it lies elsewhere."""
-        path = os.path.normpath(os.path.join(self.root, file))
+        path, start = os.path.normpath(os.path.join(self.root, file)), os.path.join(self.top, "")
+        if path.startswith(start):
+            return path[len(start) :].replace(os.sep, "/")
         inside = os.path.relpath(path, self.top)
         return None if inside.startswith(os.pardir) else inside.replace(os.sep, "/")
 
+    def content_mark(self, file: Path) -> str:
+        """A text that is equal for equal content of a file: its mark if it is made already, else its age and size.
+
+        "" for a link below the folder and for a file that is not there.
+        """
+        key = None if isinstance(self.files, _Later) else self.shown(str(file))
+        if key is not None and (mark := self.files.get(key)):
+            return "" if mark.startswith("link:") else mark
+        try:
+            status = os.stat(file)
+        except OSError:
+            return ""
+        return f"{file} {status.st_mtime_ns} {status.st_size}"
+
+    def marks_of(self, file: str, suffixes: Iterable[str] = ("",)) -> list[str]:
+        """The marks of files and of the links on the way to them; "" for each that is not there or lies elsewhere.
+
+        file: the start of their names, to which each suffix is added
+        """
+        start = self.shown(file)
+        paths = [] if start is None else [f"{start}{suffix}" for suffix in suffixes]
+        keys = [key for path in paths for key in self.key_of(path)] if self.links else paths
+        return [self.files.get(key, "") for key in keys]
+
     def named(self, path: str) -> str:
         """A path below *top* as people are shown it: seen from *root*."""
+        if self.root == self.top:
+            return path
         return os.path.relpath(os.path.join(self.top, path), self.root).replace(os.sep, "/")
 
 

@@ -1,6 +1,6 @@
 """What an answer looks at of its own subject: facts by path, and what a dialect names otherwise.
 
-Answers whose subjects have the same where they look are the same answer; `verbs.sharing` knows that. Who reads notes
+Answers whose subjects have the same where they look are the same answer; `contract.sharing` knows that. Who reads notes
 places, and no values: the values of any subject are asked from its dialect (`contract.dialect.Opened.look`).
 """
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from nodeattrs.contract.answers import Part, lines_of
 from nodeattrs.contract.dialect import Opened
@@ -24,6 +25,10 @@ from nodeattrs.store import Store, open_store
 from nodeattrs.store.engines.store import last_runs
 
 _DATA = (".json", ".yaml", ".yml")
+_Facts = TypeVar("_Facts")
+
+_LAST_READ: dict[str, Any] = {}
+"""The file of facts that was read last, and what was found in it. Sides are asked for one node after the other."""
 
 
 def store_of(settings: Settings) -> tuple[Store, Sequence[TreePath]]:
@@ -77,7 +82,7 @@ class InRepository(Opened):
 class WithFacts(InRepository):
     """Subjects are nodes, of which facts, a classifier and a store may know something."""
 
-    @property
+    @cached_property
     def _facts_place(self) -> Path | None:
         place = self.request.place(self.side, self.request.facts) if self.request.facts else self.side.root / "facts"
         return place if self.request.facts or place.is_dir() else None
@@ -122,23 +127,57 @@ class WithFacts(InRepository):
 
     def facts_file(self, name: str) -> Path | None:
         """The file with the facts of a node, perhaps with other nodes, or None. raises: BadName, DocumentError"""
+        if self._last_file[0] != name:
+            self._last_file = name, self._found_facts_file(name)
+        return self._last_file[1]
+
+    _last_file: tuple[str | None, Path | None] = None, None
+    """The node of the last question, and the file of its facts: a comparison asks for it several times in a row."""
+
+    def _found_facts_file(self, name: str) -> Path | None:
         place = self._facts_place
         if self._fleet:
             return place if name in self._fleet and self._fleet[name].facts else None
-        is_node = (
-            bool(name) and not name.startswith("role[") and "=" not in name
-        )  # "role=web" is one of Hiera's subjects
-        if place is None or not place.is_dir() or not is_node:
-            return None if place is None or place.is_dir() else place
-        files = (place / f"{checked_name(name, 'node')}{suffix}" for suffix in _DATA)
-        return next((file for file in files if file.exists()), None)
+        if place is None or not self._is_folder_of_facts:
+            return place
+        if not name or name.startswith("role[") or "=" in name:  # "role=web" is one of Hiera's subjects
+            return None
+        start = os.path.join(place, checked_name(name, "node"))
+        found = next((suffix for suffix in _DATA if os.path.exists(f"{start}{suffix}")), None)
+        return None if found is None else Path(f"{start}{found}")
+
+    @cached_property
+    def _is_folder_of_facts(self) -> bool:
+        return self._facts_place is not None and self._facts_place.is_dir()
 
     def node_facts(self, name: str) -> NodeFacts:
         """Facts as Puppet's people keep them, with environment and variables. raises: DocumentError"""
         if name in self._fleet:
             return self._fleet[name]
         file = self.facts_file(name)
-        return NodeFacts({}) if file is None else node_at(file, self.repository.shown(file))
+        return NodeFacts({}) if file is None else self.read_once(file, node_at)
+
+    def own(self, name: str) -> Any:
+        """The marks of the file of its facts; what a file of all nodes, and what a classifier say of it."""
+        place, marks = self._facts_place, []
+        if self._is_folder_of_facts:
+            marks = self.side.marks_of(os.path.join(place or "", name), _DATA)
+        elif place is not None and not self._fleet:  # the facts of one node, which all have
+            marks = self.side.marks_of(str(place))
+        return marks, self._fleet.get(name), self.enc.get(name)
+
+    def read_once(self, file: Path, read: Callable[[Path, str], _Facts]) -> _Facts:
+        """What a function reads in a file of facts. If both sides have the file, it is read for the first of them.
+
+        read: a function from a file and its name in messages. raises: what *read* raises
+        """
+        shown, mark = self.repository.shown(file), self.side.content_mark(file)
+        if not mark:
+            return read(file, shown)
+        if _LAST_READ.get("of") != (read, shown, mark):
+            _LAST_READ.update(found=read(file, shown), of=(read, shown, mark))
+        found: _Facts = _LAST_READ["found"]
+        return found
 
     def environment_of(self, name: str) -> str | None:
         """The environment that the caller or the classifier gives a node, or that its facts were sent from."""

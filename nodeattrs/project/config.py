@@ -344,7 +344,8 @@ class RepositorySettings:
 
     def shown(self, path: FilePath) -> str:
         """The name of a file in messages: relative to the root, or as given for a file outside."""
-        inside = os.path.relpath(path, self.root)
+        whole, start = os.path.normpath(path), os.path.join(self.root, "")
+        inside = whole[len(start) :] if whole.startswith(start) else os.path.relpath(path, self.root)
         return (str(path) if inside.startswith(os.pardir) else inside).replace(os.sep, "/")
 
 

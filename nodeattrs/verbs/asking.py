@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from nodeattrs.contract.answers import Answered, Part, Unread
 from nodeattrs.contract.command import Question
 from nodeattrs.contract.dialect import Dialect, Opened
+from nodeattrs.contract.sharing import answers
 from nodeattrs.core.code import held_back
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, dig, meant, parse
@@ -17,6 +18,8 @@ from nodeattrs.core.unread import encrypted_at, unread_below, unresolved
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import BadArgument, NodeattrsError, NotFound
 from nodeattrs.verbs.comparing import NO_ANSWER, NO_SUCH_KEY, answered
+
+_Answer = TypeVar("_Answer")
 
 
 class Reply(NamedTuple):
@@ -79,6 +82,7 @@ class Subjects:
         self.question = question
         self._dialects = [named(name) for name in question.dialects] or every().values()
         self._opened: dict[str, Opened] = {}
+        self._notes: list[str] = []
         self.unlisted: dict[str, NodeattrsError] = {}
         self.unread: list[Unread] = []
         """What was not read, of the dialects that have no subject without it; known after `names`."""
@@ -128,10 +132,44 @@ class Subjects:
         for dialect, error in self.unlisted.items():
             yield Reply(named(dialect), "", {}, (), error)
 
+    def answers(
+        self, ask: Callable[[Reply], _Answer], says: Callable[[_Answer], object]
+    ) -> Iterator[tuple[str, _Answer]]:
+        """What a function makes of each reply, by the name of the subject.
+
+        Subjects that have the same wherever the function looked share the result (`contract.sharing`).
+        says: gives all that a result says: equal for equal results
+        """
+        for dialect, names in self.names.items():
+            yield from self._answers(named(dialect), names, ask, says)
+        for dialect, error in self.unlisted.items():
+            yield "here", ask(Reply(named(dialect), "", {}, (), error))
+
+    def _answers(
+        self,
+        dialect: Dialect,
+        names: Sequence[str],
+        ask: Callable[[Reply], _Answer],
+        says: Callable[[_Answer], object],
+    ) -> Iterator[tuple[str, _Answer]]:
+        def compute(name: str) -> _Answer:
+            return ask(self._reply(dialect, name))
+
+        found = answers(self._opened[dialect.name], self._counted(names), compute, says)
+        if found.one_by_one:
+            self._notes.append(found.note)
+        yield from ((name or "here", found.answers[name]) for name in names)
+
+    def _counted(self, names: Sequence[str]) -> Iterator[str]:
+        """The names, each with a step of the progress bar."""
+        for done, name in enumerate(names):
+            self.question.progress(name, done, len(names))
+            yield name
+
     @property
     def warnings(self) -> list[object]:
         """What was read, and is probably not meant."""
-        return [one for opened in self._opened.values() for one in opened.warnings]
+        return [*(one for opened in self._opened.values() for one in opened.warnings), *self._notes]
 
     def _reply(self, dialect: Dialect, name: str) -> Reply:
         opened = self._opened[dialect.name]

@@ -8,12 +8,11 @@ from __future__ import annotations
 import marshal
 import os
 import pickle
-import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from types import CodeType
 from typing import Any, NamedTuple
@@ -23,11 +22,11 @@ from nodeattrs.contract.answers import Answered, Part
 from nodeattrs.contract.dialect import Opened
 from nodeattrs.contract.reading import EVERYTHING, watched
 from nodeattrs.contract.request import AS_IT_IS, Request
+from nodeattrs.contract.sharing import Sharing, has_name
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.changed import changes
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import held_back
-from nodeattrs.core.looks import OWN, Look, Looks
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.trace import Outcome
 from nodeattrs.core.tree import ABSENT, dig, strict_key
@@ -35,7 +34,6 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects import named
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.verbs.hunks import Hunk, Hunks, Line
-from nodeattrs.verbs.sharing import Shared
 
 SECRET = "$secret"
 NO_ANSWER = "no answer"
@@ -176,26 +174,7 @@ class _Open:
         self.sides = [self.job.opened(side) for side in (self.job.before, self.job.after)]
         self.suffixes: dict[ChangedSetting, int] = {}
         self.effective: set[Line] = set()
-        self.shared: Shared[str] = Shared()
-
-    def value_of(self, name: str) -> Callable[[Look], Any]:
-        """What a subject has at a look of either side: (number of the side, look)."""
-        return lambda look: self.sides[look[0]].look(name, look[1])
-
-    def may_share(self, name: str) -> bool:
-        """Whether the files of a subject's own are the same on both sides, so that the change is none of its own."""
-        return not any(
-            file in changed
-            for opened, changed in zip(self.sides, self._changed, strict=True)
-            for file in opened.own_files(name)
-        )
-
-    @cached_property
-    def _changed(self) -> tuple[frozenset[str], ...]:
-        """The changed files, as each side has them."""
-        sides = (self.job.before, self.job.after)
-        files = [file for file in {*sides[0].files, *sides[1].files} if sides[0].mark(file) != sides[1].mark(file)]
-        return tuple(frozenset(os.path.join(side.top, file) for file in files) for side in sides)
+        self.sharing = Sharing(self.sides)
 
     def unread_of(self, opened: Opened, answer: Answered) -> tuple[frozenset[str], bool]:
         """The changed files that were not read, or not run, for an answer; and whether anything was not."""
@@ -237,44 +216,25 @@ def compared(task: Task, name: str) -> Compared:
     """Ask both sides for one subject, unless it shares the answers of another one."""
     opened = _opened(task.file)
     with held_back(not opened.job.request.run_code):
-        if not task.sharing or not _is_shareable(opened, name):
-            return _compared(task, opened, name, None)
-        like = opened.shared.find(opened.value_of(name))
-        if like is not None:
+        if not task.sharing:
+            return _compared(task, opened, name)
+        like = opened.sharing.like(name)
+        if like:
             return Compared(name, like=like)
-        looks = Looks(), Looks()
-        found = _compared(task, opened, name, looks)
-        if not (looks[0].unshared or looks[1].unshared) and not _names(found, name):
-            both = dict.fromkeys((*looks[0].made, *looks[1].made))
-            made = [(number, look) for look in both for number in ((0,) if look[0] in OWN else (0, 1))]
-            opened.shared.add(made, opened.value_of(name), name)
+        with opened.sharing.noted(name):
+            found = _compared(task, opened, name)
+            if found.failed or has_name(name, (found.differences, found.effects, found.unread)):
+                opened.sharing.refuse("a text has its name")
         return found
 
 
-def _is_shareable(opened: _Open, name: str) -> bool:
-    try:
-        return all(one.notes_looks for one in opened.sides) and opened.may_share(name)
-    except NodeattrsError:
-        return False
-
-
-def _names(found: Compared, name: str) -> bool:
-    """Whether a text about a subject has its name, or it could not be resolved. Then no other subject shares it."""
-    texts = repr((found.differences, found.effects, found.unread))
-    return bool(found.failed) or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", texts) is not None
-
-
-def _compared(task: Task, opened: _Open, name: str, looks: tuple[Looks, Looks] | None) -> Compared:
-    """Ask both sides for one subject; only the one before, where the change touches nothing that it looked at.
-
-    looks: where each side notes what it looks at; None: nowhere
-    """
+def _compared(task: Task, opened: _Open, name: str) -> Compared:
+    """Ask both sides for one subject; only the one before, where the change touches nothing that it looked at."""
     job = opened.job
-    opened.sides[1].looks = None if looks is None else looks[1]
     reads = None
     if task.noting:
         asked = job.opened(job.before)
-        asked.looks = None if looks is None else looks[0]
+        asked.looks = opened.sides[0].looks
         with watched(job.before) as keys:
             before = answered(asked, name)
         reads = keys()
@@ -282,7 +242,6 @@ def _compared(task: Task, opened: _Open, name: str, looks: tuple[Looks, Looks] |
             return Compared(name, (), reads, False, _failure(before), (), *opened.unread_of(asked, before))
     else:
         asked = opened.sides[0]
-        asked.looks = None if looks is None else looks[0]
         before = answered(asked, name)
     unread, is_doubtful = opened.unread_of(asked, before)
     after = answered(opened.sides[1], name)

@@ -14,12 +14,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from nodeattrs.contract.dialect import Opened
 from nodeattrs.contract.reading import EVERYTHING
 from nodeattrs.contract.request import AS_IT_IS, Request
+from nodeattrs.contract.sharing import checked
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import spell, strict_key
@@ -39,11 +41,16 @@ from nodeattrs.verbs.comparing import (
     key_of,
 )
 from nodeattrs.verbs.hunks import Hunks, Line
-from nodeattrs.verbs.sharing import drawn, groups_of, seed_of
 from nodeattrs.workers.batches import each
 
 NOT_READ = "is read by no dialect"
 """The outcome of a changed file that no dialect reads."""
+
+_MOST_AT_ONCE = 32
+"""Subjects that a worker is handed together: handing one over costs more than an answer that is shared."""
+
+_BATCHES = 64
+"""The least number of batches, if there are enough subjects."""
 
 _MOST_SETTINGS = 40
 """Changed lines that are looked after one by one."""
@@ -392,26 +399,18 @@ def _without_facts(job: Job, names: Iterable[str]) -> int:
 
 
 def _shared(task: Task, results: list[Compared], how: Asking, asked: Asked) -> list[Compared]:
-    """The results with those of subjects that share answers. Some of each large group are computed in full as well.
+    """The results with those of subjects that share answers. Some of these are computed in full as well."""
 
-    Where one of these differs, each subject of its group is computed in full.
-    """
+    def compute(names: Sequence[str]) -> dict[str, Compared]:
+        found: list[Compared] = []
+        asked.left += _each(task._replace(sharing=False), names, how, found)
+        return {one.name: one for one in found}
+
     own = {one.name: one for one in results if not one.like}
-    groups = groups_of({one.name: one.like for one in results if one.like in own})
-    found = {**own, **{name: own[like].of(name) for like, names in groups.items() for name in names}}
-    asked.shared, asked.seed = len(found) - len(own), seed_of(sorted(found))
-    alone = task._replace(sharing=False)
-    checked: list[Compared] = []
-    _each(alone._replace(noting=False), [*drawn(groups, asked.seed)], how, checked)
-    asked.checked = len(checked)
-    odd = {found[one.name].like for one in checked if not one.has_answers_of(found[one.name])}
-    again = [name for like in sorted(odd) for name in groups[like]]
-    computed: list[Compared] = []
-    asked.left += _each(alone, again, how, computed)
-    asked.shared -= len(again)
-    asked.one_by_one = len(again)
-    left = {name: one for name, one in found.items() if one.like not in odd}
-    return [*left.values(), *computed]
+    like = {one.name: one.like for one in results if one.like}
+    found = checked(own, like, compute, Compared.has_answers_of)
+    asked.shared, asked.checked, asked.one_by_one, asked.seed = found[1:]
+    return [one if one.name == name else one.of(name) for name, one in found.answers.items()]
 
 
 def _each(task: Task, names: Sequence[str], how: Asking, results: list[Compared]) -> int:
@@ -419,13 +418,20 @@ def _each(task: Task, names: Sequence[str], how: Asking, results: list[Compared]
     if not names:
         return 0
 
+    size = max(1, min(_MOST_AT_ONCE, len(names) // _BATCHES))
+    batches = [names[start : start + size] for start in range(0, len(names), size)]
+
     def outcomes(stopping: Callable[[], bool]) -> Iterable[Compared]:
-        return each(partial(compared, task), names, jobs=how.jobs, stopping=stopping)
+        return chain.from_iterable(each(partial(_compared, task), batches, jobs=how.jobs, stopping=stopping))
 
     if how.through is None:
         results += outcomes(lambda: False)
         return 0
     return len(names) - how.through(len(names), outcomes, results.append)
+
+
+def _compared(task: Task, names: Sequence[str]) -> list[Compared]:
+    return [compared(task, name) for name in names]
 
 
 def _take(results: Sequence[Compared], asked: Asked, job: Job, found: Impact, how: Asking, hunks: Hunks) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs import border
 from nodeattrs.contract.answers import Part
@@ -13,7 +13,7 @@ from nodeattrs.contract.command import Output, Question
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
-from nodeattrs.core.unread import sentences
+from nodeattrs.core.unread import Unread, sentences
 from nodeattrs.errors import BadUsage, NodeattrsError, NoSuchAttribute, NotFound
 from nodeattrs.reports.matrix import Cell, Matrix, names_of
 from nodeattrs.reports.screen import Screen, first_of, printable
@@ -108,11 +108,11 @@ def matrix(question: Question) -> Output:
     """The values of a key, by value; 1 where nothing sets it, or a value cannot be had."""
     path = key_of(question)
     asked = Subjects(question._replace(request=question.request.asking(path)))
-    replies = [*asked.replies()]
+    rows = [*asked.answers(partial(_row, path), _texts_of)]
     found = Matrix(
-        spell(path), [cell for reply in replies for cell in _cells(reply, path)], names_of(question.arguments)
+        spell(path), [(name, cell) for name, row in rows for cell in row.cells], names_of(question.arguments)
     )
-    unread = [*(one for reply in replies for one in reply.doubts(path)), *asked.unread]
+    unread = [*dict.fromkeys(one for _, row in rows for one in row.unread), *asked.unread]
     errors = [cell.value for _, cell in found.cells if isinstance(cell.value, NodeattrsError)]
     may_be_set = [isinstance(one, _ABSENCE) or one.may_be_there for one in errors]
     has_failed = not all(may_be_set)
@@ -124,13 +124,23 @@ def matrix(question: Question) -> Output:
     return Output(found, code, [*asked.warnings, *notes], unread=unread)
 
 
-def _cells(reply: Reply, path: Path) -> Iterator[tuple[str, Cell]]:
-    if reply.error is not None:
-        yield reply.name, Cell(reply.error)
-        return
-    found = [cell for part in reply.parts.values() if (cell := _cell(part, path)) is not None]
-    for cell in found or [Cell(_unset(path))]:
-        yield reply.name, cell
+class _Row(NamedTuple):
+    """What a subject has at a path, and what was not read and may change that."""
+
+    cells: list[Cell]
+    unread: list[Unread]
+
+
+def _row(path: Path, reply: Reply) -> _Row:
+    cells = [] if reply.error is None else [Cell(reply.error)]
+    cells += [cell for part in reply.parts.values() if (cell := _cell(part, path)) is not None]
+    return _Row(cells or [Cell(_unset(path))], reply.doubts(path))
+
+
+def _texts_of(row: _Row) -> object:
+    """A row as plain data, for comparisons."""
+    cells = [(cell.key, str(cell.value), cell.origins, cell.notes, cell.unread) for cell in row.cells]
+    return cells, row.unread
 
 
 def _unset(path: Path) -> NoSuchAttribute:

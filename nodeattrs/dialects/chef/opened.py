@@ -96,13 +96,7 @@ class Nodes(WithFacts):
 
     def answer(self, name: str) -> Answered:
         """Run a node; returns its attributes ("attribute") and the resources of its catalog ("resource")."""
-        looks = self.looks
-        if looks is not None:
-            looks.note(*FILE)
-        run = self._run(name)
-        if looks is not None:
-            note_overlaps(run.node)
-            self._refuse(name, run, looks)
+        looks, run = self.looks, self.run(name)
         unknown = [layer for slot in run.node.slots.values() for layer in slot.unknown]
         self.unread = [_unread(layer) for layer in unknown if layer.value.lines != {}]
 
@@ -132,6 +126,21 @@ class Nodes(WithFacts):
         """Whether no cookbook has a file in Python, so that reading all of them runs no code."""
         folders = ("cookbooks", "site-cookbooks")
         return not any(next(self.side.root.glob(f"{one}/*/*/*.py"), None) for one in folders)
+
+    def run(self, name: str) -> Run:
+        """Run a node, and note what the run looks at. raises: as `run_node`"""
+        looks = self.looks
+        if looks is not None:
+            looks.note(*FILE)
+        run = self._run(name)
+        if looks is not None:
+            note_overlaps(run.node)
+            self._refuse(name, run, looks)
+        return run
+
+    def facts(self, name: str) -> Facts:
+        """The facts of a node, without its last run. raises: DocumentError"""
+        return self._facts(name, None)
 
     def _run(self, name: str) -> Run:
         request = self.request
@@ -167,14 +176,12 @@ class Nodes(WithFacts):
     def notes_looks(self) -> bool:  # type: ignore[override]
         """Whether nodes differ in their files alone, and no Ruby runs."""
         request = self.request
-        return not (request.store or request.enc or request.ruby or self._fleet)
+        return not (request.store or request.ruby or self._fleet)
 
-    def own_files(self, name: str) -> Iterable[str]:
-        """The file of the node in nodes/, in any format, and the file of its facts."""
-        if (facts := self.facts_file(name)) is not None:
-            yield str(facts)
+    def own(self, name: str) -> Any:
+        """As for any dialect with facts; and the marks of its file in nodes/, in any format."""
         place = os.path.join(self.side.root, "nodes", name)
-        yield from (f"{place}{suffix}" for suffix in (".json", ".yaml", ".yml"))
+        return self.side.marks_of(place, (".json", ".yaml", ".yml")), super().own(name)
 
     def look(self, name: str, look: Look) -> Any:
         """The name, what the node's own file says, a fact, or what Hiera has for the node."""
@@ -182,7 +189,7 @@ class Nodes(WithFacts):
         if look == FILE:
             if name.startswith("role[") or name in self.repository.suites():
                 raise NotFound(f"{name} is no node with a file of its own")
-            return self._described(name)
+            return self._described(name), repr(self.enc.get(name)), self.environment_of(name)
         if look == NAME:
             return name
         if self._known_facts[0] != name:
@@ -242,14 +249,6 @@ class Nodes(WithFacts):
         tree = fold([under(path, value) for path, value in self.request.what_if.set], ACROSS).value
         return parse(json.dumps(tree), "--set", "json")
 
-    def _loaded(self, file: Path) -> Facts:
-        shown, status = self.repository.shown(file), os.stat(file)
-        mark = self.side.mark(self.side.shown(str(file)) or "") or f"{status.st_mtime_ns} {status.st_size}"
-        if (shown, mark) not in _LAST_FACTS or mark.startswith("link:"):
-            _LAST_FACTS.clear()
-            _LAST_FACTS[shown, mark] = load_facts(file, shown, settled=True)
-        return _LAST_FACTS[shown, mark]
-
     def _search(self, *words: Any, **named: Any) -> Any:
         note_everything()  # other nodes decide, too
         assert self.store is not None
@@ -258,7 +257,7 @@ class Nodes(WithFacts):
     def _facts(self, name: str, last: Any) -> Facts:
         file = self.facts_file(name)
         if file is not None:
-            return self._loaded(file)
+            return self.read_once(file, _settled)
         suite = self.repository.kitchen.instances.get(name)
         if last is None and suite is not None:
             return facts_of_suite(suite.platform, suite.at(()), self.repository.platforms)
@@ -272,5 +271,5 @@ def _as_text(node: NodeFile | None) -> str:
     return "" if node is None else repr([value for field, value in vars(node).items() if field not in own])
 
 
-_LAST_FACTS: dict[tuple[str, str], Facts] = {}
-"""By name and content: the facts that both sides have are read once, one node after the other."""
+def _settled(file: Path, shown: str) -> Facts:
+    return load_facts(file, shown, settled=True)

@@ -32,7 +32,7 @@ class UserData(InRepository):
     def _sets(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
         """Name -> its files, by what they are. raises: DocumentError"""
         found = dict(self.repository.config.cloud_init)
-        for place in sorted(self.side.files):
+        for place in sorted(one for one in self.side.files if one.endswith("user-data")):
             folder, _, file = self.side.named(place).rpartition("/")
             if file == "user-data" and not folder.startswith(os.pardir):
                 vendor = f"{folder}/vendor-data".lstrip("/")

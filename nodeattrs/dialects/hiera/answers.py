@@ -7,6 +7,7 @@ call may ask for to the scope. An explanation is a search by a `Recorder`, which
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -19,14 +20,14 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.dialects.hiera.codes import RECURSIVE_LOOKUP
-from nodeattrs.dialects.hiera.config import Config, Entry
+from nodeattrs.dialects.hiera.config import URIS, Config, Entry
 from nodeattrs.dialects.hiera.conversions import convert
 from nodeattrs.dialects.hiera.data import DataFile, FunctionData
 from nodeattrs.dialects.hiera.errors import BadData, BadLookup, HieraError, UnsetVariable
 from nodeattrs.dialects.hiera.expressions import planned, variable
 from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, LoadedTree
 from nodeattrs.dialects.hiera.keys import NAME, Options, checked, dug, module_of, split_key
-from nodeattrs.dialects.hiera.locations import Level, Place, located, templates_of
+from nodeattrs.dialects.hiera.locations import Level, Location, Place, located, templates_of
 from nodeattrs.dialects.hiera.strategies import FIRST, Strategy, strategy_of
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.puppet.legacy_facts import way_on
@@ -331,14 +332,27 @@ class Answers:
             return False
 
     def _sources_of(self, layer: str, config: Config, entry: Entry) -> tuple[int, ...]:
-        """The sources of an entry by their ids, resolved once for equal variables."""
-        names = [name for _, its in templates_of(entry) for name in its]
-        values = tuple([fact_at(self.variables, (TREE, split_key(name.removeprefix("::")))) for name in names])
-        key = (id(config), layer, entry.line, entry.name, self.knows_facts, values)
-        if key not in self.tree.shapes:
-            level = self._level(layer, config, entry)
-            self.tree.shapes[key] = () if level is None else tuple([id(place.source) for place in level.places])
+        """The sources of an entry by their ids, resolved once for equal variables; () if no file of it is there."""
+        of = (id(config), id(entry))
+        if of not in self.tree.named:
+            names = [name.removeprefix("::") for _, its in templates_of(entry) for name in its]
+            self.tree.named[of] = config, entry, [*map(split_key, names)]
+        values = [fact_at(self.variables, (TREE, path)) for path in self.tree.named[of][-1]]
+        key = (of, layer, self.knows_facts, *values)
+        if key in self.tree.shapes:
+            return self.tree.shapes[key]
+        if self._has_no_file(config, entry):
+            return ()  # each node may have a file of its own, so this is not kept
+        level = self._level(layer, config, entry)
+        self.tree.shapes[key] = () if level is None else tuple([id(place.source) for place in level.places])
         return self.tree.shapes[key]
+
+    def _has_no_file(self, config: Config, entry: Entry) -> bool:
+        """Whether an entry names files, and none of them is there."""
+        locations, _ = self._filled_in(config, entry)
+        if locations is None or entry.location in URIS:
+            return False
+        return not any(os.path.lexists(os.path.normpath(one.path)) for one in locations)
 
     @property
     def ends_at_unset(self) -> bool:
@@ -497,18 +511,7 @@ class Answers:
 
     def _level(self, layer: str, config: Config, entry: Entry) -> Level | None:
         """The places of an entry; None where it is built in, and none of them is there."""
-        is_new = self.tree.puppet_version >= DEFAULT_VERSION
-        strict = Asking(self, None, None, (IN_LEVELS,)) if is_new else self.in_hierarchies()
-        try:
-            locations = located(config, entry, strict if entry.ending else self.in_hierarchies(), strict)
-            plan = planned(dict(entry.options)) if entry.options else None
-            options = plan(strict) if plan is not None else entry.options
-        except UnsetVariable as error:
-            message = f"{error.message}, and the level {entry.name!r} needs it: every lookup ends here"
-            raise BadData(message, kind=error.kind, file=config.file, line=entry.line, hint=error.hint) from None
-        except HieraError as error:
-            error.details = (*error.details, f"in the entry {entry.name!r}, {config.file}:{entry.line}")
-            raise
+        locations, options = self._filled_in(config, entry)
         if locations is None:
             source = self.tree.source(entry, None, options, config.file, self.environment)
             place = Place(layer, entry.name, "", f"function {entry.function}", source, config.file, entry.line)
@@ -527,6 +530,21 @@ class Answers:
             for location in locations
         )
         return Level(places, True) if not config.built_in or any(place.source is not None for place in places) else None
+
+    def _filled_in(self, config: Config, entry: Entry) -> tuple[list[Location] | None, Mapping[str, Any]]:
+        """The locations of an entry, or None, and its options, with the variables filled in."""
+        is_new = self.tree.puppet_version >= DEFAULT_VERSION
+        strict = Asking(self, None, None, (IN_LEVELS,)) if is_new else self.in_hierarchies()
+        try:
+            locations = located(config, entry, strict if entry.ending else self.in_hierarchies(), strict)
+            plan = planned(dict(entry.options)) if entry.options else None
+            return locations, plan(strict) if plan is not None else entry.options
+        except UnsetVariable as error:
+            message = f"{error.message}, and the level {entry.name!r} needs it: every lookup ends here"
+            raise BadData(message, kind=error.kind, file=config.file, line=entry.line, hint=error.hint) from None
+        except HieraError as error:
+            error.details = (*error.details, f"in the entry {entry.name!r}, {config.file}:{entry.line}")
+            raise
 
     # --- lookup_options
 

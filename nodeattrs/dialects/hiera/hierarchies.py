@@ -117,6 +117,8 @@ class LoadedTree:
         self._read: dict[tuple[str, ...], Any] = {}
         self._sources: dict[tuple[str, str, str], Source | None] = {}
         self.shapes: dict[Hashable, tuple[int, ...]] = {}
+        self.named: dict[tuple[int, int], tuple[Config, Entry, list[Path]]] = {}
+        """By the ids of a layer and of one of its entries: both of them, and the variables that the entry names."""
         self._warnings: dict[str, DocumentError] = {}
         self.skipped: set[str] = set()
         self.lacking: dict[tuple[str | None, int | None], BadData] = {}

@@ -136,9 +136,8 @@ class HieraKeys(WithFacts):
         entries = self._layer.entries if self.is_there and self._layer is not None else ()
         return {os.path.relpath(self._root / one.datadir, self.side.root).replace(os.sep, "/") for one in entries}
 
-    def _facts(self, name: str) -> dict[str, Any]:
+    def _facts(self, name: str, facts: dict[str, Any]) -> dict[str, Any]:
         """The facts of a node; without any those that follow from its name, or from "role=web"."""
-        facts = self.node_facts(name).facts
         if facts or not name or name in self.known():
             return facts
         variable, equals, value = name.partition("=")
@@ -182,15 +181,10 @@ class HieraKeys(WithFacts):
     def answer(self, name: str) -> Answered:
         """Each key of the tree -> its value for the node, or its error; a key is looked up when it is read."""
         asked = self._asked
-        if asked is not None:
-            names = self._names if name in self._names else names_of(asked, [name])
-            scope = asked_scope(asked, self.hiera, name, names[name])
-            is_node, merge = bool(name), how_of(asked).get("merge")
-        else:
-            if self.looks is not None:
-                self.looks.note("known")
-            scope = self._scope(name, self.looks)
-            is_node, merge = True, None
+        if self.looks is not None:
+            self.looks.note("known")
+        scope = self._scope(name, self.looks)
+        is_node, merge = (True, None) if asked is None else (bool(name), how_of(asked).get("merge"))
         about = self.request.about
         wanted = with_needed(scope, map(as_asked, about), merge) if about else None
         self.unread = files = [*open_paths(scope, self._looks, wanted, is_node=is_node, merge=merge)]
@@ -220,11 +214,14 @@ class HieraKeys(WithFacts):
 
     def _scope(self, name: str, looks: Looks | None = None) -> Scope:
         """A node with its facts and the answer of a classifier. looks: where the scope notes what it looks at"""
+        if self._asked is not None:
+            names = self._names if name in self._names else names_of(self._asked, [name])
+            return asked_scope(self._asked, self.hiera, name, names[name], looks)
         given = self.enc.get(name, {}).get("parameters")
         found = self.node_facts(name)
         variables = {**found.variables, **(given if isinstance(given, dict) else {})}
         known = bool(found.facts)
-        facts, environment = self._facts(name), self.environment_of(name) or found.environment
+        facts, environment = self._facts(name, found.facts), self.environment_of(name) or found.environment
         return scope_of(self.hiera, name, facts, environment, variables, knows_facts=known, looks=looks)
 
     # --- what answers look at
@@ -232,20 +229,16 @@ class HieraKeys(WithFacts):
     @property
     def notes_looks(self) -> bool:  # type: ignore[override]
         """Whether nodes differ in the files of their facts alone."""
-        return self._asked is None and not (self.request.store or self.request.enc or self.request.ruby or self._fleet)
-
-    def own_files(self, name: str) -> Iterable[str]:
-        """The file with the facts of a node."""
-        file = self.facts_file(name)
-        return () if file is None else (str(file),)
+        has_program = self._asked is not None and self._asked["enc"] is not None
+        return not (has_program or self.request.store or self.request.ruby)
 
     def look(self, name: str, look: Look) -> Any:
-        """Whether facts of the node are known, a variable, or the files of a layer."""
+        """Whether facts of the node are known, and its environment; a variable, or the files of a layer."""
         if self._last[0] != name:
             self._last = name, self._scope(name)
         scope = self._last[1]
         assert scope is not None
-        return scope.knows_facts if look == ("known",) else scope.look(look)
+        return (scope.knows_facts, scope.environment) if look == ("known",) else scope.look(look)
 
     _last: tuple[str | None, Scope | None] = None, None
     """The node of the last look, with its scope."""

@@ -98,8 +98,14 @@ def names_of(asked: Mapping[str, Any], names: Sequence[str] | None) -> dict[str,
     return {names[0] if names else "": known[""]}
 
 
-def asked_scope(asked: Mapping[str, Any], hiera: Hiera, name: str, given: Path | NodeFacts) -> Scope:
-    """The scope of a node, as the arguments of a command say. given: its facts, or the file that has them"""
+def asked_scope(
+    asked: Mapping[str, Any], hiera: Hiera, name: str, given: Path | NodeFacts, looks: Looks | None = None
+) -> Scope:
+    """The scope of a node, as the arguments of a command say.
+
+    given: its facts, or the file that has them
+    looks: see `Hiera.scope`
+    """
     found = node_at(given) if isinstance(given, Path) else given
     node, trusted = name or _name_in(found.facts), None
     if asked["trusted"] is not None:
@@ -107,7 +113,7 @@ def asked_scope(asked: Mapping[str, Any], hiera: Hiera, name: str, given: Path |
     given_by = NodeFacts({}) if asked["enc"] is None else _classified(Path(asked["enc"]), node)
     environment = asked["environment"] or given_by.environment or found.environment
     variables = {**found.variables, **given_by.variables, **_set(asked["set"])}
-    return scope_of(hiera, node, found.facts, environment, variables, trusted)
+    return scope_of(hiera, node, found.facts, environment, variables, trusted, looks=looks)
 
 
 def _set(given: Sequence[str]) -> dict[str, Any]:

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from nodeattrs.contract.arguments import ALL_NAMES, RUBY, STORE, output, path_of
 from nodeattrs.contract.command import Argument, Command, Output, Question
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sharing import Checked, answers
+from nodeattrs.contract.sides import folder_side
+from nodeattrs.core.looks import KEYS, TREE, quietly
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unread import unresolved
 from nodeattrs.dialects.chef.commands.arguments import COOKBOOK_PATH, facts_of
 from nodeattrs.dialects.chef.commands.inputs import check_facts, facts_place, own_facts, repository_of, run_options
+from nodeattrs.dialects.chef.opened import Nodes
+from nodeattrs.dialects.chef.run.session import others_facts
 from nodeattrs.dialects.common import saved_nodes_of
 from nodeattrs.errors import BadUsage, NodeattrsError, NoSuchAttribute, NotFound
 from nodeattrs.kinds import NOT_LITERAL
 from nodeattrs.node.node import Node
 from nodeattrs.node.running import merged_shared
+from nodeattrs.node.watched import looks_of
 from nodeattrs.reports.explain import way_to
 from nodeattrs.reports.matrix import Cell, Matrix, names_of
 from nodeattrs.reports.values import data_of, unread_at
@@ -29,6 +37,7 @@ from nodeattrs.store.search import parse_query
 from nodeattrs.store.search.doubts import EqualNodes
 
 if TYPE_CHECKING:
+    from nodeattrs.dialects.chef.fleet import Fleet
     from nodeattrs.dialects.chef.repository.repository import Repository
     from nodeattrs.dialects.chef.run.session import Session
 
@@ -177,10 +186,60 @@ def _run(question: Question, path: Path) -> Iterator[tuple[str, Cell]]:
         save=False,
         asked=run_options(question),
     )
+    shared = _shared(question, fleet, names, path)
+    yield from shared.items()
+    names = [name for name in names if name not in shared]
     for came in resolve(fleet, names, jobs=asked["jobs"], collect=partial(_collected, path)):
         cell, warnings = came.collected or (Cell(NodeattrsError(came.error)), ())
         question.caller.warn(warnings)
         yield came.name, cell
+
+
+TRIED = 24
+"""Nodes that are looked at first: if none of them shares an answer, several processes run the others."""
+
+
+def _shared(question: Question, fleet: Fleet, names: Sequence[str], path: Path) -> dict[str, Cell]:
+    """The cells of nodes that share answers, and of those whose answers they share; {} where few do.
+
+    Nodes start from the repository alone: none does where a store has saved nodes.
+    """
+    asked = question.arguments
+    has_store = open_store(question.settings.store).is_there()
+    if has_store or asked["ruby"] or asked["cookbook_path"] or not isinstance(fleet.facts, str):
+        return {}
+    request = Request(facts=fleet.facts, environment=asked["environment"] or "", roles_only=bool(asked["roles_only"]))
+    opened = Nodes(folder_side(FilePath(fleet.repository), later=True), request)
+    known = {*opened.repository.nodes()}
+    fit = [name for name in names if name in known and os.path.isfile(f"{fleet.facts}/{name}.json")]
+
+    def warned(some: Sequence[str]) -> Iterator[str]:
+        for name in some:
+            yield name
+            facts = opened.facts(name)
+            question.caller.warn([*others_facts(facts.tree, facts.place, name)])
+
+    def found(some: Sequence[str]) -> Checked[Cell]:
+        return answers(opened, warned(some), partial(_shared_cell, opened, path), _texts_of)
+
+    tried = found(fit[:TRIED])
+    more = found(fit[TRIED:]) if tried.shared else tried
+    question.caller.warn(filter(None, (tried.note, more.note)))
+    return {**tried.answers, **more.answers}
+
+
+def _texts_of(cell: Cell) -> object:
+    return cell.key, str(cell.value), cell.origins, cell.unread
+
+
+def _shared_cell(opened: Nodes, path: Path, name: str) -> Cell:
+    """The value of a path on a node, which other nodes may share."""
+    try:
+        return _cell_of(opened.run(name).node, path)
+    except NodeattrsError as error:
+        if opened.looks is not None:
+            opened.looks.refuse("it cannot be run")
+        return Cell(error)
 
 
 def _collected(path: Path, name: str, session: Session | NodeattrsError, log: Any) -> tuple[Cell, list[str]]:
@@ -197,9 +256,19 @@ def _cell_of(node: Node, path: Path) -> Cell:
     trace = node.trace(path)
     unread = tuple(unread_at(node, path))
     if not trace.found:
-        hint = way_to(merged_shared(node), path)
+        hint = _near(node, path)
         return Cell(NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=hint), unread=unread)
     return Cell(data_of(trace.value, path), trace.origins, unread=unread)
+
+
+def _near(node: Node, path: Path) -> str | None:
+    """What is set near a path that is not set. Of the facts it looks at the names beside each step of the path."""
+    looks = looks_of(node)
+    if looks is not None:
+        looks.note(KEYS, ())
+        looks.note(TREE, path[:1])
+    with quietly(looks):
+        return way_to(merged_shared(node), path)
 
 
 COMMANDS = {"matrix": Command("", _DESCRIPTION, _ARGUMENTS, _EXAMPLES, _EXITS, _perform, ())}

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import pathlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -110,11 +110,15 @@ _NAMES = ("fqdn", "machinename", "hostname")
 
 def facts_of_another(run: Run) -> Iterator[str]:
     """A warning where the facts of a run are of a machine with another name; a platform has no name."""
-    facts, name = run.node.automatic, run.node.name
+    return others_facts(run.node.automatic, run.facts, run.node.name)
+
+
+def others_facts(facts: Mapping[Any, Any], place: str, name: str) -> Iterator[str]:
+    """A warning where facts are of a machine with another name. place: where they are from"""
     hosts = {str(facts[key]).partition(".")[0] for key in ("fqdn", "hostname", "machinename") if facts.get(key)}
-    if hosts and name.partition(".")[0] not in hosts and not run.facts.startswith("platform "):
+    if hosts and name.partition(".")[0] not in hosts and not place.startswith("platform "):
         host = facts.get("fqdn") or facts.get("hostname") or facts.get("machinename")
-        yield f"these are the facts of {host} ({run.facts}), and not of the node {name}: --facts names others"
+        yield f"these are the facts of {host} ({place}), and not of the node {name}: --facts names others"
 
 
 def machine_name(facts: Facts) -> str:
