@@ -18,6 +18,9 @@ _FEW = 60
 """Nodes that are all asked; of more a page counts, or looks at some."""
 
 _SOME = 10
+_NAMED = 300
+"""Names that a form completes."""
+
 _LONGEST = 2_000
 """Characters of an address that every server takes."""
 
@@ -161,7 +164,10 @@ def diff(site: Site, given: Given) -> Page:
 
 
 def _some_names(site: Site) -> list[str]:
-    found = answer(site, "search", query="*:*", limit="300").data or {"nodes": ()}
+    """Names that can be compared: of saved nodes, or where there is no store of subjects."""
+    if site.kept is None:
+        return [name for _, names in _by_dialect(answer(site, "list", kind="subjects")) for name in names][:_NAMED]
+    found = answer(site, "search", query="*:*", limit=str(_NAMED)).data or {"nodes": ()}
     return [one["name"] for one in found["nodes"]]
 
 

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Group nodes by the value that they read at a path, the largest group first, with the lines that set it.
-From what was saved, or with --repo from runs made now, which save nothing."""
+From what was saved, or with --repo from runs made now, which save nothing. Where nothing is saved, the nodes, hosts
+and sets of every dialect are asked, and no code of the repository runs."""
 _EXAMPLES = (
     "matrix app.workers",
     "matrix apache2.listen_ports --query role:web",
@@ -49,7 +50,7 @@ _EXITS = {
 
 
 _ARGUMENTS = (
-    Argument(("path",), "such as app.workers", {"metavar": "PATH"}),
+    Argument(("key",), "such as app.workers", {"metavar": "PATH"}),
     Argument(("--repo",), "run the nodes of this repository, and save nothing", {"metavar": "DIR"}),
     Argument(("--node",), "only this node; may be repeated", {"metavar": "NAME", "action": "append"}, choice="which"),
     Argument(
@@ -86,7 +87,7 @@ def _perform(question: Question) -> Output:
     raises: NotFound, where no node is selected
     """
     asked = question.arguments
-    path = path_of(asked["path"])
+    path = path_of(asked["key"])
     if asked["count"] and (asked["repo"] is not None or not path):
         raise BadUsage("--count is about one path of kept nodes: leave --repo out")
     alike: dict[Any, Cell] = {}  # of many nodes with one answer it is kept once
@@ -204,4 +205,4 @@ def _cell_of(node: Node, path: Path) -> Cell:
     return Cell(data_of(trace.value, path), trace.origins, unread=unread)
 
 
-COMMANDS = {"matrix": Command("", _DESCRIPTION, _ARGUMENTS, _EXAMPLES, _EXITS, _perform, ())}
+COMMANDS = {"matrix": Command("", _DESCRIPTION, _ARGUMENTS, _EXAMPLES, _EXITS, _perform, (), unsaved="matrix")}
