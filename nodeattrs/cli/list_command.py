@@ -28,7 +28,11 @@ KINDS = ("subjects", *(kind for one in BUILT_IN for kind in one.kinds))
 
 
 ARGUMENTS = (
-    Argument(("kind",), f"{', '.join(KINDS)} (default: {KINDS[0]})", {"metavar": "KIND", "choices": KINDS, "nargs": "?", "default": KINDS[0]}),
+    Argument(
+        ("kind",),
+        f"{', '.join(KINDS)} (default: {KINDS[0]})",
+        {"metavar": "KIND", "choices": KINDS, "nargs": "?", "default": KINDS[0]},
+    ),
     Argument(("--repo",), REPO_HELP, {"metavar": "DIR"}),
     *STORE,
     *output(),
