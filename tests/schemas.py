@@ -63,13 +63,13 @@ _MATRIX = {
     ],
 }
 _NOT_KNOWN = {"dialect": "str", "subject": "str", "message": "str", "code": "str"}
-_SIDE = ({"value": "any", "set_by": ("@origin", "null")}, "null")
+_SIDE = {"value": "any", "origin": "str|null", "set_by": ("@origin", "null")}
 _COMPARED = {
     "version": "int",
     **_CERTAIN,
     "before": "str",
     "after": "str",
-    "changes": [{"kind": "str", "path": "str", "before": _SIDE, "after": _SIDE}],
+    "changes": [{"kind": "str", "path": "str", "change": "str", "before?": _SIDE, "after?": _SIDE}],
 }
 _WHERE = {
     "version": "int",
@@ -125,8 +125,9 @@ _APPLIED = {
     "report": "str|null",
 }
 _CHANGE = {"path": "str", "change": ("=added", "=changed", "=removed"), "before?": "any", "after?": "any"}
-_SIDE = {"value": "any", "origin": "str"}
+_SIDE = {"value": "any", "origin": "str|null", "set_by?": ("@origin", "null")}
 _DIFFERS = {
+    "kind?": "str",
     "path": "str",
     "change": "str",
     "before?": _SIDE,

@@ -142,6 +142,22 @@ class TestOverview:
         code, out, _ = in_folder({"puppet/hiera.yaml": "version: 5\n", "README": "x"})
         assert (code, "nodeattrs --repo puppet" in out) == (0, True)
 
+    def test_a_folder_with_a_repository_below_it_gives_commands_about_a_value_there(self, in_folder: InFolder) -> None:
+        tree = {"puppet/hiera.yaml": "version: 5\n", "puppet/data/common.yaml": "port: 80\n"}
+        _, out, _ = in_folder(tree)
+        assert "nodeattrs why port --repo puppet" in out
+        assert in_folder({}, "why", "port", "--repo", "puppet")[1].startswith("hiera: ")
+
+    def test_a_value_of_a_file_there_is_shown_before_one_that_comes_from_elsewhere(self, in_folder: InFolder) -> None:
+        files = {
+            "nodes/web1.json": '{"name": "web1", "run_list": ["role[a]"]}',
+            "cookbooks/x/metadata.rb": "name 'x'\n",
+        }
+        role = '{"name": "a", "run_list": [], "default_attributes": {"port": 80}}'
+        _, out, _ = in_folder({**files, "roles/a.json": role}, "overview", "--platform", "debian-12")
+        assert "nodeattrs why port --on web1" in out
+        assert "nodeattrs where roles/a.json:1" in out
+
     def test_an_empty_folder_says_how_to_ask_about_files(self, in_folder: InFolder) -> None:
         code, out, _ = in_folder({})
         assert (code, "nodeattrs why KEY base.yaml prod.yaml" in out) == (0, True)
@@ -159,8 +175,18 @@ class TestOverview:
                 "playbooks or roles of Ansible, and no inventory",
                 "nodeattrs ansible list -i inventory-sample.yml",
             ),
+            (
+                {"roles/r/defaults/main.yml": "port: 1\n", "site.yml": "- hosts: all\n  roles: [r]\n"},
+                "playbooks or roles of Ansible, and no inventory",
+                "nodeattrs where --key port -i localhost,",
+            ),
+            (
+                {"deploy/cloud-init.yaml": "#cloud-config\npackages: [git]\n"},
+                "1 file of cloud-init's #cloud-config, such as deploy/cloud-init.yaml",
+                "nodeattrs cloud-config merge deploy/cloud-init.yaml",
+            ),
         ],
-        ids=["cookbooks", "playbooks"],
+        ids=["cookbooks", "playbooks", "roles", "user-data"],
     )
     def test_files_without_a_subject_have_commands_that_lead_to_a_first_value(
         self, in_folder: InFolder, files: dict[str, str], there: str, command: str

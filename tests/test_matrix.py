@@ -117,12 +117,22 @@ class TestMatrix:
         code, _ = ask("app.port", *NOW)
         assert 5 == code
 
-    def test_where_nothing_was_saved_it_says_so(self, ask: Ask):
-        """
-        And makes no store.
-        """
-        assert (1, None) == ask("app.port")
-        assert not Path(".nodeattrs").exists()
+    def test_where_nothing_was_saved_every_dialect_is_asked_and_no_store_is_made(self, ask: Ask, tmp_path: Path):
+        (tmp_path / "c").mkdir()
+        (tmp_path / "c/Chart.yaml").write_text("name: c\n")
+        (tmp_path / "c/values.yaml").write_text("app: {port: 81}\n")
+        code, groups = ask("app.port")
+        assert code == 5  # the cookbook did not run
+        assert [(value, nodes) for value, _, nodes in shown(groups)] == [
+            (80, ["n0", "n1", "n2", "n3"]),
+            (81, ["n4", "c"]),
+            ("NA0102", ["none"]),
+        ]
+        assert not (tmp_path / ".nodeattrs").exists()
+
+    @pytest.mark.parametrize("option", [["--query", "a:b"], ["--count"], ["--store", "none.db"], ["--node", "n0"]])
+    def test_an_option_of_saved_nodes_wants_a_store(self, ask: Ask, option: list[str]):
+        assert ask("app.port", *option) == (1, None)
 
 
 NOT_SET = NoSuchAttribute("k is not set")

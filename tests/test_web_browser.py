@@ -259,6 +259,57 @@ class TestPages:
         assert dark < 150 < 600 < paper()
 
 
+_ANSWERS = [path for path in PAGES if "?" in path or path.startswith("/subjects/")]
+_FIRST = (
+    "main .wrong, main .card, main .big, main table, main .past, main .tree, main .groups, main .step, main .empty,"
+    " main .graph"
+)
+_CUT = """return [...document.querySelectorAll('main *:not(.sr):not(.canvas)')]
+.filter((one) => getComputedStyle(one).overflowX !== 'visible' && one.scrollWidth > one.clientWidth + 1)
+.map((one) => one.innerText)"""
+_TOP = "return Math.round(document.querySelector(arguments[0]).getBoundingClientRect().top + scrollY)"
+
+
+class TestAnswerFirst:
+    @pytest.mark.parametrize("path", _ANSWERS)
+    def test_the_answer_is_in_the_first_600_pixels_and_nothing_is_cut(self, browser, site, path):
+        for look in ("light", "small"):
+            browser.look(look)
+            browser.open(site + path)
+            assert browser.js(_TOP, _FIRST) < 600, look
+            assert browser.js(_CUT) == [], look
+
+    def test_a_value_of_a_subject_leads_to_its_why(self, browser, site):
+        browser.open(site + "/subjects/ansible?on=web1")
+        rows = browser.js(
+            "return [...document.querySelectorAll('main .past li')].map((one) => !!one.querySelector('a'))"
+        )
+        assert rows and all(rows)
+
+    def test_a_subject_of_3000_values_is_a_short_page(self, browser, tmp_path):
+        (tmp_path / "c").mkdir()
+        (tmp_path / "c/Chart.yaml").write_text("name: c\n")
+        lines = (f"k{number}:\n" + "".join(f"  v{inner}: 1\n" for inner in range(100)) for number in range(30))
+        (tmp_path / "c/values.yaml").write_text("".join(lines))
+        browser.look("light")
+        with served(tmp_path) as address:
+            browser.open(f"{address}/subjects/folds?on=c")
+            assert browser.js("return document.querySelectorAll('main .past a').length") == 3000
+            assert browser.js("return document.documentElement.scrollHeight") < 20_000
+
+    @pytest.mark.skipif("NODEATTRS_AXE" not in os.environ, reason="NODEATTRS_AXE names no axe.min.js")
+    @pytest.mark.parametrize("path", PAGES)
+    def test_axe_finds_nothing(self, browser, site, path):
+        script = Path(os.environ["NODEATTRS_AXE"]).read_text()
+        for look in ("light", "dark", "small"):
+            browser.look(look)
+            browser.open(site + path)
+            browser.js(script)
+            run = "const done = arguments[0]; axe.run(document).then((found) => done(found.violations))"
+            found = browser.driver.execute_async_script(run)
+            assert [(one["id"], one["nodes"][0]["html"]) for one in found] == [], look
+
+
 def test_the_printed_address_lets_the_browser_in_and_the_token_leaves_it(browser, place):
     """What a page loads later has the cookie, too."""
     browser.look("light")

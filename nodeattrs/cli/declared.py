@@ -22,6 +22,7 @@ from nodeattrs.contract.caller import Caller
 from nodeattrs.contract.command import Command, Group, Question
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side, folder_side
+from nodeattrs.store import open_store
 from nodeattrs.verbs.commands import OF_DIALECT, TOP
 
 _SHARED = {
@@ -131,10 +132,11 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     command: Command = options.declared
     bar = terminal if "asking" in command.shared or isinstance(command.run, str) else Caller()
     terminal.warn(dialects.foreign().faults if "asking" in command.shared else ())
+    verb = command.run if isinstance(command.run, str) else _unsaved(options, command)
     with bar.counting(what="subject") as count:
-        run = OF_DIALECT[command.run].run if isinstance(command.run, str) else command.run
+        run = OF_DIALECT[verb].run if verb else command.run
         assert callable(run), "a verb of the table is a function"
-        output = run(_question(options, command, terminal, lambda name, done, of: count(name)))
+        output = run(_question(options, command, terminal, lambda name, done, of: count(name), verb))
     terminal.warn(output.warnings)
     if output.checked is not None:
         return finish(options, terminal, output.checked, settings_of(options).repository)
@@ -151,22 +153,51 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     return output.code
 
 
-def _question(
-    options: argparse.Namespace, command: Command, caller: Terminal, progress: Callable[[str, int, int], None]
-) -> Question:
+def _unsaved(options: argparse.Namespace, command: Command) -> str:
+    """The verb that answers instead of a command about saved nodes; "" where the command answers itself.
+
+    The command answers where a node is saved, where an option of its own is given, and for a repository that
+    describes nodes.
+    """
+    if not command.unsaved:
+        return ""
+    shared = {one.name for one in (*OF_DIALECT[command.unsaved].arguments, *output(command.forms))}
+    own = [one for one in command.arguments if one.name not in shared | {"repo"}]
+    if any(getattr(options, one.name) not in (None, False, []) for one in own):
+        return ""
     folder = Path(getattr(options, "repo", None) or ".")
+    if getattr(options, "repo", None) is None:
+        is_own = open_store(settings_of(options).store).is_there()
+    else:
+        owner = dialects.named(options.own).open(folder_side(folder), Request(os.path.realpath(folder), run_code=False))
+        is_own = owner.is_there and any(owner.subjects())
+    return "" if is_own else command.unsaved
+
+
+def _question(
+    options: argparse.Namespace,
+    command: Command,
+    caller: Terminal,
+    progress: Callable[[str, int, int], None],
+    verb: str,
+) -> Question:
+    """What a command is asked with. verb: the verb that answers; "" for the command itself"""
+    given = getattr(options, "given", {})  # what `web` and `mcp` were started with
+    repo = given.get("repo") if verb == command.unsaved else None
+    folder = Path(getattr(options, "repo", None) or repo or ".")
     side, request = Side("", folder, folder, {}), Request()
     if "asking" in command.shared:
         options.node = []
         request = request_of(options, os.path.realpath(folder), options.run_code)
         side = folder_side(folder, later=True)
-    elif isinstance(command.run, str):
+    elif verb:
         request = Request(os.path.realpath(folder), run_code=getattr(options, "run_code", False))
         side = folder_side(folder, later=True)
     own = {one.name for one in command.arguments}  # a page names a repository; `explain --repo` means a run
-    given = getattr(options, "given", {}).items()
-    more = {name: value for name, value in given if name not in own and getattr(options, name, None) is None}
+    more = {name: value for name, value in given.items() if name not in own and getattr(options, name, None) is None}
     asked = vars(options) | more
+    if verb and verb == command.unsaved:  # of every dialect
+        return Question(side, request, asked, (), progress, caller, partial(go_through, caller))
     if options.own:
         request = request._replace(options={options.own: {one.name: asked[one.name] for one in command.arguments}})
     return Question(side, request, asked, options.dialect, progress, caller, partial(go_through, caller))

@@ -13,7 +13,7 @@ from nodeattrs.contract.arguments import REPO_HELP, STORE, output
 from nodeattrs.dialects import BUILT_IN
 
 DESCRIPTION = """\
-List what a repository has, a name a line: what could be asked for. Nodes are those that nodes/ describes, the
+List what a repository has, a name a line: what could be asked for; subjects unless a kind is named. Nodes are those that nodes/ describes, the
 suites of Test Kitchen on each platform, and those that the store keeps; subjects are the nodes, hosts and sets of
 every dialect, as `why` and `blame` take them; fields are what search knows of saved nodes: fields of its language,
 and paths of attributes, as far as some of the nodes have them. No code of the repository runs."""
@@ -28,7 +28,11 @@ KINDS = ("subjects", *(kind for one in BUILT_IN for kind in one.kinds))
 
 
 ARGUMENTS = (
-    Argument(("kind",), ", ".join(KINDS), {"metavar": "KIND", "choices": KINDS}),
+    Argument(
+        ("kind",),
+        f"{', '.join(KINDS)} (default: {KINDS[0]})",
+        {"metavar": "KIND", "choices": KINDS, "nargs": "?", "default": KINDS[0]},
+    ),
     Argument(("--repo",), REPO_HELP, {"metavar": "DIR"}),
     *STORE,
     *output(),

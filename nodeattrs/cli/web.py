@@ -45,6 +45,9 @@ ARGUMENTS = (
     *BUDGET,
 )
 
+_KINDS = ("roles", "environments")
+"""Kinds of `nodeattrs list` that have pages."""
+
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Serve the pages until Ctrl-C; returns the exit code."""
@@ -90,4 +93,5 @@ def site(options: argparse.Namespace) -> Site:
         kept if "://" in kept or os.path.exists(kept) else None,
         compiled,
         options.run_code,
+        [kind for kind in _KINDS if (ask("list", f"--repo={root}", kind).data or {"names": ()})["names"]],
     )

@@ -128,6 +128,8 @@ class Command(NamedTuple):
     shared:      what else it takes: "folder", "asking", "ruby", "strict", "code", "settings",
                  "store", "output"; "text": "output" without formats; "checking": which findings count, and formats
     forms:       the formats of "output", the default first; a text of its own is printed as it is
+    unsaved:     the verb that answers for every dialect where nothing is saved and the arguments are those of the
+                 verb; "" for none
     """
 
     summary: str
@@ -138,6 +140,7 @@ class Command(NamedTuple):
     run: Callable[[Question], Output] | str
     shared: Sequence[str] = VERB
     forms: Sequence[str] = ("text", "json", "yaml")
+    unsaved: str = ""
 
 
 class Group(NamedTuple):

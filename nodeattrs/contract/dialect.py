@@ -222,8 +222,8 @@ class Dialect(ABC):
         return ()
 
     def first_steps(self, folder: Path) -> FirstSteps | None:
-        """What to type in a folder that has files of the dialect and no subject; None where it has none. Reads no
-        file.
+        """What to type in a folder that has files of the dialect and no subject; None where it has none. It reads
+        little: names of files, and how some begin.
         """
         return None
 

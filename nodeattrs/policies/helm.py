@@ -73,7 +73,8 @@ class ChartValues:
             return layer
         if not self.path:
             return layer if value is layer.value else Layer(value, layer.origin, layer.title)
-        return Layer(under(self.path, {GLOBAL: {}, **value}), _Moved(layer.origin, self.path), layer.title)
+        given = (GLOBAL,) if GLOBAL not in value else None
+        return Layer(under(self.path, {GLOBAL: {}, **value}), _Moved(layer.origin, self.path, (), given), layer.title)
 
 
 class _Moved(NamedTuple):
@@ -81,14 +82,18 @@ class _Moved(NamedTuple):
 
     target: the path in the release
     source: the path where the document has them
+    given:  a path that Helm sets and no line of the document; None for none
     """
 
     locator: Locator
     target: Path
     source: Path = ()
+    given: Path | None = None
 
     def at(self, path: Path) -> Origin:
-        return self.locator.at((*self.source, *path[len(self.target) :]))
+        step = path[len(self.target) :]
+        origin = self.locator.at((*self.source, *step))
+        return origin if step != self.given else origin._replace(line=None, column=None)
 
 
 @dataclass(frozen=True, slots=True)

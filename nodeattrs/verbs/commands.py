@@ -147,6 +147,7 @@ OF_DIALECT: Mapping[str, Command] = {
         [
             Argument(("before",), "a subject", {"metavar": "SUBJECT"}),
             Argument(("after",), "another one", {"metavar": "OTHER"}),
+            Argument(("--path",), "only what is there", {"metavar": "PATH"}),
         ],
         ["diff web1 web2"],
         _EXITS,

@@ -6,6 +6,7 @@ dialect and no editor: lines come out of traces.
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -148,6 +149,7 @@ class Lines:
     most:     how many subjects of each dialect, the first by name
     dialects: the names of the dialects to ask; empty: all
     only:     the path of the question; None for all paths
+    near:     paths that a line sets: only paths that share a step with one of them; empty for all
     side:     the folder as it is, for one look alone; None for an editor, which looks again
 
     Threads may share it: one looks, the others wait.
@@ -162,8 +164,11 @@ class Lines:
         dialects: Sequence[str] = (),
         only: TreePath | None = None,
         side: Side | None = None,
+        near: Sequence[TreePath] = (),
     ) -> None:
         self._root, self._request, self._most, self._only, self._once = root, request, most, only, side
+        self._near = near
+        self._files: dict[str, str | None] = {}
         self._dialects = [named(name) for name in dialects] or every().values()
         self._lock = RLock()
         self._side: Side | None = None
@@ -184,6 +189,7 @@ class Lines:
         """
         with self._lock, held_back(not self._request.run_code):
             before, self._side = self._side, self._once or folder_side(self._root)
+            self._files = {}
             for key in [key for key, known in self._known.items() if self._is_stale(known, before)]:
                 del self._known[key]
             for dialect in self._dialects:
@@ -240,14 +246,25 @@ class Lines:
     def _accounts(self, dialect: str, kind: str, part: Part) -> Iterator[Account]:
         if part.trace is None:
             return
-        trees = [part.tree] if part.written is None else part.written()
-        paths = (path for tree in trees for path in _paths(tree)) if self._only is None else [self._only]
-        for path in dict.fromkeys(paths):
+        for path in dict.fromkeys(self._paths_of(part)):
             try:
                 trace = part.trace(path)
             except NodeattrsError:
                 continue  # a value that cannot be had has no trace
             yield Account(dialect, kind, path, shown(trace.value), tuple(self._setters(trace)))
+
+    def _paths_of(self, part: Part) -> Iterable[TreePath]:
+        """The paths whose lines count, of all that somebody wrote."""
+        if self._only is not None:
+            return [self._only]
+        trees = [part.tree] if part.written is None else part.written()
+        if not self._near:
+            return (path for tree in trees for path in _paths(tree))
+        steps = {step for path in self._near for step in path}
+        ends = {path[-1] for path in self._near}
+        if part.is_keyed:  # a key that nobody asked for is not looked up
+            trees = [{key: tree[key] for key in tree if key in steps} for tree in trees]
+        return (path for tree in trees for path in _paths(tree) if path[-1] in steps or not ends.isdisjoint(path))
 
     def _setters(self, trace: Trace) -> Iterator[Setter]:
         known: set[tuple[Place | None, str]] = set()
@@ -269,11 +286,21 @@ class Lines:
                     yield Setter(Outcome.JOINS, title, shown(claim.value, 40), place, str(claim.origin.who), "element")
 
     def _place(self, origin: Origin) -> Place | None:
-        assert self._side is not None
         if not origin.file or origin.line is None:
             return None
-        file = self._side.shown(origin.file)
-        return None if file is None else Place(self._side.named(file), origin.line, origin.column)
+        if origin.file not in self._files:
+            self._files[origin.file] = self._real(origin.file)
+        file = self._files[origin.file]
+        return None if file is None else Place(file, origin.line, origin.column)
+
+    def _real(self, file: str) -> str | None:
+        """A file as it is seen from the folder, behind links in there; None where it lies outside."""
+        side = self._side
+        assert side is not None
+        named = side.shown(file)
+        real = None if named is None else side.shown(os.path.realpath(side.top / named))
+        found = named if real is None else real
+        return None if found is None else side.named(found)
 
     # --- asked by those who show it
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path as FilePath
 from typing import Any
 
 from nodeattrs.contract.answers import Part
 from nodeattrs.contract.command import Output, Question
+from nodeattrs.contract.dialect import FirstSteps
+from nodeattrs.contract.sides import Side, folder_side
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.dialects import every, named
 from nodeattrs.dialects.folders import repositories_below
@@ -17,11 +23,14 @@ from nodeattrs.reports.screen import Screen, first_of, printable
 from nodeattrs.verbs.asking import Subjects
 
 _OF_FILES = ("nodeattrs why KEY base.yaml prod.yaml", "nodeattrs fold base.yaml prod.yaml --blame")
+"""What can be typed anywhere, with files of the reader's own."""
 _NAMED = 3
 _MOST_DIALECTS = 3
 """Dialects that get an example."""
 _DEEPEST = 12
 """Steps of a key that serves as an example."""
+_LEAVES = 200
+"""Values that are looked at for one that a file of the folder sets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +86,7 @@ class Overview:
             yield from (printable(f"  nodeattrs --repo {shlex.quote(one)}") for one in self.below[:_NAMED])
         if self.commands:
             yield ""
-            yield "try:"
+            yield "with files of your own, the weakest first:" if self.commands == _OF_FILES else "try:"
             yield from (printable(f"  {one}") for one in self.commands)
         yield ""
         yield screen.paint("nodeattrs --help lists all commands", "faint")
@@ -86,25 +95,65 @@ class Overview:
 def overview(question: Question) -> Output:
     """What lies in the folder of a question. cost: the values of three subjects, for three dialects at most"""
     asked = Subjects(question._replace(request=question.request.asking(("",))))  # their unread places are not shown
-    root, repo = question.side.root, question.arguments.get("repo")
-    repo = None if repo == "." else repo
+    root = question.side.root
     try:
         found = {name: some for name, some in asked.names.items() if some}
     except NotFound:
-        below = [one for one in repositories_below(root) if one != "."]
-        steps = [one for dialect in every().values() if (one := dialect.first_steps(root)) is not None]
-        first = [line for one in steps for line in one.commands] or _OF_FILES
-        commands = [f"cd {shlex.quote(repo)}", *first] if steps and repo else first
-        lying = [one.found for one in steps]
-        return Output(Overview(str(root), {}, asked.unlisted, commands, below, lying), unread=[])
+        return Output(_without_subjects(question, asked.unlisted), unread=[])
     except NodeattrsError:
         found = {}
+    return Output(Overview(str(root), found, asked.unlisted, _typed(asked, found)), unread=asked.unread)
+
+
+def _given(question: Question) -> str:
+    """The options that name what is asked, as they follow a command: " --repo site"; "" for the current folder."""
+    repo = question.arguments.get("repo")
+    words = [] if repo in (None, ".") else ["--repo", repo]
+    for name, place in question.request.places:
+        option = named(name).option
+        words += [] if option is None else [option.name, place]
+    return "".join(f" {shlex.quote(word)}" for word in words)
+
+
+def _without_subjects(question: Question, unlisted: Mapping[str, NodeattrsError]) -> Overview:
+    """What can be typed in a folder that has no subjects: about the first folder below it that has some, or first
+    steps."""
+    root, repo = question.side.root, question.arguments.get("repo")
+    below = [one for one in repositories_below(root) if one != "."]
+    for one in below[:_NAMED]:
+        arguments = {**question.arguments, "repo": one if repo in (None, ".") else os.path.join(repo, one)}
+        inner = Subjects(question._replace(side=folder_side(root / one, later=True), arguments=arguments))
+        with suppress(NodeattrsError):
+            subjects = {name: some for name, some in inner.names.items() if some}
+            if subjects:
+                return Overview(str(root), {}, unlisted, _typed(inner, subjects), below)
+    for one in ("", *below[:_NAMED]):
+        steps = [*_first_steps(root / one)]
+        if steps:
+            folder = os.path.normpath(os.path.join(repo or ".", one))
+            first = [] if folder == "." else [f"cd {shlex.quote(folder)}"]
+            first += [line for step in steps for line in step.commands]
+            found = [f"{one}: {step.found}" if one else step.found for step in steps]
+            return Overview(str(root), {}, unlisted, first, below, found)
+    return Overview(str(root), {}, unlisted, [] if below else _OF_FILES, below)
+
+
+def _first_steps(folder: FilePath) -> Iterator[FirstSteps]:
+    for dialect in every().values():
+        steps = dialect.first_steps(folder)
+        if steps is not None:
+            yield steps
+
+
+def _typed(asked: Subjects, found: Mapping[str, Sequence[str]]) -> list[str]:
+    """Commands about the first subjects of some dialects: three of one dialect, else one of each and a line of the
+    first."""
     examples = [_first_examples(asked, name, some) for name, some in [*found.items()][:_MOST_DIALECTS]]
     typed = [one for some in examples for one in (some if len(examples) == 1 else some[:1])]
     if len(examples) > 1 and examples[0][1:]:
         typed.append(examples[0][-1])
-    there = f" --repo {shlex.quote(repo)}" if repo else ""
-    return Output(Overview(str(root), found, asked.unlisted, [f"{one}{there}" for one in typed]), unread=asked.unread)
+    there = _given(asked.question)
+    return [f"{one}{there}" for one in typed]
 
 
 def _first_examples(asked: Subjects, dialect: str, subjects: Sequence[str]) -> list[str]:
@@ -125,11 +174,12 @@ def _examples(asked: Subjects, dialect: str, subject: str) -> list[str]:
         if reply.dialect.name != dialect:
             continue
         for part in reply.parts.values():
-            path = _first_leaf(part)
-            if path is None:
+            leaves = [*islice(_leaves(part), _LEAVES)]
+            if not leaves:
                 continue
+            places = ((path, _place(part, path, asked.question.side)) for path in leaves)
+            path, place = next((one for one in places if one[1] is not None), (leaves[0], None))
             commands.append(f"nodeattrs why {shlex.quote(spell(path))}{on}")
-            place = _place(part, path)
             if place is not None:
                 commands.append(f"nodeattrs where {shlex.quote(place)}")
             break
@@ -138,8 +188,8 @@ def _examples(asked: Subjects, dialect: str, subject: str) -> list[str]:
     return [*commands[:1], blame, *commands[1:]]
 
 
-def _first_leaf(part: Part) -> Path | None:
-    """The path of the first leaf; None if no value can be had."""
+def _leaves(part: Part) -> Iterator[Path]:
+    """The paths of leaves, the first one of each key; a key whose value cannot be had is passed over."""
     for key in part.tree:
         try:
             value = part.tree[key]
@@ -150,13 +200,16 @@ def _first_leaf(part: Part) -> Path | None:
             step = next(iter(value))
             path, value = (*path, step), value[step]
         if not isinstance(value, (dict, NodeattrsError)):
-            return path
-    return None
+            yield path
 
 
-def _place(part: Part, path: Path) -> str | None:
-    """The line that set the value; None where no file did."""
+def _place(part: Part, path: Path, side: Side) -> str | None:
+    """The line that set the value; None where no file of the side did."""
     try:
-        return next((one.place for one in part.places(path) if one.file and one.line), None)
+        origin = next(iter(part.places(path)), None)
     except NodeattrsError:
         return None
+    if origin is None or not origin.file or not origin.line:
+        return None
+    inside = side.shown(origin.file)
+    return None if inside is None else f"{side.named(inside)}:{origin.line}"

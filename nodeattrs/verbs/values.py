@@ -12,7 +12,7 @@ from nodeattrs.contract.answers import Part
 from nodeattrs.contract.command import Output, Question
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.tree import ABSENT, Path, dig, spell
+from nodeattrs.core.tree import ABSENT, Path, dig, parse, spell
 from nodeattrs.core.unread import Unread, sentences
 from nodeattrs.errors import BadUsage, NodeattrsError, NoSuchAttribute, NotFound
 from nodeattrs.reports.matrix import Cell, Matrix, names_of
@@ -24,6 +24,7 @@ from nodeattrs.verbs.comparing import Difference, Value, differences, plain, val
 from nodeattrs.verbs.where import OtherLines, other_lines
 
 _ABSENCE = (NoSuchAttribute, NotFound)
+_WORDS = {(True, True): "changed", (True, False): "removed", (False, True): "added"}
 _SIGNS = {(True, True): "~", (True, False): "-", (False, True): "+"}
 
 
@@ -181,8 +182,9 @@ class SubjectDifference:
                 {
                     "kind": one.kind,
                     "path": spell(one.path),
-                    "before": _side_data(self.before, one, one.before),
-                    "after": _side_data(self.after, one, one.after),
+                    "change": _WORDS[one.before.is_there, one.after.is_there],
+                    **_side_data("before", self.before, one, one.before),
+                    **_side_data("after", self.after, one, one.after),
                 }
                 for one in self.found
             ],
@@ -208,11 +210,13 @@ def _origin(reply: Reply, one: Difference) -> Origin | None:
     return None if part is None else _first(part, one.path)
 
 
-def _side_data(reply: Reply, one: Difference, value: Value) -> dict[str, Any] | None:
+def _side_data(side: str, reply: Reply, one: Difference, value: Value) -> dict[str, Any]:
+    """One side with its value and the line that set it; {} where it has no value."""
     if not value.is_there:
-        return None
+        return {}
     origin = _origin(reply, one)
-    return {"value": value.data, "set_by": None if origin is None else origin_data(origin)}
+    set_by = None if origin is None else origin_data(origin)
+    return {side: {"value": value.data, "origin": None if origin is None else str(origin), "set_by": set_by}}
 
 
 def diff(question: Question) -> Output:
@@ -229,7 +233,8 @@ def diff(question: Question) -> Output:
         other = Subjects(question._replace(request=question.request.placed(question.dialects[0], against)))
     left, right = _reply(one, before), _reply(other, before if after is None else after)
     tops = (str(question.side.top), str(question.side.top))
-    found = [*differences(left.parts, right.parts, tops)]
+    below = parse(question.arguments.get("path") or "")
+    found = [one for one in differences(left.parts, right.parts, tops) if one.path[: len(below)] == below]
     report = SubjectDifference((left.name, against or right.name), left, right, found)
     warnings = [*dict.fromkeys([*one.warnings, *other.warnings])]
     return Output(report, warnings=warnings, unread=[*left.doubts(), *right.doubts()])

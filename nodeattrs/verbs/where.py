@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import starmap
 from pathlib import Path as FilePath
@@ -121,26 +121,47 @@ def _of_key(question: Question, path: Path) -> Output:
 
 def _of_place(question: Question, place: str) -> Output:
     file, line = _file_of(question, place)
-    lines = _looked(question, None)
-    settings = {(one.path, one.line) for one in _settings(question, file) if line in (None, one.line)}
+    written = {(one.path, one.line) for one in _settings(question, file)}
+    settings = {one for one in written if line in (None, one[1])}
+    near = [] if line is None else _near(written, line)
+    lines = _looked(question, None, near)
     wanted = {line} if line is not None else lines.lines_in(file) | {one for _, one in settings}
     effects = [effect for number in sorted(wanted) for effect in lines.at(Place(file, number))]
+    if near and not effects:  # a subject may have the value under another name
+        lines = _looked(question, None)
+        effects = [effect for number in sorted(wanted) for effect in lines.at(Place(file, number))]
     used = {effect.place.line for effect in effects}
     unused = sorted((one for one in settings if one[1] not in used), key=lambda one: (one[1], str(one[0])))
+    notes = {} if line is None else _notes(question, file, [path for path, _ in unused])
     unread = _doubts(lines, effects, [path for path, _ in unused])
     if not (effects or unused or unread):
         raise NotFound(f"{place} sets nothing on any subject", hint="`nodeattrs list subjects` names who is asked")
-    return _output(lines, effects, [(file, Setting(*one)) for one in unused], unread)
+    return _output(lines, effects, [(file, Setting(*one, notes.get(one, ""))) for one in unused], unread)
 
 
-def _looked(question: Question, only: Path | None) -> Lines:
+def _notes(question: Question, file: str, paths: Iterable[Path]) -> dict[tuple[Path, int], str]:
+    """Where lines of a file count that set no value of a subject: (path, line) -> "in site.yml play 2"."""
+    return {
+        (path, one.line): one.note for path in paths for name, one in other_lines(question, path).lines if name == file
+    }
+
+
+def _near(written: Iterable[tuple[Path, int]], line: int) -> list[Path]:
+    """The paths that a file sets on a line, or on the nearest line above, where a list or a text of it may begin."""
+    nearest = max((one for _, one in written if one <= line), default=0)
+    return [path for path, one in written if one == nearest]
+
+
+def _looked(question: Question, only: Path | None, near: Sequence[Path] = ()) -> Lines:
     """The lines of all who are asked. raises: the error of a dialect that cannot list its subjects, if no other has any
 
     only: the path of the question; None for all
+    near: paths that the line in question sets; empty for all
     """
     on = question.arguments.get("on") or ()
     request = question.request._replace(nodes=tuple(on)) if on else question.request
-    lines = Lines(question.side.root, request, _ALL, question.dialects, only, question.side)
+    request = request._replace(about=tuple(sorted({str(step) for path in near for step in path})))
+    lines = Lines(question.side.root, request, _ALL, question.dialects, only, question.side, near)
     lines.look(question.progress)
     if lines.unlisted and not any(of for _, of in lines.count.values()):
         raise next(iter(lines.unlisted.values()))

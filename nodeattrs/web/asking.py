@@ -48,6 +48,7 @@ class Site(NamedTuple):
     kept:       the place of the store, where there is one
     catalogs:   name of a node -> the file with its catalog, where it was compiled elsewhere
     runs_code:  whether pages may run code of the repository
+    kinds:      what the repository has beside subjects: "roles", "environments"
     """
 
     ask: Ask
@@ -58,6 +59,7 @@ class Site(NamedTuple):
     kept: str | None = None
     catalogs: Mapping[str, str] = {}
     runs_code: bool = False
+    kinds: Sequence[str] = ()
 
 
 class Question(NamedTuple):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -18,6 +19,13 @@ _FEW = 60
 """Nodes that are all asked; of more a page counts, or looks at some."""
 
 _SOME = 10
+_FIRST_STEP = re.compile(r'"(?:[^"\\]|\\.)*"|[^.]*')
+_FEW_VALUES = 300
+"""Values of a subject that are all shown; of more those below one key are folded together."""
+
+_NAMED = 300
+"""Names that a form completes."""
+
 _LONGEST = 2_000
 """Characters of an address that every server takes."""
 
@@ -161,7 +169,10 @@ def diff(site: Site, given: Given) -> Page:
 
 
 def _some_names(site: Site) -> list[str]:
-    found = answer(site, "search", query="*:*", limit="300").data or {"nodes": ()}
+    """Names that can be compared: of saved nodes, or where there is no store of subjects."""
+    if site.kept is None:
+        return [name for _, names in _by_dialect(answer(site, "list", kind="subjects")) for name in names][:_NAMED]
+    found = answer(site, "search", query="*:*", limit=str(_NAMED)).data or {"nodes": ()}
     return [one["name"] for one in found["nodes"]]
 
 
@@ -238,7 +249,20 @@ def subject(site: Site, given: Given) -> Page:
     """The values of a subject, each with the line that set it."""
     asked = {"subject": given.get("on"), "dialect": given["dialect"]}
     title = given.get("on") or given["dialect"]
-    return _made("subject.html", title, answer(site, "blame", **asked), "blame", asked, dialect=given["dialect"])
+    found = answer(site, "blame", **asked)
+    by = [_by_first_step(one["values"]) for one in (found.data or {"answers": ()})["answers"]]
+    return _made("subject.html", title, found, "blame", asked, dialect=given["dialect"], by=by, few=_FEW_VALUES)
+
+
+def _by_first_step(values: Iterable[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
+    """Values behind the first step of their paths; those that follow each other stand together."""
+    return [(step, [*some]) for step, some in groupby(values, _first_step)]
+
+
+def _first_step(value: Mapping[str, Any]) -> str:
+    """The first step of the path, as it is spelled."""
+    found = _FIRST_STEP.match(value["path"])
+    return found[0] if found else ""
 
 
 def impact(site: Site, given: Given) -> Page:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,21 @@ from nodeattrs.contract.command import Command
 from nodeattrs.contract.dialect import Dialect, FirstSteps, Looked, Opened, Option
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
+from nodeattrs.errors import NodeattrsError
+
+_OF_INVENTORIES = ("", ".ini", ".yml", ".yaml")
+_VARIABLE = re.compile(r"^([A-Za-z_]\w*):", re.MULTILINE)
+
+
+def _role_variables(folder: Path) -> Iterator[str]:
+    """The first variable of each role's defaults."""
+    from nodeattrs.formats.documents import text_of
+
+    for file in sorted(folder.glob("roles/*/defaults/main.y*ml")):
+        with suppress(NodeattrsError):
+            found = _VARIABLE.search(text_of(file, file.name))
+            if found is not None:
+                yield found[1]
 
 
 class Ansible(Dialect):
@@ -51,9 +68,12 @@ class Ansible(Dialect):
         """A question with an inventory, where a folder has playbooks or roles and no inventory at a usual place."""
         if not any((folder / name).exists() for name in ("ansible.cfg", "roles", "playbooks", "site.yml")):
             return None
-        files = [one.name for one in sorted(folder.glob("*inventory*")) if one.is_file()]
+        found = [one for name in ("*inventory*", "*hosts*") for one in sorted(folder.glob(name)) if one.is_file()]
+        files = [one.name for one in found if one.suffix in _OF_INVENTORIES]
         source = shlex.quote(files[0]) if files else "localhost,"
-        commands = (f"nodeattrs ansible list -i {source}", f"nodeattrs blame --dialect ansible -i {source}")
+        variable = next(_role_variables(folder), None)
+        of_role = [] if variable is None else [f"nodeattrs where --key {variable} -i {source}"]
+        commands = [*of_role, f"nodeattrs blame --dialect ansible -i {source}", f"nodeattrs ansible list -i {source}"]
         return FirstSteps("playbooks or roles of Ansible, and no inventory at a usual place", commands)
 
     def commands(self) -> Mapping[str, Command]:

@@ -44,6 +44,12 @@ class AnsibleHosts(InRepository):
         """The inventory that an option or a setting names; None leaves it to ansible.cfg."""
         return self.request.named(self.side, "ansible", None)
 
+    @property
+    def _listed(self) -> str | None:
+        """A list of hosts that somebody writes instead of an inventory: "web1,web2"."""
+        given = dict(self.request.places).get("ansible")
+        return given if given is not None and "," in given else None
+
     @cached_property
     def _of_paths(self) -> dict[TreePath, list[SettingsInPlays]]:
         """What plays say of the paths that were asked for."""
@@ -60,7 +66,7 @@ class AnsibleHosts(InRepository):
         if self._asked is not None:
             return bool(self.inventories)
         if self.place is not None:
-            return self.place.exists()
+            return self._listed is not None or self.place.exists()
         return self._has_config or bool(self._named) or bool(self._usual)
 
     @property
@@ -96,7 +102,7 @@ class AnsibleHosts(InRepository):
         how: dict[str, Any] = {"folder": self.side.root, "sensitive_paths": self.repository.config.sensitive}
         named = (self._named or self._usual).items()
         if self.place is not None or self._is_configured or not named:
-            return {"": Inventory(*filter(None, [self.place]), **how)}
+            return {"": Inventory(*filter(None, [self._listed or self.place]), **how)}
         return {f"{name}:" if len(named) > 1 else "": Inventory(*some, lenient=True, **how) for name, some in named}
 
     def _found(self, subject: str) -> tuple[Inventory, str]:

@@ -36,6 +36,11 @@ class _Form(Enum):
     TEMPLATE = "template"
 
 
+def begun_in(root: Path) -> list[str]:
+    """The files that begin with `#cloud-config` and can be merged, as paths from a folder, sorted."""
+    return sorted(path.relative_to(root).as_posix() for path, form in _begun_so(root) if form is _Form.PLAIN)
+
+
 def looked(root: Path, count: Callable[[str], object]) -> Iterator[Looked]:
     """The findings of files that begin with `#cloud-config`, each for itself.
 

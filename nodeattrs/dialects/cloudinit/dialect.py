@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from nodeattrs.contract.command import Command
-from nodeattrs.contract.dialect import Dialect, Looked, Opened
+from nodeattrs.contract.dialect import Dialect, FirstSteps, Looked, Opened
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 
@@ -41,6 +42,18 @@ class CloudInit(Dialect):
         from nodeattrs.dialects.cloudinit.checking import looked
 
         return looked(folder, count)
+
+    def first_steps(self, folder: Path) -> FirstSteps | None:
+        """The merged config of a first file and what is wrong in it, where files begin with `#cloud-config` and no folder is a data source."""
+        from nodeattrs.dialects.cloudinit.checking import begun_in
+
+        files = begun_in(folder)
+        if not files:
+            return None
+        first = shlex.quote(files[0])
+        count = f"{len(files)} file{'s' * (len(files) != 1)}"
+        commands = (f"nodeattrs cloud-config merge {first}", f"nodeattrs cloud-config check {first}")
+        return FirstSteps(f"{count} of cloud-init's #cloud-config, such as {files[0]}", commands)
 
     def commands(self) -> Mapping[str, Command]:
         """The commands of the dialect beside the verbs, by name."""

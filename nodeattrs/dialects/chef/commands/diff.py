@@ -16,7 +16,8 @@ from nodeattrs.store.remembered import remembered_or_raise
 _DESCRIPTION = """\
 Compare two saved nodes, or two revisions of one: NODE is its latest revision, NODE@3 the third,
 NODE@2030-01-31 the one at that time. With one NODE, its latest revision and the one before.
-What is read is compared, lists by their elements; --slots compares what is overridden, too."""
+What is read is compared, lists by their elements; --slots compares what is overridden, too. Where nothing is
+saved, two nodes, hosts or sets of any dialect are compared, and no code of the repository runs."""
 _EXAMPLES = (
     "diff web1",
     "diff web1@3 web1@5",
@@ -78,4 +79,4 @@ def _side(question: Question, store: Store, sensitive: Any, text: str) -> Side:
     return Side(text, found.node)
 
 
-COMMANDS = {"diff": Command("", _DESCRIPTION, _ARGUMENTS, _EXAMPLES, _EXITS, _perform, ())}
+COMMANDS = {"diff": Command("", _DESCRIPTION, _ARGUMENTS, _EXAMPLES, _EXITS, _perform, (), unsaved="diff")}

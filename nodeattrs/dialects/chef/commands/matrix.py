@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Group nodes by the value that they read at a path, the largest group first, with the lines that set it.
-From what was saved, or with --repo from runs made now, which save nothing."""
+From what was saved, or with --repo from runs made now, which save nothing. Where nothing is saved, the nodes, hosts
+and sets of every dialect are asked, and no code of the repository runs."""
 _EXAMPLES = (
     "matrix app.workers",
     "matrix apache2.listen_ports --query role:web",
@@ -58,7 +59,7 @@ _EXITS = {
 
 
 _ARGUMENTS = (
-    Argument(("path",), "such as app.workers", {"metavar": "PATH"}),
+    Argument(("key",), "such as app.workers", {"metavar": "PATH"}),
     Argument(("--repo",), "run the nodes of this repository, and save nothing", {"metavar": "DIR"}),
     Argument(("--node",), "only this node; may be repeated", {"metavar": "NAME", "action": "append"}, choice="which"),
     Argument(
@@ -95,7 +96,7 @@ def _perform(question: Question) -> Output:
     raises: NotFound, where no node is selected
     """
     asked = question.arguments
-    path = path_of(asked["path"])
+    path = path_of(asked["key"])
     if asked["count"] and (asked["repo"] is not None or not path):
         raise BadUsage("--count is about one path of saved nodes: leave --repo out")
     alike: dict[Any, Cell] = {}  # of many nodes with one answer it is kept once
@@ -271,4 +272,4 @@ def _near(node: Node, path: Path) -> str | None:
         return way_to(merged_shared(node), path)
 
 
-COMMANDS = {"matrix": Command("", _DESCRIPTION, _ARGUMENTS, _EXAMPLES, _EXITS, _perform, ())}
+COMMANDS = {"matrix": Command("", _DESCRIPTION, _ARGUMENTS, _EXAMPLES, _EXITS, _perform, (), unsaved="matrix")}

@@ -1,0 +1,83 @@
+"""`where FILE:LINE`: a line is asked about with the subjects that may read it, and gives what its file gives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+InFolder = Callable[..., tuple[int, str, str]]
+
+HIERA = {
+    "hiera.yaml": "version: 5\nhierarchy:\n- {name: own, path: 'nodes/%{fqdn}.yaml'}\n- {name: all, path: all.yaml}\n",
+    "data/nodes/web1.yaml": "users:\n  anna:\n    uid: 1\nports: [1, 2]\n",
+    "data/all.yaml": (
+        "lookup_options:\n  users: {merge: deep}\n  ports: {merge: unique}\nusers:\n  anna:\n    uid: 2\n    shell: sh\n"
+        "ports:\n- 3\n- 4\ntext: |\n  two\n  lines\nother: \"%{alias('text')}\"\n"
+    ),
+}
+CHART = {
+    "c/Chart.yaml": "name: c\n",
+    "c/values.yaml": "port: 80\nsub:\n  size: 2\nlist:\n- a\n- b: 1\n",
+    "c/values-prod.yaml": "port: 81\nlist: []\n",
+    "c/charts/sub/Chart.yaml": "name: sub\n",
+    "c/charts/sub/values.yaml": "size: 1\nport: 5\n",
+}
+COMPOSE = {
+    "compose.yaml": (
+        "services:\n  base:\n    image: a\n    environment: [A=1, B=2]\n  web:\n    extends: {service: base}\n"
+        "    build: .\n    environment:\n      A: 3\n"
+    )
+}
+CHEF = {
+    "nodes/web1.json": '{"name": "web1", "normal": {"a": {"b": 1}},\n"run_list": ["role[web]"]}',
+    "roles/web.json": '{"name": "web", "run_list": [],\n"default_attributes": {"a": {"b": 2,\n"c": [1,\n2]}}}',
+}
+ANSIBLE = {
+    "hosts.ini": "[web]\nweb1 port=1\n",
+    "group_vars/all.yml": "port: 2\nmap:\n  a: 1\n  b:\n  - x\n",
+    "site.yml": "- hosts: all\n",
+    "roles/r/defaults/main.yml": "port: 3\nonly_in_role: 1\n",
+    "roles/r/tasks/main.yml": "[]\n",
+}
+
+
+@pytest.mark.parametrize(
+    "files", [HIERA, CHART, COMPOSE, CHEF, ANSIBLE], ids=["hiera", "helm", "compose", "chef", "ansible"]
+)
+def test_each_line_does_what_its_file_says_it_does(in_folder: InFolder, files: dict[str, str]) -> None:
+    seen = 0
+    for file, text in files.items():
+        whole = json.loads(in_folder(files, "where", file, "--format", "json")[1] or '{"lines": []}')["lines"]
+        for number in range(1, text.count("\n") + 2):
+            expected = [one for one in whole if one["line"] == number]
+            out = in_folder({}, "where", f"{file}:{number}", "--format", "json")[1]
+            assert (json.loads(out)["lines"] if out else []) == expected, (file, number)
+            seen += len(expected)
+    assert seen >= 4
+
+
+@pytest.mark.parametrize("name", ["local", "sample"])
+def test_a_line_behind_a_link_is_that_of_the_file(in_folder: InFolder, tmp_path: Path, name: str) -> None:
+    files = {"site.yml": "", "inventory/sample/group_vars/all.yml": "port: 1\n", "inventory/local/hosts.ini": "web1\n"}
+    in_folder(files, "list", "subjects", "--repo", "inventory")
+    (tmp_path / "inventory/local/group_vars").symlink_to("../sample/group_vars")
+    code, out, _ = in_folder({}, "where", f"inventory/{name}/group_vars/all.yml:1")
+    assert (code, "inventory/sample/group_vars/all.yml:1  port = 1" in out, "wins on 1 of 1 host" in out) == (
+        0,
+        True,
+        True,
+    )
+
+
+def test_a_line_of_a_role_says_in_which_play_it_counts(in_folder: InFolder) -> None:
+    files = {**ANSIBLE, "site.yml": "- hosts: all\n  roles: [r]\n"}
+    out = in_folder(files, "where", "roles/r/defaults/main.yml:2")[1]
+    assert "only_in_role: in site.yml play 1" in out
+
+
+def test_a_list_of_hosts_stands_for_an_inventory(in_folder: InFolder) -> None:
+    code, out, _ = in_folder(ANSIBLE, "why", "map.a", "-i", "db1,", "--dialect", "ansible")
+    assert (code, out.startswith("ansible: db1\n"), "group_vars/all.yml:3" in out) == (0, True, True)
