@@ -1,6 +1,6 @@
 """python -m tests.oracles.helm [--count N] [--seed S]
 
-Random charts with subcharts, aliases, conditions, tags, globals, packages and values files: the values of the release
+Random charts with subcharts, aliases, conditions, tags, imports, globals, packages and values files: the values of the release
 by Helm (the package helm-python-sdk) and by us, compared. HELM_PYTHON names a Python 3.12 that has the package. The
 last line is `N passed, M failed`; exit code 1 if any failed or none was asked.
 """
@@ -56,6 +56,14 @@ def values(chance: random.Random, children: Mapping[str, Any], depth: int = 2) -
     return found
 
 
+def imported(chance: random.Random, children: Mapping[str, Any]) -> Any:
+    """An entry of import-values."""
+    if chance.random() < 0.3:
+        return chance.choice("ab")
+    child = chance.choice(("a", "b", "a.b", *children))
+    return {"child": child, "parent": chance.choice((".", "a", "n", "n.m", "s.q"))}
+
+
 def made(chance: random.Random, folder: Path, name: str, depth: int) -> dict[str, Any]:
     """Write a chart with its subcharts; returns their names as Chart.yaml has them, inside one another."""
     folder.mkdir(parents=True)
@@ -72,6 +80,8 @@ def made(chance: random.Random, folder: Path, name: str, depth: int) -> dict[str
                 need["condition"] = f"{key}.enabled"
             if chance.random() < 0.3:
                 need["tags"] = ["t", "u"][: chance.randint(1, 2)]
+            if chance.random() < 0.4:
+                need["import-values"] = [imported(chance, below) for _ in range(chance.randint(1, 2))]
             needs.append(need)
         children[key] = below
         if chance.random() < 0.2:
@@ -81,7 +91,10 @@ def made(chance: random.Random, folder: Path, name: str, depth: int) -> dict[str
     (folder / "templates").mkdir()
     (folder / "templates" / "values.yaml").write_text(TEMPLATE)
     if chance.random() < 0.9:
-        (folder / "values.yaml").write_text(json.dumps(values(chance, children)))
+        own = values(chance, children)
+        if chance.random() < 0.3:
+            own["exports"] = {"a": {"x": 1}, "b": {"a": {"y": 2}}}
+        (folder / "values.yaml").write_text(json.dumps(own))
     return children
 
 
