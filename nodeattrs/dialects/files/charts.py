@@ -96,6 +96,38 @@ def charts_at(
     return [*_with_imports(enabled, policy).every()]
 
 
+class Described(NamedTuple):
+    """What the description of a chart says.
+
+    file:       the description
+    values:     whether the chart has a values.yaml
+    is_library: whether only other charts use it
+    is_packed:  whether a subchart is packed, or not there
+    read:       the paths of values that are read for subcharts: their own values, and conditions
+    """
+
+    file: str
+    values: bool
+    is_library: bool
+    is_packed: bool
+    read: Sequence[Path]
+
+
+def described(folder: pathlib.Path, name: str) -> Described:
+    """What the description of the chart in a folder says. name: of the folder, in messages. raises: DocumentError"""
+    files = _folder(folder, name, Budget(f"{name}/{CHART}"))
+    document = files.document(CHART)
+    tree = document.tree if document is not None and isinstance(document.tree, dict) else {}
+    needs = _dependencies(files, document, tree)
+    there = {_name_of(one): one for one in files.folders()}
+    conditions = [each.strip() for need in needs.values() for each in str(need.get("condition") or "").split(",")]
+    named = {str(need["name"]) for need in needs.values()}
+    read = [*((key,) for key in {*needs, *there}), *(tuple(one.split(".")) for one in conditions if one)]
+    is_packed = bool(named - there.keys()) or any(".tgz/" in one.name for one in there.values())
+    has_values = files.read("values.yaml") is not None
+    return Described(f"{name}/{CHART}", has_values, tree.get("type") == "library", is_packed, read)
+
+
 def _check_map(release: Folded, path: Path) -> None:
     """Refuse another value where a subchart has its values, as Helm does. raises: MergeConflict"""
     value = dig(release.value, path)
@@ -290,7 +322,7 @@ def _with_imports(chart: _Chart, policy: HelmPolicy) -> _Chart:
     if not imports or not isinstance(chart.values.layer.value, dict):
         return chart
     charts = [replace(one, path=one.path[len(path) :]) for one in chart.every()]
-    plan = policy.plan_of(charts, ())
+    plan = policy.plan_of_imports(charts)
     found = fold([plan], plan.policy)
     layers, unknown = [], []
     for one in imports:

@@ -19,7 +19,7 @@ from nodeattrs.errors import DocumentError
 from nodeattrs.policies import COMPOSE, DEFAULT_POLICY, TSCONFIG
 from nodeattrs.project.config import PlainFold
 
-_VALUES = re.compile(r"values[-._][^/]+\.ya?ml|[^/]+[-._]values\.ya?ml")
+_VALUES = re.compile(r"values[-._](?!schema\.)[^/]+\.ya?ml|[^/]+[-._]values\.ya?ml")
 """Values files beside a chart's values.yaml: values-prod.yaml, prod-values.yaml."""
 _FOR_TESTS = "ci"
 """The folder of a chart with values files for its tests."""
