@@ -43,12 +43,14 @@ _PASSED = (".git", "node_modules")
 class _Application(NamedTuple):
     """An Application as a document has it.
 
+    name:  of the application
     spec:  its `spec`, filled in
     path:  where the document has it
     mark:  "{{" where it comes of a template; "" where that is a text like any other
     """
 
     document: Document
+    name: str
     spec: Mapping[Any, Any]
     path: TreePath
     mark: str
@@ -91,7 +93,7 @@ def releases(document: Document, root: Path) -> Iterator[tuple[str, Release]]:
 def _of_application(
     name: str, document: Document, spec: Any, path: TreePath, mark: str, root: Path
 ) -> Iterator[tuple[str, Release]]:
-    application = _Application(document, spec if isinstance(spec, dict) else {}, path, mark, root)
+    application = _Application(document, name, spec if isinstance(spec, dict) else {}, path, mark, root)
     sources = [(at, one) for at, one in application.sources if _is_helm(one, root)]
     for number, (at, source) in enumerate(sources):
         chart, origin = _chart(application, at, source)
@@ -123,7 +125,9 @@ def _values(application: _Application, at: TreePath, source: Mapping[Any, Any], 
         is_optional = helm.get("ignoreMissingValueFiles") is True
         yield _file(application, (*at, "valueFiles", number), str(one), chart, is_optional)
     key = "valuesObject" if helm.get("valuesObject") else "values"
-    yield from inline_layers(application.document, helm.get(key), (*application.path, *at, key), key, application.mark)
+    yield from inline_layers(
+        application.document, helm.get(key), (*application.path, *at, key), application.name, application.mark
+    )
     parameters = helm.get("parameters")
     for number, one in enumerate(parameters if isinstance(parameters, list) else ()):
         if isinstance(one, dict):

@@ -44,27 +44,30 @@ def releases(document: Document, root: Path) -> Iterator[tuple[str, Release]]:
     name = dig(tree, ("metadata", "name"))
     spec = tree.get("spec")
     if isinstance(name, str) and isinstance(spec, dict):
-        yield name, Release(*_chart(document, spec, root), [*_values(document, spec, root)])
+        yield name, _release(document, name, spec, root)
 
 
-def _chart(document: Document, spec: dict[Any, Any], root: Path) -> tuple[str, Any]:
-    """The folder of the chart, and the line that names it. A source in Git is this repository if it has the chart."""
-    of_chart = dig(spec, ("chart", "spec"))
-    if not isinstance(of_chart, dict) or not isinstance(of_chart.get("chart"), str):
-        at = ("spec", "chartRef") if "chartRef" in spec else ("spec",)
-        named = dig(spec, ("chartRef", "name"))
-        return "", origin_at(document, at, "chart", named if isinstance(named, str) else "below a patch")
-    origin = origin_at(document, ("spec", "chart", "spec", "chart"), "chart", of_chart["chart"])
+def _release(document: Document, name: str, spec: dict[Any, Any], root: Path) -> Release:
+    """The release that a `spec` describes. A source in Git is this repository if it has the chart."""
+    values = [*_values(document, name, spec, root)]
+    of_chart, reference = dig(spec, ("chart", "spec")), dig(spec, ("chartRef", "name"))
+    if isinstance(reference, str):
+        return Release("", origin_at(document, ("spec", "chartRef"), "chart", reference), values)
+    chart = of_chart.get("chart") if isinstance(of_chart, dict) else None
+    if not isinstance(of_chart, dict) or not isinstance(chart, str):
+        reason = "names no chart: it patches another manifest, which was not read"
+        return Release("", origin_at(document, ("spec",), "patch", name), values, reason)
+    origin = origin_at(document, ("spec", "chart", "spec", "chart"), "chart", chart)
     is_in_git = dig(of_chart, ("sourceRef", "kind")) == "GitRepository" and not of_chart.get("valuesFiles")
-    return chart_at(root, "", of_chart["chart"]) if is_in_git else "", origin
+    return Release(chart_at(root, "", chart) if is_in_git else "", origin, values)
 
 
-def _values(document: Document, spec: dict[Any, Any], root: Path) -> Iterator[Values]:
+def _values(document: Document, name: str, spec: dict[Any, Any], root: Path) -> Iterator[Values]:
     named = spec.get("valuesFrom")
     for number, one in enumerate(named if isinstance(named, list) else ()):
         if isinstance(one, dict):
             yield from _of_reference(document, ("spec", "valuesFrom", number), one, root)
-    yield from inline_layers(document, spec.get("values"), ("spec", "values"), "values", _FILLED)
+    yield from inline_layers(document, spec.get("values"), ("spec", "values"), name, _FILLED)
 
 
 def _of_reference(document: Document, at: Any, one: dict[Any, Any], root: Path) -> Iterator[Values]:

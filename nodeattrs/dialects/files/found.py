@@ -35,7 +35,7 @@ _PASSED = frozenset(("node_modules", "templates", "charts", "__pycache__"))
 _DEPTH = 8
 _MANIFEST = re.compile(rb"^(?:kind:[ \t]*[\"']?(HelmRelease|Application|ApplicationSet)\b|(releases):)", re.MULTILINE)
 """What tells that a file describes releases: a manifest for Flux or Argo CD, or a helmfile."""
-_HELMFILE = re.compile(rb"^[ \t]+(?:-[ \t]+)?(?:chart:|<<:|inherit:)", re.MULTILINE)
+_HELMFILE = re.compile(rb"\bchart:|<<:|\binherit:")
 _LARGEST = 1_000_000
 """Bytes of a manifest; Kubernetes takes no larger one."""
 _MANIFESTS = (".yaml", ".yml", ".yaml.gotmpl")

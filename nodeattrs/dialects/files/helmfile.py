@@ -39,7 +39,10 @@ from nodeattrs.formats.documents import Document, content_of, decoded, parse_all
 DEFAULT = "default"
 """The environment of a helmfile that names none."""
 _TEMPLATE = re.compile(r"\{\{(?:`[^`]*`|[^`{}]|\{(?!\{)|\}(?!\}))*\}\}")
-_BLOCK = re.compile(r"\{\{-?\s*(?:if|range|with|else|end|define|template|block)\b")
+_BLOCK = re.compile(r"\{\{-?\s*(if|range|with|define|block|end)\b")
+"""Where lines begin that may be left out or repeated, and where they end."""
+_ALONE = re.compile(r"\{\{-?\s*(?:(?:if|range|with|define|block|end|else|template)\b|/\*|\$)")
+"""A template that writes nothing where it stands alone on a line."""
 _RAW = re.compile(r"\{\{-?\s*`([^`]*)`\s*-?\}\}")
 _FIELD = re.compile(r"\{\{-?\s*\.([A-Za-z_][\w.]*)\s*-?\}\}", re.ASCII)
 _HELD = re.compile(r"⟦(\d{1,6})⟧")
@@ -70,7 +73,7 @@ class _Helmfile:
 
     documents: its parts, and the files that it names as its bases before them
     held:      the templates that were left, by their number in the documents
-    blocks:    the line of the first template that decides what counts; 0 without any
+    blocks:    the line of the first template that decides whether other lines count; 0 without any
     known:     what the templates may name: ".Environment.Name" -> its value
     """
 
@@ -85,10 +88,10 @@ class _Helmfile:
     def of(cls, root: Path, file: str, text: str, known: Mapping[str, str]) -> _Helmfile:
         """The helmfile with that text. raises: DocumentError"""
         held: list[str] = []
-        block = _BLOCK.search(text)
-        line = text.count("\n", 0, block.start()) + 1 if block is not None else 0
-        masked = "\n".join(_masked(one, known, held) for one in _on_lines(text))
-        return cls(root, file, parse_all(masked, file, "yaml", Budget(file), {}), held, line, known)
+        lines = [*_on_lines(text)]
+        blocks = next((number for number, one in enumerate(lines, 1) if _opens_block(one)), 0)
+        masked = "\n".join(_masked(one, known, held) for one in lines)
+        return cls(root, file, parse_all(masked, file, "yaml", Budget(file), {}), held, blocks, known)
 
     @property
     def folder(self) -> str:
@@ -172,14 +175,15 @@ class _Helmfile:
     def _release(self, document: Document, number: int, one: dict[Any, Any]) -> Release:
         at: TreePath = ("releases", number)
         one = self.tree(one)
+        name = str(one.get("name", number))
         known = {f"Release.{key.capitalize()}": str(one[key]) for key in ("name", "namespace", "chart") if key in one}
         values: list[Values] = []
         if "inherit" in one:
-            origin = origin_at(document, (*at, "inherit"), "template", one.get("name"))
+            origin = origin_at(document, (*at, "inherit"), "template", name)
             values.append(unread(origin, "takes values of a template, which were not read"))
         values += self._values(document, at, one, {**self.known, **known})
         if self.blocks:
-            origin = origin_at(document, at, "helmfile", one.get("name")).moved(self.blocks)
+            origin = origin_at(document, at, "helmfile", name).moved(self.blocks)
             values.append(unread(origin, "is a Go template, which was not run"))
         chart = str(one.get("chart", ""))
         origin = origin_at(document, (*at, "chart"), "chart", chart)
@@ -196,7 +200,7 @@ class _Helmfile:
                 if isinstance(entry, str):
                     yield self._file(document, path, _filled(entry, known), is_optional)
                 else:
-                    yield from inline_layers(document, entry, path, key, OPEN)
+                    yield from inline_layers(document, entry, path, str(one.get("name", "")), OPEN)
         for key in ("set", "setString"):
             entries = one.get(key)
             for number, entry in enumerate(entries if isinstance(entries, list) else ()):
@@ -247,6 +251,12 @@ def _on_lines(text: str) -> Iterator[str]:
     yield from one_line.split("\n")
 
 
+def _opens_block(line: str) -> bool:
+    """Whether a line begins or ends lines that may be left out or repeated."""
+    words = [match[1] for match in _BLOCK.finditer(_RAW.sub("", line))] if OPEN in line else []
+    return 2 * words.count("end") != len(words)
+
+
 def _masked(line: str, known: Mapping[str, str], held: list[str]) -> str:
     """A line whose templates are filled in, or replaced by a number that YAML can read.
 
@@ -256,9 +266,7 @@ def _masked(line: str, known: Mapping[str, str], held: list[str]) -> str:
         return line
     if line.lstrip().startswith("#"):
         return ""
-    rest = _TEMPLATE.sub("", line).strip()
-    first = line.lstrip()
-    if not rest and (_BLOCK.match(first) or re.match(r"\{\{-?\s*(?:/\*|\$)", first)):
+    if not _TEMPLATE.sub("", line).strip() and _ALONE.match(line.lstrip()):
         return ""
 
     def one(match: re.Match[str]) -> str:

@@ -73,11 +73,13 @@ class Release:
     chart:  the folder of the chart, below the root of the repository; "" where the chart is not in it
     origin: the line that names the chart
     values: the values over the chart's, the weakest first
+    reason: why the chart's values are not read, where they are not
     """
 
     chart: str
     origin: Origin
     values: Sequence[Values]
+    reason: str = "is not in this repository, so its values were not read"
 
     @property
     def inline(self) -> Iterator[Layer]:
@@ -98,7 +100,7 @@ def laid_release(repository: Folder, release: Release, policy: NamedPolicy) -> L
             files.append(one)
     if release.chart:
         return laid_over(repository.root / release.chart, files, reader, policy, repository.shown)
-    chart = ChartValues((), unread(release.origin, "is not in this repository, so its values were not read"))
+    chart = ChartValues((), unread(release.origin, release.reason))
     return Laid([chart.laid, *files], [chart])
 
 
@@ -160,6 +162,7 @@ def origin_at(document: Document, path: TreePath, kind: str, name: object) -> Or
 def inline_layers(document: Document, value: Any, path: TreePath, name: str, mark: str = "") -> list[Layer]:
     """The values that a file of a release has itself, as a map or as a text in YAML; none for no map.
 
+    name: of the release, in explanations
     path: where the document has them
     mark: the beginning of what another program fills in; texts that have it are unknown. "" for none
     """
@@ -168,7 +171,7 @@ def inline_layers(document: Document, value: Any, path: TreePath, name: str, mar
     if not isinstance(value, dict):
         return []
     value = marked(value) if may_be_encrypted(document.text) else value
-    layer = Layer(value, document.locator("values", name, path), name)
+    layer = Layer(value, document.locator("release", name, path), name)
     return [layer, *_filled_in_later(layer, mark)]
 
 
@@ -220,9 +223,9 @@ def _of_text(document: Document, text: str, path: TreePath, name: str, mark: str
     written = document.text.split("\n")[line - 1 : line]
     is_block = bool(written and _BLOCK.search(written[0]))
     try:
-        layers = LayerReader("yaml", kind="values").layers(text.encode(), document.file, name)
+        layers = LayerReader("yaml", kind="release").layers(text.encode(), document.file, name)
     except DocumentError:
-        return [unread(origin_at(document, path, "values", name), "is no YAML, so it was not read")]
+        return [unread(origin_at(document, path, "release", name), "is no YAML, so it was not read")]
     found = [Layer(one.value, _OfText(one.origin, line, is_block), name) for one in layers]
     return [each for one in found for each in (one, *_filled_in_later(one, mark))]
 
