@@ -214,11 +214,11 @@ class TestHelmfile:
     def test_values_files_maps_and_set_lie_over_a_chart_of_this_repository(self, in_folder: InFolder) -> None:
         text = (
             "releases:\n- name: shop\n  chart: ../charts/shop\n  values:\n  - ../env/prod.yaml\n  - image: {tag: '2'}\n"
-            "  set:\n  - {name: 'hosts[0]', value: z}\n  - {name: on, value: true}\n"
+            "  set:\n  - {name: 'hosts[0]', value: z}\n  - {name: live, value: true}\n"
         )
         files = {**CHART, "deploy/helmfile.yaml": text, "env/prod.yaml": "port: 7\n"}
         assert subjects(in_folder, files) == ["deploy/helmfile.yaml#shop"]
-        for key, expected in {"port": 7, "image.tag": "2", "image.pull": "always", "on": True}.items():
+        for key, expected in {"port": 7, "image.tag": "2", "image.pull": "always", "live": True}.items():
             assert value(in_folder, {}, key, "deploy/helmfile.yaml#shop") == (0, expected), key
 
     def test_each_environment_has_its_own_releases(self, in_folder: InFolder) -> None:
