@@ -127,7 +127,7 @@ class HelmPolicy(NamedPolicy):
         return held if isinstance(held, Fold) else Fold((held,), _HELM)
 
     def plan_of_imports(self, charts: Sequence[ChartValues]) -> Fold:
-        """The fold from which a chart imports values of its subcharts: without values files, and null is a value."""
+        """The fold of a chart and its subcharts for import-values: without values files, and null is a value."""
         held: Layer | Fold = Layer({}, _NO_FILES)
         above: list[tuple[Path, Layer]] = []
         for chart in charts:

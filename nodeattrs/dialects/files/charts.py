@@ -388,7 +388,7 @@ def _not_in(value: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, An
 class _Imported(NamedTuple):
     """The places of values that a chart imports.
 
-    folded: the values from which they are taken
+    folded: the values of the chart and its subcharts
     source: their path there
     target: the path under which the chart has them
     """

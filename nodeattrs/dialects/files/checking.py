@@ -87,11 +87,11 @@ def _of_chart(folder: Folder, name: str, chart: _Chart) -> Iterator[Finding]:
     uses.paths |= {("global",), ("tags",), ("exports",), *about.read}
     yield from _computed(uses, name)
     layers = LayerReader("yaml").read(folder.root / name / "values.yaml", f"{name}/values.yaml") if about.values else []
-    judge = _Judge(uses, [one for one in layers if isinstance(one.value, dict)])
+    known = _Values(uses, [one for one in layers if isinstance(one.value, dict)])
     for layer in layers:
-        yield from judge.findings(layer, "note")
+        yield from known.findings(layer, "note")
     for one in chart.over:
-        yield from (each for layer in _read(folder, one) for each in judge.findings(layer, "warning"))
+        yield from (each for layer in _read(folder, one) for each in known.findings(layer, "warning"))
 
 
 def _read(folder: Folder, one: str | Layer) -> Sequence[Layer]:
@@ -105,7 +105,7 @@ def _read(folder: Folder, one: str | Layer) -> Sequence[Layer]:
 
 
 def _kept_back(uses: Uses, about: Described) -> tuple[str, str] | None:
-    """Why nothing is said about a chart, with the place; None where its templates can be judged."""
+    """Why nothing is said about a chart, with the place; None where its templates say all."""
     if uses.unread:
         return uses.unread[0], "this file was not read"
     if () in uses.computed:
@@ -130,8 +130,8 @@ def _computed(uses: Uses, name: str) -> Iterator[Finding]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judge:
-    """What is known of the values of one chart.
+class _Values:
+    """The uses and the defaults of one chart, and the findings that follow.
 
     defaults: the layers of its own values.yaml
     """

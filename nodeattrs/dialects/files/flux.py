@@ -115,6 +115,6 @@ def _of_manifest(document: Document, kind: str, name: str, key: str) -> Iterator
         is_packed = kind == "Secret" and table == "data"
         try:
             text = base64.b64decode(text, validate=True).decode() if is_packed else text
-        except (binascii.Error, ValueError):  # encrypted, or broken: there is no text
+        except (binascii.Error, ValueError):  # encrypted, or broken
             continue
         yield document, text, (table, key)

@@ -69,7 +69,7 @@ def found_folds(root: Path) -> Mapping[str, Found | None]:
 
 
 def found_named(root: Path, name: str) -> Found | None:
-    """One of the merges that are found, by its name; None where there is none. raises: DocumentError
+    """One of the merges that are found, by its name; None if nothing has it. raises: DocumentError
 
     Reads and lists as little as it needs: a release reads its own file.
     """

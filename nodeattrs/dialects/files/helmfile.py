@@ -42,7 +42,7 @@ _TEMPLATE = re.compile(r"\{\{(?:`[^`]*`|[^`{}]|\{(?!\{)|\}(?!\}))*\}\}")
 _BLOCK = re.compile(r"\{\{-?\s*(if|range|with|define|block|end)\b")
 """Where lines begin that may be left out or repeated, and where they end."""
 _ALONE = re.compile(r"\{\{-?\s*(?:(?:if|range|with|define|block|end|else|template)\b|/\*|\$)")
-"""A template that writes nothing where it stands alone on a line."""
+"""A template that writes nothing if it is alone on a line."""
 _RAW = re.compile(r"\{\{-?\s*`([^`]*)`\s*-?\}\}")
 _FIELD = re.compile(r"\{\{-?\s*\.([A-Za-z_][\w.]*)\s*-?\}\}", re.ASCII)
 _HELD = re.compile(r"⟦(\d{1,6})⟧")
@@ -125,13 +125,13 @@ class _Helmfile:
             return
         try:
             documents = documents_of(self.root, path)
-        except DocumentError:  # a template, of which nothing is known
+        except DocumentError:  # a template, whose values are unknown
             return
         yield from ((os.path.dirname(path), one.tree) for one in documents if isinstance(one.tree, dict))
 
     @property
     def environments(self) -> list[str]:
-        """The names of the environments; [""] where there is none but the usual one."""
+        """The names of the environments; [""] where only the default one is there."""
         named = [str(name) for _, top in self._tops() for name in _map(top.get("environments"))]
         return [*dict.fromkeys(named)] if named and named != [DEFAULT] else [""]
 

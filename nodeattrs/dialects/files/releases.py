@@ -1,6 +1,6 @@
 """Releases of Helm that a file of Argo CD, Flux or helmfile describes: a chart, and values over it.
 
-`argo`, `flux` and `helmfile` say which values a release has; this module reads and lays them. What is not in the
+`argo`, `flux` and `helmfile` say which values a release has; this module reads and merges them. What is not in the
 repository, or would be filled in by another program, is an unknown layer.
 """
 
@@ -143,7 +143,7 @@ def below(root: Path, folder: str, text: str) -> str:
 
 
 def chart_at(root: Path, folder: str, text: str) -> str:
-    """The folder of a chart, below the root; "" where there is none."""
+    """The folder of a chart, below the root; "" where no chart is there."""
     path = below(root, folder, text)
     return path if path and os.path.isfile(root / path / CHART) else ""
 
@@ -171,7 +171,7 @@ def inline_layers(document: Document, value: Any, path: TreePath, name: str, mar
     if not isinstance(value, dict):
         return []
     value = marked(value) if may_be_encrypted(document.text) else value
-    layer = Layer(value, document.locator("release", name, path), name)
+    layer = Layer(value, document.locator("release", name, path))
     return [layer, *_filled_in_later(layer, mark)]
 
 
@@ -193,7 +193,7 @@ def _having(value: Any, mark: str, path: TreePath) -> Iterator[TreePath]:
 
 
 def has_mark(value: Any, mark: str) -> bool:
-    """Whether a text in a value has a mark; false for the value of no text."""
+    """Whether a text in a value has a mark; false where it has no texts."""
     if isinstance(value, dict):
         return any(has_mark(one, mark) for pair in value.items() for one in pair)
     if isinstance(value, list):
@@ -226,7 +226,7 @@ def _of_text(document: Document, text: str, path: TreePath, name: str, mark: str
         layers = LayerReader("yaml", kind="release").layers(text.encode(), document.file, name)
     except DocumentError:
         return [unread(origin_at(document, path, "release", name), "is no YAML, so it was not read")]
-    found = [Layer(one.value, _OfText(one.origin, line, is_block), name) for one in layers]
+    found = [Layer(one.value, _OfText(one.origin, line, is_block)) for one in layers]
     return [each for one in found for each in (one, *_filled_in_later(one, mark))]
 
 

@@ -1,6 +1,6 @@
 """Which values the templates of a chart read: the paths behind `.Values` in their text.
 
-No template is parsed or run. What stands behind `.Values` counts as a use of all that is below it, so a value may be
+No template is parsed or run. A name behind `.Values` counts as a use of all that is below it, so a value may be
 called read that is not; one that is called unread has no use in the text. Access by a name that is computed is a use
 of everything below the last name that is written.
 """
