@@ -122,7 +122,7 @@ class HelmPolicy(NamedPolicy):
                 held = _with_globals(above, files, chart.path, held)
             table = ruled(at_paths(_HELM, [*_tables(chart, charts)]), rules)
             own = self._own(chart, charts, files)
-            above.append((chart.path, own))
+            above.append((chart.path, chart.laid if chart.path else own))
             held = Fold((own, held), table)
         return held if isinstance(held, Fold) else Fold((held,), _HELM)
 

@@ -1,8 +1,8 @@
 """python -m tests.oracles.helm [--count N] [--seed S]
 
 Random charts with subcharts, aliases, conditions, tags, imports, globals, packages and values files: the values of the
-release by Helm (the package helm-python-sdk) and by us, compared. HELM_PYTHON names a Python 3.12 that has the package. The
-last line is `N passed, M failed`; exit code 1 if any failed or none was asked.
+release by Helm (the package helm-python-sdk) and by us, compared. HELM_PYTHON names a Python 3.12 that has the package.
+The last line is `N passed, M failed`; exit code 1 if any failed or none was asked.
 """
 
 from __future__ import annotations

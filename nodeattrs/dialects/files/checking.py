@@ -105,7 +105,7 @@ def _read(folder: Folder, one: str | Layer) -> Sequence[Layer]:
 
 
 def _kept_back(uses: Uses, about: Described) -> tuple[str, str] | None:
-    """Why nothing is said about a chart, with the place; None where its templates say all."""
+    """The place and the reason that keep the findings of a chart back; None where nothing does."""
     if uses.unread:
         return uses.unread[0], "this file was not read"
     if () in uses.computed:

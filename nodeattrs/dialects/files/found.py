@@ -34,7 +34,7 @@ _PASSED = frozenset(("node_modules", "templates", "charts", "__pycache__"))
 """Folders in which no chart and no Compose file is looked for; a chart has its subcharts in charts/."""
 _DEPTH = 8
 _MANIFEST = re.compile(rb"^(?:kind:[ \t]*[\"']?(HelmRelease|Application|ApplicationSet)\b|(releases):)", re.MULTILINE)
-"""What tells that a file describes releases: a manifest for Flux or Argo CD, or a helmfile."""
+"""The line of a file that describes releases: of a manifest for Flux or Argo CD, or of a helmfile."""
 _HELMFILE = re.compile(rb"\bchart:|<<:|\binherit:")
 _LARGEST = 1_000_000
 """Bytes of a manifest; Kubernetes takes no larger one."""
