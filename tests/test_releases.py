@@ -328,3 +328,36 @@ class TestStrangers:
         in_folder({"helmfile.yaml": text}, "list", "subjects")
         for name in subjects(in_folder, {}):
             assert value(in_folder, {}, "port", name)[0] in (0, 5)
+
+    def test_a_second_release_of_a_name_is_numbered(self, in_folder: InFolder) -> None:
+        one = in_yaml("HelmRelease", "x", {"values": {"port": 1}})
+        two = in_yaml("HelmRelease", "x", {"values": {"port": 2}})
+        assert subjects(in_folder, {"a.yaml": f"{one}---\n{two}"}) == ["a.yaml#x", "a.yaml#x~2"]
+        assert value(in_folder, {}, "port", "a.yaml#x~2") == (0, 2)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "kind: HelmRelease\nmetadata: {name: x}\nspec: {values: " + "{a: " * 300 + "1" + "}" * 300 + "}\n",
+            "kind: Application\nmetadata: {name: x}\nspec: {source: {chart: x, helm: {values: '"
+            + "{a: " * 300
+            + "1"
+            + "}" * 300
+            + "'}}}\n",
+            "releases:\n- {name: x, chart: y, values: [" + "[" * 300 + "]" * 300 + "]}\n",
+            "environments: {"
+            + ",".join(f"e{n}: {{}}" for n in range(200))
+            + "}\nreleases:\n"
+            + "".join(f"- {{name: r{n}, chart: y}}\n" for n in range(200)),
+            "releases:\n- chart: y\n" + "{{" * 100_000,
+            "releases:\n- chart: y\n" + "{{ {{`" * 50_000,
+        ],
+        ids=["deep values", "deep values in a text", "deep lists", "many environments", "braces", "braces and quotes"],
+    )
+    def test_what_is_too_deep_or_too_much_is_an_error_of_the_file(self, in_folder: InFolder, text: str) -> None:
+        code, out, errors = in_folder({"a.yaml": text}, "list", "subjects")
+        assert (code, out.startswith("folds a.yaml")) == (0, True), errors
+        name = out.split()[1]
+        code, _, errors = in_folder({}, "why", "port", "--on", name)
+        assert code in (1, 5)
+        assert "a.yaml" in errors

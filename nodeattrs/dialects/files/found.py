@@ -38,6 +38,8 @@ _MANIFEST = re.compile(rb"^(?:kind:[ \t]*[\"']?(HelmRelease|Application|Applicat
 _HELMFILE = re.compile(rb"\bchart:|<<:|\binherit:")
 _LARGEST = 1_000_000
 """Bytes of a manifest; Kubernetes takes no larger one."""
+_MOST = 5_000
+"""Releases of one file."""
 _MANIFESTS = (".yaml", ".yml", ".yaml.gotmpl")
 
 Found = PlainFold | Release
@@ -77,7 +79,7 @@ def found_named(root: Path, name: str) -> Found | None:
     if sign:
         kind = kind_of(root, file)
         environment = own.rpartition("/")[0] if kind == "releases" else None
-        return dict(_releases(root, file, kind, environment)).get(own) if kind else None
+        return _releases(root, file, kind, environment).get(own) if kind else None
     if (root / name / CHART).is_file():
         return PlainFold((name,), "helm")
     folder, _, base = name.rpartition("/")
@@ -98,7 +100,7 @@ def kind_of(root: Path, file: str) -> str:
     "" for any other file, and for one that lies outside.
     """
     path = root / file
-    if not file.endswith(_MANIFESTS) or border.is_layer_outside(path):
+    if not file.endswith(_MANIFESTS) or not path.is_file() or border.is_layer_outside(path):
         return ""
     try:
         with open(path, "rb") as stream:
@@ -114,11 +116,24 @@ def kind_of(root: Path, file: str) -> str:
 def releases_in(root: Path, file: str) -> dict[str, Release]:
     """The releases that a file describes, as FILE#NAME; {} for any other file. raises: DocumentError"""
     kind = kind_of(root, file)
-    return {f"{file}#{name}": one for name, one in _releases(root, file, kind, None)} if kind else {}
+    return {f"{file}#{name}": one for name, one in _releases(root, file, kind, None).items()} if kind else {}
 
 
-def _releases(root: Path, file: str, kind: str, environment: str | None) -> Iterator[tuple[str, Release]]:
-    """The releases of a file, by name. environment: only of this one, of a helmfile. raises: DocumentError"""
+def _releases(root: Path, file: str, kind: str, environment: str | None) -> dict[str, Release]:
+    """The releases of a file, by name; the second one of a name is NAME~2. raises: DocumentError
+
+    environment: only of this one, of a helmfile
+    """
+    found: dict[str, Release] = {}
+    for name, release in _each_release(root, file, kind, environment):
+        if len(found) >= _MOST:
+            raise DocumentError(f"describes more than {_MOST:,} releases", file=file)
+        same = sum(one == name or one.startswith(f"{name}~") for one in found) if name in found else 0
+        found[f"{name}~{same + 1}" if same else name] = release
+    return found
+
+
+def _each_release(root: Path, file: str, kind: str, environment: str | None) -> Iterator[tuple[str, Release]]:
     if kind == "releases":
         yield from helmfile.releases(root, file, environment)
         return

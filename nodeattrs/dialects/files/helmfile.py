@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.core.budget import Budget
 from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import Path as TreePath
@@ -31,10 +30,11 @@ from nodeattrs.dialects.files.releases import (
     has_mark,
     inline_layers,
     origin_at,
+    parsed,
     unread,
 )
 from nodeattrs.errors import DocumentError
-from nodeattrs.formats.documents import Document, content_of, decoded, parse_all
+from nodeattrs.formats.documents import Document, content_of, decoded
 
 DEFAULT = "default"
 """The environment of a helmfile that names none."""
@@ -91,7 +91,7 @@ class _Helmfile:
         lines = [*_on_lines(text)]
         blocks = next((number for number, one in enumerate(lines, 1) if _opens_block(one)), 0)
         masked = "\n".join(_masked(one, known, held) for one in lines)
-        return cls(root, file, parse_all(masked, file, "yaml", Budget(file), {}), held, blocks, known)
+        return cls(root, file, parsed(masked, file), held, blocks, known)
 
     @property
     def folder(self) -> str:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from nodeattrs import border
 from nodeattrs.contract.answers import Setting
 from nodeattrs.contract.folder import Folder
-from nodeattrs.core.budget import Budget
+from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.policy import ACROSS
@@ -32,6 +32,8 @@ from nodeattrs.policies.helm import ChartValues
 from nodeattrs.policies.helm_set import set_layers
 from nodeattrs.policies.named import NamedPolicy
 
+_DEPTH = 100
+"""Maps and lists inside one another, in a file that describes releases."""
 OPEN = "{{"
 """How a Go template begins."""
 _BLOCK = re.compile(r"[|>][-+\d]*\s*(?:#.*)?$")
@@ -150,7 +152,16 @@ def chart_at(root: Path, folder: str, text: str) -> str:
 
 def documents_of(root: Path, file: str) -> list[Document]:
     """The documents of a YAML file of a repository. raises: DocumentError"""
-    return parse_all(decoded(content_of(root / file, file), file), file, "yaml", Budget(file), {})
+    return parsed(decoded(content_of(root / file, file), file), file)
+
+
+def parsed(text: str, file: str) -> list[Document]:
+    """The documents of a text in YAML. raises: DocumentError; TooMuch, also past 100 levels"""
+    return parse_all(text, file, "yaml", _budget(file), {})
+
+
+def _budget(file: str) -> Budget:
+    return Budget(file, in_force().replaced(depth=min(_DEPTH, in_force().depth)))
 
 
 def origin_at(document: Document, path: TreePath, kind: str, name: object) -> Origin:
@@ -223,7 +234,7 @@ def _of_text(document: Document, text: str, path: TreePath, name: str, mark: str
     written = document.text.split("\n")[line - 1 : line]
     is_block = bool(written and _BLOCK.search(written[0]))
     try:
-        layers = LayerReader("yaml", kind="release").layers(text.encode(), document.file, name)
+        layers = LayerReader("yaml", kind="release").layers(text.encode(), document.file, name, _budget(document.file))
     except DocumentError:
         return [unread(origin_at(document, path, "release", name), "is no YAML, so it was not read")]
     found = [Layer(one.value, _OfText(one.origin, line, is_block)) for one in layers]

@@ -29,8 +29,8 @@ _INCLUDED = re.compile(r'\b(?:include|template)\s+(?:"([^"\n]{0,200})"|[^\s"])')
 _COMMENT = re.compile(r"\{\{-?\s*/\*")
 _BEFORE = 300
 """Characters before `.Values` that are looked at."""
-_LARGEST, _MOST = 1_000_000, 5_000
-"""Bytes of a file of a chart that are read, and files of one chart."""
+_LARGEST, _ALL, _MOST = 1_000_000, 20_000_000, 5_000
+"""Bytes of a file of a chart that are read, of all its files, and their number."""
 
 
 @dataclass(slots=True)
@@ -70,10 +70,12 @@ def uses_of(folder: Path, shown: str) -> Uses:
 
     shown: the name of the folder in messages
     """
-    found = Uses()
+    found, left = Uses(), _ALL
     for number, (path, name) in enumerate(_files(folder, shown)):
         try:
-            if number >= _MOST or os.path.getsize(path) > _LARGEST or border.is_layer_outside(path):
+            size = os.path.getsize(path)
+            left -= size
+            if number >= _MOST or size > _LARGEST or left < 0 or border.is_layer_outside(path):
                 found.unread.append(name)
                 continue
             with open(path, encoding="utf-8", errors="replace") as stream:
