@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,11 +60,17 @@ def releases(root: Path, file: str, environment: str | None = None) -> Iterator[
     """
     text = decoded(content_of(root / file, file), file)
     plain = _Helmfile.of(root, file, text, {})
-    names = plain.environments
-    for one in names if environment is None else [environment]:
-        helmfile = _Helmfile.of(root, file, text, plain.scope(one or DEFAULT)) if environment is not None else plain
-        for name, release in helmfile.releases():
-            yield f"{one}/{name}" if one else name, release
+    if environment is not None:
+        helmfile = _Helmfile.of(root, file, text, plain.scope(environment or DEFAULT))
+        yield from _named(environment, helmfile.releases())
+        return
+    found = [*plain.releases()]
+    for one in plain.environments:
+        yield from _named(one, found)
+
+
+def _named(environment: str, found: Iterable[tuple[str, Release]]) -> Iterator[tuple[str, Release]]:
+    return ((f"{environment}/{name}" if environment else name, release) for name, release in found)
 
 
 @dataclass(frozen=True)
