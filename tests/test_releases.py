@@ -58,6 +58,11 @@ class TestArgo:
         files = {**CHART, **application(path="charts/shop", helm={"parameters": parameters})}
         assert value(in_folder, files, "image.tag", "apps/shop.yaml#shop") == (0, "1.10,2")
 
+    def test_texts_that_are_forced_come_after_the_other_parameters(self, in_folder: InFolder) -> None:
+        parameters = [{"name": "port", "value": "1", "forceString": True}, {"name": "port", "value": "2"}]
+        files = {**CHART, **application(path="charts/shop", helm={"parameters": parameters})}
+        assert value(in_folder, files, "port", "apps/shop.yaml#shop") == (0, "1")
+
     def test_the_object_of_values_counts_and_not_the_text(self, in_folder: InFolder) -> None:
         helm = {"values": "port: 1\nother: 1\n", "valuesObject": {"port": 2}}
         files = {**CHART, **application(path="charts/shop", helm=helm)}

@@ -129,9 +129,11 @@ def _values(application: _Application, at: TreePath, source: Mapping[Any, Any], 
         application.document, helm.get(key), (*application.path, *at, key), application.name, application.mark
     )
     parameters = helm.get("parameters")
-    for number, one in enumerate(parameters if isinstance(parameters, list) else ()):
-        if isinstance(one, dict):
-            yield _parameter(application, (*at, "parameters", number), one)
+    numbered = [*enumerate(parameters if isinstance(parameters, list) else ())]
+    for is_text in (False, True):  # Helm reads --set-string after --set
+        for number, one in numbered:
+            if isinstance(one, dict) and (one.get("forceString") is True) == is_text:
+                yield _parameter(application, (*at, "parameters", number), one)
     if helm.get("fileParameters"):
         yield unread(application.origin((*at, "fileParameters"), "values", "fileParameters"), "was not read")
 

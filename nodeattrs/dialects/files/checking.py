@@ -55,7 +55,7 @@ def looked(root: Path, count: Callable[[str], object]) -> Iterator[Looked]:
         except NodeattrsError as error:
             found.append(Finding(LAYER_IS_UNKNOWN.entry.code, "note", f"was not looked at: {error.message}", name))
     if charts:
-        yield Looked("chart of Helm", len(charts), [*dict.fromkeys(found)])
+        yield Looked("Helm chart", len(charts), [*dict.fromkeys(found)])
 
 
 def _charts(folds: Mapping[str, Found | None], root: Path) -> dict[str, _Chart]:
