@@ -143,10 +143,10 @@ def _file(application: _Application, at: TreePath, text: str, chart: str, is_opt
     if application.mark and application.mark in text:
         return unread(origin, f"has {OPEN} in its name, which was not filled in")
     if "://" in text or any(sign in text for sign in "*?["):
-        return unread(origin, "is no path of one file, so it was not read")
+        return unread(origin, "is no path of one file")
     if not text.startswith("$"):
         if not chart:
-            return unread(origin, "lies in a chart that is not here, so it was not read")
+            return unread(origin, "lies in a chart that is not here")
         return ValuesFile(
             below(application.root, "" if text[0:1] == "/" else chart, text.lstrip("/")), origin, is_optional
         )

@@ -79,7 +79,7 @@ def _of_reference(document: Document, at: Any, one: dict[Any, Any], root: Path) 
     steps = tuple(str(target).partition("[")[0].split(".")) if target else ()
     if len(found) != 1 or (target and _FILLED in found[0][1]):
         where = "is not beside the release" if not found else "cannot be read beyond doubt"
-        yield unread(origin, f"{where}, so its values were not read", {steps: origin.line or 1} if steps else None)
+        yield unread(origin, where, {steps: origin.line or 1} if steps else None)
         return
     source, text, path = found[0]
     if target:

@@ -81,7 +81,7 @@ class Release:
     chart: str
     origin: Origin
     values: Sequence[Values]
-    reason: str = "is not in this repository, so its values were not read"
+    reason: str = "is not in this repository"
 
     @property
     def inline(self) -> Iterator[Layer]:
@@ -112,7 +112,7 @@ def _read(one: ValuesFile, reader: LayerReader, root: Path) -> list[Layer]:
         return [unread(one.origin, border.REASON)]
     if os.path.isfile(root / one.path):
         return reader.read(root / one.path, one.path)
-    return [] if one.is_optional else [unread(one.origin, "is not in this repository, so it was not read")]
+    return [] if one.is_optional else [unread(one.origin, "is not in this repository")]
 
 
 def _set(one: SetValue, before: Sequence[Layer]) -> Layer:
@@ -236,7 +236,7 @@ def _of_text(document: Document, text: str, path: TreePath, name: str, mark: str
     try:
         layers = LayerReader("yaml", kind="release").layers(text.encode(), document.file, name, _budget(document.file))
     except DocumentError:
-        return [unread(origin_at(document, path, "release", name), "is no YAML, so it was not read")]
+        return [unread(origin_at(document, path, "release", name), "is no YAML")]
     found = [Layer(one.value, _OfText(one.origin, line, is_block)) for one in layers]
     return [each for one in found for each in (one, *_filled_in_later(one, mark))]
 
