@@ -350,6 +350,20 @@ MISSING_ENVIRONMENT = kind(
     example="chef_environment: prodution in nodes/web1.json",
     way_out="Write environments/NAME.json, .yaml or .py, or correct the name.",
 )
+UNREAD_VALUE = kind(
+    "NA0438",
+    "unread-value",
+    cause="No template of a Helm chart reads this value.",
+    example="replicas: 2 in values-prod.yaml, where the templates read replicaCount alone",
+    way_out="Remove it, or correct the name.",
+)
+COMPUTED_NAME = kind(
+    "NA0439",
+    "computed-name",
+    cause="Templates of a Helm chart read values in a way that hides which, so unread ones are not looked for there.",
+    example="{{ index .Values.env $name }} in templates/deployment.yaml",
+    way_out="Nothing; it says what was not looked at.",
+)
 VALUE_CHANGES = kind(
     "NA0461",
     "value-changes",

@@ -246,3 +246,70 @@ def test_only_the_first_layer_may_be_a_chart(tmp_path: Path) -> None:
     write(tmp_path / "two", {})
     with pytest.raises(BadArgument, match="only the first layer can be one"):
         chart_in(["one", "two"], tmp_path, policy_named("helm"))
+
+
+def importing(*entries: Any, **values: Any) -> Chart:
+    """A chart that imports values of the subchart s, which has two exports."""
+    below = {"exports": {"a": {"x": 1}}, "db": {"port": 5432, "in": {"y": 1}}, "name": "s"}
+    return {"values": values, "charts": sub(**below), "needs": [need(**{"import-values": [*entries]})]}
+
+
+IMPORTS: list[tuple[str, Chart, dict[str, Any]]] = [
+    ("an export comes to the top", importing("a"), {"x": 1}),
+    ("the values of the chart are stronger", importing("a", x=2), {"x": 2}),
+    (
+        "a child comes to its parent",
+        importing({"child": "db", "parent": "sql"}),
+        {"sql": {"port": 5432, "in": {"y": 1}}},
+    ),
+    ("a child may be a path", importing({"child": "db.in", "parent": "a.b"}), {"a": {"b": {"y": 1}}}),
+    ("a parent may be the top", importing({"child": "db.in", "parent": "."}), {"y": 1}),
+    ("maps meet", importing({"child": "db", "parent": "sql"}, sql={"port": 1}), {"sql": {"port": 1, "in": {"y": 1}}}),
+    ("what is no map is not imported", importing({"child": "name", "parent": "n"}), {}),
+    ("what is not there is not imported", importing("nosuch", {"child": "x.y", "parent": "n"}), {}),
+    (
+        "values of the chart for the subchart are imported",
+        importing({"child": "db.in", "parent": "n"}, s={"db": {"in": {"z": 2}}}),
+        {"n": {"y": 1, "z": 2}},
+    ),
+    ("of several the first one wins", importing("a", {"child": "db.in", "parent": "."}, "a"), {"x": 1, "y": 1}),
+]
+
+
+@pytest.mark.parametrize(("chart", "expected"), [case[1:] for case in IMPORTS], ids=[case[0] for case in IMPORTS])
+def test_values_are_imported_from_a_subchart_as_by_helm(tmp_path: Path, chart: Chart, expected: dict[str, Any]) -> None:
+    found = release(write(tmp_path / "p", chart)).value
+    assert {key: value for key, value in found.items() if key not in ("s", "global")} == expected
+
+
+def test_a_values_file_changes_no_imported_value_of_the_subchart(tmp_path: Path) -> None:
+    found = release(write(tmp_path / "p", importing("a")), {"s": {"exports": {"a": {"x": 3}}}}).value
+    assert (found["x"], found["s"]["exports"]) == (1, {"a": {"x": 3}})
+
+
+def test_imported_values_are_imported_again_by_the_chart_above(tmp_path: Path) -> None:
+    below = {"values": {"db": {"port": 1}}}
+    middle = {
+        "charts": {"t": below},
+        "needs": [need("t", **{"import-values": [{"child": "db", "parent": "exports.up"}]})],
+    }
+    chart = {"charts": {"s": middle}, "needs": [need(**{"import-values": ["up"]})]}
+    assert release(write(tmp_path / "p", chart))["port"] == 1
+
+
+def test_an_imported_value_has_the_line_of_the_subchart(tmp_path: Path) -> None:
+    found = release(write(tmp_path / "p", importing("a")))
+    assert [one.file for one in found.origins("x")] == [f"{tmp_path}/p/charts/s/values.yaml"]
+
+
+def test_values_are_not_imported_from_a_subchart_that_is_turned_off(tmp_path: Path) -> None:
+    chart = importing("a", s={"enabled": False})
+    chart["needs"][0]["condition"] = "s.enabled"
+    assert "x" not in release(write(tmp_path / "p", chart)).value
+
+
+def test_imports_of_a_subchart_that_is_not_there_may_set_their_path_alone(tmp_path: Path) -> None:
+    chart = importing({"child": "db", "parent": "sql"}, port=1)
+    del chart["charts"]
+    found = release(write(tmp_path / "p", chart))
+    assert [bool(found.trace(path).unknown) for path in ("sql.port", "port", "other")] == [True, False, False]

@@ -124,12 +124,26 @@ class HelmPolicy(NamedPolicy):
         files:  the weakest first
         """
         held: Layer | Fold = Fold(tuple(files), ruled(_VALUES, rules)) if files else Layer({}, _NO_FILES)
-        for number, chart in enumerate(charts):
+        above: list[tuple[Path, Layer]] = []
+        for chart in charts:
             if chart.path:
-                held = _with_globals(charts[:number], files, chart.path, held)
+                held = _with_globals(above, files, chart.path, held)
             table = ruled(at_paths(_HELM, [*_tables(chart, charts)]), rules)
-            held = Fold((self._own(chart, charts, files), held), table)
+            own = self._own(chart, charts, files)
+            above.append((chart.path, chart.laid if chart.path else own))
+            held = Fold((own, held), table)
         return held if isinstance(held, Fold) else Fold((held,), _HELM)
+
+    def plan_of_imports(self, charts: Sequence[ChartValues]) -> Fold:
+        """The fold of a chart and its subcharts for import-values: without values files, and null is a value."""
+        held: Layer | Fold = Layer({}, _NO_FILES)
+        above: list[tuple[Path, Layer]] = []
+        for chart in charts:
+            if chart.path:
+                held = _with_globals(above, (), chart.path, held)
+            above.append((chart.path, chart.laid))
+            held = Fold((chart.laid, held), _VALUES)
+        return Fold((held,), _VALUES)
 
     def _own(self, chart: ChartValues, charts: Sequence[ChartValues], files: Sequence[Layer | Fold]) -> Layer:
         """The values of a chart without the nulls that Helm leaves out."""
@@ -217,9 +231,12 @@ def _null_twice(policy: Policy) -> Policy:
 
 
 def _with_globals(
-    charts: Sequence[ChartValues], files: Sequence[Layer | Fold], path: Path, held: Layer | Fold
+    charts: Sequence[tuple[Path, Layer]], files: Sequence[Layer | Fold], path: Path, held: Layer | Fold
 ) -> Layer | Fold:
-    """The values under the globals that the chart above hands to the subchart at *path*."""
+    """The values under the globals that the chart above hands to the subchart at *path*.
+
+    charts: the charts above, each with its path and its own values
+    """
     given = _globals(charts, files, path[:-1], (*path, GLOBAL))
     return held if given is None else Fold((held, given), at_paths(_VALUES, [((*path, GLOBAL), _into_subchart)]))
 
@@ -243,17 +260,18 @@ def _into_subchart(policy: Policy) -> Policy:
 
 
 def _globals(
-    charts: Sequence[ChartValues], files: Sequence[Layer | Fold], path: Path, target: Path
+    charts: Sequence[tuple[Path, Layer]], files: Sequence[Layer | Fold], path: Path, target: Path
 ) -> Layer | Fold | None:
     """The globals of the chart at *path*, moved to *target*; None if no layer has any."""
     held = _joined([_copied(one, (*path, GLOBAL), target) for one in files], _VALUES)
-    own = [one for one in charts if one.path == path[: len(one.path)]]
-    for chart in own:
-        if chart.path and chart.path == path:
+    for at, own in charts:
+        if at != path[: len(at)]:
+            continue
+        if at and at == path:
             given = _globals(charts, files, path[:-1], target)
             held = _joined([held, given], at_paths(_VALUES, [(target, _into_subchart)]))
-        table = _HELM if chart.path == path else _VALUES
-        held = _joined([_copied(chart.laid, (*path, GLOBAL), target), held], table)
+        table = _HELM if at == path else _VALUES
+        held = _joined([_copied(own, (*path, GLOBAL), target), held], table)
     return held
 
 

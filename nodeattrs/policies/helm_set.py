@@ -46,17 +46,18 @@ _SET = Policy(
 )
 
 
-def set_layers(words: Iterable[str], before: Any) -> list[Layer]:
+def set_layers(words: Iterable[str], before: Any, is_text: bool = False) -> list[Layer]:
     """The layers of some `--set`, in their order. raises: BadArgument
 
-    before: the values of the files that come after the chart's
+    before:  the values of the files that come after the chart's
+    is_text: whether each value is a text, as of `--set-string`
 
     >>> [layer.value for layer in set_layers(["l[1]=x,tag=1.10", "n=5"], {"l": ["a", "b"], "m": 1})]
     [{'l': ['a', 'x'], 'tag': '1.10'}, {'n': 5}]
     """
     layers, values = [], copied(before) if isinstance(before, dict) else {}
     for word in words:
-        reader = _Reader(word, values)
+        reader = _Reader(word, values, is_text)
         tree: dict[str, Any] = {}
         for path in reader.read():
             inner = tree
@@ -70,9 +71,9 @@ def set_layers(words: Iterable[str], before: Any) -> list[Layer]:
 class _Reader:
     """One `--set`, read from the left, whose values are set at once."""
 
-    def __init__(self, text: str, values: dict[str, Any]) -> None:
+    def __init__(self, text: str, values: dict[str, Any], is_text: bool) -> None:
         self._text, self._at, self._began = text, 0, 0
-        self._values = values
+        self._values, self._is_text = values, is_text
         self.spelled: list[str] = []
 
     def read(self) -> list[Path]:
@@ -153,16 +154,19 @@ class _Reader:
     def _value(self) -> Any:
         self.spelled.append(self._text[self._began : self._at - 1])
         if self._text[self._at : self._at + 1] != "{":
-            return _typed(self._until(",")[0])
+            return self._typed(self._until(",")[0])
         self._at += 1
         found, sign = [], ","
         while sign == ",":
             written, sign = self._until(",}")
-            found.append(_typed(written))
+            found.append(self._typed(written))
         if not sign:
             raise self._fault("begins a list with { that has no }")
         self._at += self._text[self._at : self._at + 1] == ","
         return found
+
+    def _typed(self, written: str) -> Any:
+        return written if self._is_text else _typed(written)
 
 
 def _typed(written: str) -> Any:

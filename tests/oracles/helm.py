@@ -1,8 +1,8 @@
 """python -m tests.oracles.helm [--count N] [--seed S]
 
-Random charts with subcharts, aliases, conditions, tags, globals, packages and values files: the values of the release
-by Helm (the package helm-python-sdk) and by us, compared. HELM_PYTHON names a Python 3.12 that has the package. The
-last line is `N passed, M failed`; exit code 1 if any failed or none was asked.
+Random charts with subcharts, aliases, conditions, tags, imports, globals, packages and values files: the values of the
+release by Helm (the package helm-python-sdk) and by us, compared. HELM_PYTHON names a Python 3.12 that has the package.
+The last line is `N passed, M failed`; exit code 1 if any failed or none was asked.
 """
 
 from __future__ import annotations
@@ -56,13 +56,31 @@ def values(chance: random.Random, children: Mapping[str, Any], depth: int = 2) -
     return found
 
 
-def made(chance: random.Random, folder: Path, name: str, depth: int) -> dict[str, Any]:
-    """Write a chart with its subcharts; returns their names as Chart.yaml has them, inside one another."""
+def imported(chance: random.Random, children: Mapping[str, Any]) -> Any:
+    """An entry of import-values."""
+    if chance.random() < 0.3:
+        return chance.choice("ab")
+    child = chance.choice(("a", "b", "a.b", *children))
+    return {"child": child, "parent": chance.choice((".", "a", "n", "n.m", "s.q"))}
+
+
+def without_nulls(value: Any) -> Any:
+    """A tree without the nulls in its maps: what Helm drops of imported ones is in docs/differences.md."""
+    if isinstance(value, dict):
+        return {key: without_nulls(one) for key, one in value.items() if one is not None}
+    return value
+
+
+def made(chance: random.Random, folder: Path, name: str, depth: int, imports: bool) -> dict[str, Any]:
+    """Write a chart with its subcharts; returns their names as Chart.yaml has them, inside one another.
+
+    imports: whether charts may import values, and then none is null
+    """
     folder.mkdir(parents=True)
     children: dict[str, Any] = {}
     needs: list[dict[str, Any]] = []
     for child in chance.sample(("s", "t"), chance.randint(0, 2)) if depth else ():
-        below = made(chance, folder / "charts" / child, child, depth - 1)
+        below = made(chance, folder / "charts" / child, child, depth - 1, imports)
         key = child
         if chance.random() < 0.7:
             need: dict[str, Any] = {"name": child, "version": "1.0.0", "repository": ""}
@@ -72,6 +90,8 @@ def made(chance: random.Random, folder: Path, name: str, depth: int) -> dict[str
                 need["condition"] = f"{key}.enabled"
             if chance.random() < 0.3:
                 need["tags"] = ["t", "u"][: chance.randint(1, 2)]
+            if imports and chance.random() < 0.6 and not any("import-values" in one for one in needs):
+                need["import-values"] = [imported(chance, below)]  # two that meet: see docs/differences.md
             needs.append(need)
         children[key] = below
         if chance.random() < 0.2:
@@ -81,7 +101,10 @@ def made(chance: random.Random, folder: Path, name: str, depth: int) -> dict[str
     (folder / "templates").mkdir()
     (folder / "templates" / "values.yaml").write_text(TEMPLATE)
     if chance.random() < 0.9:
-        (folder / "values.yaml").write_text(json.dumps(values(chance, children)))
+        own = values(chance, children)
+        if chance.random() < 0.3:
+            own["exports"] = {"a": {"x": 1}, "b": {"a": {"y": 2}}}
+        (folder / "values.yaml").write_text(json.dumps(without_nulls(own) if imports else own))
     return children
 
 
@@ -131,8 +154,10 @@ def main(arguments: list[str] | None = None) -> int:
         chance = random.Random(seed)
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place) / "chart"
-            children = made(chance, folder, "p", 2)
+            imports = chance.random() < 0.4
+            children = made(chance, folder, "p", 2, imports)
             trees = [values(chance, children, 3) for _ in range(chance.randint(0, 2))]
+            trees = [without_nulls(one) for one in trees] if imports else trees
             files = [Path(place) / f"values-{number}.yaml" for number in range(len(trees))]
             joined: dict[str, Any] = {}
             for file, one in zip(files, trees, strict=True):

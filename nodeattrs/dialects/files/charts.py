@@ -19,7 +19,8 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.policy import ACROSS
-from nodeattrs.core.tree import ABSENT, Path, dig, spell
+from nodeattrs.core.tree import ABSENT, Path, dig, spell, under
+from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DocumentError, MergeConflict
 from nodeattrs.formats.documents import Document, content_of, decoded, parse
 from nodeattrs.formats.layers import LayerReader
@@ -91,7 +92,40 @@ def charts_at(
     for one in chart.every():
         _check_map(found, one.path)
     tags = values.get("tags")
-    return [*_enabled(chart, values, tags if isinstance(tags, dict) else {})]
+    enabled = _enabled(chart, values, tags if isinstance(tags, dict) else {})
+    return [*_with_imports(enabled, policy).every()]
+
+
+class Described(NamedTuple):
+    """What the description of a chart says.
+
+    file:       the description
+    values:     whether the chart has a values.yaml
+    is_library: whether only other charts use it
+    is_packed:  whether a subchart is packed, or not there
+    read:       the paths of values that are read for subcharts: their own values, and conditions
+    """
+
+    file: str
+    values: bool
+    is_library: bool
+    is_packed: bool
+    read: Sequence[Path]
+
+
+def described(folder: pathlib.Path, name: str) -> Described:
+    """What the description of the chart in a folder says. name: of the folder, in messages. raises: DocumentError"""
+    files = _folder(folder, name, Budget(f"{name}/{CHART}"))
+    document = files.document(CHART)
+    tree = document.tree if document is not None and isinstance(document.tree, dict) else {}
+    needs = _dependencies(files, document, tree)
+    there = {_name_of(one): one for one in files.folders()}
+    conditions = [each.strip() for need in needs.values() for each in str(need.get("condition") or "").split(",")]
+    named = {str(need["name"]) for need in needs.values()}
+    read = [*((key,) for key in {*needs, *there}), *(tuple(one.split(".")) for one in conditions if one)]
+    is_packed = bool(named - there.keys()) or any(".tgz/" in one.name for one in there.values())
+    has_values = files.read("values.yaml") is not None
+    return Described(f"{name}/{CHART}", has_values, tree.get("type") == "library", is_packed, read)
 
 
 def _check_map(release: Folded, path: Path) -> None:
@@ -184,31 +218,29 @@ def _chart(files: _Files, reader: LayerReader, path: Path, name: str, budget: Bu
         raise DocumentError(f"has charts inside one another, more than {_DEPTH}", file=f"{files.name}/{CHART}")
     described = files.document(CHART)
     tree = described.tree if described is not None and isinstance(described.tree, dict) else {}
-    needs, document = _dependencies(files, described, tree)
+    needs = _dependencies(files, described, tree)
     there = {_name_of(one): one for one in files.folders()}
     below = [
-        _chart(one, reader, (*path, key), key, budget) if one is not None else _missing(key, needs[key], document, path)
+        _chart(one, reader, (*path, key), key, budget) if one is not None else _missing(key, needs[key], path)
         for key, one in _chosen(needs, there)
     ]
     layer = _values(files, reader, name or str(tree.get("name") or "chart"))
-    imports = [key for key, need in needs.items() if need.get("import-values")]
-    if imports and document is not None:
-        below.append(_imported(imports[0], document, path))
     return _Chart(ChartValues(path, layer, bool(needs)), needs, below)
 
 
-def _dependencies(
-    files: _Files, described: Document | None, tree: Mapping[str, Any]
-) -> tuple[dict[str, Mapping[str, Any]], Document | None]:
-    """The subcharts that a chart names: under its name, or its alias; and the document that names them."""
+def _dependencies(files: _Files, described: Document | None, tree: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The subcharts that a chart names, each with its line: under its name, or its alias."""
     document, listed = described, tree.get("dependencies")
     if tree.get("apiVersion", "v1") == "v1" and (old := files.document("requirements.yaml")) is not None:
         document, listed = old, old.tree.get("dependencies") if isinstance(old.tree, dict) else None
     found: dict[str, Mapping[str, Any]] = {}
     for place, one in enumerate(listed if isinstance(listed, list) else ()):
         if isinstance(one, dict) and isinstance(one.get("name"), str):
-            found[str(one.get("alias") or one["name"])] = {**one, "place": ("dependencies", place)}
-    return found, document
+            key, at = str(one.get("alias") or one["name"]), ("dependencies", place)
+            line = document.place(at)[0] if document is not None else None
+            origin = Origin("chart", key, document.file if document is not None else None, line)
+            found[key] = {**one, "origin": origin}
+    return found
 
 
 def _chosen(needs: Mapping[str, Mapping[str, Any]], there: Mapping[str, _Files]) -> Iterator[tuple[str, _Files | None]]:
@@ -251,27 +283,16 @@ class _Documents(NamedTuple):
         return next(having, self.layers[0]).origin.at(path)
 
 
-def _missing(key: str, need: Mapping[str, Any], document: Document | None, path: Path) -> _Chart:
+def _missing(key: str, need: Mapping[str, Any], path: Path) -> _Chart:
     """A subchart that Chart.yaml names and that is not in charts/: it may set anything below its key."""
     reason = "is not in charts/, so its values were not read (`helm dependency build` puts it there)"
-    return _unknown(f"subchart {key}", reason, need, document, (*path, key), (*path, key))
+    origin: Origin = need["origin"]._replace(name=f"subchart {key}")
+    lines = {(*path, key): origin.line or 1}
+    return _Chart(ChartValues((*path, key), Layer.unknown(origin.name, origin, reason, lines)), {}, ())
 
 
-def _imported(key: str, document: Document, path: Path) -> _Chart:
-    reason = "values are imported from subcharts (import-values), which was not done"
-    return _unknown(f"imports of {key}", reason, {"place": ("dependencies",)}, document, path, path)
-
-
-def _unknown(
-    name: str, reason: str, need: Mapping[str, Any], document: Document | None, path: Path, sets: Path
-) -> _Chart:
-    line = document.place(need["place"])[0] if document is not None else 1
-    origin = Origin("chart", name, document.file if document is not None else None, line)
-    return _Chart(ChartValues(path, Layer.unknown(name, origin, reason, {sets: line} if sets else None)), {}, ())
-
-
-def _enabled(chart: _Chart, values: Mapping[str, Any], tags: Mapping[str, Any]) -> Iterator[ChartValues]:
-    """The values of a chart and of its enabled subcharts.
+def _enabled(chart: _Chart, values: Mapping[str, Any], tags: Mapping[str, Any]) -> _Chart:
+    """The chart with its enabled subcharts.
 
     values: of the release with all subcharts
     tags:   of the charts above; a chart's own tags decide about its subcharts, too
@@ -280,13 +301,124 @@ def _enabled(chart: _Chart, values: Mapping[str, Any], tags: Mapping[str, Any]) 
     below = own.get("tags") if isinstance(own, dict) else None
     tags = {**below, **tags} if isinstance(below, dict) else tags
     kept = [one for one in chart.below if _is_enabled(chart.needs.get(_key(one, path), {}), values, path, tags)]
-    yield replace(chart.values, needs=any(_key(one, path) in chart.needs for one in kept))
-    for one in kept:
-        yield from _enabled(one, values, tags)
+    own_values = replace(chart.values, needs=any(_key(one, path) in chart.needs for one in kept))
+    return replace(chart, values=own_values, below=[_enabled(one, values, tags) for one in kept])
+
+
+# --- values that a chart imports from its subcharts
+
+
+def _with_imports(chart: _Chart, policy: HelmPolicy) -> _Chart:
+    """The chart with the values that it and its subcharts import from the charts below them.
+
+    Imported values are weaker than all that the chart and its subcharts have; files over the chart are not imported.
+    source: Helm, Charts, "Importing Child Values via dependencies"
+    """
+    chart = replace(chart, below=[_with_imports(one, policy) for one in chart.below])
+    path = chart.values.path
+    imports = [
+        each for one in chart.below for each in _imports_of(chart.needs.get(_key(one, path), {}), one, len(path))
+    ]
+    if not imports or not isinstance(chart.values.layer.value, dict):
+        return chart
+    charts = [replace(one, path=one.path[len(path) :]) for one in chart.every()]
+    plan = policy.plan_of_imports(charts)
+    found = fold([plan], plan.policy)
+    layers, unknown = [], []
+    for one in imports:
+        if one.is_unknown:
+            unknown.append(one.unread(path))
+        elif isinstance(table := dig(found.value, one.source), dict):
+            imported = _not_in(under(one.target, table), found.value)
+            layers.append(Layer(imported, _Imported(found, one.source, one.target), "imported values"))
+    joined = fold([*reversed(layers), chart.values.layer], ACROSS) if layers else None
+    if joined is not None:
+        layer = Layer(joined.value, _Joined(joined), chart.values.layer.title)
+        chart = replace(chart, values=replace(chart.values, layer=layer))
+    return replace(chart, below=[*chart.below, *unknown])
+
+
+@dataclass(frozen=True, slots=True)
+class _Import:
+    """An entry of `import-values`.
+
+    source:     the path of the table, in the values of the chart that imports it
+    target:     the path under which the chart gets it
+    origin:     the line of the dependency
+    is_unknown: whether not all of the subchart's values were read
+    """
+
+    source: Path
+    target: Path
+    origin: Origin
+    is_unknown: bool
+
+    def unread(self, path: Path) -> _Chart:
+        """What is imported into the chart at *path*, as a chart with unknown values."""
+        reason = "imports values of a subchart that were not all read (import-values)"
+        lines = {(*path, *self.target): self.origin.line or 1}
+        return _Chart(ChartValues(path, Layer.unknown(self.origin.name, self.origin, reason, lines)), {}, ())
+
+
+def _imports_of(need: Mapping[str, Any], subchart: _Chart, depth: int) -> Iterator[_Import]:
+    """The imports that the entry of a subchart names; none where it has no list. depth: of the path of its chart"""
+    named = need.get("import-values")
+    is_unknown = any(type(one.layer.value) is Unknown for one in subchart.every())
+    for one in named if isinstance(named, list) else ():
+        child, parent = f"exports.{one}", "."
+        if isinstance(one, dict):
+            child, parent = str(one.get("child")), str(one.get("parent"))
+        key = str(subchart.values.path[depth])
+        target = () if parent == "." else tuple(parent.split("."))
+        yield _Import((key, *child.split(".")), target, need["origin"], is_unknown)
+
+
+def _not_in(value: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of a map that another one does not have, at any depth of maps."""
+    found = {}
+    for key, one in value.items():
+        other = others.get(key, ABSENT)
+        if other is ABSENT:
+            found[key] = one
+        elif isinstance(one, dict) and isinstance(other, dict):
+            found[key] = _not_in(one, other)
+    return found
+
+
+class _Imported(NamedTuple):
+    """The places of values that a chart imports.
+
+    folded: the values of the chart and its subcharts
+    source: their path there
+    target: the path under which the chart has them
+    """
+
+    folded: Folded
+    source: Path
+    target: Path
+
+    def at(self, path: Path) -> Origin:
+        """The line of the subchart that sets a value; of a path above the table, a line in it."""
+        found = self.folded.origins((*self.source, *path[len(self.target) :]))
+        return found[0] if found else _NO_PLACE
+
+
+class _Joined(NamedTuple):
+    """The places of the values of a chart with those that it imports."""
+
+    folded: Folded
+
+    def at(self, path: Path) -> Origin:
+        """The line that sets a value."""
+        found = self.folded.origins(path)
+        return found[0] if found else _NO_PLACE
+
+
+_NO_PLACE = Origin("chart", "imported values")
 
 
 def _key(chart: _Chart, above: Path) -> str:
-    """The key under which the chart above has the values; "" for imported values."""
+    """The key under which the chart above has the values; "" for imported values that were not read."""
     path = chart.values.path
     return str(path[-1]) if len(path) > len(above) else ""
 

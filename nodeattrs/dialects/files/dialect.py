@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 
 from nodeattrs.contract.command import Command
-from nodeattrs.contract.dialect import Dialect, Opened
+from nodeattrs.contract.dialect import Dialect, Looked, Opened
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 
 
 class Files(Dialect):
-    """Plain files that are merged into one tree: [fold.NAME] of nodeattrs.toml, else charts and Compose files."""
+    """Plain files that are merged into one tree: [fold.NAME] of nodeattrs.toml, else what Helm and Compose merge."""
 
     name = "folds"
     noun = "fold"
@@ -28,6 +29,12 @@ class Files(Dialect):
         from nodeattrs.dialects.files.opened import Folds
 
         return Folds(side, request)
+
+    def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[Looked]:
+        """Values of charts of Helm that no template reads, and misspelt keys."""
+        from nodeattrs.dialects.files.checking import looked
+
+        return looked(folder, count)
 
     def commands(self) -> Mapping[str, Command]:
         """The one command of the dialect, under the name ""."""

@@ -1,4 +1,7 @@
-"""Files that a tool merges by itself, found in a folder without settings: charts of Helm, and Compose files."""
+"""Files that a program merges by itself, found in a folder without settings.
+
+These are charts of Helm, releases that Argo CD, Flux or helmfile describe, and Compose files.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from nodeattrs import border
+from nodeattrs.dialects.files import argo, flux, helmfile
 from nodeattrs.dialects.files.charts import CHART
 from nodeattrs.dialects.files.extends import is_tsconfig
+from nodeattrs.dialects.files.releases import Release, documents_of
+from nodeattrs.errors import DocumentError
 from nodeattrs.policies import COMPOSE, DEFAULT_POLICY, TSCONFIG
 from nodeattrs.project.config import PlainFold
 
-_VALUES = re.compile(r"values[-._][^/]+\.ya?ml|[^/]+[-._]values\.ya?ml")
+_VALUES = re.compile(r"values[-._](?!schema\.)[^/]+\.ya?ml|[^/]+[-._]values\.ya?ml")
 """Values files beside a chart's values.yaml: values-prod.yaml, prod-values.yaml."""
 _FOR_TESTS = "ci"
 """The folder of a chart with values files for its tests."""
@@ -27,15 +33,26 @@ _OVERRIDES = (
 _PASSED = frozenset(("node_modules", "templates", "charts", "__pycache__"))
 """Folders in which no chart and no Compose file is looked for; a chart has its subcharts in charts/."""
 _DEPTH = 8
+_MANIFEST = re.compile(rb"^(?:kind:[ \t]*[\"']?(HelmRelease|Application|ApplicationSet)\b|(releases):)", re.MULTILINE)
+"""The line of a file that describes releases: of a manifest for Flux or Argo CD, or of a helmfile."""
+_HELMFILE = re.compile(rb"\bchart:|<<:|\binherit:")
+_LARGEST = 1_000_000
+"""Bytes of a manifest; Kubernetes takes no larger one."""
+_MOST = 5_000
+"""Releases of one file."""
+_MANIFESTS = (".yaml", ".yml", ".yaml.gotmpl")
+
+Found = PlainFold | Release
 
 
-def found_folds(root: Path) -> Mapping[str, PlainFold]:
-    """The merges that Helm and Compose do by themselves in a folder and below it, by the path of their last file.
+def found_folds(root: Path) -> Mapping[str, Found | None]:
+    """The merges that programs do by themselves in a folder and below it, by name.
 
-    A chart is one by the path of its folder, and one more with each values file beside it.
+    A chart has the path of its folder, and one more merge by the path of each values file beside it. A Compose file
+    has its own path. A release is FILE#NAME; FILE alone, with None, is a file of releases that cannot be read.
     source: Helm, "Values Files"; Compose Specification, "The Compose file"; Docker, "Merge Compose files"
     """
-    found: dict[str, PlainFold] = {}
+    found: dict[str, Found | None] = {}
     for folder, folders, names in os.walk(root):
         steps = Path(folder).relative_to(root).parts
         is_chart = CHART in names
@@ -43,8 +60,86 @@ def found_folds(root: Path) -> Mapping[str, PlainFold]:
         folders[:] = sorted(one for one in folders if one[0] != "." and one not in inner) if len(steps) < _DEPTH else []
         if is_chart:
             found |= _of_chart(Path(folder), steps, names)
-        found |= dict(_of_compose("/".join(steps), names))
+        found |= _of_compose("/".join(steps), names)
+        for name in sorted(names):
+            file = "/".join((*steps, name))
+            try:
+                found |= releases_in(root, file)
+            except DocumentError:
+                found[file] = None
     return found
+
+
+def found_named(root: Path, name: str) -> Found | None:
+    """One of the merges that are found, by its name; None if nothing has it. raises: DocumentError
+
+    Reads and lists as little as it needs: a release reads its own file.
+    """
+    file, sign, own = name.partition("#")
+    if sign:
+        kind = kind_of(root, file)
+        environment = own.rpartition("/")[0] if kind == "releases" else None
+        return _releases(root, file, kind, environment).get(own) if kind else None
+    if (root / name / CHART).is_file():
+        return PlainFold((name,), "helm")
+    folder, _, base = name.rpartition("/")
+    names = os.listdir(root / folder) if (root / folder).is_dir() else []
+    if base in _COMPOSE:
+        return _of_compose(folder, names).get(name)
+    above = folder.rpartition("/")[0] if folder.rpartition("/")[2] == _FOR_TESTS else folder
+    for chart in dict.fromkeys((folder, above)):
+        if (root / chart / CHART).is_file():
+            return _of_chart(root / chart, Path(chart).parts, os.listdir(root / chart)).get(name)
+    releases_in(root, name)  # it raises the error for which a file has no releases
+    return None
+
+
+def kind_of(root: Path, file: str) -> str:
+    """What a file describes releases for: "HelmRelease", "Application", "ApplicationSet", or "releases" of a helmfile.
+
+    "" for any other file, and for one that lies outside.
+    """
+    path = root / file
+    if not file.endswith(_MANIFESTS) or not path.is_file() or border.is_layer_outside(path):
+        return ""
+    try:
+        with open(path, "rb") as stream:
+            content = stream.read(_LARGEST + 1)
+    except OSError:
+        return ""
+    found = _MANIFEST.search(content) if len(content) <= _LARGEST else None
+    if found is None or (found[2] and not _HELMFILE.search(content)):
+        return ""
+    return (found[1] or found[2]).decode()
+
+
+def releases_in(root: Path, file: str) -> dict[str, Release]:
+    """The releases that a file describes, as FILE#NAME; {} for any other file. raises: DocumentError"""
+    kind = kind_of(root, file)
+    return {f"{file}#{name}": one for name, one in _releases(root, file, kind, None).items()} if kind else {}
+
+
+def _releases(root: Path, file: str, kind: str, environment: str | None) -> dict[str, Release]:
+    """The releases of a file, by name; the second one of a name is NAME~2. raises: DocumentError
+
+    environment: only of this one, of a helmfile
+    """
+    found: dict[str, Release] = {}
+    for name, release in _each_release(root, file, kind, environment):
+        if len(found) >= _MOST:
+            raise DocumentError(f"describes more than {_MOST:,} releases", file=file)
+        same = sum(one == name or one.startswith(f"{name}~") for one in found) if name in found else 0
+        found[f"{name}~{same + 1}" if same else name] = release
+    return found
+
+
+def _each_release(root: Path, file: str, kind: str, environment: str | None) -> Iterator[tuple[str, Release]]:
+    if kind == "releases":
+        yield from helmfile.releases(root, file, environment)
+        return
+    for document in documents_of(root, file):
+        yield from flux.releases(document, root)
+        yield from argo.releases(document, root)
 
 
 def policy_for(files: Sequence[str], folder: Path) -> str:
@@ -73,9 +168,10 @@ def _of_chart(folder: Path, steps: Sequence[str], names: Sequence[str]) -> dict[
     return found
 
 
-def _of_compose(folder: str, names: Sequence[str]) -> Iterator[tuple[str, PlainFold]]:
+def _of_compose(folder: str, names: Sequence[str]) -> dict[str, PlainFold]:
     base = next((name for name in _COMPOSE if name in names), None)
-    if base is not None:
-        override = [name for name in _OVERRIDES if name in names][:1]
-        files = tuple(f"{folder}/{name}".lstrip("/") for name in (base, *override))
-        yield files[0], PlainFold(files, COMPOSE)
+    if base is None:
+        return {}
+    override = [name for name in _OVERRIDES if name in names][:1]
+    files = tuple(f"{folder}/{name}".lstrip("/") for name in (base, *override))
+    return {files[0]: PlainFold(files, COMPOSE)}

@@ -1,4 +1,4 @@
-"""One version of the files of named folds, and of charts and Compose files that are found."""
+"""One version of the files of named folds, and of charts, releases and Compose files that are found."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from nodeattrs.contract.answers import Answered, Setting, part_of
 from nodeattrs.dialects.common import InRepository
 from nodeattrs.dialects.files.extends import left_out
 from nodeattrs.dialects.files.folds import Laid, fold_named, folded, laid_of
-from nodeattrs.dialects.files.found import found_folds, policy_for
+from nodeattrs.dialects.files.found import Found, found_folds, found_named, kind_of, policy_for, releases_in
+from nodeattrs.dialects.files.releases import Release, laid_release, settings_of
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.policies import policy_named
 from nodeattrs.policies.helm import ChartValues
+from nodeattrs.policies.named import NamedPolicy
 from nodeattrs.project.config import PlainFold
 
 
@@ -23,13 +25,18 @@ class Folds(InRepository):
     """Plain folds that nodeattrs.toml names; where it names none, those that are found."""
 
     @cached_property
-    def folds(self) -> Mapping[str, PlainFold]:
+    def folds(self) -> Mapping[str, Found | None]:
         """The folds by name: the files of the question, if it names some. raises: DocumentError, for the settings"""
+        return self._given or found_folds(self.side.root)
+
+    @cached_property
+    def _given(self) -> Mapping[str, PlainFold]:
+        """The folds that the question or the settings name. raises: DocumentError, for the settings"""
         asked = self.request.options.get("folds", {})
         if asked.get("files"):
             files = tuple(os.path.relpath(file, self.side.root) for file in asked["files"])
             return {" + ".join(asked["files"]): PlainFold(files, asked["policy"] or policy_for(files, self.side.root))}
-        return self.repository.config.folds or found_folds(self.side.root)
+        return self.repository.config.folds
 
     @property
     def is_there(self) -> bool:
@@ -42,26 +49,34 @@ class Folds(InRepository):
 
     def answer(self, name: str) -> Answered:
         """The merged tree of a fold. raises: FoldNotFound, DocumentError"""
-        one = self.folds[name] if name in self.folds else fold_named(self.repository, name)
+        one = self._given.get(name) or (None if self._given else found_named(self.side.root, name))
+        one = one or fold_named(self.repository, name)
         laid = self._laid(one)
-        policy = policy_named(one.policy)
-        tree = folded(laid.layers, policy, one.rules, self.repository.config.sensitive, charts=laid.charts)
-        self.unread = [*left_out(tree, one.policy)]
+        rules = one.rules if isinstance(one, PlainFold) else ()
+        tree = folded(laid.layers, _policy_of(one), rules, self.repository.config.sensitive, charts=laid.charts)
+        self.unread = [*left_out(tree, _policy_of(one).name)]
         return {"value": part_of(self.with_set(tree))}
 
     def settings(self, file: str) -> Iterator[Setting]:
         """The paths that a file sets; a subchart's values are below its key."""
-        paths = self._subcharts.get(self.side.named(file), [()])
+        own = self.side.named(file)
+        if kind_of(self.side.root, own):
+            with suppress(NodeattrsError):  # a file that cannot be read sets nothing that is known
+                yield from (each for one in releases_in(self.side.root, own).values() for each in settings_of(one))
+            return
+        paths = self._subcharts.get(own, [()])
         for setting in super().settings(file):
             yield from (setting._replace(path=(*path, *setting.path)) for path in paths)
 
-    def _laid(self, one: PlainFold) -> Laid:
-        return laid_of(self.repository, one, policy_named(one.policy))
+    def _laid(self, one: Found) -> Laid:
+        if isinstance(one, Release):
+            return laid_release(self.repository, one, _policy_of(one))
+        return laid_of(self.repository, one, _policy_of(one))
 
-    def _charts(self, one: PlainFold) -> Sequence[ChartValues]:
+    def _charts(self, one: Found | None) -> Sequence[ChartValues]:
         """The charts of a fold of a chart alone; none where it cannot be read, which its own answer says."""
         with suppress(NodeattrsError):
-            return self._laid(one).charts if len(one.files) == 1 else ()
+            return self._laid(one).charts if isinstance(one, PlainFold) and len(one.files) == 1 else ()
         return ()
 
     @cached_property
@@ -78,3 +93,7 @@ class Folds(InRepository):
                 if chart.path and chart.path not in found.setdefault(file, []):
                     found[file].append(chart.path)
         return found
+
+
+def _policy_of(one: Found) -> NamedPolicy:
+    return policy_named(one.policy if isinstance(one, PlainFold) else "helm")

@@ -1,0 +1,255 @@
+"""Releases of Helm that Argo CD's Application and ApplicationSet describe.
+
+A source is this repository where its path is here. Of an ApplicationSet the generators `list` and `git` with
+directories are followed; where another one fills in the template, what it fills in is unknown.
+source: Argo CD, "Helm", "Multiple Sources for an Application", "Generators"
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nodeattrs import border
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import ABSENT, dig
+from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.dialects.files.releases import (
+    OPEN,
+    Release,
+    SetValue,
+    Values,
+    ValuesFile,
+    below,
+    chart_at,
+    has_mark,
+    inline_layers,
+    origin_at,
+    unread,
+)
+from nodeattrs.formats.documents import Document
+
+KINDS = ("Application", "ApplicationSet")
+_PARAMETER = re.compile(r"\{\{-?\s{0,9}\.?([A-Za-z_][\w.\-\[\]]{0,200})\s{0,9}-?\}\}", re.ASCII)
+_MOST = 1_000
+"""The most applications of one ApplicationSet."""
+_PASSED = (".git", "node_modules")
+
+
+class _Application(NamedTuple):
+    """An Application as a document has it.
+
+    name:  of the application
+    spec:  its `spec`, filled in
+    path:  where the document has it
+    mark:  "{{" where it comes of a template; "" where that is a text like any other
+    """
+
+    document: Document
+    name: str
+    spec: Mapping[Any, Any]
+    path: TreePath
+    mark: str
+    root: Path
+
+    def origin(self, path: TreePath, kind: str, name: object) -> Origin:
+        """The line that has a path below `spec`."""
+        return origin_at(self.document, (*self.path, *path), kind, name)
+
+    @property
+    def sources(self) -> Iterator[tuple[TreePath, Mapping[Any, Any]]]:
+        """The sources, each with its path below `spec`."""
+        several = self.spec.get("sources")
+        for number, one in enumerate(several if isinstance(several, list) else ()):
+            if isinstance(one, dict):
+                yield ("sources", number), one
+        if not several and isinstance(one := self.spec.get("source"), dict):
+            yield ("source",), one
+
+
+def releases(document: Document, root: Path) -> Iterator[tuple[str, Release]]:
+    """The releases of a manifest, by name; none where it is no Application and no ApplicationSet."""
+    tree = document.tree
+    kind = tree.get("kind") if isinstance(tree, dict) else None
+    name = dig(tree, ("metadata", "name")) if kind in KINDS else None
+    if not isinstance(name, str):
+        return
+    if kind == "Application":
+        yield from _of_application(name, document, tree.get("spec"), ("spec",), "", root)
+        return
+    template = dig(tree, ("spec", "template"))
+    for parameters in _parameters(dig(tree, ("spec", "generators")), root):
+        one = _filled(template, parameters)
+        own = dig(one, ("metadata", "name"))
+        named = own if isinstance(own, str) and parameters else name
+        spec = one.get("spec") if isinstance(one, dict) else None
+        yield from _of_application(named, document, spec, ("spec", "template", "spec"), OPEN, root)
+
+
+def _of_application(
+    name: str, document: Document, spec: Any, path: TreePath, mark: str, root: Path
+) -> Iterator[tuple[str, Release]]:
+    application = _Application(document, name, spec if isinstance(spec, dict) else {}, path, mark, root)
+    sources = [(at, one) for at, one in application.sources if _is_helm(one, root)]
+    for number, (at, source) in enumerate(sources):
+        chart, origin = _chart(application, at, source)
+        values = [*_values(application, at, source, chart)]
+        yield name if not number else f"{name}/{number + 1}", Release(chart, origin, values)
+
+
+def _is_helm(source: Mapping[Any, Any], root: Path) -> bool:
+    path = source.get("path")
+    return bool(source.get("chart") or source.get("helm") or (isinstance(path, str) and chart_at(root, "", path)))
+
+
+def _chart(application: _Application, at: TreePath, source: Mapping[Any, Any]) -> tuple[str, Origin]:
+    key = "chart" if source.get("chart") else "path"
+    named = source.get(key)
+    origin = application.origin((*at, key), "chart", named)
+    folder = chart_at(application.root, "", named) if key == "path" and isinstance(named, str) else ""
+    return folder, origin
+
+
+def _values(application: _Application, at: TreePath, source: Mapping[Any, Any], chart: str) -> Iterator[Values]:
+    """The values of a source, the weakest first: files, then inline values, then parameters."""
+    helm = source.get("helm")
+    if not isinstance(helm, dict):
+        return
+    at = (*at, "helm")
+    files = helm.get("valueFiles")
+    for number, one in enumerate(files if isinstance(files, list) else ()):
+        is_optional = helm.get("ignoreMissingValueFiles") is True
+        yield _file(application, (*at, "valueFiles", number), str(one), chart, is_optional)
+    key = "valuesObject" if helm.get("valuesObject") else "values"
+    yield from inline_layers(
+        application.document, helm.get(key), (*application.path, *at, key), application.name, application.mark
+    )
+    parameters = helm.get("parameters")
+    numbered = [*enumerate(parameters if isinstance(parameters, list) else ())]
+    for is_text in (False, True):  # Helm reads --set-string after --set
+        for number, one in numbered:
+            if isinstance(one, dict) and (one.get("forceString") is True) == is_text:
+                yield _parameter(application, (*at, "parameters", number), one)
+    if helm.get("fileParameters"):
+        yield unread(application.origin((*at, "fileParameters"), "values", "fileParameters"), "was not read")
+
+
+def _file(application: _Application, at: TreePath, text: str, chart: str, is_optional: bool) -> Values:
+    origin = application.origin(at, "file", text)
+    if application.mark and application.mark in text:
+        return unread(origin, f"has {OPEN} in its name, which was not filled in")
+    if "://" in text or any(sign in text for sign in "*?["):
+        return unread(origin, "is no path of one file")
+    if not text.startswith("$"):
+        if not chart:
+            return unread(origin, "lies in a chart that is not here")
+        return ValuesFile(
+            below(application.root, "" if text[0:1] == "/" else chart, text.lstrip("/")), origin, is_optional
+        )
+    # A file of another source; it may be missing only where the repository is known to be this one.
+    ref, _, path = text[1:].partition("/")
+    refs = [source.get("ref") for _, source in application.sources]
+    return ValuesFile(below(application.root, "", path), origin) if ref in refs else unread(origin, "names no source")
+
+
+def _parameter(application: _Application, at: TreePath, one: Mapping[Any, Any]) -> Values:
+    name, value = str(one.get("name")), str(one.get("value", ""))
+    origin = application.origin((*at, "value") if "value" in one else at, "parameter", name)
+    if application.mark and has_mark([name, value], application.mark):
+        steps = tuple(name.partition("[")[0].split("."))
+        lines = None if application.mark in name else {steps: origin.line or 1}
+        return unread(origin, f"has {OPEN} in it, which was not filled in", lines)
+    is_list = value.startswith("{") and value.endswith("}")
+    text = value if is_list else re.sub(r"(?<!\\),", r"\\,", value)
+    return SetValue(f"{name}={text}", origin, one.get("forceString") is True)
+
+
+# --- generators
+
+
+def _parameters(generators: Any, root: Path) -> Iterator[Mapping[str, str]]:
+    """The parameters of each application that generators make; {} once for those that were not followed."""
+    found: list[Mapping[str, str]] = []
+    is_open = False
+    for one in generators if isinstance(generators, list) else ():
+        kind = next((key for key in one if key != "selector"), "") if isinstance(one, dict) else ""
+        is_plain = isinstance(one, dict) and "selector" not in one
+        elements = dig(one, ("list", "elements")) if is_plain else ABSENT
+        directories = dig(one, ("git", "directories")) if is_plain else ABSENT
+        if kind == "list" and isinstance(elements, list) and not has_mark(elements, OPEN):
+            found += [dict(_flat(element)) for element in elements]
+        elif kind == "git" and isinstance(directories, list) and not has_mark(directories, OPEN):
+            found += [*_of_directories(directories, root)]
+        else:
+            is_open = True
+    yield from found[:_MOST]
+    if is_open or not found or len(found) > _MOST:
+        yield {}
+
+
+def _flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """The texts and numbers in an element, by their dotted path."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield from _flat(one, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, (str, int)) and not isinstance(value, bool):
+        yield path, str(value)
+
+
+def _of_directories(directories: Sequence[Any], root: Path) -> Iterator[Mapping[str, str]]:
+    """The parameters for each folder that the patterns fit; a star fits one step."""
+    known = [one for one in directories if isinstance(one, dict) and isinstance(one.get("path"), str)]
+    without = [one["path"] for one in known if one.get("exclude") is True]
+    wanted = dict.fromkeys(
+        path for one in known if one.get("exclude") is not True for path in _fitting(one["path"], root)
+    )
+    for path in wanted:
+        if any(_fits(path, pattern) for pattern in without):
+            continue
+        name = os.path.basename(path)
+        plain = re.sub(r"[^a-z0-9.-]", "-", name.lower()).strip("-.")
+        steps = {f"path[{number}]": step for number, step in enumerate(path.split("/"))}
+        segments = {key.replace("path", "path.segments", 1): step for key, step in steps.items()}
+        yield (
+            {"path": path, "path.path": path, "path.basename": name, "path.basenameNormalized": plain}
+            | steps
+            | segments
+        )
+
+
+def _fits(path: str, pattern: str) -> bool:
+    steps, wanted = path.split("/"), pattern.strip("/").split("/")
+    return len(steps) == len(wanted) and all(map(fnmatch.fnmatchcase, steps, wanted))
+
+
+def _fitting(pattern: str, root: Path) -> list[str]:
+    """The folders of a repository that a pattern fits, sorted. `**` is not followed, and no link that leads out."""
+    found = [""]
+    for step in pattern.strip("/").split("/")[:20]:
+        found = [path for folder in found[:_MOST] for path in _one_below(folder, step, root)]
+    return sorted(found)
+
+
+def _one_below(folder: str, step: str, root: Path) -> Iterator[str]:
+    place = root / folder
+    if border.is_layer_outside(place) or not place.is_dir():
+        return
+    for name in os.listdir(place):
+        path = f"{folder}/{name}".lstrip("/")
+        if name not in _PASSED and fnmatch.fnmatchcase(name, step) and below(root, "", path) and (root / path).is_dir():
+            yield path
+
+
+def _filled(value: Any, parameters: Mapping[str, str]) -> Any:
+    """A template with its parameters; what is not known stays as it is written."""
+    if isinstance(value, dict):
+        return {_filled(key, parameters): _filled(one, parameters) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_filled(one, parameters) for one in value]
+    if not isinstance(value, str):
+        return value
+    return _PARAMETER.sub(lambda match: parameters.get(match[1], match[0]), value)

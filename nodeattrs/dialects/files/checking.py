@@ -1,0 +1,189 @@
+"""Values of charts that no template reads, and keys that look like a misspelt one.
+
+The charts are those that lie in the folder, with the values files and releases that lay values over them. Values of
+subcharts are not looked at. What cannot be known keeps a finding back, and a note says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.contract.dialect import Looked
+from nodeattrs.contract.folder import Folder
+from nodeattrs.core.fold import Layer
+from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.tree import is_near, spell
+from nodeattrs.core.unknown import Unknown
+from nodeattrs.dialects.files.charts import CHART, Described, described
+from nodeattrs.dialects.files.found import Found, found_folds
+from nodeattrs.dialects.files.releases import Release, ValuesFile
+from nodeattrs.dialects.files.uses import Uses, uses_of
+from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.formats.layers import LayerReader
+from nodeattrs.kinds import COMPUTED_NAME, LAYER_IS_UNKNOWN, MISSPELT, UNREAD_VALUE
+from nodeattrs.project.config import PlainFold
+from nodeattrs.reports.findings import Finding
+
+_NAMED = 3
+"""How many paths a note names."""
+_ANCHOR = re.compile(r":\s*&\w")
+
+
+@dataclass(slots=True)
+class _Chart:
+    """A chart with the values that lie over its own.
+
+    over: the values files, and the values in releases
+    """
+
+    over: list[str | Layer] = field(default_factory=list)
+
+
+def looked(root: Path, count: Callable[[str], object]) -> Iterator[Looked]:
+    """The findings of the charts in a folder; nothing without a chart."""
+    folder = Folder(root)
+    charts = _charts(folder.config.folds or found_folds(folder.root), folder.root)
+    found: list[Finding] = []
+    for name, chart in charts.items():
+        count(f"{name}/{CHART}")
+        try:
+            found += _of_chart(folder, name, chart)
+        except NodeattrsError as error:
+            found.append(Finding(LAYER_IS_UNKNOWN.entry.code, "note", f"was not looked at: {error.message}", name))
+    if charts:
+        yield Looked("Helm chart", len(charts), [*dict.fromkeys(found)])
+
+
+def _charts(folds: Mapping[str, Found | None], root: Path) -> dict[str, _Chart]:
+    """The charts by their folder, each with the values over its own."""
+    found: dict[str, _Chart] = {}
+    for one in folds.values():
+        if isinstance(one, PlainFold) and (root / one.files[0] / CHART).is_file():
+            found.setdefault(one.files[0], _Chart()).over += one.files[1:]
+        elif isinstance(one, Release) and one.chart:
+            over = found.setdefault(one.chart, _Chart()).over
+            over += [each.path for each in one.values if isinstance(each, ValuesFile)]
+            over += one.inline
+    return found
+
+
+def _of_chart(folder: Folder, name: str, chart: _Chart) -> Iterator[Finding]:
+    """The findings of one chart. raises: DocumentError"""
+    about = described(folder.root / name, name)
+    if about.is_library:
+        return
+    uses = uses_of(folder.root / name, name)
+    reason = _kept_back(uses, about)
+    if reason is not None:
+        place, why = reason
+        file, _, line = place.rpartition(":") if ":" in place else (place, "", "")
+        what = f"values that no template reads are not looked for in {name}: {why}"
+        yield Finding(COMPUTED_NAME.entry.code, "note", what, file, int(line) if line else None)
+        return
+    uses.paths |= {("global",), ("tags",), ("exports",), *about.read}
+    yield from _computed(uses, name)
+    layers = LayerReader("yaml").read(folder.root / name / "values.yaml", f"{name}/values.yaml") if about.values else []
+    known = _Values(uses, [one for one in layers if isinstance(one.value, dict)])
+    for layer in layers:
+        yield from known.findings(layer, "note")
+    for one in chart.over:
+        yield from (each for layer in _read(folder, one) for each in known.findings(layer, "warning"))
+
+
+def _read(folder: Folder, one: str | Layer) -> Sequence[Layer]:
+    """The layers of values over a chart; none for a file that cannot be read, which an answer about it says."""
+    if isinstance(one, Layer):
+        return [one]
+    try:
+        return LayerReader("yaml").read(folder.root / one, one) if one else []
+    except DocumentError:
+        return []
+
+
+def _kept_back(uses: Uses, about: Described) -> tuple[str, str] | None:
+    """The place and the reason that keep the findings of a chart back; None where nothing does."""
+    if uses.unread:
+        return uses.unread[0], "this file was not read"
+    if () in uses.computed:
+        return uses.computed[()], "all values are read as a whole, or by a computed name"
+    name, place = next(uses.foreign, ("", ""))
+    if place:
+        return place, f"the template {name} is included, and is not here"
+    if about.is_packed and "" in uses.included:
+        return uses.included[""], "a template is included by a computed name, and a subchart is packed or not here"
+    return None
+
+
+def _computed(uses: Uses, name: str) -> Iterator[Finding]:
+    """The note about paths below which a template reads values by a computed name."""
+    for file in dict.fromkeys(place.rpartition(":")[0] for place in uses.computed.values()):
+        of_file = {path: place for path, place in uses.computed.items() if place.startswith(f"{file}:")}
+        paths = sorted(map(spell, of_file))
+        more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+        what = f"reads values below {', '.join(paths[:_NAMED])}{more} by a computed name, so unread ones are not found"
+        line = min(int(place.rpartition(":")[2]) for place in of_file.values())
+        yield Finding(COMPUTED_NAME.entry.code, "note", what, file, line)
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """The uses and the defaults of one chart, and the findings that follow.
+
+    defaults: the layers of its own values.yaml
+    """
+
+    uses: Uses
+    defaults: Sequence[Layer]
+
+    def findings(self, layer: Layer, severity: Any) -> Iterator[Finding]:
+        """The values of a layer that no template reads: of each the topmost path."""
+        if type(layer.value) is Unknown:
+            return
+        is_own = layer in self.defaults
+        unread = [*self._unread(layer.value, ())]
+        if not is_own and 1 < len(layer.value) == len([path for path in unread if len(path) == 1]):
+            return  # no key is of this chart: the file has the values of another one
+        for path in unread:
+            if is_own or not any(_has(one.value, path) for one in self.defaults):
+                yield from self._finding(layer, path, severity)
+
+    def _unread(self, value: Any, path: TreePath) -> Iterator[TreePath]:
+        for key, one in value.items() if isinstance(value, dict) else ():
+            at = (*path, key)
+            if not isinstance(key, str) or key.startswith(("_", ".", "x-")) or self.uses.covers(at):
+                continue
+            if self.uses.names_below(at):
+                yield from self._unread(one, at)
+            else:
+                yield at
+
+    def _finding(self, layer: Layer, path: TreePath, severity: Any) -> Iterator[Finding]:
+        at = layer.origin.at(path)
+        near = sorted(name for name in self.uses.names_below(path[:-1]) if is_near(path[-1], name))
+        near = [name for name in near if not _has(layer.value, (*path[:-1], name))]
+        if near:
+            what = f"no template reads {spell(path)}; one reads {spell((*path[:-1], near[0]))}"
+            hint = f"did you mean {near[0]}?"
+            yield Finding(MISSPELT.entry.code, "warning", what, at.file, at.line, at.column, hint=hint)
+        elif not _has_anchor(layer, at.line):
+            what = f"no template of the chart reads {spell(path)}"
+            yield Finding(UNREAD_VALUE.entry.code, severity, what, at.file, at.line, at.column)
+
+
+def _has(tree: Any, path: TreePath) -> bool:
+    for step in path:
+        if not isinstance(tree, dict) or step not in tree:
+            return False
+        tree = tree[step]
+    return True
+
+
+def _has_anchor(layer: Layer, line: int | None) -> bool:
+    """Whether the line has an anchor of YAML, whose value other keys may have."""
+    document = getattr(layer.origin, "document", None)
+    lines = document.text.split("\n")[line - 1 : line] if document is not None and line else []
+    return bool(lines and _ANCHOR.search(lines[0]))

@@ -1,0 +1,286 @@
+"""Releases of Helm that a helmfile describes, for each of its environments.
+
+A Go template is filled in where it names the environment, the release, or a literal value of the environment.
+Any other one is an unread place: nothing of a template runs here.
+source: helmfile, "Configuration", "Environment", "Templates"
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.core.fold import Layer, fold
+from nodeattrs.core.policy import ACROSS
+from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.dialects.files.releases import (
+    OPEN,
+    Release,
+    SetValue,
+    Values,
+    ValuesFile,
+    below,
+    chart_at,
+    documents_of,
+    escaped,
+    has_mark,
+    inline_layers,
+    origin_at,
+    parsed,
+    unread,
+)
+from nodeattrs.errors import DocumentError
+from nodeattrs.formats.documents import Document, content_of, decoded
+
+DEFAULT = "default"
+"""The environment of a helmfile that names none."""
+_TEMPLATE = re.compile(r"\{\{(?:`[^`]*`|[^`{}]|\{(?!\{)|\}(?!\}))*\}\}")
+_BLOCK = re.compile(r"\{\{-?\s*(if|range|with|define|block|end)\b")
+"""Where lines begin that may be left out or repeated, and where they end."""
+_ALONE = re.compile(r"\{\{-?\s*(?:(?:if|range|with|define|block|end|else|template)\b|/\*|\$)")
+"""A template that writes nothing if it is alone on a line."""
+_RAW = re.compile(r"\{\{-?\s*`([^`]*)`\s*-?\}\}")
+_FIELD = re.compile(r"\{\{-?\s*\.([A-Za-z_][\w.]*)\s*-?\}\}", re.ASCII)
+_HELD = re.compile(r"⟦(\d{1,6})⟧")
+"""A template that was left, by its number."""
+_NOT_DONE = "is filled in by helmfile, which was not done"
+_VALUES = ("Values", "StateValues", "Environment.Values")
+"""How a template names the values of the environment."""
+
+
+def releases(root: Path, file: str, environment: str | None = None) -> Iterator[tuple[str, Release]]:
+    """The releases of a helmfile, by ENVIRONMENT/NAME, or by NAME where it has no environments.
+
+    environment: only the releases of this one; None: of all
+    raises: DocumentError
+    """
+    text = decoded(content_of(root / file, file), file)
+    plain = _Helmfile.of(root, file, text, {})
+    if environment is not None:
+        helmfile = _Helmfile.of(root, file, text, plain.scope(environment or DEFAULT))
+        yield from _named(environment, helmfile.releases())
+        return
+    found = [*plain.releases()]
+    for one in plain.environments:
+        yield from _named(one, found)
+
+
+def _named(environment: str, found: Iterable[tuple[str, Release]]) -> Iterator[tuple[str, Release]]:
+    return ((f"{environment}/{name}" if environment else name, release) for name, release in found)
+
+
+@dataclass(frozen=True)
+class _Helmfile:
+    """A helmfile for one environment.
+
+    documents: its parts, and the files that it names as its bases before them
+    held:      the templates that were left, by their number in the documents
+    blocks:    the line of the first template that decides whether other lines count; 0 without any
+    known:     what the templates may name: ".Environment.Name" -> its value
+    """
+
+    root: Path
+    file: str
+    documents: Sequence[Document]
+    held: Sequence[str]
+    blocks: int
+    known: Mapping[str, str]
+
+    @classmethod
+    def of(cls, root: Path, file: str, text: str, known: Mapping[str, str]) -> _Helmfile:
+        """The helmfile with that text. raises: DocumentError"""
+        held: list[str] = []
+        lines = [*_on_lines(text)]
+        blocks = next((number for number, one in enumerate(lines, 1) if _opens_block(one)), 0)
+        masked = "\n".join(_masked(one, known, held) for one in lines)
+        return cls(root, file, parsed(masked, file), held, blocks, known)
+
+    @property
+    def folder(self) -> str:
+        """The folder of the helmfile, below the root."""
+        return os.path.dirname(self.file)
+
+    def tree(self, value: Any) -> Any:
+        """A value of the documents with the templates that were left in it."""
+        if isinstance(value, dict):
+            return {self.tree(key): self.tree(one) for key, one in value.items()}
+        if isinstance(value, list):
+            return [self.tree(one) for one in value]
+        return _HELD.sub(self._left, value) if isinstance(value, str) else value
+
+    def _left(self, match: re.Match[str]) -> str:
+        number = int(match[1])
+        return self.held[number] if number < len(self.held) else match[0]
+
+    def _tops(self) -> Iterator[tuple[str, dict[Any, Any]]]:
+        """The parts of the helmfile and of its bases, each with its folder."""
+        for one in self.documents:
+            if isinstance(one.tree, dict):
+                bases = one.tree.get("bases")
+                for base in bases if isinstance(bases, list) else ():
+                    yield from self._base(str(base))
+                yield self.folder, one.tree
+
+    def _base(self, text: str) -> Iterator[tuple[str, dict[Any, Any]]]:
+        path = below(self.root, self.folder, text)
+        if not path or not os.path.isfile(self.root / path) or _HELD.search(text):
+            return
+        try:
+            documents = documents_of(self.root, path)
+        except DocumentError:  # a template, whose values are unknown
+            return
+        yield from ((os.path.dirname(path), one.tree) for one in documents if isinstance(one.tree, dict))
+
+    @property
+    def environments(self) -> list[str]:
+        """The names of the environments; [""] where only the default one is there."""
+        named = [str(name) for _, top in self._tops() for name in _map(top.get("environments"))]
+        return [*dict.fromkeys(named)] if named and named != [DEFAULT] else [""]
+
+    def scope(self, environment: str) -> dict[str, str]:
+        """What templates may name in an environment: its name, and its literal values."""
+        layers: list[Layer] = []
+        is_known = True
+        for folder, top in self._tops():
+            for table in (top, _map(_map(top.get("environments")).get(environment))):
+                values = table.get("values")
+                for one in values if isinstance(values, list) else ():
+                    found = self._state_values(folder, one)
+                    is_known = is_known and found is not None
+                    layers += found or []
+        values = fold(layers, ACROSS).value if layers and is_known else {}
+        known = {f"{name}.{path}": text for path, text in _texts(values, "") for name in _VALUES}
+        return {**known, "Environment.Name": environment}
+
+    def _state_values(self, folder: str, one: Any) -> list[Layer] | None:
+        """The layers of an entry of `values` of an environment; None where it is not known."""
+        if isinstance(one, dict):
+            return None if has_mark(self.tree(one), OPEN) else [Layer(one)]
+        path = below(self.root, folder, one) if isinstance(one, str) and not _HELD.search(one) else ""
+        if not path.endswith((".yaml", ".yml")) or not os.path.isfile(self.root / path):
+            return None
+        try:
+            return [Layer(each.tree) for each in documents_of(self.root, path) if isinstance(each.tree, dict)]
+        except DocumentError:
+            return None
+
+    def releases(self) -> Iterator[tuple[str, Release]]:
+        """The releases by name, in the order of the file."""
+        for document in self.documents:
+            tree = _map(document.tree)
+            named = tree.get("releases")
+            for number, one in enumerate(named if isinstance(named, list) else ()):
+                if isinstance(one, dict) and one.get("installed") is not False:
+                    name = str(self.tree(one.get("name", number)))
+                    yield (name if OPEN not in name else str(number)), self._release(document, number, one)
+
+    def _release(self, document: Document, number: int, one: dict[Any, Any]) -> Release:
+        at: TreePath = ("releases", number)
+        one = self.tree(one)
+        name = str(one.get("name", number))
+        known = {f"Release.{key.capitalize()}": str(one[key]) for key in ("name", "namespace", "chart") if key in one}
+        values: list[Values] = []
+        if "inherit" in one:
+            origin = origin_at(document, (*at, "inherit"), "template", name)
+            values.append(unread(origin, "takes values of a template, which were not read"))
+        values += self._values(document, at, one, {**self.known, **known})
+        if self.blocks:
+            origin = origin_at(document, at, "helmfile", name).moved(self.blocks)
+            values.append(unread(origin, "is a Go template, which was not run"))
+        chart = str(one.get("chart", ""))
+        origin = origin_at(document, (*at, "chart"), "chart", chart)
+        return Release("" if OPEN in chart else chart_at(self.root, self.folder, chart), origin, values)
+
+    def _values(
+        self, document: Document, at: TreePath, one: Mapping[Any, Any], known: Mapping[str, str]
+    ) -> Iterator[Values]:
+        is_optional = one.get("missingFileHandler", "Error") != "Error"
+        for key in ("values", "secrets"):
+            entries = one.get(key)
+            for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+                path = (*at, key, number)
+                if isinstance(entry, str):
+                    yield self._file(document, path, _filled(entry, known), is_optional)
+                else:
+                    yield from inline_layers(document, entry, path, str(one.get("name", "")), OPEN)
+        for key in ("set", "setString"):
+            entries = one.get(key)
+            for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+                yield self._set(document, (*at, key, number), _map(entry), key == "setString")
+        for key in ("valuesTemplate", "setTemplate", "valuesPathPrefix"):
+            if key in one:
+                yield unread(
+                    origin_at(document, (*at, key), "values", key), "is filled in by helmfile, which was not done"
+                )
+
+    def _file(self, document: Document, at: TreePath, text: str, is_optional: bool) -> Values:
+        origin = origin_at(document, at, "file", text)
+        if OPEN in text or text.endswith(".gotmpl"):
+            return unread(origin, "is a Go template, which was not run")
+        return ValuesFile(below(self.root, self.folder, text), origin, is_optional)
+
+    def _set(self, document: Document, at: TreePath, entry: Mapping[Any, Any], is_text: bool) -> Values:
+        name, value = str(entry.get("name")), entry.get("value")
+        origin = origin_at(document, at, "set", name)
+        if value is None or has_mark([name, value], OPEN) or isinstance(value, (dict, list)):
+            return unread(origin, _NOT_DONE)
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        return SetValue(f"{name}={escaped(text)}", origin, is_text)
+
+
+def _map(value: Any) -> dict[Any, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """The texts and whole numbers in values, by their dotted path."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield from _texts(one, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, (str, int)) and not isinstance(value, bool):
+        yield path, str(value)
+
+
+def _filled(text: str, known: Mapping[str, str]) -> str:
+    """A text with what its templates name; what is not known stays."""
+    text = _RAW.sub(lambda match: match[1], text)
+    return _FIELD.sub(lambda match: known.get(match[1], match[0]), text)
+
+
+def _on_lines(text: str) -> Iterator[str]:
+    """The lines of a text, where a template of several lines is on one and empty lines follow it."""
+    one_line = _TEMPLATE.sub(lambda match: match[0].replace("\n", " ") + "\n" * match[0].count("\n"), text)
+    yield from one_line.split("\n")
+
+
+def _opens_block(line: str) -> bool:
+    """Whether a line begins or ends lines that may be left out or repeated."""
+    words = [match[1] for match in _BLOCK.finditer(_RAW.sub("", line))] if OPEN in line else []
+    return 2 * words.count("end") != len(words)
+
+
+def _masked(line: str, known: Mapping[str, str], held: list[str]) -> str:
+    """A line whose templates are filled in, or replaced by a number that YAML can read.
+
+    held: takes the templates that were left. A line of blocks or comments alone becomes empty.
+    """
+    if OPEN not in line:
+        return line
+    if line.lstrip().startswith("#"):
+        return ""
+    if not _TEMPLATE.sub("", line).strip() and _ALONE.match(line.lstrip()):
+        return ""
+
+    def one(match: re.Match[str]) -> str:
+        field = _FIELD.fullmatch(match[0])
+        if field is not None and field[1] in known:
+            return known[field[1]]
+        raw = _RAW.fullmatch(match[0])
+        held.append(raw[1] if raw is not None else match[0])
+        return f"⟦{len(held) - 1}⟧"
+
+    return _TEMPLATE.sub(one, line)

@@ -1,0 +1,259 @@
+"""Releases of Helm that a file of Argo CD, Flux or helmfile describes: a chart, and values over it.
+
+`argo`, `flux` and `helmfile` say which values a release has; this module reads and merges them. What is not in the
+repository, or would be filled in by another program, is an unknown layer.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nodeattrs import border
+from nodeattrs.contract.answers import Setting
+from nodeattrs.contract.folder import Folder
+from nodeattrs.core.budget import Budget, in_force
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.fold import Layer, fold
+from nodeattrs.core.policy import ACROSS
+from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.unknown import Unknown
+from nodeattrs.dialects.files.charts import CHART
+from nodeattrs.dialects.files.folds import Laid, laid_over
+from nodeattrs.errors import BadArgument, DocumentError
+from nodeattrs.formats.documents import Document, content_of, decoded, parse_all
+from nodeattrs.formats.encrypted import marked, may_be_encrypted
+from nodeattrs.formats.layers import LayerReader
+from nodeattrs.policies.helm import ChartValues
+from nodeattrs.policies.helm_set import set_layers
+from nodeattrs.policies.named import NamedPolicy
+
+_DEPTH = 100
+"""Maps and lists inside one another, in a file that describes releases."""
+OPEN = "{{"
+"""How a Go template begins."""
+_BLOCK = re.compile(r"[|>][-+\d]*\s*(?:#.*)?$")
+"""The end of a line behind which a text of several lines begins."""
+
+
+class ValuesFile(NamedTuple):
+    """A values file that a release names.
+
+    path:        below the root of the repository; "" where it leads out
+    origin:      the line that names it
+    is_optional: whether the program goes on without the file
+    """
+
+    path: str
+    origin: Origin
+    is_optional: bool = False
+
+
+class SetValue(NamedTuple):
+    """One value that a release sets as `helm --set` does.
+
+    word:    as Helm's `--set` has it: a.b=1
+    is_text: whether it is a text in any case, as of `--set-string`
+    """
+
+    word: str
+    origin: Origin
+    is_text: bool = False
+
+
+Values = ValuesFile | SetValue | Layer
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A release of Helm.
+
+    chart:  the folder of the chart, below the root of the repository; "" where the chart is not in it
+    origin: the line that names the chart
+    values: the values over the chart's, the weakest first
+    reason: why the chart's values are not read, where they are not
+    """
+
+    chart: str
+    origin: Origin
+    values: Sequence[Values]
+    reason: str = "is not in this repository"
+
+    @property
+    def inline(self) -> Iterator[Layer]:
+        """The values that the file of the release has itself."""
+        return (one for one in self.values if isinstance(one, Layer) and isinstance(one.value, dict))
+
+
+def laid_release(repository: Folder, release: Release, policy: NamedPolicy) -> Laid:
+    """The layers of a release: of its chart, and of its values. raises: DocumentError, MergeConflict"""
+    reader = LayerReader(warnings=repository.warnings)
+    files: list[Layer] = []
+    for one in release.values:
+        if isinstance(one, ValuesFile):
+            files += _read(one, reader, repository.root)
+        elif isinstance(one, SetValue):
+            files.append(_set(one, files))
+        else:
+            files.append(one)
+    if release.chart:
+        return laid_over(repository.root / release.chart, files, reader, policy, repository.shown)
+    chart = ChartValues((), unread(release.origin, release.reason))
+    return Laid([chart.laid, *files], [chart])
+
+
+def _read(one: ValuesFile, reader: LayerReader, root: Path) -> list[Layer]:
+    """The layers of a values file; an unknown one where it was not read, none where it may be missing and is."""
+    if not one.path:
+        return [unread(one.origin, border.REASON)]
+    if os.path.isfile(root / one.path):
+        return reader.read(root / one.path, one.path)
+    return [] if one.is_optional else [unread(one.origin, "is not in this repository")]
+
+
+def _set(one: SetValue, before: Sequence[Layer]) -> Layer:
+    """The layer of one value of `--set`; an unknown one where Helm would refuse it."""
+    known = [layer for layer in before if type(layer.value) is not Unknown]
+    try:
+        (layer,) = set_layers([one.word], fold(known, ACROSS).value if known else {}, one.is_text)
+    except BadArgument:
+        return unread(one.origin, "cannot be read as a value of --set")
+    return Layer(layer.value, one.origin, policy=layer.policy)
+
+
+def unread(origin: Origin, reason: str, lines: Mapping[TreePath, int] | None = None) -> Layer:
+    """An unknown layer. lines: path -> line, for the paths that it may set; None: any path"""
+    return Layer.unknown(origin.name, origin, reason, lines)
+
+
+def escaped(text: str) -> str:
+    """A text as `--set` takes it as it is."""
+    return text.replace("\\", "\\\\").replace(",", "\\,")
+
+
+def below(root: Path, folder: str, text: str) -> str:
+    """The path below the root that *text* means, counted from a folder; "" where it, or a link in it, leads out."""
+    if "\0" in text:
+        return ""
+    path = os.path.normpath(os.path.join(folder, text))
+    real = os.path.realpath(root / path)
+    return path.replace(os.sep, "/") if Path(real).is_relative_to(os.path.realpath(root)) else ""
+
+
+def chart_at(root: Path, folder: str, text: str) -> str:
+    """The folder of a chart, below the root; "" where no chart is there."""
+    path = below(root, folder, text)
+    return path if path and os.path.isfile(root / path / CHART) else ""
+
+
+def documents_of(root: Path, file: str) -> list[Document]:
+    """The documents of a YAML file of a repository. raises: DocumentError"""
+    return parsed(decoded(content_of(root / file, file), file), file)
+
+
+def parsed(text: str, file: str) -> list[Document]:
+    """The documents of a text in YAML. raises: DocumentError; TooMuch, also past 100 levels"""
+    return parse_all(text, file, "yaml", _budget(file), {})
+
+
+def _budget(file: str) -> Budget:
+    return Budget(file, in_force().replaced(depth=min(_DEPTH, in_force().depth)))
+
+
+def origin_at(document: Document, path: TreePath, kind: str, name: object) -> Origin:
+    """The line that has a path in a document. name: what it says there"""
+    line, column = document.place(path)
+    return Origin(kind, str(name), document.file, line, column)
+
+
+def inline_layers(document: Document, value: Any, path: TreePath, name: str, mark: str = "") -> list[Layer]:
+    """The values that a file of a release has itself, as a map or as a text in YAML; none for no map.
+
+    name: of the release, in explanations
+    path: where the document has them
+    mark: the beginning of what another program fills in; texts that have it are unknown. "" for none
+    """
+    if isinstance(value, str):
+        return _of_text(document, value, path, name, mark)
+    if not isinstance(value, dict):
+        return []
+    value = marked(value) if may_be_encrypted(document.text) else value
+    layer = Layer(value, document.locator("release", name, path))
+    return [layer, *_filled_in_later(layer, mark)]
+
+
+def _filled_in_later(layer: Layer, mark: str) -> Iterator[Layer]:
+    """The unknown layer for the values of a layer that another program fills in; none without such values."""
+    paths = dict.fromkeys(_having(layer.value, mark, ())) if mark else {}
+    if paths:
+        lines = {path: layer.origin.at(path).line or 1 for path in paths}
+        yield unread(layer.origin.at(next(iter(paths))), f"has {mark} in a text, which was not filled in", lines)
+
+
+def _having(value: Any, mark: str, path: TreePath) -> Iterator[TreePath]:
+    """The paths of the texts that have a mark; a list is one value."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield from [path] if isinstance(key, str) and mark in key else _having(one, mark, (*path, key))
+    elif has_mark(value, mark):
+        yield path
+
+
+def has_mark(value: Any, mark: str) -> bool:
+    """Whether a text in a value has a mark; false where it has no texts."""
+    if isinstance(value, dict):
+        return any(has_mark(one, mark) for pair in value.items() for one in pair)
+    if isinstance(value, list):
+        return any(has_mark(one, mark) for one in value)
+    return isinstance(value, str) and mark in value
+
+
+class _OfText(NamedTuple):
+    """The places of a document that is a text in another document.
+
+    line:     of the key that has the text
+    is_block: whether the text begins on the next line, each of its lines on one of its own
+    """
+
+    inner: Locator
+    line: int
+    is_block: bool
+
+    def at(self, path: TreePath) -> Origin:
+        """The line of the outer document."""
+        found = self.inner.at(path)
+        return found.moved(self.line + (found.line or 0) if self.is_block else self.line)
+
+
+def _of_text(document: Document, text: str, path: TreePath, name: str, mark: str) -> list[Layer]:
+    line = document.place(path)[0]
+    written = document.text.split("\n")[line - 1 : line]
+    is_block = bool(written and _BLOCK.search(written[0]))
+    try:
+        layers = LayerReader("yaml", kind="release").layers(text.encode(), document.file, name, _budget(document.file))
+    except DocumentError:
+        return [unread(origin_at(document, path, "release", name), "is no YAML")]
+    found = [Layer(one.value, _OfText(one.origin, line, is_block)) for one in layers]
+    return [each for one in found for each in (one, *_filled_in_later(one, mark))]
+
+
+def settings_of(release: Release) -> Iterator[Setting]:
+    """The paths of the values that the file of a release has itself, with their lines. A list is one value."""
+    for layer in release.inline:
+        for path in _leaves(layer.value, ()):
+            yield Setting(path, layer.origin.at(path).line or 1)
+    for one in release.values:
+        if isinstance(one, SetValue) and re.fullmatch(r"[^\\\[=]+=.*", one.word, re.DOTALL):
+            yield Setting(tuple(one.word.partition("=")[0].split(".")), one.origin.line or 1)
+
+
+def _leaves(value: Any, path: TreePath) -> Iterator[TreePath]:
+    if isinstance(value, dict) and value:
+        for key, one in value.items():
+            yield from _leaves(one, (*path, key))
+    elif path:
+        yield path
