@@ -46,7 +46,7 @@ class AnsibleHosts(InRepository):
 
     @property
     def _listed(self) -> str | None:
-        """A list of hosts that somebody writes instead of an inventory: "web1,web2"."""
+        """A list of hosts instead of an inventory, such as "web1,web2"; None for no list."""
         given = dict(self.request.places).get("ansible")
         return given if given is not None and "," in given else None
 
@@ -102,7 +102,8 @@ class AnsibleHosts(InRepository):
         how: dict[str, Any] = {"folder": self.side.root, "sensitive_paths": self.repository.config.sensitive}
         named = (self._named or self._usual).items()
         if self.place is not None or self._is_configured or not named:
-            return {"": Inventory(*filter(None, [self._listed or self.place]), **how)}
+            source = self._listed or self.place
+            return {"": Inventory(*([] if source is None else [source]), **how)}
         return {f"{name}:" if len(named) > 1 else "": Inventory(*some, lenient=True, **how) for name, some in named}
 
     def _found(self, subject: str) -> tuple[Inventory, str]:
