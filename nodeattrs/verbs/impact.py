@@ -7,6 +7,7 @@ It knows dialects by their contract only and prints nothing.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import pickle
@@ -431,7 +432,12 @@ def _each(task: Task, names: Sequence[str], how: Asking, results: list[Compared]
 
 
 def _compared(task: Task, names: Sequence[str]) -> list[Compared]:
-    return [compared(task, name) for name in names]
+    found = []
+    for name in names:
+        found.append(compared(task, name))
+        if not found[-1].like and not gc.isenabled():
+            gc.collect(0)  # a worker does so at the end of many batches only
+    return found
 
 
 def _take(results: Sequence[Compared], asked: Asked, job: Job, found: Impact, how: Asking, hunks: Hunks) -> None:

@@ -18,10 +18,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+from nodeattrs.contract.command import Question
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side, folder_side
+from nodeattrs.dialects.chef.opened import Nodes
+from nodeattrs.dialects.hiera.opened import HieraKeys
 from nodeattrs.verbs.impact import Asking, Impact, impact
+from nodeattrs.verbs.values import matrix
 
 Files = dict[str, str]
 
@@ -65,6 +70,9 @@ _READS = (
 """What recipes and attribute files read; some only in one kind of file."""
 
 _RECIPES_ONLY = ("lookup(", "has_attribute")
+
+
+_KEYS = ("app.port", "app.x", "app.y", "app.disk_sda", "site", "net.extra", "z", "rack", "gpu", "name", "'app::motd'")
 
 
 def _facts(name: str, rand: random.Random) -> dict[str, Any]:
@@ -221,7 +229,18 @@ def case(rand: random.Random, count: int) -> tuple[list[str], int, int]:
             (private := top / f"private{sharing}").mkdir()
             found.append(impact(*sides, Request(), Asking(private, ["nodes", "hiera"], sharing=sharing, jobs=1)))
         wrong = [] if said(found[0]) == said(found[1]) else [f"impact: {_first_difference(*found)}"]
+        for key in rand.sample(_KEYS, 2):
+            shared = _values(sides[1], key)
+            with patch.object(Nodes, "notes_looks", False), patch.object(HieraKeys, "notes_looks", False):
+                wrong += [] if _values(sides[1], key) == shared else [f"matrix: {key}"]
     return wrong, sum(one.shared for one in found[0].asked), sum(one.known for one in found[0].asked)
+
+
+def _values(side: Side, key: str) -> Any:
+    """What a matrix says of each subject, and what was not read."""
+    output = matrix(Question(side, Request(), {"key": key}, ["nodes", "hiera"]))
+    cells = [(name, cell.key, str(cell.value), cell.origins, cell.unread) for name, cell in output.report.cells]
+    return cells, [*dict.fromkeys(map(str, output.unread))]
 
 
 def _first_difference(one: Impact, other: Impact) -> str:
