@@ -200,7 +200,7 @@ class TestCycles:
         )
         assert (
             "File[a] => begin Class[Web]: before of File[a] at cookbooks/web/recipes/default.py:1 (recipe web)",
-            "begin Class[Web] => Service[s]: Service[s] stands in Class[Web] "
+            "begin Class[Web] => Service[s]: Service[s] is in Class[Web] "
             "at cookbooks/web/recipes/default.py:3 (recipe web)",
             "Service[s] => File[a]: the chain Service['s'] ~> File['a'] at web.py:4 (recipe web)",
         ) == caught.value.details
@@ -335,7 +335,7 @@ class TestQuestions:
         plan = self.with_containers().plan()
 
         assert [(str(one.before), str(one.after), one.reason) for one in why_before(plan, "File[a]", "File[c]")] == [
-            ("File[a]", "end Class[Web]", "File[a] stands in Class[Web]"),
+            ("File[a]", "end Class[Web]", "File[a] is in Class[Web]"),
             ("end Class[Web]", "begin Class[E]", "the chain Class['web'] -> Class['e']"),
             ("begin Class[E]", "end Class[E]", "Class[E] is empty"),
             ("end Class[E]", "File[c]", "require of File[c]"),

@@ -239,8 +239,8 @@ class TestAll:
             (lambda: File("/a", ensure="gone"), "present or absent"),
             (lambda: File("/a", content="x", source="/b"), "content and source cannot both"),
             (lambda: Link("/a"), "needs to="),
-            (lambda: Execute("x", timeout=0), "no number of seconds"),
-            (lambda: Execute("x", timeout=float("nan")), "no number of seconds"),
+            (lambda: Execute("x", timeout=0), "not a number of seconds"),
+            (lambda: Execute("x", timeout=float("nan")), "not a number of seconds"),
         ],
     )
     def test_what_means_nothing_is_refused_when_it_is_declared(self, made, said):
