@@ -110,9 +110,7 @@ def matrix(question: Question) -> Output:
     path = key_of(question)
     asked = Subjects(question._replace(request=question.request.asking(path)))
     replies = [*asked.replies()]
-    found = Matrix(
-        spell(path), [cell for reply in replies for cell in _cells(reply, path)], names_of(question.arguments)
-    )
+    found = Matrix(spell(path), _that_matter(replies, path), names_of(question.arguments))
     unread = [*(one for reply in replies for one in reply.doubts(path)), *asked.unread]
     errors = [cell.value for _, cell in found.cells if isinstance(cell.value, NodeattrsError)]
     may_be_set = [isinstance(one, _ABSENCE) or one.may_be_there for one in errors]
@@ -123,6 +121,15 @@ def matrix(question: Question) -> Output:
     unread += others.unread if not notes else ()
     code = int(has_failed or not (found.is_set or unread or border.refused()))
     return Output(found, code, [*asked.warnings, *notes], unread=unread)
+
+
+def _that_matter(replies: Sequence[Reply], path: Path) -> list[tuple[str, Cell]]:
+    """The cells of all subjects; without those of a dialect in which nothing sets the path, where another one does."""
+    by_dialect: dict[str, list[tuple[str, Cell]]] = {}
+    for reply in replies:
+        by_dialect.setdefault(reply.dialect.name, []).extend(_cells(reply, path))
+    some = [cells for cells in by_dialect.values() if not all(isinstance(one.value, _ABSENCE) for _, one in cells)]
+    return [cell for cells in some or by_dialect.values() for cell in cells]
 
 
 def _cells(reply: Reply, path: Path) -> Iterator[tuple[str, Cell]]:
@@ -231,7 +238,12 @@ def diff(question: Question) -> Output:
 
 
 def _reply(asked: Subjects, name: str) -> Reply:
-    """The answer of one subject. raises: BadUsage, where none is named and there are several; its error"""
+    """The answer of one subject. raises: BadUsage, where it is not said which one is meant; its error"""
+    dialects = [dialect for dialect, some in asked.names.items() if name and name in some]
+    if len(dialects) > 1:
+        raise BadUsage(
+            f"{name} is a subject of {' and of '.join(dialects)}: name one, as `nodeattrs {dialects[0]} diff`"
+        )
     names = [one for some in asked.names.values() for one in some]
     if not name and len(names) > 1:
         raise BadUsage(f"say which subject is meant: there are {first_of(names, 3)}")

@@ -102,7 +102,8 @@ class AnsibleHosts(InRepository):
         how: dict[str, Any] = {"folder": self.side.root, "sensitive_paths": self.repository.config.sensitive}
         named = (self._named or self._usual).items()
         if self.place is not None or self._is_configured or not named:
-            return {"": Inventory(*filter(None, [self._listed or self.place]), **how)}
+            source = self._listed or self.place
+            return {"": Inventory(*([] if source is None else [source]), **how)}
         return {f"{name}:" if len(named) > 1 else "": Inventory(*some, lenient=True, **how) for name, some in named}
 
     def _found(self, subject: str) -> tuple[Inventory, str]:
