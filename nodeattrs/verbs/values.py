@@ -124,7 +124,7 @@ def matrix(question: Question) -> Output:
 
 
 def _that_matter(replies: Sequence[Reply], path: Path) -> list[tuple[str, Cell]]:
-    """The cells of all subjects; without those of a dialect in which nothing sets the path, where another one does."""
+    """The cells of all subjects. A dialect in which nothing sets the path is left out, where another one sets it."""
     by_dialect: dict[str, list[tuple[str, Cell]]] = {}
     for reply in replies:
         by_dialect.setdefault(reply.dialect.name, []).extend(_cells(reply, path))

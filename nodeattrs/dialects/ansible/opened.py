@@ -46,7 +46,7 @@ class AnsibleHosts(InRepository):
 
     @property
     def _listed(self) -> str | None:
-        """A list of hosts that somebody writes instead of an inventory: "web1,web2"."""
+        """A list of hosts that is given instead of an inventory: "web1,web2"."""
         given = dict(self.request.places).get("ansible")
         return given if given is not None and "," in given else None
 
