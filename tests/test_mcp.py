@@ -66,7 +66,7 @@ class TestTheTools:
         async def talk(ask: Any) -> None:
             tools = (await ask.session.list_tools()).tools
             names = [one.name for one in tools]
-            assert names == ["list", "matrix", "why", "where", "impact", "check", "explain", "search", "diff"]
+            assert names == ["list", "matrix", "why", "where", "impact", "check", "diff", "explain", "search"]
             assert all(one.annotations.read_only_hint for one in tools)
             assert all(one.description for one in tools)
 
@@ -75,7 +75,7 @@ class TestTheTools:
     def test_those_of_a_store_are_there_where_one_is_named(self, shop: Path) -> None:
         async def talk(ask: Any) -> None:
             tools = (await ask.session.list_tools()).tools
-            assert [one.name for one in tools] == ["list", "matrix", "why", "where", "impact", "check"]
+            assert [one.name for one in tools] == ["list", "matrix", "why", "where", "impact", "check", "diff"]
 
         asked(shop, talk)
 
@@ -180,6 +180,86 @@ def test_a_matrix_tells_null_from_nothing_and_from_what_was_not_read(tmp_path: P
     assert [line.startswith("warning: mkdocs.yml:1") for line in lines[2:]] == [True]
 
 
+def _why(key: str, on: str, dialect: str, *words: str) -> tuple[str, dict[str, Any], tuple[str, ...]]:
+    return "why", {"key": key, "on": [on], "dialect": dialect}, words
+
+
+def _where(file: str, *words: str) -> tuple[str, dict[str, Any], tuple[str, ...]]:
+    return "where", {"file": file}, words
+
+
+def _matrix(key: str, dialect: str, *words: str) -> tuple[str, dict[str, Any], tuple[str, ...]]:
+    return "matrix", {"key": key, "dialect": dialect}, words
+
+
+ASKED = {
+    "nodes": [
+        ("list", {}, ("nodes db1", "nodes web2")),
+        _why("app.workers", "web1", "nodes", "wins", "environments/production.yaml:29"),
+        _why("app.workers", "web2", "nodes", "roles/web.json:38"),
+        _where("roles/web.json:38", "overridden by environments/production.yaml:29"),
+        _where("environments/production.yaml:29", "wins on 2"),
+        _matrix("app.workers", "nodes", "30", "web2"),
+        ("list", {"kind": "roles"}, ("web", "db")),
+        ("list", {"kind": "environments"}, ("production", "staging")),
+    ],
+    "hiera": [
+        ("list", {}, ("hiera web1",)),
+        _why("profile::packages", "db1", "hiera", "hiera/data/common.yaml"),
+        _why("profile::users", "web1", "hiera", "alice", "2001", "hiera/data/nodes/web1.yaml"),
+        _why("ntp::servers", "db1", "hiera", "hiera/modules/ntp/data/common.yaml"),
+        _where("hiera/data/common.yaml:13", "profile::users.alice.uid = 2001"),
+        _where("hiera/data/common.yaml:17", "profile::users.bob.uid = 2002"),
+        _matrix("profile::users.alice.uid", "hiera", "2001", "web1"),
+        ("check", {}, ("storage.toml:5",)),
+    ],
+    "ansible": [
+        ("list", {}, ("ansible web2",)),
+        _why("http_port", "web1", "ansible", "8080", "hosts.ini:2", "group_vars/web.yml:1"),
+        _why("http_port", "db1", "ansible", "80", "group_vars/all.yml:1"),
+        _why("workers", "web2", "ansible", "4", "group_vars/web.yml:2"),
+        _where("ansible/group_vars/web.yml:1", "wins on 1 of 2", "ansible/hosts.ini:2"),
+        _where("ansible/group_vars/all.yml:1", "wins on 1 of 3", "ansible/group_vars/web.yml:1"),
+        _where("ansible/hosts.ini:2", "http_port", "wins on 1"),
+        _matrix("http_port", "ansible", "8080", "8000", "db1"),
+    ],
+    "cloud-init": [
+        ("list", {}, ("cloud-init web",)),
+        _why("ntp.servers", "web", "cloud-init", "ntp.shop.example", "cloud-init/web.yaml:10"),
+        _why("ntp.enabled", "web", "cloud-init", "true", "cloud-init/base.yaml:9"),
+        _why("packages", "web", "cloud-init", "unattended-upgrades", "apache2"),
+        _why("runcmd", "web", "cloud-init", "cloud-init/base.yaml:7", "cloud-init/web.yaml:8"),
+        _where("cloud-init/web.yaml:10", "ntp.servers"),
+        _where("cloud-init/base.yaml:9", "ntp.enabled", "wins on 1 of 1 set"),
+        _matrix("ntp.enabled", "cloud-init", "true", "web"),
+    ],
+    "folds": [
+        ("list", {}, ("folds shop",)),
+        _why("http.port", "shop", "folds", "8443", "fold/team.yaml:3", "fold/base.yaml:3"),
+        _why("http.tls", "shop", "folds", "true", "fold/team.yaml:4"),
+        _why("http.hosts", "shop", "folds", "shop.example.com", "shop.example.org"),
+        _where("fold/base.yaml:3", "overridden by fold/team.yaml:3"),
+        _where("fold/prod.yaml:5", "log.level", "wins on 1 of 1 fold"),
+        _matrix("log.level", "folds", "warning", "shop"),
+        ("diff", {"before": "shop", "after": "web"}, ("http.port",)),
+    ],
+}
+
+
+def test_40_questions_are_answered_by_the_tools_alone() -> None:
+    questions = [one for some in ASKED.values() for one in some]
+    assert [len(some) for some in ASKED.values()] == [8] * 5
+
+    async def talk(ask: Ask) -> None:
+        missing = []
+        for tool, given, words in questions:
+            text = await ask(tool, **given, format="text")
+            missing += [(tool, given, word, text) for word in words if word not in text]
+        assert missing == []
+
+    asked(EXAMPLE, talk, "--run-code")
+
+
 class TestWhatIsRefused:
     def test_a_word_is_never_an_option(self, shop: Path) -> None:
         async def talk(ask: Ask) -> None:
@@ -201,6 +281,14 @@ class TestWhatIsRefused:
                 "explain", node="web1", path="a", revision="1"
             )
             assert "explain needs the argument path" in await ask("explain", node="web1")
+
+        asked(shop, talk, "--store", "s.db")
+
+    @pytest.mark.parametrize("name", ["ranges", "revision", "repo", "--store", "facts"])
+    def test_no_tool_takes_an_argument_that_it_does_not_have(self, shop: Path, name: str) -> None:
+        async def talk(ask: Any) -> None:
+            for tool in (await ask.session.list_tools()).tools:
+                assert f"{tool.name} has no argument {name}" in await ask(tool.name, **{name: "1"})
 
         asked(shop, talk, "--store", "s.db")
 

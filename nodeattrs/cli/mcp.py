@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 A server of the model context protocol over standard input and output: the program that uses it starts it. The
-tools list, why, where, matrix, impact and check ask the repository, in every dialect that it has; explain, search
-and diff ask the store, where --store names one. A tool answers in the lines that its command prints, or with
+tools list, why, where, matrix, diff, impact and check ask the repository, in every dialect that it has; where
+--store names a store, explain, search and diff ask that. A tool answers in the lines that its command prints, or with
 format=json in its data. Nothing is written, and no code of the repository runs unless --run-code says so."""
 EXAMPLES = """\
 examples:
@@ -100,7 +100,7 @@ def tools(options: argparse.Namespace) -> Tools:
     from nodeattrs.cli.asked import CommandRunner
 
     ask = CommandRunner(vars(options), options.run_code)
-    of_repository = (*_lists(options, ask), *_verbs(options, ask), *_findings(options, ask))
+    of_repository = (*_lists(options, ask), *_verbs(options, ask), *_findings(options, ask), _diff(options, ask))
     return of_repository if options.store is None else (*of_repository, *_of_store(options, ask))
 
 
@@ -183,15 +183,19 @@ def _of_store(options: argparse.Namespace, ask: CommandRunner) -> Tools:
         named = [f"--attribute={one}" for one in attribute]
         return await _asked(ask, format, "search", [*store, *named, f"--limit={limit}"], query)
 
-    async def diff(before: str, after: str | None = None, path: str | None = None, format: Form = "text") -> Any:
-        """What differs between two saved nodes, or revisions of one (web1@3), and what set each side.
+    return explain, search
 
-        after: the latest revision of the same node unless given
+
+def _diff(options: argparse.Namespace, ask: CommandRunner) -> Callable[..., Awaitable[Any]]:
+    async def diff(before: str, after: str | None = None, path: str | None = None, format: Form = "text") -> Any:
+        """What differs between two nodes, hosts or sets, and what set each side; or between revisions of a saved node.
+
+        before, after: web1, or with a store web1@3; without after a saved node is compared with its last revision
         """
-        words = [*store, *_given("--path", path)]
+        words = [*_given("--store", options.store), *_given("--path", path)]
         return await _asked(ask, format, "diff", words, before, *([] if after is None else [after]))
 
-    return explain, search, diff
+    return diff
 
 
 def _repo(options: argparse.Namespace) -> list[str]:

@@ -128,8 +128,8 @@ class Command(NamedTuple):
     shared:      what else it takes: "folder", "asking", "ruby", "strict", "code", "settings",
                  "store", "output"; "text": "output" without formats; "checking": which findings count, and formats
     forms:       the formats of "output", the default first; a text of its own is printed as it is
-    unsaved:     the verb that answers for every dialect where nothing is saved and the arguments are those of the
-                 verb; "" for none
+    unsaved:     the verb that answers for every dialect where nothing is saved and the verb knows all arguments;
+                 "" for none
     """
 
     summary: str

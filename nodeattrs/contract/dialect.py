@@ -222,8 +222,9 @@ class Dialect(ABC):
         return ()
 
     def first_steps(self, folder: Path) -> FirstSteps | None:
-        """What to type in a folder that has files of the dialect and no subject; None where it has none. It reads
-        little: names of files, and how some begin.
+        """What to type in a folder that has files of the dialect and no subject; None where it has none.
+
+        It may read a few files, and takes no time that a person notices.
         """
         return None
 

@@ -110,9 +110,7 @@ def matrix(question: Question) -> Output:
     path = key_of(question)
     asked = Subjects(question._replace(request=question.request.asking(path)))
     rows = [*asked.answers(partial(_row, path), _texts_of)]
-    found = Matrix(
-        spell(path), [(name, cell) for name, row in rows for cell in row.cells], names_of(question.arguments)
-    )
+    found = Matrix(spell(path), _that_matter(rows), names_of(question.arguments))
     unread = [*dict.fromkeys(one for _, row in rows for one in row.unread), *asked.unread]
     errors = [cell.value for _, cell in found.cells if isinstance(cell.value, NodeattrsError)]
     may_be_set = [isinstance(one, _ABSENCE) or one.may_be_there for one in errors]
@@ -126,8 +124,9 @@ def matrix(question: Question) -> Output:
 
 
 class _Row(NamedTuple):
-    """What a subject has at a path, and what was not read and may change that."""
+    """What a subject has at a path, its dialect, and what was not read and may change that."""
 
+    dialect: str
     cells: list[Cell]
     unread: list[Unread]
 
@@ -135,13 +134,22 @@ class _Row(NamedTuple):
 def _row(path: Path, reply: Reply) -> _Row:
     cells = [] if reply.error is None else [Cell(reply.error)]
     cells += [cell for part in reply.parts.values() if (cell := _cell(part, path)) is not None]
-    return _Row(cells or [Cell(_unset(path))], reply.doubts(path))
+    return _Row(reply.dialect.name, cells or [Cell(_unset(path))], reply.doubts(path))
 
 
 def _texts_of(row: _Row) -> object:
     """A row as plain data, for comparisons."""
     cells = [(cell.key, str(cell.value), cell.origins, cell.notes, cell.unread) for cell in row.cells]
     return cells, row.unread
+
+
+def _that_matter(rows: Sequence[tuple[str, _Row]]) -> list[tuple[str, Cell]]:
+    """The cells of all subjects. A dialect in which nothing sets the path is left out, where another one sets it."""
+    by_dialect: dict[str, list[tuple[str, Cell]]] = {}
+    for name, row in rows:
+        by_dialect.setdefault(row.dialect, []).extend((name, cell) for cell in row.cells)
+    some = [cells for cells in by_dialect.values() if not all(isinstance(one.value, _ABSENCE) for _, one in cells)]
+    return [cell for cells in some or by_dialect.values() for cell in cells]
 
 
 def _unset(path: Path) -> NoSuchAttribute:
@@ -241,7 +249,12 @@ def diff(question: Question) -> Output:
 
 
 def _reply(asked: Subjects, name: str) -> Reply:
-    """The answer of one subject. raises: BadUsage, where none is named and there are several; its error"""
+    """The answer of one subject. raises: BadUsage, where it is not said which one is meant; its error"""
+    dialects = [dialect for dialect, some in asked.names.items() if name and name in some]
+    if len(dialects) > 1:
+        raise BadUsage(
+            f"{name} is a subject of {' and of '.join(dialects)}: name one, as `nodeattrs {dialects[0]} diff`"
+        )
     names = [one for some in asked.names.values() for one in some]
     if not name and len(names) > 1:
         raise BadUsage(f"say which subject is meant: there are {first_of(names, 3)}")
