@@ -38,7 +38,7 @@ ROWS: dict[str, tuple[str, str]] = {
     "fold": ("fold 0.yaml 1.yaml", "files verbs"),
     "history": (LINES["history"], "chef verbs"),
     "diff": (LINES["diff"], "chef verbs"),
-    "matrix": ("matrix --help", "chef verbs"),
+    "matrix": ("matrix --help", "catalog chef verbs"),
     "search": (LINES["search"], "chef verbs"),
     "status": ("status --store nodes.db", "chef verbs"),
     "node": ("node --help", "chef verbs"),

@@ -249,7 +249,7 @@ def diff(question: Question) -> Output:
 
 
 def _reply(asked: Subjects, name: str) -> Reply:
-    """The answer of one subject. raises: BadUsage, where it is not said which one is meant; its error"""
+    """The answer of one subject. raises: BadUsage, where several dialects have the name; the error of the subject"""
     dialects = [dialect for dialect, some in asked.names.items() if name and name in some]
     if len(dialects) > 1:
         raise BadUsage(
