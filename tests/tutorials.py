@@ -29,9 +29,31 @@ git commit -qam b
 """
 """A repository of git in which a role has got three other values."""
 
+_RELEASE = """\
+set -e; cp cookbooks_example/fold/* .; mkdir -p apps charts/shop
+printf 'name: shop\\nversion: 1.0.0\\n' > charts/shop/Chart.yaml
+printf 'image:\\n  tag: "1.0"\\n' > charts/shop/values.yaml
+printf '# production\\nimage:\\n  tag: "2.0"\\n' > charts/shop/values-prod.yaml
+cat > apps/shop.yaml <<'END'
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: shop}
+spec:
+  source:
+    repoURL: https://git.example.org/shop.git
+    path: charts/shop
+    helm:
+      valueFiles: [values-prod.yaml]
+      valuesObject:
+        image:
+          tag: "2.1"
+END
+"""
+"""The files of the example, and a chart that an Application of Argo CD installs."""
+
 BESIDE_THE_EXAMPLE = {
     ROOT / "docs/cli.md": "",
-    ROOT / "docs/fold.md": "cp cookbooks_example/fold/* .",
+    ROOT / "docs/fold.md": _RELEASE,
     ROOT / "docs/check.md": "",
     ROOT / "docs/attribute-data.md": "",
     ROOT / "docs/in-ci.md": "",

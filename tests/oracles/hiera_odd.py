@@ -250,7 +250,7 @@ BY_WORDS: list[Row] = [
     Row("Keys below the root that are neither text nor integer",
         _refused("bad_data_value|convert_failed", "neither text nor integer"), "k: {1.5: a}\n", {"name": "k"},
         ("bad_data_value",)),
-    Row("JSON with an escape that there is none", _refused("data_parse_error", r"\.json:.*escape"),
+    Row("JSON with an escape that does not exist", _refused("data_parse_error", r"\.json:.*escape"),
         _levels({"a.json": '{"k": "\\x"}'}, _JSON), {"name": "k"}, ("data_parse_error",)),
     Row("Binary data (`!!binary /w==`)", _refused("data_parse_error", "binary data that are no text"),
         "k: !!binary /w==\n", {"name": "k"}, ("data_parse_error",)),

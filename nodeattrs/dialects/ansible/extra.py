@@ -25,7 +25,7 @@ def parsed_words(text: str) -> dict[str, Any]:
 
     raises: AnsibleError, for a quote that stays open
 
-    >>> words(r"a=1 b='x y' c={{ d }} e=a\nb")
+    >>> parsed_words(r"a=1 b='x y' c={{ d }} e=a\nb")
     {'a': '1', 'b': 'x y', 'c': '{{ d }}', 'e': 'a\nb'}
     """
     found: dict[str, Any] = {}

@@ -94,7 +94,7 @@ def expanded_ranges(pattern: str, file: str | None = None, line: int | None = No
 
     raises: AnsibleError, for a range that is none
 
-    >>> list(names_of("r[1:2]-h[a:b]"))
+    >>> list(expanded_ranges("r[1:2]-h[a:b]"))
     ['r1-ha', 'r1-hb', 'r2-ha', 'r2-hb']
     """
     if pattern.count("[") > MOST_RANGES:

@@ -39,7 +39,7 @@ def is_template(value: Any) -> bool:
 def names_in_templates(value: Any) -> list[str]:
     """The names that the templates of a value mention, as far as they are written out, in their order.
 
-    >>> mentioned({"a": "{{ proto }}://{{ hosts[0].name | default('x') }}"})
+    >>> names_in_templates({"a": "{{ proto }}://{{ hosts[0].name | default('x') }}"})
     ['proto', 'hosts']
     """
     found: dict[str, None] = {}
@@ -85,7 +85,7 @@ def filled_in(text: str, look_up: Callable[[str], Any], depth: int = 0) -> Any:
 
     look_up: the value of a name, or ABSENT
 
-    >>> filled("os-{{ family }}.yml", {"family": "deb"}.get)
+    >>> filled_in("os-{{ family }}.yml", {"family": "deb"}.get)
     'os-deb.yml'
     """
     if not is_template(text):
