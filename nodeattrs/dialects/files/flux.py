@@ -51,7 +51,7 @@ class Beside:
         self._read: dict[str, Sequence[Document]] = {}
 
     def of(self, folder: str) -> Sequence[Document]:
-        """Those of a folder, at most of its first 1,000 files in YAML; files that cannot be read are passed over."""
+        """The manifests of a folder, in its first 1,000 files in YAML; files that cannot be read are passed over."""
         if folder not in self._read:
             names = sorted(one for one in os.listdir(self.root / folder) if one.endswith((".yaml", ".yml")))
             paths = [f"{folder}/{one}".lstrip("/") for one in names[:_MOST]]

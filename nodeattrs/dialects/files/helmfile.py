@@ -153,8 +153,8 @@ class _Helmfile:
     def scope(self, environment: str) -> dict[str, str]:
         """What templates may name in an environment: its name, and its literal values.
 
-        Values of an environment lie over those of each part of the helmfile. Secrets of an environment lie over both,
-        and are not read: with them no value is known.
+        Values of an environment lie over the values of each part of the helmfile. Secrets of an environment lie over
+        both, and are not read: with them no value is known.
         """
         tops = [*self._tops()]
         of_helmfile = [(folder, _map(top)) for folder, top in tops]
