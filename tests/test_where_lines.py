@@ -14,7 +14,8 @@ HIERA = {
     "hiera.yaml": "version: 5\nhierarchy:\n- {name: own, path: 'nodes/%{fqdn}.yaml'}\n- {name: all, path: all.yaml}\n",
     "data/nodes/web1.yaml": "users:\n  anna:\n    uid: 1\nports: [1, 2]\n",
     "data/all.yaml": (
-        "lookup_options:\n  users: {merge: deep}\n  ports: {merge: unique}\nusers:\n  anna:\n    uid: 2\n    shell: sh\n"
+        "lookup_options:\n  users: {merge: deep}\n  ports: {merge: unique}\n"
+        "users:\n  anna:\n    uid: 2\n    shell: sh\n"
         "ports:\n- 3\n- 4\ntext: |\n  two\n  lines\nother: \"%{alias('text')}\"\n"
     ),
 }

@@ -13,10 +13,11 @@ from nodeattrs.contract.arguments import REPO_HELP, STORE, output
 from nodeattrs.dialects import BUILT_IN
 
 DESCRIPTION = """\
-List what a repository has, a name a line: what could be asked for; subjects unless a kind is named. Nodes are those that nodes/ describes, the
-suites of Test Kitchen on each platform, and those that the store keeps; subjects are the nodes, hosts and sets of
-every dialect, as `why` and `blame` take them; fields are what search knows of saved nodes: fields of its language,
-and paths of attributes, as far as some of the nodes have them. No code of the repository runs."""
+List what a repository has, a name a line: what could be asked for; subjects unless a kind is named. Nodes are those
+that nodes/ describes, the suites of Test Kitchen on each platform, and those that the store keeps; subjects are the
+nodes, hosts and sets of every dialect, as `why` and `blame` take them; fields are what search knows of saved nodes:
+fields of its language, and paths of attributes, as far as some of the nodes have them. No code of the repository
+runs."""
 EXAMPLES = """\
 examples:
   nodeattrs list roles --repo cookbooks_example

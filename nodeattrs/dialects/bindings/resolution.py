@@ -562,8 +562,8 @@ def _best(table: DeclarationTable, key: Key, several: list[Declaration]) -> Decl
 def reason_above(upper: Declaration, lower: Declaration) -> Reason:
     """The reason why the position of *upper* is better than the position of *lower*.
 
-    LAYER: its layer is higher. CATEGORIES: it has all categories of *lower*, and further ones that rank below them.
-    CATEGORY: the highest category in which the two differ ranks higher.
+    It is LAYER where its layer is higher. It is CATEGORIES where it has all categories of *lower*, and further ones
+    that rank below them. It is CATEGORY where the highest category in which the two differ ranks higher.
     """
     if upper.position[0] != lower.position[0]:
         return Reason.LAYER

@@ -44,7 +44,10 @@ class CloudInit(Dialect):
         return looked(folder, count)
 
     def first_steps(self, folder: Path) -> FirstSteps | None:
-        """The merged config of a first file and what is wrong in it, where files begin with `#cloud-config` and no folder is a data source."""
+        """The merged config of a first file and what is wrong in it.
+
+        None unless files begin with `#cloud-config` and no folder is a data source.
+        """
         from nodeattrs.dialects.cloudinit.checking import begun_in
 
         files = begun_in(folder)
