@@ -167,8 +167,10 @@ def _as_pattern(scope: Scope, template: str, is_glob: bool) -> str:
             filled[at] = _BRACES.sub("*", text)
         elif at % 2 == 0 or text != "*":
             filled[at] = glob.escape(text)
-    steps = "".join(filled).split("/")
-    return "/".join(step if is_glob and step == "**" else _STARS.sub("*", step) for step in steps)
+    steps = [step if is_glob and step == "**" else _STARS.sub("*", step) for step in "".join(filled).split("/")]
+    if steps.count("**") > 1:  # one of them fits all that several fit, in the time of one
+        steps = [*steps[: steps.index("**")], *steps[len(steps) - 1 - steps[::-1].index("**") :]]
+    return "/".join(steps)
 
 
 def _text_of(scope: Scope, name: str) -> str:
