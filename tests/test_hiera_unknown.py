@@ -372,6 +372,7 @@ class TestFilesThatAFactChooses:
             ('glob: "g/%{facts.role}/**/*.{yaml,yml}"', "g/web/a/b.yaml", 5),
             ('glob: "g/%{facts.role}/**/**/x/**/*.yaml"', "g/web/a/x/b.yaml", 5),
             ('glob: "g/%{facts.role}*.yaml"', "other/web.yaml", 0),
+            ('glob: "g/%{facts.role}*.yaml"', "g/web.yaml/folder.yaml", 0),
             ('mapped_paths: [facts.roles, role, "g/%{role}.yaml"]', "g/web.yaml", 5),
             ('paths: ["g/%{facts.role}.yaml", common.yaml]', "g/web.yaml", 5),
             ('paths: [common.yaml, "g/%{facts.role}.yaml"]', "g/web.yaml", 0),

@@ -134,10 +134,9 @@ def _open_files(scope: Scope, looks: FileLooks, is_node: bool) -> Iterator[tuple
         if os.path.isabs(one.template) or ".." in one.template.split("/"):
             yield one, None
             continue
-        yield from (
-            (one, file)
-            for file in looks.matching(config.folder, _as_pattern(scope, one.template, one.template in globs))
-        )
+        is_glob = one.template in globs
+        files = looks.matching(config.folder, _as_pattern(scope, one.template, is_glob))
+        yield from ((one, file) for file in files if not (is_glob and file.is_dir()))
 
 
 def _reason(one: Needed) -> str:
