@@ -450,7 +450,8 @@ class TestWholeTrees:
 
         data = json.loads(out)
         found = {
-            one["path"]: [side and side["value"] for side in (one["before"], one["after"])] for one in data["changes"]
+            one["path"]: [side and side["value"] for side in (one.get("before"), one.get("after"))]
+            for one in data["changes"]
         }
         assert (0, "next") == (code, data["after"])
         assert ([1, 2], ["muc", None]) == (found["h.a"], found["motd"])

@@ -360,3 +360,26 @@ def test_silence_is_safe():
                     continue
                 assert laws.same(dig(after, path), dig(value, path)), (case, number, other, path)
     assert asked > silent > asked / 10
+
+
+class TestFilesThatAFactChooses:
+    """Without facts, a file that may count for the node is an unread place, also within the level that has the key."""
+
+    @pytest.mark.parametrize(
+        ("level", "file", "code"),
+        [
+            ('glob: "g/%{facts.role}*.yaml"', "g/web-1.yaml", 5),
+            ('glob: "g/%{facts.role}/**/*.{yaml,yml}"', "g/web/a/b.yaml", 5),
+            ('glob: "g/%{facts.role}/**/**/x/**/*.yaml"', "g/web/a/x/b.yaml", 5),
+            ('glob: "g/%{facts.role}*.yaml"', "other/web.yaml", 0),
+            ('glob: "g/%{facts.role}*.yaml"', "g/web.yaml/folder.yaml", 0),
+            ('mapped_paths: [facts.roles, role, "g/%{role}.yaml"]', "g/web.yaml", 5),
+            ('paths: ["g/%{facts.role}.yaml", common.yaml]', "g/web.yaml", 5),
+            ('paths: [common.yaml, "g/%{facts.role}.yaml"]', "g/web.yaml", 0),
+        ],
+    )
+    def test_they_may_set_the_key(self, in_folder, level: str, file: str, code: int):
+        hiera = f"version: 5\nhierarchy:\n- {{name: one, {level}}}\n- {{name: two, path: common.yaml}}\n"
+        files = {"hiera.yaml": hiera, "data/common.yaml": "k: common\n", f"data/{file}": "k: own\n"}
+        ended, _, errors = in_folder(files, "hiera", "lookup", "k")
+        assert (ended, f"data/{file} may count as" in errors) == (code, code == 5)

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from nodeattrs.dialects.files import flux
+
 InFolder = Callable[..., tuple[int, str, str]]
 
 CHART = {
@@ -130,6 +132,24 @@ class TestArgo:
         files |= {"charts/old/Chart.yaml": "name: old\n", "charts/web/Chart.yaml": "name: web\n"}
         assert subjects(in_folder, files) == ["set.yaml#shop", "set.yaml#web"]
 
+    def test_a_git_generator_passes_over_folders_that_begin_with_a_dot(self, in_folder: InFolder) -> None:
+        template = {"metadata": {"name": "{{path.basename}}"}, "spec": {"source": {"path": "{{path}}", "helm": {}}}}
+        spec = {"generators": [{"git": {"directories": [{"path": "charts/*"}]}}], "template": template}
+        files = {**CHART, "charts/.old/values.yaml": "port: 1\n", "set.yaml": in_yaml("ApplicationSet", "set", spec)}
+        assert subjects(in_folder, files) == ["set.yaml#shop"]
+
+    def test_parameters_with_a_prefix_are_filled_in_by_their_prefix_alone(self, in_folder: InFolder) -> None:
+        values = "port: '{{path.basename}}'\nhost: '{{my.path.basename}}'\n"
+        source = {"path": "{{my.path}}", "helm": {"values": values}}
+        template = {"metadata": {"name": "{{my.path.basename}}"}, "spec": {"source": source}}
+        git = {"directories": [{"path": "charts/*"}], "pathParamPrefix": "my"}
+        files = {
+            **CHART,
+            "set.yaml": in_yaml("ApplicationSet", "set", {"generators": [{"git": git}], "template": template}),
+        }
+        assert value(in_folder, files, "host", "set.yaml#shop") == (0, "shop")
+        assert value(in_folder, {}, "port", "set.yaml#shop")[0] == 5
+
     def test_what_another_generator_fills_in_is_not_known(self, in_folder: InFolder) -> None:
         helm = {"values": "host: '{{name}}.example.org'\nsize: 3\n", "valueFiles": ["{{name}}.yaml"]}
         spec = {
@@ -195,6 +215,66 @@ class TestFlux:
         )
         assert value(in_folder, files, "image.tag", "flux/shop.yaml#shop") == (0, "v7")
 
+    @pytest.mark.parametrize(
+        ("text", "is_literal", "expected"),
+        [
+            ("7", False, 7),
+            ("'7'", False, "7"),
+            ('"a,b"', False, None),
+            ("{a,b}", False, ["a", "b"]),
+            ("a\\,b", False, "a,b"),
+            ("a,b", False, None),
+            ("a,b={c}\\", True, "a,b={c}\\"),
+            ("{a}", True, "{a}"),
+            ("7", True, "7"),
+        ],
+    )
+    def test_an_aimed_value_is_read_as_flux_reads_it(
+        self, in_folder: InFolder, text: str, is_literal: bool, expected: Any
+    ) -> None:
+        named = {"kind": "ConfigMap", "name": "given", "valuesKey": "tag", "targetPath": "tag", "literal": is_literal}
+        files = self.release(CHART_HERE, valuesFrom=[named])
+        files["flux/given.yaml"] = in_yaml("ConfigMap", "given", {}) + f"data: {{tag: {json.dumps(text)}}}\n"
+        code = 5 if expected is None else 0
+        assert value(in_folder, files, "tag", "flux/shop.yaml#shop") == (code, expected)
+
+    def test_an_aimed_value_that_sets_several_keys_sets_each(self, in_folder: InFolder) -> None:
+        named = {"kind": "ConfigMap", "name": "given", "valuesKey": "tag", "targetPath": "tag"}
+        files = self.release(CHART_HERE, valuesFrom=[named])
+        files["flux/given.yaml"] = in_yaml("ConfigMap", "given", {}) + "data: {tag: 'v7,port=9'}\n"
+        assert value(in_folder, files, "tag", "flux/shop.yaml#shop") == (0, "v7")
+        assert value(in_folder, {}, "port", "flux/shop.yaml#shop") == (0, 9)
+
+    def test_an_aimed_value_below_a_map_of_the_release_may_win_or_lose(self, in_folder: InFolder) -> None:
+        named = [
+            {"kind": "ConfigMap", "name": "given", "valuesKey": "tag", "targetPath": path}
+            for path in ("image.tag", "port")
+        ]
+        files = self.release(CHART_HERE, valuesFrom=named, values={"port": 9, "image": {"tag": "v1"}})
+        files["flux/given.yaml"] = in_yaml("ConfigMap", "given", {}) + "data: {tag: v7}\n"
+        assert value(in_folder, files, "image.tag", "flux/shop.yaml#shop")[0] == 5
+        assert value(in_folder, {}, "image.pull", "flux/shop.yaml#shop") == (0, "always")
+        assert value(in_folder, {}, "port", "flux/shop.yaml#shop") == (0, 9)
+
+    def test_a_map_of_another_namespace_is_not_that_of_the_release(self, in_folder: InFolder) -> None:
+        spec = {"chart": CHART_HERE, "valuesFrom": [{"kind": "ConfigMap", "name": "given"}]}
+        release = in_yaml("HelmRelease", "shop", spec).replace("metadata: {", "metadata: {namespace: one, ")
+        given = in_yaml("ConfigMap", "given", {}) + "data: {values.yaml: 'port: 7'}\n"
+        for space, expected in (("two", (5, 80)), ("one", (0, 7))):
+            other = given.replace("metadata: {", f"metadata: {{namespace: {space}, ")
+            files = {**CHART, "flux/shop.yaml": release, "flux/given.yaml": other}
+            assert value(in_folder, files, "port", "flux/shop.yaml#shop") == expected
+
+    def test_files_beside_releases_are_read_once(self, in_folder: InFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+        read: list[str] = []
+        whole = flux.parsed
+        monkeypatch.setattr(flux, "parsed", lambda text, file: read.append(file) or whole(text, file))
+        spec = {"chart": CHART_HERE, "valuesFrom": [{"kind": "ConfigMap", "name": "given"}]}
+        files = {f"flux/{name}.yaml": in_yaml("HelmRelease", name, spec) for name in "abc"}
+        files["flux/given.yaml"] = in_yaml("ConfigMap", "given", {}) + "data: {values.yaml: 'port: 7'}\n"
+        assert len(subjects(in_folder, {**CHART, **files})) == 3
+        assert read.count("flux/given.yaml") == 1
+
     def test_a_secret_that_is_not_here_may_set_anything_below_the_values(self, in_folder: InFolder) -> None:
         files = self.release(CHART_HERE, valuesFrom=[{"kind": "Secret", "name": "gone"}], values={"port": 9})
         assert value(in_folder, files, "port", "flux/shop.yaml#shop") == (0, 9)
@@ -237,6 +317,32 @@ class TestHelmfile:
         for environment, port, tag in (("prod", 1, "v2"), ("test", 2, "v3")):
             assert value(in_folder, {}, "port", f"helmfile.yaml#{environment}/shop") == (0, port)
             assert value(in_folder, {}, "image.tag", f"helmfile.yaml#{environment}/shop") == (0, tag)
+
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ("environments: {p: {values: [{tag: a}]}}\n---\nvalues: [{tag: b}]\n---\n", (0, "a")),
+            ("environments: {p: {values: [{tag: a}], secrets: [s.yaml]}}\n---\n", (5, None)),
+            ("bases: [gone.yaml.gotmpl]\nenvironments: {p: {}}\n---\nvalues: [{tag: b}]\n---\n", (5, None)),
+        ],
+        ids=["values of an environment lie over the others", "secrets are not read", "a base was not read"],
+    )
+    def test_values_that_templates_name_are_those_of_helmfile_or_not_known(
+        self, in_folder: InFolder, text: str, expected: tuple[int, Any]
+    ) -> None:
+        text += "releases:\n- name: shop\n  chart: ./charts/shop\n  values:\n  - image: {tag: '{{ .Values.tag }}'}\n"
+        files = {**CHART, "helmfile.yaml": text, "s.yaml": "tag: c\n"}
+        assert value(in_folder, files, "image.tag", "helmfile.yaml#p/shop")[0] == expected[0]
+        if expected[1]:
+            assert value(in_folder, {}, "image.tag", "helmfile.yaml#p/shop") == expected
+
+    @pytest.mark.parametrize(("text", "expected"), [("{a}", "{a}"), ("a,b", "a,b"), ("a\\b", "ab"), ("{a,b}", "{a,b}")])
+    def test_a_value_of_set_has_braces_and_commas_as_they_are(
+        self, in_folder: InFolder, text: str, expected: str
+    ) -> None:
+        given = json.dumps([{"name": "tag", "value": text}])
+        files = {**CHART, "helmfile.yaml": f"releases:\n- name: shop\n  chart: ./charts/shop\n  set: {given}\n"}
+        assert value(in_folder, files, "tag", "helmfile.yaml#shop") == (0, expected)
 
     def test_the_name_of_the_release_is_filled_in(self, in_folder: InFolder) -> None:
         text = (
@@ -366,3 +472,44 @@ class TestStrangers:
         code, _, errors = in_folder({}, "why", "port", "--on", name)
         assert code in (1, 5)
         assert "a.yaml" in errors
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            in_yaml(
+                "ApplicationSet",
+                "set",
+                {
+                    "generators": [{"list": {"elements": [{"a": "b" * 50_000}]}}],
+                    "template": {"spec": {"source": {"path": "charts/shop", "helm": {"values": "{{a}}" * 50_000}}}},
+                },
+            ),
+            f"environments: {{p: {{values: [{{x: {'b' * 900}}}]}}}}\n---\n"
+            f"releases:\n- {{chart: ./charts/shop, set: ['{'{{ .Values.x }}' * 40_000}']}}\n",
+        ],
+        ids=["of Argo CD", "a helmfile"],
+    )
+    def test_what_templates_make_has_a_limit(self, in_folder: InFolder, text: str) -> None:
+        code, out, errors = in_folder({**CHART, "a.yaml": text}, "list", "subjects")
+        assert (code, "folds a.yaml" in out) == (0, True), errors
+        name = next(line for line in out.splitlines() if "a.yaml" in line).split()[1]
+        code, _, errors = in_folder({}, "why", "port", "--on", name)
+        assert (code, "characters" in errors) == (1, True)
+
+    def test_a_long_text_is_not_filled_in(self, in_folder: InFolder) -> None:
+        releases = "releases:\n- {name: a, chart: ./charts/shop, values: [{port: '{{ .Values.x }}'}]}\n"
+        for length, code in ((900, 0), (1100, 5)):
+            environments = f"environments: {{p: {{values: [{{x: {'b' * length}}}]}}}}\n---\n"
+            files = {**CHART, "helmfile.yaml": environments + releases}
+            assert value(in_folder, files, "port", "helmfile.yaml#p/a")[0] == code
+
+    def test_values_of_set_past_the_limit_are_unread_places(self, in_folder: InFolder) -> None:
+        parameters = [{"name": f"k{number}", "value": "v"} for number in range(202)]
+        files = {**CHART, **application(path="charts/shop", helm={"parameters": parameters})}
+        code, _, errors = in_folder(files, "why", "k5", "--on", "apps/shop.yaml#shop")
+        assert (code, errors.count("after 200 values of --set")) == (5, 1)
+
+    def test_a_large_index_makes_no_list(self, in_folder: InFolder) -> None:
+        parameters = [{"name": "hosts[60000]", "value": "v"}]
+        files = {**CHART, **application(path="charts/shop", helm={"parameters": parameters})}
+        assert value(in_folder, files, "hosts", "apps/shop.yaml#shop")[0] == 5

@@ -273,8 +273,9 @@ class Ledger(dict[Any, Any]):
                 self.unknown[slot] = known
 
     def note_silent(self, slot: int, path: Path, value: Any, mark: int) -> None:
-        """Note in the history that an `unless` found a value at *path* and did not set *value*. Without
-        provenance: nothing.
+        """Note in the history that an `unless` found a value at *path* and did not set *value*.
+
+        Without provenance nothing is noted.
         """
         if self.secrets is not None:
             value = self.secrets.wrapped(path, value)

@@ -400,7 +400,7 @@ def _without_facts(job: Job, names: Iterable[str]) -> int:
 
 
 def _shared(task: Task, results: list[Compared], how: Asking, asked: Asked) -> list[Compared]:
-    """The results with those of subjects that share answers. Some of these are computed in full as well."""
+    """The results with the ones of subjects that share answers. Some of these are computed in full as well."""
 
     def compute(names: Sequence[str]) -> dict[str, Compared]:
         found: list[Compared] = []

@@ -254,7 +254,7 @@ class Lines:
             yield Account(dialect, kind, path, shown(trace.value), tuple(self._setters(trace)))
 
     def _paths_of(self, part: Part) -> Iterable[TreePath]:
-        """The paths whose lines count, of all that is written."""
+        """The paths whose lines count, of all that files set."""
         if self._only is not None:
             return [self._only]
         trees = [part.tree] if part.written is None else part.written()
@@ -262,7 +262,7 @@ class Lines:
             return (path for tree in trees for path in _paths(tree))
         steps = {step for path in self._near for step in path}
         ends = {path[-1] for path in self._near}
-        if part.is_keyed:  # other keys are not looked up
+        if part.is_keyed:  # keys that were not asked for are not looked up
             trees = [{key: tree[key] for key in tree if key in steps} for tree in trees]
         return (path for tree in trees for path in _paths(tree) if path[-1] in steps or not ends.isdisjoint(path))
 

@@ -31,13 +31,18 @@ from nodeattrs.dialects.files.releases import (
     origin_at,
     unread,
 )
+from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import Document
 
 KINDS = ("Application", "ApplicationSet")
 _PARAMETER = re.compile(r"\{\{-?\s{0,9}\.?([A-Za-z_][\w.\-\[\]]{0,200})\s{0,9}-?\}\}", re.ASCII)
 _MOST = 1_000
 """The most applications of one ApplicationSet."""
-_PASSED = (".git", "node_modules")
+_MOST_PATTERNS = 50
+"""The most generators of an ApplicationSet, and patterns of one, that are followed."""
+_LARGEST = 20_000_000
+"""The most characters of all applications that one template makes."""
+_PASSED = "node_modules"
 
 
 class _Application(NamedTuple):
@@ -72,7 +77,10 @@ class _Application(NamedTuple):
 
 
 def releases(document: Document, root: Path) -> Iterator[tuple[str, Release]]:
-    """The releases of a manifest, by name; none where it is no Application and no ApplicationSet."""
+    """The releases of a manifest, by name; none where it is no Application and no ApplicationSet.
+
+    raises: DocumentError, where an ApplicationSet makes too much
+    """
     tree = document.tree
     kind = tree.get("kind") if isinstance(tree, dict) else None
     name = dig(tree, ("metadata", "name")) if kind in KINDS else None
@@ -82,7 +90,11 @@ def releases(document: Document, root: Path) -> Iterator[tuple[str, Release]]:
         yield from _of_application(name, document, tree.get("spec"), ("spec",), "", root)
         return
     template = dig(tree, ("spec", "template"))
+    size = 0
     for parameters in _parameters(dig(tree, ("spec", "generators")), root):
+        size += _size(template, parameters)
+        if size > _LARGEST:
+            raise DocumentError(f"makes applications of more than {_LARGEST:,} characters", file=document.file)
         one = _filled(template, parameters)
         own = dig(one, ("metadata", "name"))
         named = own if isinstance(own, str) and parameters else name
@@ -177,13 +189,14 @@ def _parameters(generators: Any, root: Path) -> Iterator[Mapping[str, str]]:
     is_open = False
     for one in generators if isinstance(generators, list) else ():
         kind = next((key for key in one if key != "selector"), "") if isinstance(one, dict) else ""
-        is_plain = isinstance(one, dict) and "selector" not in one
+        is_plain = isinstance(one, dict) and "selector" not in one and len(generators) <= _MOST_PATTERNS
         elements = dig(one, ("list", "elements")) if is_plain else ABSENT
         directories = dig(one, ("git", "directories")) if is_plain else ABSENT
         if kind == "list" and isinstance(elements, list) and not has_mark(elements, OPEN):
             found += [dict(_flat(element)) for element in elements]
-        elif kind == "git" and isinstance(directories, list) and not has_mark(directories, OPEN):
-            found += [*_of_directories(directories, root)]
+        elif kind == "git" and _can_be_followed(directories):
+            prefix = dig(one, ("git", "pathParamPrefix"))
+            found += _of_directories(directories, prefix if isinstance(prefix, str) else "", root)
         else:
             is_open = True
     yield from found[:_MOST]
@@ -200,8 +213,16 @@ def _flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
         yield path, str(value)
 
 
-def _of_directories(directories: Sequence[Any], root: Path) -> Iterator[Mapping[str, str]]:
-    """The parameters for each folder that the patterns fit; a star fits one step."""
+def _can_be_followed(directories: Any) -> bool:
+    """Whether these are a few patterns in which nothing is filled in."""
+    return isinstance(directories, list) and len(directories) <= _MOST_PATTERNS and not has_mark(directories, OPEN)
+
+
+def _of_directories(directories: Sequence[Any], prefix: str, root: Path) -> Iterator[Mapping[str, str]]:
+    """The parameters for each folder that the patterns fit; a star fits one step.
+
+    prefix: the `pathParamPrefix` of the generator, which begins the name of each parameter; "" for none
+    """
     known = [one for one in directories if isinstance(one, dict) and isinstance(one.get("path"), str)]
     without = [one["path"] for one in known if one.get("exclude") is True]
     wanted = dict.fromkeys(
@@ -214,11 +235,9 @@ def _of_directories(directories: Sequence[Any], root: Path) -> Iterator[Mapping[
         plain = re.sub(r"[^a-z0-9.-]", "-", name.lower()).strip("-.")
         steps = {f"path[{number}]": step for number, step in enumerate(path.split("/"))}
         segments = {key.replace("path", "path.segments", 1): step for key, step in steps.items()}
-        yield (
-            {"path": path, "path.path": path, "path.basename": name, "path.basenameNormalized": plain}
-            | steps
-            | segments
-        )
+        named = {"path": path, "path.path": path, "path.basename": name, "path.basenameNormalized": plain}
+        named = {**named, **steps, **segments}
+        yield {f"{prefix}.{key}": text for key, text in named.items()} if prefix else named
 
 
 def _fits(path: str, pattern: str) -> bool:
@@ -227,7 +246,10 @@ def _fits(path: str, pattern: str) -> bool:
 
 
 def _fitting(pattern: str, root: Path) -> list[str]:
-    """The folders of a repository that a pattern fits, sorted. `**` is not followed, and no link that leads out."""
+    """The folders of a repository that a pattern fits, sorted. Argo CD passes over those whose name begins with a dot.
+
+    `**` is not followed, and no link that leads out.
+    """
     found = [""]
     for step in pattern.strip("/").split("/")[:20]:
         found = [path for folder in found[:_MOST] for path in _one_below(folder, step, root)]
@@ -240,8 +262,25 @@ def _one_below(folder: str, step: str, root: Path) -> Iterator[str]:
         return
     for name in os.listdir(place):
         path = f"{folder}/{name}".lstrip("/")
-        if name not in _PASSED and fnmatch.fnmatchcase(name, step) and below(root, "", path) and (root / path).is_dir():
+        if (
+            name[0] != "."
+            and name != _PASSED
+            and fnmatch.fnmatchcase(name, step)
+            and below(root, "", path)
+            and (root / path).is_dir()
+        ):
             yield path
+
+
+def _size(value: Any, parameters: Mapping[str, str]) -> int:
+    """The characters that a template has with its parameters; each key and value counts one more."""
+    if isinstance(value, dict):
+        return sum(1 + _size(key, parameters) + _size(one, parameters) for key, one in value.items())
+    if isinstance(value, list):
+        return sum(_size(one, parameters) for one in value)
+    if not isinstance(value, str):
+        return 1
+    return len(value) + sum(len(parameters.get(match[1], "")) for match in _PARAMETER.finditer(value))
 
 
 def _filled(value: Any, parameters: Mapping[str, str]) -> Any:

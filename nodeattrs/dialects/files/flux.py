@@ -9,34 +9,69 @@ from __future__ import annotations
 import base64
 import binascii
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from nodeattrs import border
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import dig
 from nodeattrs.dialects.files.releases import (
     Release,
     SetValue,
     Values,
     chart_at,
-    documents_of,
-    escaped,
     inline_layers,
     origin_at,
+    parsed,
     unread,
 )
 from nodeattrs.errors import DocumentError
-from nodeattrs.formats.documents import Document
+from nodeattrs.formats.documents import Document, content_of, decoded
 
 KIND = "HelmRelease"
 _FILLED = "${"
 """How a text begins that Flux fills in."""
 _MOST = 1_000
 """The most files beside a release in which a ConfigMap or Secret is looked for."""
+_KIND = re.compile(r"\b(?:ConfigMap|Secret)\b", re.ASCII)
+_SIGNS = re.compile(r"[\\,\[\]{}]")
+"""The signs before which Flux writes a backslash in a value that is taken literally."""
+
+_QUOTES = "'\""
 
 
-def releases(document: Document, root: Path) -> Iterator[tuple[str, Release]]:
+class Beside:
+    """The manifests of ConfigMaps and Secrets in the folders of a repository. Each file is read once."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._read: dict[str, Sequence[Document]] = {}
+
+    def of(self, folder: str) -> Sequence[Document]:
+        """The manifests of a folder, in its first 1,000 files in YAML; files that cannot be read are passed over."""
+        if folder not in self._read:
+            names = sorted(one for one in os.listdir(self.root / folder) if one.endswith((".yaml", ".yml")))
+            paths = [f"{folder}/{one}".lstrip("/") for one in names[:_MOST]]
+            self._read[folder] = [document for path in paths for document in self._manifests(path)]
+        return self._read[folder]
+
+    def _manifests(self, path: str) -> Iterator[Document]:
+        if border.is_layer_outside(self.root / path) or not os.path.isfile(self.root / path):
+            return
+        try:
+            text = decoded(content_of(self.root / path, path), path)
+            documents = parsed(text, path) if _KIND.search(text) else []
+        except DocumentError:  # another program reads it, and it may be a template
+            return
+        for one in documents:
+            if isinstance(one.tree, dict) and one.tree.get("kind") in ("ConfigMap", "Secret"):
+                yield one
+
+
+def releases(document: Document, beside: Beside) -> Iterator[tuple[str, Release]]:
     """The release of a manifest, by its name; none where it is no HelmRelease."""
     tree = document.tree
     if not isinstance(tree, dict) or tree.get("kind") != KIND:
@@ -44,12 +79,12 @@ def releases(document: Document, root: Path) -> Iterator[tuple[str, Release]]:
     name = dig(tree, ("metadata", "name"))
     spec = tree.get("spec")
     if isinstance(name, str) and isinstance(spec, dict):
-        yield name, _release(document, name, spec, root)
+        yield name, _release(document, name, spec, beside)
 
 
-def _release(document: Document, name: str, spec: dict[Any, Any], root: Path) -> Release:
+def _release(document: Document, name: str, spec: dict[Any, Any], beside: Beside) -> Release:
     """The release that a `spec` describes. A source in Git is this repository if it has the chart."""
-    values = [*_values(document, name, spec, root)]
+    values = [*_values(document, name, spec, beside)]
     of_chart, reference = dig(spec, ("chart", "spec")), dig(spec, ("chartRef", "name"))
     if isinstance(reference, str):
         return Release("", origin_at(document, ("spec", "chartRef"), "chart", reference), values)
@@ -59,57 +94,93 @@ def _release(document: Document, name: str, spec: dict[Any, Any], root: Path) ->
         return Release("", origin_at(document, ("spec",), "patch", name), values, reason)
     origin = origin_at(document, ("spec", "chart", "spec", "chart"), "chart", chart)
     is_in_git = dig(of_chart, ("sourceRef", "kind")) == "GitRepository" and not of_chart.get("valuesFiles")
-    return Release(chart_at(root, "", chart) if is_in_git else "", origin, values)
+    return Release(chart_at(beside.root, "", chart) if is_in_git else "", origin, values)
 
 
-def _values(document: Document, name: str, spec: dict[Any, Any], root: Path) -> Iterator[Values]:
+def _values(document: Document, name: str, spec: dict[Any, Any], beside: Beside) -> Iterator[Values]:
     named = spec.get("valuesFrom")
-    for number, one in enumerate(named if isinstance(named, list) else ()):
-        if isinstance(one, dict):
-            yield from _of_reference(document, ("spec", "valuesFrom", number), one, root)
+    references = [
+        (("spec", "valuesFrom", number), one)
+        for number, one in enumerate(named if isinstance(named, list) else ())
+        if isinstance(one, dict)
+    ]
+    for at, one in references:
+        yield from _of_reference(document, at, one, beside)
     yield from inline_layers(document, spec.get("values"), ("spec", "values"), name, _FILLED)
+    for at, one in references:
+        target = str(one.get("targetPath") or "")
+        if _is_below(target) and isinstance(spec.get("values"), dict) and _meets(spec["values"], _steps(target)):
+            origin = origin_at(document, at, str(one.get("kind")), str(one.get("name")))
+            why = f"has the targetPath {target}, which the values of the release have, too; either may win"
+            yield unread(origin, why, {_steps(target): origin.line or 1})
 
 
-def _of_reference(document: Document, at: Any, one: dict[Any, Any], root: Path) -> Iterator[Values]:
+def _steps(target: str) -> TreePath:
+    """The steps of a `targetPath`, up to a list."""
+    return tuple(target.partition("[")[0].split("."))
+
+
+def _is_below(target: str) -> bool:
+    """Whether a `targetPath` leads into a map or a list. Values of the release win over any other one."""
+    return "." in target or "[" in target
+
+
+def _meets(values: Any, steps: TreePath) -> bool:
+    """Whether values have something at a path, or instead of a map above it."""
+    for step in steps:
+        if not isinstance(values, dict):
+            return True
+        if step not in values:
+            return False
+        values = values[step]
+    return True
+
+
+def _of_reference(document: Document, at: TreePath, one: dict[Any, Any], beside: Beside) -> Iterator[Values]:
     """The values that a ConfigMap or Secret has, if it lies beside the release."""
     kind, name = str(one.get("kind")), str(one.get("name"))
-    key, target = str(one.get("valuesKey") or "values.yaml"), one.get("targetPath")
+    key, target = str(one.get("valuesKey") or "values.yaml"), str(one.get("targetPath") or "")
     origin = origin_at(document, at, kind, name)
-    found = [*_data(document.file, kind, name, key, root)]
-    steps = tuple(str(target).partition("[")[0].split(".")) if target else ()
+    space = dig(document.tree, ("metadata", "namespace"))
+    found = [
+        each
+        for manifest in beside.of(os.path.dirname(document.file))
+        if _is_named(manifest, kind, name, space)
+        for each in _texts(manifest, kind, key)
+    ]
     if len(found) != 1 or (target and _FILLED in found[0][1]):
         where = "is not beside the release" if not found else "cannot be read beyond doubt"
-        yield unread(origin, where, {steps: origin.line or 1} if steps else None)
+        yield unread(origin, where, {_steps(target): origin.line or 1} if target else None)
         return
     source, text, path = found[0]
     if target:
-        yield SetValue(f"{target}={escaped(text)}", origin_at(source, path, kind, name))
+        yield _aimed(target, text, one.get("literal") is True, origin_at(source, path, kind, name))
     else:
         yield from inline_layers(source, text, path, name, _FILLED)
 
 
-def _data(file: str, kind: str, name: str, key: str, root: Path) -> Iterator[tuple[Document, str, Any]]:
-    """The texts under a key of a ConfigMap or Secret, in the manifests of the release's folder."""
-    folder = os.path.dirname(file)
-    names = sorted(one for one in os.listdir(root / folder) if one.endswith((".yaml", ".yml")))
-    for one in names[:_MOST]:
-        path = f"{folder}/{one}".lstrip("/")
-        if border.is_layer_outside(root / path) or not os.path.isfile(root / path):
-            continue
-        try:
-            documents = documents_of(root, path)
-        except DocumentError:  # another program reads it, and it may be a template
-            continue
-        for document in documents:
-            yield from _of_manifest(document, kind, name, key)
+def _aimed(target: str, text: str, is_literal: bool, origin: Origin) -> SetValue:
+    """A value at a `targetPath`, which Flux hands to the reader of `--set` as it is; a text in quotes is a text."""
+    if is_literal:
+        plain = _SIGNS.sub(lambda match: f"\\{match[0]}", text)
+        return SetValue(f"{target}={plain}", origin, is_text=True)
+    is_quoted = any(text.startswith(sign) and text.endswith(sign) for sign in ("'", '"'))
+    return SetValue(f"{target}={text.strip(_QUOTES) if is_quoted else text}", origin, is_quoted)
 
 
-def _of_manifest(document: Document, kind: str, name: str, key: str) -> Iterator[tuple[Document, str, Any]]:
-    tree = document.tree
-    if not isinstance(tree, dict) or (tree.get("kind"), dig(tree, ("metadata", "name"))) != (kind, name):
-        return
+def _is_named(manifest: Document, kind: str, name: str, space: Any) -> bool:
+    """Whether a manifest has that kind and name, and no other namespace than a release in *space*."""
+    tree = manifest.tree
+    if (tree.get("kind"), dig(tree, ("metadata", "name"))) != (kind, name):
+        return False
+    own = dig(tree, ("metadata", "namespace"))
+    return not (isinstance(own, str) and isinstance(space, str)) or own == space
+
+
+def _texts(manifest: Document, kind: str, key: str) -> Iterator[tuple[Document, str, TreePath]]:
+    """The texts that a manifest has under a key, each with its place."""
     for table in ("data", "stringData"):
-        text = dig(tree, (table, key))
+        text = dig(manifest.tree, (table, key))
         if not isinstance(text, str):
             continue
         is_packed = kind == "Secret" and table == "data"
@@ -117,4 +188,4 @@ def _of_manifest(document: Document, kind: str, name: str, key: str) -> Iterator
             text = base64.b64decode(text, validate=True).decode() if is_packed else text
         except (binascii.Error, ValueError):  # encrypted, or broken
             continue
-        yield document, text, (table, key)
+        yield manifest, text, (table, key)

@@ -53,6 +53,7 @@ def found_folds(root: Path) -> Mapping[str, Found | None]:
     source: Helm, "Values Files"; Compose Specification, "The Compose file"; Docker, "Merge Compose files"
     """
     found: dict[str, Found | None] = {}
+    beside = flux.Beside(root)
     for folder, folders, names in os.walk(root):
         steps = Path(folder).relative_to(root).parts
         is_chart = CHART in names
@@ -64,7 +65,7 @@ def found_folds(root: Path) -> Mapping[str, Found | None]:
         for name in sorted(names):
             file = "/".join((*steps, name))
             try:
-                found |= releases_in(root, file)
+                found |= releases_in(root, file, beside)
             except DocumentError:
                 found[file] = None
     return found
@@ -79,7 +80,7 @@ def found_named(root: Path, name: str) -> Found | None:
     if sign:
         kind = kind_of(root, file)
         environment = own.rpartition("/")[0] if kind == "releases" else None
-        return _releases(root, file, kind, environment).get(own) if kind else None
+        return _releases(flux.Beside(root), file, kind, environment).get(own) if kind else None
     if (root / name / CHART).is_file():
         return PlainFold((name,), "helm")
     folder, _, base = name.rpartition("/")
@@ -113,19 +114,26 @@ def kind_of(root: Path, file: str) -> str:
     return (found[1] or found[2]).decode()
 
 
-def releases_in(root: Path, file: str) -> dict[str, Release]:
-    """The releases that a file describes, as FILE#NAME; {} for any other file. raises: DocumentError"""
+def releases_in(root: Path, file: str, beside: flux.Beside | None = None) -> dict[str, Release]:
+    """The releases that a file describes, as FILE#NAME; {} for any other file. raises: DocumentError
+
+    beside: what was read for other files of the repository; None for nothing
+    """
     kind = kind_of(root, file)
-    return {f"{file}#{name}": one for name, one in _releases(root, file, kind, None).items()} if kind else {}
+    return (
+        {f"{file}#{name}": one for name, one in _releases(beside or flux.Beside(root), file, kind, None).items()}
+        if kind
+        else {}
+    )
 
 
-def _releases(root: Path, file: str, kind: str, environment: str | None) -> dict[str, Release]:
+def _releases(beside: flux.Beside, file: str, kind: str, environment: str | None) -> dict[str, Release]:
     """The releases of a file, by name; the second one of a name is NAME~2. raises: DocumentError
 
     environment: only of this one, of a helmfile
     """
     found: dict[str, Release] = {}
-    for name, release in _each_release(root, file, kind, environment):
+    for name, release in _each_release(beside, file, kind, environment):
         if len(found) >= _MOST:
             raise DocumentError(f"describes more than {_MOST:,} releases", file=file)
         same = sum(one == name or one.startswith(f"{name}~") for one in found) if name in found else 0
@@ -133,12 +141,13 @@ def _releases(root: Path, file: str, kind: str, environment: str | None) -> dict
     return found
 
 
-def _each_release(root: Path, file: str, kind: str, environment: str | None) -> Iterator[tuple[str, Release]]:
+def _each_release(beside: flux.Beside, file: str, kind: str, environment: str | None) -> Iterator[tuple[str, Release]]:
+    root = beside.root
     if kind == "releases":
         yield from helmfile.releases(root, file, environment)
         return
     for document in documents_of(root, file):
-        yield from flux.releases(document, root)
+        yield from flux.releases(document, beside)
         yield from argo.releases(document, root)
 
 

@@ -26,7 +26,6 @@ from nodeattrs.dialects.files.releases import (
     below,
     chart_at,
     documents_of,
-    escaped,
     has_mark,
     inline_layers,
     origin_at,
@@ -48,6 +47,12 @@ _FIELD = re.compile(r"\{\{-?\s*\.([A-Za-z_][\w.]*)\s*-?\}\}", re.ASCII)
 _HELD = re.compile(r"⟦(\d{1,6})⟧")
 """A template that was left, by its number."""
 _NOT_DONE = "is filled in by helmfile, which was not done"
+_LONGEST = 1_000
+"""The most characters of a text that is filled in."""
+_LARGEST = 5_000_000
+"""The most characters of a helmfile that is filled in."""
+_SIGNS = re.compile(r"[{},]")
+"""The signs before which helmfile writes a backslash in a value of `--set`."""
 _VALUES = ("Values", "StateValues", "Environment.Values")
 """How a template names the values of the environment."""
 
@@ -97,6 +102,8 @@ class _Helmfile:
         lines = [*_on_lines(text)]
         blocks = next((number for number, one in enumerate(lines, 1) if _opens_block(one)), 0)
         masked = "\n".join(_masked(one, known, held) for one in lines)
+        if len(masked) > _LARGEST:
+            raise DocumentError(f"has more than {_LARGEST:,} characters where it is filled in", file=file)
         return cls(root, file, parsed(masked, file), held, blocks, known)
 
     @property
@@ -116,8 +123,8 @@ class _Helmfile:
         number = int(match[1])
         return self.held[number] if number < len(self.held) else match[0]
 
-    def _tops(self) -> Iterator[tuple[str, dict[Any, Any]]]:
-        """The parts of the helmfile and of its bases, each with its folder."""
+    def _tops(self) -> Iterator[tuple[str, dict[Any, Any] | None]]:
+        """The parts of the helmfile and of its bases, each with its folder; None for a base that was not read."""
         for one in self.documents:
             if isinstance(one.tree, dict):
                 bases = one.tree.get("bases")
@@ -125,33 +132,42 @@ class _Helmfile:
                     yield from self._base(str(base))
                 yield self.folder, one.tree
 
-    def _base(self, text: str) -> Iterator[tuple[str, dict[Any, Any]]]:
+    def _base(self, text: str) -> Iterator[tuple[str, dict[Any, Any] | None]]:
         path = below(self.root, self.folder, text)
         if not path or not os.path.isfile(self.root / path) or _HELD.search(text):
+            yield "", None
             return
         try:
             documents = documents_of(self.root, path)
         except DocumentError:  # a template, whose values are unknown
+            yield "", None
             return
         yield from ((os.path.dirname(path), one.tree) for one in documents if isinstance(one.tree, dict))
 
     @property
     def environments(self) -> list[str]:
         """The names of the environments; [""] where only the default one is there."""
-        named = [str(name) for _, top in self._tops() for name in _map(top.get("environments"))]
+        named = [str(name) for _, top in self._tops() for name in _map(_map(top).get("environments"))]
         return [*dict.fromkeys(named)] if named and named != [DEFAULT] else [""]
 
     def scope(self, environment: str) -> dict[str, str]:
-        """What templates may name in an environment: its name, and its literal values."""
+        """What templates may name in an environment: its name, and its literal values.
+
+        Values of an environment lie over the values of each part of the helmfile. Secrets of an environment lie over
+        both, and are not read: with them no value is known.
+        """
+        tops = [*self._tops()]
+        of_helmfile = [(folder, _map(top)) for folder, top in tops]
+        of_environment = [(folder, _map(_map(top.get("environments")).get(environment))) for folder, top in of_helmfile]
+        is_known = not any(top is None for _, top in tops)
+        is_known = is_known and not any(table.get("secrets") for _, table in of_environment)
         layers: list[Layer] = []
-        is_known = True
-        for folder, top in self._tops():
-            for table in (top, _map(_map(top.get("environments")).get(environment))):
-                values = table.get("values")
-                for one in values if isinstance(values, list) else ():
-                    found = self._state_values(folder, one)
-                    is_known = is_known and found is not None
-                    layers += found or []
+        for folder, table in (*of_helmfile, *of_environment):
+            values = table.get("values")
+            for one in values if isinstance(values, list) else ():
+                found = self._state_values(folder, one)
+                is_known = is_known and found is not None
+                layers += found or []
         values = fold(layers, ACROSS).value if layers and is_known else {}
         known = {f"{name}.{path}": text for path, text in _texts(values, "") for name in _VALUES}
         return {**known, "Environment.Name": environment}
@@ -182,7 +198,8 @@ class _Helmfile:
         at: TreePath = ("releases", number)
         one = self.tree(one)
         name = str(one.get("name", number))
-        known = {f"Release.{key.capitalize()}": str(one[key]) for key in ("name", "namespace", "chart") if key in one}
+        fields = [(key, str(one[key])) for key in ("name", "namespace", "chart") if key in one]
+        known = {f"Release.{key.capitalize()}": text for key, text in fields if len(text) <= _LONGEST}
         values: list[Values] = []
         if "inherit" in one:
             origin = origin_at(document, (*at, "inherit"), "template", name)
@@ -229,7 +246,8 @@ class _Helmfile:
         if value is None or has_mark([name, value], OPEN) or isinstance(value, (dict, list)):
             return unread(origin, _NOT_DONE)
         text = str(value).lower() if isinstance(value, bool) else str(value)
-        return SetValue(f"{name}={escaped(text)}", origin, is_text)
+        plain = _SIGNS.sub(lambda match: f"\\{match[0]}", text)
+        return SetValue(f"{name}={plain}", origin, is_text)
 
 
 def _map(value: Any) -> dict[Any, Any]:
@@ -237,12 +255,14 @@ def _map(value: Any) -> dict[Any, Any]:
 
 
 def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """The texts and whole numbers in values, by their dotted path."""
+    """The texts and whole numbers in values that are not long, by their dotted path."""
     if isinstance(value, dict):
         for key, one in value.items():
             yield from _texts(one, f"{path}.{key}" if path else str(key))
     elif isinstance(value, (str, int)) and not isinstance(value, bool):
-        yield path, str(value)
+        text = str(value)
+        if len(text) <= _LONGEST:
+            yield path, text
 
 
 def _filled(text: str, known: Mapping[str, str]) -> str:

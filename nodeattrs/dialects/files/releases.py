@@ -34,6 +34,10 @@ from nodeattrs.policies.named import NamedPolicy
 
 _DEPTH = 100
 """Maps and lists inside one another, in a file that describes releases."""
+_MOST_SET = 200
+"""The most values of `--set` of one release that are read."""
+_INDEX = re.compile(r"\[\s*\+?0*(\d{4,})\s*\]", re.ASCII)
+"""An index of 1,000 or more, which would make a list as long."""
 OPEN = "{{"
 """How a Go template begins."""
 _BLOCK = re.compile(r"[|>][-+\d]*\s*(?:#.*)?$")
@@ -93,17 +97,25 @@ def laid_release(repository: Folder, release: Release, policy: NamedPolicy) -> L
     """The layers of a release: of its chart, and of its values. raises: DocumentError, MergeConflict"""
     reader = LayerReader(warnings=repository.warnings)
     files: list[Layer] = []
+    number_set = 0
     for one in release.values:
         if isinstance(one, ValuesFile):
             files += _read(one, reader, repository.root)
         elif isinstance(one, SetValue):
-            files.append(_set(one, files))
+            number_set += 1
+            if number_set <= _MOST_SET:
+                files.append(_set(one, files))
+            elif number_set == _MOST_SET + 1:
+                files.append(unread(one.origin, _TOO_MANY))
         else:
             files.append(one)
     if release.chart:
         return laid_over(repository.root / release.chart, files, reader, policy, repository.shown)
     chart = ChartValues((), unread(release.origin, release.reason))
     return Laid([chart.laid, *files], [chart])
+
+
+_TOO_MANY = f"comes after {_MOST_SET} values of --set; it and the next ones were not read"
 
 
 def _read(one: ValuesFile, reader: LayerReader, root: Path) -> list[Layer]:
@@ -117,6 +129,8 @@ def _read(one: ValuesFile, reader: LayerReader, root: Path) -> list[Layer]:
 
 def _set(one: SetValue, before: Sequence[Layer]) -> Layer:
     """The layer of one value of `--set`; an unknown one where Helm would refuse it."""
+    if _INDEX.search(one.word.partition("=")[0]):
+        return unread(one.origin, "has an index of 1,000 or more, which was not followed")
     known = [layer for layer in before if type(layer.value) is not Unknown]
     try:
         (layer,) = set_layers([one.word], fold(known, ACROSS).value if known else {}, one.is_text)
@@ -128,11 +142,6 @@ def _set(one: SetValue, before: Sequence[Layer]) -> Layer:
 def unread(origin: Origin, reason: str, lines: Mapping[TreePath, int] | None = None) -> Layer:
     """An unknown layer. lines: path -> line, for the paths that it may set; None: any path"""
     return Layer.unknown(origin.name, origin, reason, lines)
-
-
-def escaped(text: str) -> str:
-    """A text as `--set` takes it as it is."""
-    return text.replace("\\", "\\\\").replace(",", "\\,")
 
 
 def below(root: Path, folder: str, text: str) -> str:

@@ -17,12 +17,15 @@ from nodeattrs.dialects.hiera.answers import IN_LEVELS, Merge
 from nodeattrs.dialects.hiera.census import as_asked
 from nodeattrs.dialects.hiera.expressions import variable
 from nodeattrs.dialects.hiera.keys import NAME, split_key
+from nodeattrs.dialects.hiera.locations import templates_of
 from nodeattrs.dialects.hiera.scope import Scope
 from nodeattrs.dialects.hiera.variables import NAMES, Needed, needed
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats.documents import read
 
 _VARIABLE = re.compile(r"%\{([^}]*)\}")
+_BRACES = re.compile(r"\{[^{}]*\}")
+_STARS = re.compile(r"\*+")
 
 
 class FileLooks:
@@ -69,7 +72,7 @@ def open_paths(
     merge:   the strategy that a call names
     cost:    a look at each file that fits, and an explanation for each key
     """
-    known: dict[str, Collection[str] | None] = {}
+    known: dict[str, Collection[tuple[str, str]] | None] = {}
     for one, file in _open_files(scope, looks, is_node):
         reason = _reason(one)
         if file is None:
@@ -85,9 +88,9 @@ def open_paths(
         asked = [key for key in dict.fromkeys((*keys, *options)) if wanted is None or key in wanted]
         for key in asked:
             if key not in known:
-                known[key] = _deciding_levels(scope, key, merge)
-        level = one.origin.name
-        if may_set := [key for key in asked if key in options or (at := known[key]) is None or level in at]:
+                known[key] = _deciding_templates(scope, key, merge)
+        at = one.origin.name, one.template
+        if may_set := [key for key in asked if key in options or (those := known[key]) is None or at in those]:
             yield Unread(looks.shown(file), reason, tuple((key,) for key in may_set))
 
 
@@ -117,6 +120,12 @@ def open_files(scope: Scope, looks: FileLooks, *, is_node: bool = True) -> Itera
 def _open_files(scope: Scope, looks: FileLooks, is_node: bool) -> Iterator[tuple[Needed, Path | None]]:
     """What a path with an unset variable may mean; None where files outside of the folder were not looked for."""
     config = scope.tree.environment_layer(scope.environment)
+    globs = {
+        template
+        for _, _, entry in scope.entries()
+        if entry.location in ("glob", "globs")
+        for template, _ in templates_of(entry)
+    }
     for one in needed(scope):
         if config is None or one.is_set or one.layer not in ("environment", "global"):
             continue
@@ -125,7 +134,9 @@ def _open_files(scope: Scope, looks: FileLooks, is_node: bool) -> Iterator[tuple
         if os.path.isabs(one.template) or ".." in one.template.split("/"):
             yield one, None
             continue
-        yield from ((one, file) for file in looks.matching(config.folder, _as_pattern(scope, one.template)))
+        is_glob = one.template in globs
+        files = looks.matching(config.folder, _as_pattern(scope, one.template, is_glob))
+        yield from ((one, file) for file in files if not (is_glob and file.is_dir()))
 
 
 def _reason(one: Needed) -> str:
@@ -144,11 +155,21 @@ def unset_variables(unset: Mapping[str, Iterable[str]], knows_facts: bool) -> It
         yield Unread(name, reason, paths, "variable")
 
 
-def _as_pattern(scope: Scope, template: str) -> str:
-    """A path with variables as a pattern of files: a variable that is not set is any text in one step."""
+def _as_pattern(scope: Scope, template: str, is_glob: bool) -> str:
+    """A path with variables as a pattern of files: a variable that is not set is any text in one step.
+
+    is_glob: whether the path is a pattern itself; what its braces have is any text
+    """
     filled = _VARIABLE.sub(lambda found: f"\0{_text_of(scope, found[1].strip())}\0", template).split("\0")
-    parts = [text if at % 2 and text == "*" else glob.escape(text) for at, text in enumerate(filled)]
-    return re.sub(r"\*+", "*", "".join(parts))
+    for at, text in enumerate(filled):
+        if at % 2 == 0 and is_glob:
+            filled[at] = _BRACES.sub("*", text)
+        elif at % 2 == 0 or text != "*":
+            filled[at] = glob.escape(text)
+    steps = [step if is_glob and step == "**" else _STARS.sub("*", step) for step in "".join(filled).split("/")]
+    if steps.count("**") > 1:  # one of them fits all that several fit, in the time of one
+        steps = [*steps[: steps.index("**")], *steps[len(steps) - 1 - steps[::-1].index("**") :]]
+    return "/".join(steps)
 
 
 def _text_of(scope: Scope, name: str) -> str:
@@ -162,11 +183,22 @@ def _text_of(scope: Scope, name: str) -> str:
     return "*" if value in (None, "") or isinstance(value, (dict, list)) or "/" in str(value) else str(value)
 
 
-def _deciding_levels(scope: Scope, key: str, merge: Merge) -> Collection[str] | None:
-    """The levels that can change a key; None for all. Under `first` the levels below the one that has it cannot."""
+def _deciding_templates(scope: Scope, key: str, merge: Merge) -> Collection[tuple[str, str]] | None:
+    """The templates that can change a key, each with its level; None for all.
+
+    Under `first` these are the ones before the one that has it, and that one, which may name other files.
+    """
     found = scope.explain(as_asked(key), merge=merge)
-    if found.strategy != "first" or not found.found:
+    winner = next((one.place for one in found.searched if one.outcome == "found"), None)
+    if found.strategy != "first" or not found.found or winner is None:
         return None
-    levels = [one.place.entry for one in found.searched]
-    winner = next((at for at, one in enumerate(found.searched) if one.outcome == "found"), len(levels))
-    return levels[:winner]
+    before: list[tuple[str, str]] = []
+    for layer, _, entry in scope.entries():
+        is_its_level = (layer, entry.name) == (winner.layer, winner.entry)
+        for template, _ in templates_of(entry):
+            before.append((entry.name, template))
+            if is_its_level and template.endswith(winner.declared):
+                return before
+        if is_its_level:
+            return before
+    return before
