@@ -6,7 +6,7 @@ themselves before. It knows no files.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,7 @@ from nodeattrs.core.policy import (
     Meet,
     Policy,
 )
-from nodeattrs.core.rules import PathRule, Table, at_paths, ruled
+from nodeattrs.core.rules import PathRule, Table, at_paths, read_rules, ruled
 from nodeattrs.core.tree import Path
 
 
@@ -131,6 +131,30 @@ def _options(_: Policy) -> Policy:
     return _OPTIONS
 
 
+_JOINED_BY_RUFF = (
+    "extend-exclude",
+    "extend-include",
+    "extend-select",
+    "extend-ignore",
+    "ignore",
+    "extend-fixable",
+    "unfixable",
+    "extend-safe-fixes",
+    "extend-unsafe-fixes",
+    "extend-per-file-ignores.*",
+)
+"""Lists that Ruff joins where a file extends another one."""
+_REPLACED_BY_RUFF = ("per-file-ignores", "*.*")
+"""Maps among the options of linting that Ruff replaces; the last one is each option of a plugin."""
+
+
+def _rules_of_ruff() -> Iterator[tuple[str, str]]:
+    """Rules for ruff.toml, and for pyproject.toml: a path -> "append" or "replace"."""
+    for home in ("", "tool.ruff."):
+        yield from ((f"{home}lint.{one}", "replace") for one in _REPLACED_BY_RUFF)
+        yield from ((f"{home}{above}{one}", "append") for above in ("", "lint.") for one in _JOINED_BY_RUFF)
+
+
 POLICIES = (
     NamedPolicy("across", "maps merge, anything else is replaced, lists too", "Chef, between levels", ACROSS),
     NamedPolicy("inside", "maps merge, lists unite, anything else is replaced", "Chef, inside a level", INSIDE),
@@ -144,6 +168,12 @@ POLICIES = (
         "TypeScript, TSConfig Reference, extends",
         _REPLACE,
         ((("compilerOptions",), _options), (("watchOptions",), _options)),
+    ),
+    NamedPolicy(
+        "ruff",
+        "options of a file replace options of the files that it extends; lists of extend-* and of ignore are joined",
+        "Ruff, Settings, extend",
+        ruled(ACROSS, read_rules(dict(_rules_of_ruff()))),
     ),
 )
 """Those that need no module of their own."""

@@ -27,12 +27,12 @@ from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.files.charts import CHART, charts_at
-from nodeattrs.dialects.files.extends import is_tsconfig, with_bases, with_named
+from nodeattrs.dialects.files.extends import is_followed, with_bases, with_named
 from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
 from nodeattrs.formats.documents import Document, Syntax, syntax_of
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.node.secrets import Secrets
-from nodeattrs.policies import NAMES, NETPLAN, TSCONFIG, known_policies, policy_named
+from nodeattrs.policies import NAMES, NETPLAN, known_policies, policy_named
 from nodeattrs.policies.helm import ChartValues, HelmPolicy
 from nodeattrs.policies.named import NamedPolicy
 from nodeattrs.project.config import PlainFold
@@ -68,8 +68,8 @@ def layers_of(
         is_netplan = policy == NETPLAN and (folder / word).is_dir()
         for path in _netplan(folder / word) if is_netplan else _files(numbered[1] if numbered else word, folder):
             layers = one.read(path, shown(path).replace(os.sep, "/"))
-            follows = policy == TSCONFIG and is_tsconfig(path.name)
-            yield from with_bases(layers, path, one, shown) if follows else with_named(layers, policy)
+            layers = with_bases(layers, path, one, shown) if is_followed(path.name, policy) else layers
+            yield from with_named(layers, policy)
 
 
 def _files(word: str, folder: pathlib.Path) -> list[pathlib.Path]:
