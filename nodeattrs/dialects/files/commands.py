@@ -17,7 +17,7 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import dig, json_or_text, parse, under
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.core.unread import Unread, encrypted_at, unread_below, unread_layer
-from nodeattrs.dialects.files.doubts import doubts
+from nodeattrs.dialects.files.doubts import doubts, with_doubts
 from nodeattrs.dialects.files.extends import left_out
 from nodeattrs.dialects.files.folds import (
     Laid,
@@ -141,7 +141,8 @@ class _Layers:
 
     def _read(self, word: str) -> Iterable[Layer]:
         if word == "-":
-            return self._reader.layers(standard_input(), "-", "stdin")
+            layers = self._reader.layers(standard_input(), "-", "stdin")
+            return with_doubts(layers, is_chosen=self._reader.document is not None)
         return layers_of([word], self._reader, Path(), policy=self._policy.name)
 
     def _set(self, values: Sequence[Layer]) -> Sequence[Layer]:

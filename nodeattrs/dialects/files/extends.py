@@ -107,22 +107,29 @@ def _named_in(layer: Layer, policy: str) -> Iterator[tuple[_Named, TreePath]]:
     for one in _NAMED:
         is_read = is_followed(file, policy)
         if not is_read and re.fullmatch(one.file, file):
-            found = (path for path in _paths(layer.value, one.path) if dig(layer.value, path) not in (None, "", [], {}))
+            found = (
+                path
+                for path in spelled_paths(layer.value, one.path)
+                if dig(layer.value, path) not in (None, "", [], {})
+            )
             yield from ((one, path) for path in found)
 
 
-def _paths(tree: object, steps: TreePath) -> Iterator[TreePath]:
-    """The paths in a tree that steps mean.
+def spelled_paths(tree: object, steps: TreePath) -> Iterator[TreePath]:
+    """The paths in a tree that steps mean, in any spelling; nothing for a tree that is no map.
 
     A key of Spring may have several steps and a number: "spring.config.import[0]". A section of Git may have a
     condition: `includeIf "gitdir:~/x"`.
+
+    steps: in small letters, without dashes and underscores
     """
     for key, value in tree.items() if isinstance(tree, dict) else ():
-        words = tuple(str(key).partition(" ")[0].partition("[")[0].lower().split("."))
+        name = str(key).partition(" ")[0].partition("[")[0]
+        words = tuple(name.lower().replace("-", "").replace("_", "").split("."))
         if words == steps:
             yield (key,)
         elif words == steps[: len(words)]:
-            yield from ((key, *rest) for rest in _paths(value, steps[len(words) :]))
+            yield from ((key, *rest) for rest in spelled_paths(value, steps[len(words) :]))
 
 
 def _unread(layer: Layer, path: TreePath, may_set: TreePath = ()) -> Layer:
