@@ -1,7 +1,7 @@
-"""Policies by name, for files of any kind: what happens where they are laid over each other.
+"""Policies by name, for files of any kind: how layers are merged.
 
-Each is data: a table, how the first file begins, and whether the others are laid among
-themselves before. It knows no files.
+Each policy is data: a table, how the first layer is taken, and whether the later layers are merged among themselves
+before. This module reads no files.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from nodeattrs.core.tree import Path
 
 @dataclass(frozen=True, slots=True)
 class NamedPolicy:
-    """How files are folded, under a name.
+    """How layers are merged, under a name.
 
-    summary:  in words
-    source:   whose rules these are, and where they say so
-    policy:   what happens where two files meet
+    summary:  one sentence, for people
+    source:   the tool or standard whose rules these are, and where its documentation has them
+    policy:   what happens where two layers meet
     paths:    other tables at some paths, "*" for any key
-    opening:  what the first file meets nothing under; None takes it as it is
-    among:    what the files after the first meet each other under, before they are laid over it; None for one
-              after the other
-    from_top: whether the strongest file is laid first, with the others below
-    prepare:  makes the tree that is laid of what a file says
+    opening:  the policy by which the first layer is merged over nothing; None takes the layer as it is
+    among:    the policy by which the layers after the first are merged with each other, before the result is merged
+              over the first; None merges one layer after the other
+    from_top: whether merging begins with the strongest layer, and puts each weaker one below the result
+    prepare:  changes the tree of a layer before it is merged; None leaves it
     """
 
     name: str

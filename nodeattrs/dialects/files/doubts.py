@@ -1,4 +1,4 @@
-"""What in layers is probably meant for a program that reads files otherwise than a fold."""
+"""Layers of files that their own program reads otherwise than `nodeattrs fold`: Spring, Git, systemd and npm."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ _READERS = (
 )
 
 
-def with_doubts(layers: Iterable[Layer], is_chosen: bool = False) -> Iterator[Layer]:
-    """The layers, with unknown layers where a program reads a file otherwise than a fold does.
+def with_unknown(layers: Iterable[Layer], is_chosen: bool = False) -> Iterator[Layer]:
+    """The layers, with an unknown layer where the program of a file reads it otherwise.
 
     A document that Spring takes under a condition becomes an unknown layer. A file of Git, systemd or npm has an
     unknown layer over it.
@@ -62,15 +62,14 @@ def _conditional(layer: Layer) -> Layer:
             value = dig(layer.value, path)
             if isinstance(value, (str, list)) and value:
                 at = layer.origin.at(())
-                reason = (
-                    f"counts {when} {value if isinstance(value, str) else ', '.join(map(str, value))} alone in Spring"
-                )
+                names = [value] if isinstance(value, str) else map(str, value)
+                reason = f"counts {when} {', '.join(names)} alone in Spring"
                 return Layer.unknown(at.name, layer.origin, reason, dict(_lines(layer, layer.value, ())))
     return layer
 
 
 def _lines(layer: Layer, value: Any, path: Path) -> Iterator[tuple[Path, int]]:
-    """The path of each value that is no map, with its line."""
+    """The path of each text, number and list, with its line."""
     if isinstance(value, dict) and value:
         for key, entry in value.items():
             yield from _lines(layer, entry, (*path, key))
@@ -94,8 +93,8 @@ def read_otherwise(file: str) -> str:
     return next((one.how for one in _READERS if re.fullmatch(one.file, file)), "")
 
 
-def doubts(layers: Sequence[Layer]) -> Iterator[DocumentError]:
-    """Warnings of keys with dots that some layer has as a path."""
+def warnings_of_dotted_keys(layers: Sequence[Layer]) -> Iterator[DocumentError]:
+    """A warning for each key with dots that some layer has as a path."""
     for layer in layers:
         if isinstance(layer.value, dict):
             yield from (_dotted(layer, key) for key in layer.value if _is_path_of(key, layers))

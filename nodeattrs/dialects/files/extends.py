@@ -116,7 +116,7 @@ def _named_in(layer: Layer, policy: str) -> Iterator[tuple[_Named, TreePath]]:
 
 
 def spelled_paths(tree: object, steps: TreePath) -> Iterator[TreePath]:
-    """The paths in a tree that steps mean, in any spelling; nothing for a tree that is no map.
+    """The paths in a tree that steps mean, in any spelling; nothing for a tree of another type.
 
     A key of Spring may have several steps and a number: "spring.config.import[0]". A section of Git may have a
     condition: `includeIf "gitdir:~/x"`.
@@ -222,7 +222,7 @@ def _with_bases_of_ruff(layer: Layer, path: Path, reader: LayerReader, shown: Ca
     """A layer of Ruff behind the layers that it extends. Keys of a base are where the layer has Ruff's settings."""
     reader = replace(reader, syntax="toml", document=None)
     home = _home_of_ruff(path)
-    found, seen, void = [layer], [Path(os.path.realpath(path))], set[TreePath]()
+    found, seen, void = [layer], [Path(os.path.realpath(path))], set[str]()
     read = layer
     while True:
         at = (*_home_of_ruff(path), "extend")
@@ -263,25 +263,24 @@ def _target_of_ruff(folder: Path, word: Any) -> tuple[str, Path]:
     return "" if os.path.isfile(target) else f"{word} is extended, and was not found", target
 
 
-def _made_void(settings: Any) -> set[TreePath]:
+def _made_void(settings: dict[str, Any]) -> set[str]:
     """The options that extended files have in vain, since these settings have others."""
-    found: set[TreePath] = set()
-    for above in ((), ("lint",)):
-        for option, voided in _RESETS.items():
-            if dig(settings, (*above, option)) is not ABSENT:
-                found |= {(*above, one) for above in ((), ("lint",)) for one in voided}
-    return found
+    lint = settings.get("lint")
+    options = {*settings, *(lint if isinstance(lint, dict) else ())}
+    return {one for option, voided in _RESETS.items() if option in options for one in voided}
 
 
-def _base_of_ruff(base: Layer, source: TreePath, target: TreePath, void: set[TreePath]) -> Layer:
+def _base_of_ruff(base: Layer, source: TreePath, target: TreePath, void: set[str]) -> Layer:
     """What of a base counts in the file that extends it, below the path *target*."""
     settings = dig(base.value, source)
-    if not isinstance(settings, dict):
-        return Layer({}, base.origin, base.title)
-    kept = {key: one for key, one in settings.items() if key != "extend" and (key,) not in void}
+    kept = _without({"extend", *void}, settings) if isinstance(settings, dict) else {}
     if isinstance(kept.get("lint"), dict):
-        kept["lint"] = {key: one for key, one in kept["lint"].items() if ("lint", key) not in void}
+        kept["lint"] = _without(void, kept["lint"])
     return Layer(under(target, kept), _Moved(base.origin, source, target), base.title)
+
+
+def _without(keys: Iterable[str], tree: dict[str, Any]) -> dict[str, Any]:
+    return {key: one for key, one in tree.items() if key not in keys}
 
 
 def _words(layer: Layer) -> list[tuple[Any, Origin]]:
@@ -304,7 +303,7 @@ def _inherited(base: Layer) -> Layer:
     """What of a base counts in the files that extend it."""
     if not isinstance(base.value, dict):
         return base
-    return Layer({key: one for key, one in base.value.items() if key not in _OWN}, base.origin, base.title)
+    return Layer(_without(_OWN, base.value), base.origin, base.title)
 
 
 def _target(folder: Path, word: str) -> Path | None:

@@ -27,7 +27,7 @@ from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.files.charts import CHART, charts_at
-from nodeattrs.dialects.files.doubts import read_otherwise, with_doubts
+from nodeattrs.dialects.files.doubts import read_otherwise, with_unknown
 from nodeattrs.dialects.files.extends import is_followed, with_bases, with_named
 from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
 from nodeattrs.formats.documents import Document, Syntax, syntax_of
@@ -70,7 +70,7 @@ def layers_of(
         for path in _netplan(folder / word) if is_netplan else _files(numbered[1] if numbered else word, folder):
             layers = one.read(path, shown(path).replace(os.sep, "/"))
             layers = with_bases(layers, path, one, shown) if is_followed(path.name, policy) else layers
-            yield from with_doubts(with_named(layers, policy), is_chosen=one.document is not None)
+            yield from with_unknown(with_named(layers, policy), is_chosen=one.document is not None)
 
 
 def _files(word: str, folder: pathlib.Path) -> list[pathlib.Path]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
-from nodeattrs.core.tree import Path
+from nodeattrs.core.tree import ABSENT, Path, dig
 
 
 class _Field(NamedTuple):
@@ -17,7 +17,7 @@ class _Field(NamedTuple):
 
     paths:     where its value may be in the data of an object: under its name, and under each alias
     kind:      its type
-    is_hidden: whether it is declared with repr=False
+    is_hidden: whether it is declared with repr=False, or its type has a name that is not defined
     """
 
     paths: list[Path]
@@ -28,15 +28,15 @@ class _Field(NamedTuple):
 def secret_paths(model: type[Any], tree: Any) -> list[Path]:
     """The paths in *tree* whose values are secrets, since *model* declares them so; [] where there are none.
 
-    A list or map of secrets is secret as a whole. So is a value that is no map where the model wants a map with
-    a secret. What a validator of the model moves to another key is not followed.
+    A list or map of secrets is secret as a whole. So is a text in place of a map that may have a secret. What a
+    validator of the model moves to another key is not followed.
     """
     return [*dict.fromkeys(_secrets(model, tree, (), set()))]
 
 
 def _secrets(kind: Any, value: Any, path: Path, seen: set[tuple[int, Path]]) -> Iterator[Path]:
-    """seen: types by their id, with the paths at which they were compared: types may contain themselves"""
-    if (id(kind), path) in seen:
+    """seen: types by their id, with the paths where they were compared: a type may contain itself"""
+    if (id(kind), path) in seen or value is ABSENT:
         return
     seen.add((id(kind), path))
     if hasattr(get_origin(kind) or kind, "get_secret_value"):
@@ -44,33 +44,16 @@ def _secrets(kind: Any, value: Any, path: Path, seen: set[tuple[int, Path]]) -> 
         return
     for field in _fields(kind):
         for below in field.paths if isinstance(value, dict) else [()]:
-            found = _entry(value, below)
-            if found is not None and field.is_hidden:
-                yield (*path, *below)
-            elif found is not None:
+            found = dig(value, below)
+            if not field.is_hidden:
                 yield from _secrets(field.kind, found, (*path, *below), seen)
-    for inner in (*get_args(kind), *_named_kinds(kind)):
+            elif found is not ABSENT:
+                yield (*path, *below)
+    aliased = (getattr(kind, name, None) for name in ("__supertype__", "__value__"))  # of a NewType, of `type X = Y`
+    for inner in (*get_args(kind), *aliased):
         yield from _secrets(inner, value, path, seen)
-        for step, entry in _entries(value):
-            yield from _secrets(inner, entry, (*path, step), seen)
-
-
-def _entries(value: Any) -> list[tuple[Any, Any]]:
-    if isinstance(value, dict):
-        return [*value.items()]
-    return [*enumerate(value)] if isinstance(value, list) else []
-
-
-def _entry(value: Any, path: Path) -> Any:
-    """The value at a path; None where there is none."""
-    for step in path:
-        value = dict(_entries(value)).get(step)
-    return value
-
-
-def _named_kinds(kind: Any) -> list[Any]:
-    """The type behind a NewType or an alias of a type; [] for any other type."""
-    return [getattr(kind, name) for name in ("__supertype__", "__value__") if hasattr(kind, name)]
+        for step in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+            yield from _secrets(inner, value[step], (*path, step), seen)
 
 
 def _fields(kind: Any) -> Iterator[_Field]:
@@ -80,25 +63,19 @@ def _fields(kind: Any) -> Iterator[_Field]:
     described = getattr(kind, "__pydantic_fields__", {})
     declared = getattr(kind, "__dataclass_fields__", {})
     of_attrs = {one.name: one for one in getattr(kind, "__attrs_attrs__", ())}
-    hints = _hints(kind)
-    for name in dict.fromkeys((*(hints or {}), *described, *declared, *of_attrs)):
-        own = declared.get(name)
-        notes = [own, getattr(own, "default", None), of_attrs.get(name), described.get(name)]
-        hint = (hints or {}).get(name)
-        notes += get_args(hint)[1:]
-        is_hidden = any(getattr(note, "repr", True) is False for note in notes)
-        annotation = getattr(described.get(name), "annotation", None)
-        aliases = [path for note in notes for path in _aliases(note)]
-        is_untold = annotation is None and hints is None
-        yield _Field([(name,), *aliases], annotation or hint, is_hidden or is_untold)
-
-
-def _hints(kind: type[Any]) -> dict[str, Any] | None:
-    """The types of the fields by name; None where a name in them is not defined, and each of them may be a secret."""
+    hints: dict[str, Any] = dict.fromkeys((*declared, *of_attrs))
     try:
-        return get_type_hints(kind, include_extras=True)
-    except (NameError, TypeError):
-        return None
+        hints |= get_type_hints(kind, include_extras=True)
+    except (NameError, TypeError):  # a name in a type is not defined; pydantic may have found it elsewhere
+        is_hidden = not described
+    else:
+        is_hidden = False
+    for name in dict.fromkeys((*hints, *described)):
+        hint, own, about = hints.get(name), declared.get(name), described.get(name)
+        notes = [own, getattr(own, "default", None), of_attrs.get(name), about, *get_args(hint)[1:]]
+        paths = [(name,), *(path for note in notes for path in _aliases(note))]
+        is_quiet = any(getattr(note, "repr", True) is False for note in notes)
+        yield _Field(paths, getattr(about, "annotation", hint), is_hidden or is_quiet)
 
 
 def _aliases(note: Any) -> Iterator[Path]:
@@ -109,4 +86,4 @@ def _aliases(note: Any) -> Iterator[Path]:
             yield (alias,)
         elif alias is not None and hasattr(alias, "convert_to_aliases"):
             found = alias.convert_to_aliases()
-            yield from (tuple(one) for one in (found if isinstance(found[0], list) else [found]))
+            yield from map(tuple, found if isinstance(found[0], list) else [found])
