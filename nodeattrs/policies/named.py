@@ -41,8 +41,8 @@ class NamedPolicy:
     source:   the tool or standard whose rules these are, and where its documentation has them
     policy:   what happens where two layers meet
     paths:    other tables at some paths, "*" for any key
-    opening:  the policy by which the first layer is merged over nothing; None takes the layer as it is
-    among:    the policy by which the layers after the first are merged with each other, before the result is merged
+    opening:  the policy that merges the first layer over nothing; None takes the layer as it is
+    among:    the policy that merges the layers after the first with each other, before the result is merged
               over the first; None merges one layer after the other
     from_top: whether merging begins with the strongest layer, and puts each weaker one below the result
     prepare:  changes the tree of a layer before it is merged; None leaves it
