@@ -187,13 +187,6 @@ NUMBER_FOR_TEXT = kind(
     example="when: {platform_version: 12}",
     way_out='Quote it, or compare versions: {version: "12"}.',
 )
-CONDITIONAL_DOCUMENT = kind(
-    "NA0335",
-    "conditional-document",
-    cause="Spring takes this document under a profile alone; a fold takes it always.",
-    example="spring.config.activate.on-profile: docker in the second document of application.yml",
-    way_out="Name the documents: nodeattrs fold application.yml#1.",
-)
 DOTTED_KEY = kind(
     "NA0336",
     "dotted-key",

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+
+from tests.effort import examples
+from tests.oracles import ruff as oracle
 
 InFolder = Callable[..., tuple[int, str, str]]
 
@@ -142,12 +146,88 @@ class TestTsconfig:
         assert (code, "s3cret" in out + errors) == (5, False)
 
 
+RUFF = {
+    "base.toml": 'line-length = 90\n[lint]\nextend-select = ["E"]\nignore = ["E501"]\n[lint.isort]\nx = 1\ny = 1\n',
+    "pkg/pyproject.toml": '[project]\nname = "k"\n[tool.ruff]\nextend = "../base.toml"\n'
+    '[tool.ruff.lint]\nextend-select = ["W"]\n[tool.ruff.lint.isort]\ny = 2\n',
+    "ruff.toml": 'extend = "pkg/pyproject.toml"\nline-length = 100\n',
+    ".ruff.toml": 'extend = "base.toml"\n[lint]\nselect = ["F"]\n',
+}
+
+
+class TestRuff:
+    @pytest.mark.parametrize(
+        ("file", "key", "value", "line"),
+        [
+            ("ruff.toml", "line-length", "100", "ruff.toml:2"),
+            ("ruff.toml", "lint.isort.x", "1", "base.toml:6"),
+            ("ruff.toml", "lint.isort.y", "2", "pkg/pyproject.toml:8"),
+            ("ruff.toml", "lint.extend-select", '["E", "W"]', "pkg/pyproject.toml:6"),
+            ("pkg/pyproject.toml", "tool.ruff.line-length", "90", "base.toml:1"),
+            ("pkg/pyproject.toml", "tool.ruff.lint.ignore", '["E501"]', "base.toml:4"),
+            ("pkg/pyproject.toml", "project.name", '"k"', "pkg/pyproject.toml:2"),
+            (".ruff.toml", "lint.select", '["F"]', ".ruff.toml:3"),
+        ],
+    )
+    def test_a_value_has_its_line_in_a_file_that_is_extended(
+        self, in_folder: InFolder, file: str, key: str, value: str, line: str
+    ) -> None:
+        code, out, errors = in_folder(RUFF, "why", key, file)
+        assert (code, errors) == (0, "")
+        assert f"{key} = {value}" in out
+        assert line in out
+
+    @pytest.mark.parametrize("key", ["lint.ignore", "lint.extend-select", "extend"])
+    def test_select_makes_the_lists_of_extended_files_void(self, in_folder: InFolder, key: str) -> None:
+        _, out, _ = in_folder(RUFF, "why", key, ".ruff.toml")
+        assert "base.toml:" not in out
+
+    @pytest.mark.parametrize(
+        "word", ["~/ruff.toml", "$HOME/ruff.toml", "${X}.toml", "missing.toml", "", ".", "a\\u0000b", "a" * 5000]
+    )
+    def test_a_file_that_is_not_followed_may_set_what_the_file_does_not(self, in_folder: InFolder, word: str) -> None:
+        file = {
+            "ruff.toml": f'extend = "{word}"\nx = 1\n',
+            "pyproject.toml": f'x = 1\n[tool.ruff]\nextend = "{word}"\n',
+        }
+        assert in_folder(file, "why", "line-length", "ruff.toml")[0] == 5
+        assert in_folder(file, "why", "x", "ruff.toml")[0] == 0
+        assert in_folder(file, "why", "tool.ruff.line-length", "pyproject.toml")[0] == 5
+        assert in_folder(file, "why", "x", "pyproject.toml")[0] == 0
+        code, _, errors = in_folder(file, "why", "other", "pyproject.toml")
+        assert (code, "other is not set" in errors) == (1, True)
+
+    def test_files_that_extend_each_other_are_an_error_with_the_line(self, in_folder: InFolder) -> None:
+        files = {"ruff.toml": 'extend = "a.toml"\n', "a.toml": 'x = 1\nextend = "ruff.toml"\n'}
+        code, _, errors = in_folder(files, "why", "x", "ruff.toml")
+        assert (code, "a.toml:2" in errors, "extends itself, by ruff.toml" in errors) == (1, True, True)
+
+    def test_a_file_outside_of_the_folder_is_not_read(self, in_folder: InFolder) -> None:
+        files = {"a.toml": 'x = "s3cret"\n', "r/ruff.toml": 'extend = "../a.toml"\n'}
+        code, out, errors = in_folder(files, "why", "x", "r/ruff.toml", "--repo", "r")
+        assert (code, "s3cret" in out + errors) == (5, False)
+
+    @pytest.mark.skipif(not Path(oracle.RUFF).exists(), reason="Ruff is not installed")
+    @pytest.mark.parametrize("seed", range(examples(3)))
+    def test_random_chains_are_what_ruff_reads(self, seed: int) -> None:
+        assert oracle.main(["--count", "1", "--seed", f"{seed}"]) == 0
+
+
 class TestOtherTools:
+    def test_an_override_of_eslint_that_extends_others_is_not_known(self, in_folder: InFolder) -> None:
+        text = '{"rules": {"x": 1}, "overrides": [{"files": "a"}, {"extends": "airbnb", "rules": {"y": 1}}]}'
+        file = {".eslintrc.json": text}
+        for key, code in {
+            "rules.x": 0,
+            "overrides.0.files": 0,
+            "overrides.1.rules.y": 5,
+            "overrides.1.rules.z": 5,
+        }.items():
+            assert (key, in_folder(file, "why", key, ".eslintrc.json")[0]) == (key, code)
+
     @pytest.mark.parametrize(
         ("file", "text", "path"),
         [
-            ("ruff.toml", 'extend = "../ruff.toml"\nx = 1\n', "extend"),
-            ("pyproject.toml", 'x = 1\n[tool.ruff]\nextend = "../ruff.toml"\n', "tool.ruff.extend"),
             (".eslintrc.json", '{"extends": "airbnb", "x": 1}', "extends"),
             ("renovate.json", '{"extends": ["config:base"], "x": 1}', "extends"),
             ("biome.jsonc", '{"extends": ["./b.json"], "x": 1}', "extends"),

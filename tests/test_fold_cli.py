@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import pytest
 import yaml
@@ -438,18 +438,45 @@ def test_files_and_options_come_in_any_order(call: Call, words: str) -> None:
 
 
 class TestSpring:
-    """What Spring reads otherwise is a warning."""
+    """What Spring reads otherwise is not certain."""
 
     @pytest.mark.parametrize(
         "second",
-        ["spring.config.activate.on-profile: docker", "spring: {config: {activate: {on-profile: docker}}}"],
+        [
+            "spring.config.activate.on-profile: docker",
+            "spring: {config: {activate: {on-profile: docker}}}",
+            "spring: {config.activate: {onProfile: [docker]}}",
+            "spring: {profiles: docker}",
+        ],
     )
-    def test_a_document_of_a_profile_is_named(self, call: Call, second: str) -> None:
-        Path("application.yml").write_text(f"server: {{port: 8080}}\n---\n{second}\nserver: {{port: 9999}}\n")
+    def test_a_document_of_a_profile_never_wins(self, call: Call, second: str) -> None:
+        Path("application.yml").write_text(f"server: {{port: 8080}}\n---\n{second}\nserver: {{port: 9999, x: 1}}\n")
         done = call("application.yml --explain server.port")
-        assert "application.yml:3:" in done.err
-        assert "under the profile docker alone" in done.err
-        assert call("application.yml#1").err == ""
+        assert (done.code, "server.port = 8080" in done.out) == (5, True)
+        assert "application.yml:4" in done.err
+        assert "counts under the profile docker alone" in done.err
+        assert call("application.yml").tree == {"server": {"port": 8080}}
+
+    def test_a_document_that_is_named_counts(self, call: Call) -> None:
+        Path("application.yml").write_text("a: 1\n---\nspring.config.activate.on-profile: docker\na: 2\n")
+        assert (call("application.yml#1").code, call("application.yml#2").tree["a"]) == (0, 2)
+
+    @pytest.mark.parametrize(
+        ("second", "code"),
+        [
+            ("spring.config.activate.on-cloud-platform: kubernetes", 5),
+            ("spring: {profiles: {active: docker}}", 0),
+            ("spring.config.activate.on-profile: ''", 0),
+        ],
+    )
+    def test_only_a_condition_makes_a_document_uncertain(self, call: Call, second: str, code: int) -> None:
+        Path("application.yml").write_text(f"a: 1\n---\n{second}\na: 2\n")
+        assert call("application.yml --explain a").code == code
+
+    def test_properties_under_a_profile_do_not_win(self, call: Call) -> None:
+        Path("application.properties").write_text("a=1\n#---\nspring.config.activate.on-profile=docker\na=2\n")
+        done = call("application.properties --explain a")
+        assert (done.code, "a is not set" in done.out) == (5, True)
 
     def test_a_key_with_dots_beside_its_path_is_named(self, call: Call) -> None:
         Path("application.yml").write_text("server: {port: 8080}\n")
@@ -457,6 +484,37 @@ class TestSpring:
         done = call("application.yml prod.yml")
         assert 'prod.yml:1:1: "server.port" is a key of its own' in done.err
         assert "other.key" not in done.err
+
+
+class TestOtherReaders:
+    """Files of programs whose syntax is near to INI."""
+
+    FILES: ClassVar = {
+        ".gitconfig": ("[user]\n  name = a\n    mail = b\n", "user.name", "Git"),
+        ".gitmodules": ('[submodule "x"]\n  path = a\n', "a", "Git"),
+        "web.service": ("[Service]\nEnvironment=A=1\nEnvironment=B=2\n", "Service.Environment", "systemd"),
+        ".npmrc": ("ca[]=a\nca[]=b\n", "ca", "npm"),
+    }
+
+    @pytest.mark.parametrize("file", FILES)
+    def test_no_value_is_certain(self, call: Call, file: str) -> None:
+        text, key, program = self.FILES[file]
+        Path(file).write_text(text)
+        done = call(f"{file} --syntax ini --explain {key}")
+        assert (done.code, f"is read as INI, and {program}" in done.err) == (5, True)
+
+    @pytest.mark.parametrize("second", ["web.service.d", "web.service.d/10.conf"])
+    def test_a_drop_in_is_read_and_not_certain(self, call: Call, second: str) -> None:
+        Path("web.service.d").mkdir()
+        Path("web.service").write_text("[Service]\nEnvironment=A=1\n")
+        Path("web.service.d/10.conf").write_text("[Service]\nEnvironment=B=2\n")
+        done = call(f"web.service {second} --explain Service.Environment")
+        assert (done.code, "web.service.d/10.conf:2" in done.out) == (5, True)
+        assert "systemd joins" in done.err
+
+    def test_a_file_of_another_name_is_certain(self, call: Call) -> None:
+        Path("web.ini").write_text("[Service]\nEnvironment=A=1\n")
+        assert call("web.ini").code == 0
 
 
 class TestJsonWithComments:

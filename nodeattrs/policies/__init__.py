@@ -20,8 +20,9 @@ from nodeattrs.peers import peer
 if TYPE_CHECKING:
     from nodeattrs.policies.named import NamedPolicy
 
-COMPOSE, HIERA, NETPLAN, TSCONFIG = "compose", "hiera-deep", "netplan", "tsconfig"
-NAMES = ("across", "inside", "helm", "helm-4.1", "json-merge-patch", "replace", COMPOSE, HIERA, NETPLAN, TSCONFIG)
+COMPOSE, HIERA, NETPLAN, RUFF, TSCONFIG = "compose", "hiera-deep", "netplan", "ruff", "tsconfig"
+_OF_TOOLS = (COMPOSE, HIERA, NETPLAN, RUFF, TSCONFIG)
+NAMES = ("across", "inside", "helm", "helm-4.1", "json-merge-patch", "replace", *_OF_TOOLS)
 """The names of all policies."""
 DEFAULT_POLICY = ACROSS.name
 """The policy of a fold that names none."""

@@ -1,12 +1,12 @@
-"""Policies by name, for files of any kind: what happens where they are laid over each other.
+"""Policies by name, for files of any kind: how layers are merged.
 
-Each is data: a table, how the first file begins, and whether the others are laid among
-themselves before. It knows no files.
+Each policy is data: a table, how the first layer is taken, and whether the later layers are merged among themselves
+before. This module reads no files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,23 +29,23 @@ from nodeattrs.core.policy import (
     Meet,
     Policy,
 )
-from nodeattrs.core.rules import PathRule, Table, at_paths, ruled
+from nodeattrs.core.rules import PathRule, Table, at_paths, read_rules, ruled
 from nodeattrs.core.tree import Path
 
 
 @dataclass(frozen=True, slots=True)
 class NamedPolicy:
-    """How files are folded, under a name.
+    """How layers are merged, under a name.
 
-    summary:  in words
-    source:   whose rules these are, and where they say so
-    policy:   what happens where two files meet
+    summary:  one sentence, for people
+    source:   the tool or standard whose rules these are, and where its documentation has them
+    policy:   what happens where two layers meet
     paths:    other tables at some paths, "*" for any key
-    opening:  what the first file meets nothing under; None takes it as it is
-    among:    what the files after the first meet each other under, before they are laid over it; None for one
-              after the other
-    from_top: whether the strongest file is laid first, with the others below
-    prepare:  makes the tree that is laid of what a file says
+    opening:  the policy that merges the first layer over nothing; None takes the layer as it is
+    among:    the policy that merges the layers after the first with each other, before the result is merged
+              over the first; None merges one layer after the other
+    from_top: whether merging begins with the strongest layer, and puts each weaker one below the result
+    prepare:  changes the tree of a layer before it is merged; None leaves it
     """
 
     name: str
@@ -131,6 +131,30 @@ def _options(_: Policy) -> Policy:
     return _OPTIONS
 
 
+_JOINED_BY_RUFF = (
+    "extend-exclude",
+    "extend-include",
+    "extend-select",
+    "extend-ignore",
+    "ignore",
+    "extend-fixable",
+    "unfixable",
+    "extend-safe-fixes",
+    "extend-unsafe-fixes",
+    "extend-per-file-ignores.*",
+)
+"""Lists that Ruff joins where a file extends another one."""
+_REPLACED_BY_RUFF = ("per-file-ignores", "*.*")
+"""Maps among the options of linting that Ruff replaces; the last one is each option of a plugin."""
+
+
+def _rules_of_ruff() -> Iterator[tuple[str, str]]:
+    """Rules for ruff.toml, and for pyproject.toml: a path -> "append" or "replace"."""
+    for home in ("", "tool.ruff."):
+        yield from ((f"{home}lint.{one}", "replace") for one in _REPLACED_BY_RUFF)
+        yield from ((f"{home}{above}{one}", "append") for above in ("", "lint.") for one in _JOINED_BY_RUFF)
+
+
 POLICIES = (
     NamedPolicy("across", "maps merge, anything else is replaced, lists too", "Chef, between levels", ACROSS),
     NamedPolicy("inside", "maps merge, lists unite, anything else is replaced", "Chef, inside a level", INSIDE),
@@ -144,6 +168,12 @@ POLICIES = (
         "TypeScript, TSConfig Reference, extends",
         _REPLACE,
         ((("compilerOptions",), _options), (("watchOptions",), _options)),
+    ),
+    NamedPolicy(
+        "ruff",
+        "options of a file replace options of the files that it extends; lists of extend-* and of ignore are joined",
+        "Ruff, Settings, extend",
+        ruled(ACROSS, read_rules(dict(_rules_of_ruff()))),
     ),
 )
 """Those that need no module of their own."""

@@ -17,7 +17,7 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import dig, json_or_text, parse, under
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.core.unread import Unread, encrypted_at, unread_below, unread_layer
-from nodeattrs.dialects.files.doubts import doubts
+from nodeattrs.dialects.files.doubts import warnings_of_dotted_keys, with_unknown
 from nodeattrs.dialects.files.extends import left_out
 from nodeattrs.dialects.files.folds import (
     Laid,
@@ -124,7 +124,7 @@ class _Layers:
     def warnings(self) -> list[DocumentError]:
         """What was read and is probably not meant."""
         kept = self._repository.warnings if self._repository else ()
-        return [*self._reader.warnings, *kept, *doubts(self.all)]
+        return [*self._reader.warnings, *kept, *warnings_of_dotted_keys(self.all)]
 
     def folded(self, layers: Sequence[Layer]) -> Folded:
         """The fold of some of them. raises: MergeConflict; UnknownLayer with --strict"""
@@ -141,7 +141,8 @@ class _Layers:
 
     def _read(self, word: str) -> Iterable[Layer]:
         if word == "-":
-            return self._reader.layers(standard_input(), "-", "stdin")
+            layers = self._reader.layers(standard_input(), "-", "stdin")
+            return with_unknown(layers, is_chosen=self._reader.document is not None)
         return layers_of([word], self._reader, Path(), policy=self._policy.name)
 
     def _set(self, values: Sequence[Layer]) -> Sequence[Layer]:

@@ -1,39 +1,103 @@
-"""What in layers is probably meant for a program that reads files otherwise than a fold."""
+"""Layers of files that their own program reads otherwise than `nodeattrs fold`: Spring, Git, systemd and npm."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
-from nodeattrs.codes import Kind
+from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
+from nodeattrs.dialects.files.extends import spelled_paths
 from nodeattrs.errors import DocumentError
-from nodeattrs.kinds import CONDITIONAL_DOCUMENT, DOTTED_KEY
+from nodeattrs.kinds import DOTTED_KEY
 
-_PROFILES: tuple[Path, ...] = (
-    ("spring", "config", "activate", "on-profile"),
-    ("spring.config.activate.on-profile",),
-    ("spring", "profiles"),
-    ("spring.profiles",),
+_CONDITIONS: tuple[tuple[Path, str], ...] = (
+    (("spring", "config", "activate", "onprofile"), "under the profile"),
+    (("spring", "config", "activate", "oncloudplatform"), "on the platform"),
+    (("spring", "profiles"), "under the profile"),
 )
-"""Where Spring says under which profile a document counts; the last two up to version 2.3."""
+"""Where Spring says when a document counts, in small letters without dashes; the last one up to version 2.3."""
 
 
-def doubts(layers: Sequence[Layer]) -> Iterator[DocumentError]:
-    """Documents that count under a condition, and keys with dots that some layer has as a path."""
+class _Reader(NamedTuple):
+    """A program that reads files otherwise than an INI reader. file: a pattern of their paths; how: what it does"""
+
+    file: str
+    how: str
+
+
+_READERS = (
+    _Reader(
+        r"(?:.*/)?(?:\.?gitconfig|\.gitmodules)",
+        "is read as INI, and Git takes quotes, comments, capitals and repeated keys otherwise",
+    ),
+    _Reader(
+        r".*\.(?:service|socket|timer|target|mount|automount|swap|path|slice|scope|network|netdev|link|nspawn)"
+        r"(?:\.d/[^/]*\.conf)?",
+        "is read as INI, and systemd joins the values of many keys, until an empty one resets them",
+    ),
+    _Reader(r"(?:.*/)?\.npmrc", "is read as INI, and npm makes lists of keys with [] and fills in variables"),
+)
+
+
+def with_unknown(layers: Iterable[Layer], is_chosen: bool = False) -> Iterator[Layer]:
+    """The layers, with an unknown layer where the program of a file reads it otherwise.
+
+    A document that Spring takes under a condition becomes an unknown layer. A file of Git, systemd or npm has an
+    unknown layer over it.
+
+    is_chosen: whether the caller has chosen one document, which counts then
+    """
+    for layer in layers:
+        yield layer if is_chosen else _conditional(layer)
+        yield from _read_otherwise(layer)
+
+
+def _conditional(layer: Layer) -> Layer:
+    """The layer; an unknown one for a document of Spring that counts under a condition."""
+    for steps, when in _CONDITIONS:
+        for path in spelled_paths(layer.value, steps):
+            value = dig(layer.value, path)
+            if isinstance(value, (str, list)) and value:
+                at = layer.origin.at(())
+                names = [value] if isinstance(value, str) else map(str, value)
+                reason = f"counts {when} {', '.join(names)} alone in Spring"
+                return Layer.unknown(at.name, layer.origin, reason, dict(_lines(layer, layer.value, ())))
+    return layer
+
+
+def _lines(layer: Layer, value: Any, path: Path) -> Iterator[tuple[Path, int]]:
+    """The path of each text, number and list, with its line."""
+    if isinstance(value, dict) and value:
+        for key, entry in value.items():
+            yield from _lines(layer, entry, (*path, key))
+    elif path:
+        yield path, layer.origin.at(path).line or 1
+
+
+def _read_otherwise(layer: Layer) -> Iterator[Layer]:
+    at = layer.origin.at(())
+    how = read_otherwise(at.file or "")
+    if how and isinstance(layer.value, dict):
+        yield Layer.unknown(at.name, Origin(at.kind, at.name, at.file), how)
+
+
+def read_otherwise(file: str) -> str:
+    """How the program of a file reads it otherwise than an INI reader, in words; "" for a file of any other name.
+
+    >>> read_otherwise("etc/web.service.d/10.conf")
+    'is read as INI, and systemd joins the values of many keys, until an empty one resets them'
+    """
+    return next((one.how for one in _READERS if re.fullmatch(one.file, file)), "")
+
+
+def warnings_of_dotted_keys(layers: Sequence[Layer]) -> Iterator[DocumentError]:
+    """A warning for each key with dots that some layer has as a path."""
     for layer in layers:
         if isinstance(layer.value, dict):
-            yield from _of_profile(layer)
             yield from (_dotted(layer, key) for key in layer.value if _is_path_of(key, layers))
-
-
-def _of_profile(layer: Layer) -> Iterator[DocumentError]:
-    for path in _PROFILES:
-        profile = dig(layer.value, path)
-        if isinstance(profile, str):
-            message = f"Spring takes this document under the profile {profile} alone, and here it counts always"
-            yield _warning(layer, path, CONDITIONAL_DOCUMENT, message, "name the documents that count: FILE#1")
 
 
 def _is_path_of(key: Any, layers: Sequence[Layer]) -> bool:
@@ -43,9 +107,6 @@ def _is_path_of(key: Any, layers: Sequence[Layer]) -> bool:
 
 def _dotted(layer: Layer, key: str) -> DocumentError:
     message = f"{spell((key,))} is a key of its own, and not the path {key} that is set, too"
-    return _warning(layer, (key,), DOTTED_KEY, message, "write both in one way; for Spring they are one")
-
-
-def _warning(layer: Layer, path: Path, kind: Kind, message: str, hint: str) -> DocumentError:
-    at = layer.origin.at(path)
-    return DocumentError(message, file=at.file, line=at.line, column=at.column, kind=kind, hint=hint)
+    at = layer.origin.at((key,))
+    hint = "write both in one way; for Spring they are one"
+    return DocumentError(message, file=at.file, line=at.line, column=at.column, kind=DOTTED_KEY, hint=hint)

@@ -1,7 +1,7 @@
 """Files that name another file as the layer below them.
 
-A tsconfig.json is followed to the files that it extends. Of other tools a table says where their files name others;
-these others are not read, and an answer says so.
+A tsconfig.json and a file of Ruff are followed to the files that they extend. Of other tools a table says where their
+files name others; these others are not read, and an answer says so.
 """
 
 from __future__ import annotations
@@ -10,25 +10,33 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from nodeattrs import border
-from nodeattrs.core.claim import Origin
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Folded, Layer
+from nodeattrs.core.tree import ABSENT, dig, spell, under
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.core.tree import dig, spell
 from nodeattrs.core.unread import Unread
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of, decoded
 from nodeattrs.formats.layers import LayerReader
-from nodeattrs.policies import COMPOSE, TSCONFIG
+from nodeattrs.policies import COMPOSE, RUFF, TSCONFIG
 
 _TSCONFIG = re.compile(r"(?:tsconfig|jsconfig)(?:\.[^/]+)?\.json")
 _OWN = ("extends", "references", "typeAcquisition")
 """Keys that a tsconfig.json does not take from the files below it."""
+_RUFF = re.compile(r"\.?ruff\.toml|pyproject\.toml")
+_ESLINT = r"\.eslintrc(?:\.json|\.ya?ml)?"
+_RESETS = {
+    "select": ("ignore", "extend-select", "extend-ignore"),
+    "fixable": ("unfixable", "extend-fixable"),
+}
+"""Options of Ruff -> the options of extended files that they make void."""
 _MOST = 100
-"""The most files that one tsconfig.json may lead to, with those that are not there."""
+"""The most files that one file may lead to, with those that are not there."""
 _LONGEST = 1_000
 """Characters of a path that is followed."""
 
@@ -50,7 +58,7 @@ _NAMED = (
     _Named(r"(?:tsconfig|jsconfig)(?:\..+)?\.json", ("extends",)),
     _Named(r"\.?ruff\.toml", ("extend",)),
     _Named(r"pyproject\.toml", ("tool", "ruff", "extend")),
-    _Named(r"\.eslintrc(?:\.json|\.ya?ml)?|\.stylelintrc(?:\.json|\.ya?ml)?", ("extends",)),
+    _Named(rf"{_ESLINT}|\.stylelintrc(?:\.json|\.ya?ml)?", ("extends",)),
     _Named(r"renovate\.json|\.renovaterc(?:\.json)?", ("extends",)),
     _Named(r"biome\.jsonc?|tslint\.json|nx\.json|turbo\.json|\.babelrc(?:\.json)?", ("extends",)),
     _Named(r"mkdocs\.ya?ml", ("inherit",)),
@@ -71,46 +79,75 @@ def is_tsconfig(file: str) -> bool:
     return _TSCONFIG.fullmatch(os.path.basename(file)) is not None
 
 
+def is_of_ruff(file: str) -> bool:
+    """Whether a file is called as Ruff calls its settings.
+
+    >>> [is_of_ruff(one) for one in ("a/ruff.toml", ".ruff.toml", "pyproject.toml", "base.toml")]
+    [True, True, True, False]
+    """
+    return _RUFF.fullmatch(os.path.basename(file)) is not None
+
+
 def with_named(layers: Iterable[Layer], policy: str = "") -> Iterator[Layer]:
     """The layers, each with an unknown layer for the files that it names and that are not read.
 
-    policy: the name of the policy; under tsconfig's the files that a tsconfig.json extends are read
+    policy: the name of the policy; the files that its tool extends are read, see `with_bases`
     """
     for layer in layers:
         found = [*_named_in(layer, policy)] if isinstance(layer.value, dict) else []
         yield from (_unread(layer, path) for one, path in found if not one.is_above)
         yield layer
         yield from (_unread(layer, path) for one, path in found if one.is_above)
+        yield from _unread_overrides(layer)
 
 
 def _named_in(layer: Layer, policy: str) -> Iterator[tuple[_Named, TreePath]]:
     """Where a file names others, with the path in it."""
     file = os.path.basename(layer.origin.at(()).file or "")
     for one in _NAMED:
-        is_read = policy == TSCONFIG and is_tsconfig(file)
+        is_read = is_followed(file, policy)
         if not is_read and re.fullmatch(one.file, file):
-            found = (path for path in _paths(layer.value, one.path) if dig(layer.value, path) not in (None, "", [], {}))
+            found = (
+                path
+                for path in spelled_paths(layer.value, one.path)
+                if dig(layer.value, path) not in (None, "", [], {})
+            )
             yield from ((one, path) for path in found)
 
 
-def _paths(tree: object, steps: TreePath) -> Iterator[TreePath]:
-    """The paths in a tree that steps mean.
+def spelled_paths(tree: object, steps: TreePath) -> Iterator[TreePath]:
+    """The paths in a tree that steps mean, in any spelling; nothing for a tree of another type.
 
     A key of Spring may have several steps and a number: "spring.config.import[0]". A section of Git may have a
     condition: `includeIf "gitdir:~/x"`.
+
+    steps: in small letters, without dashes and underscores
     """
     for key, value in tree.items() if isinstance(tree, dict) else ():
-        words = tuple(str(key).partition(" ")[0].partition("[")[0].lower().split("."))
+        name = str(key).partition(" ")[0].partition("[")[0]
+        words = tuple(name.lower().replace("-", "").replace("_", "").split("."))
         if words == steps:
             yield (key,)
         elif words == steps[: len(words)]:
-            yield from ((key, *rest) for rest in _paths(value, steps[len(words) :]))
+            yield from ((key, *rest) for rest in spelled_paths(value, steps[len(words) :]))
 
 
-def _unread(layer: Layer, path: TreePath) -> Layer:
+def _unread(layer: Layer, path: TreePath, may_set: TreePath = ()) -> Layer:
+    """The unknown layer of what a file names at a path. may_set: the path that it may set; () for any"""
     at = layer.origin.at(path)
     name = spell(path)
-    return Layer.unknown(name, Origin("file", name, at.file, at.line), "names other files, which were not read")
+    lines = {may_set: at.line or 1} if may_set else None
+    return Layer.unknown(name, Origin("file", name, at.file, at.line), "names other files, which were not read", lines)
+
+
+def _unread_overrides(layer: Layer) -> Iterator[Layer]:
+    """An unknown layer for each of ESLint's overrides that extends others; it may set what is below the override."""
+    file = os.path.basename(layer.origin.at(()).file or "")
+    overrides = layer.value.get("overrides") if isinstance(layer.value, dict) else None
+    if re.fullmatch(_ESLINT, file) and isinstance(overrides, list):
+        for number, one in enumerate(overrides):
+            if isinstance(one, dict) and one.get("extends") not in (None, "", []):
+                yield _unread(layer, ("overrides", number, "extends"), ("overrides", number))
 
 
 def left_out(tree: Folded, policy: str) -> Iterator[Unread]:
@@ -123,15 +160,22 @@ def left_out(tree: Folded, policy: str) -> Iterator[Unread]:
             yield Unread(place, "extends another service, whose values were not read", (at,))
 
 
+def is_followed(file: str, policy: str) -> bool:
+    """Whether the files that a file extends are read under the policy of that name."""
+    return (policy == TSCONFIG and is_tsconfig(file)) or (policy == RUFF and is_of_ruff(file))
+
+
 def with_bases(
     layers: Sequence[Layer], path: Path, reader: LayerReader, shown: Callable[[Path], str] = os.fspath
 ) -> list[Layer]:
-    """The layers of a tsconfig.json behind the layers that it extends, the weakest first.
+    """The layers of a file that `is_followed` behind the layers that it extends, the weakest first.
 
     A base that is not there, or lies outside of the repository, is an unknown layer.
     raises: DocumentError, for files that extend each other, and more than 100 files
-    source: TypeScript, "TSConfig Reference", extends
+    source: TypeScript, "TSConfig Reference", extends; Ruff, "Settings", extend
     """
+    if is_of_ruff(path.name):
+        return [one for layer in layers for one in _with_bases_of_ruff(layer, path, reader, shown)]
     found: list[Layer] = []
     for layer in layers:
         _follow(layer, path, (Path(os.path.realpath(path)),), (reader, shown), found)
@@ -163,6 +207,82 @@ def _follow(
             found.append(_inherited(base))
 
 
+class _Moved(NamedTuple):
+    """A locator of a tree that was moved from the path *source* to the path *target*."""
+
+    locator: Locator
+    source: TreePath
+    target: TreePath
+
+    def at(self, path: TreePath) -> Origin:
+        return self.locator.at((*self.source, *path[len(self.target) :]))
+
+
+def _with_bases_of_ruff(layer: Layer, path: Path, reader: LayerReader, shown: Callable[[Path], str]) -> list[Layer]:
+    """A layer of Ruff behind the layers that it extends. Keys of a base are where the layer has Ruff's settings."""
+    reader = replace(reader, syntax="toml", document=None)
+    home = _home_of_ruff(path)
+    found, seen, void = [layer], [Path(os.path.realpath(path))], set[str]()
+    read = layer
+    while True:
+        at = (*_home_of_ruff(path), "extend")
+        word = dig(read.value, at)
+        if word is ABSENT:
+            return found[::-1]
+        place = read.origin.at(at)
+        void |= _made_void(dig(read.value, _home_of_ruff(path)))
+        reason, target = _target_of_ruff(path.parent, word)
+        if reason:
+            name = word[:_LONGEST] if isinstance(word, str) else "extend"
+            lines = {home: place.line or 1} if home else None
+            return [Layer.unknown(name, Origin("file", name, place.file, place.line), reason, lines), *found[::-1]]
+        path = target
+        real = Path(os.path.realpath(path))
+        if real in seen or len(seen) >= _MOST:
+            what = "extends itself" if real in seen else f"leads to more than {_MOST} files"
+            raise DocumentError(f"{what}, by {word}", file=place.file, line=place.line, column=place.column)
+        seen.append(real)
+        (read,) = reader.read(path, shown(path).replace(os.sep, "/"))
+        found.append(_base_of_ruff(read, _home_of_ruff(path), home, void))
+
+
+def _home_of_ruff(path: Path) -> TreePath:
+    """Where a file has the settings of Ruff."""
+    return ("tool", "ruff") if path.name == "pyproject.toml" else ()
+
+
+def _target_of_ruff(folder: Path, word: Any) -> tuple[str, Path]:
+    """Why the file that `extend` names is not read, "" where it is; and its path."""
+    if not isinstance(word, str) or word == "" or "\0" in word or len(word) > _LONGEST:
+        return "extends something that is no path", folder
+    if word.startswith("~") or "$" in word:
+        return f"{word} is extended, and depends on the user or the environment", folder
+    target = Path(os.path.normpath(folder / word))
+    if border.is_layer_outside(target):
+        return border.REASON, target
+    return "" if os.path.isfile(target) else f"{word} is extended, and was not found", target
+
+
+def _made_void(settings: dict[str, Any]) -> set[str]:
+    """The options that extended files have in vain, since these settings have others."""
+    lint = settings.get("lint")
+    options = {*settings, *(lint if isinstance(lint, dict) else ())}
+    return {one for option, voided in _RESETS.items() if option in options for one in voided}
+
+
+def _base_of_ruff(base: Layer, source: TreePath, target: TreePath, void: set[str]) -> Layer:
+    """What of a base counts in the file that extends it, below the path *target*."""
+    settings = dig(base.value, source)
+    kept = _without({"extend", *void}, settings) if isinstance(settings, dict) else {}
+    if isinstance(kept.get("lint"), dict):
+        kept["lint"] = _without(void, kept["lint"])
+    return Layer(under(target, kept), _Moved(base.origin, source, target), base.title)
+
+
+def _without(keys: Iterable[str], tree: dict[str, Any]) -> dict[str, Any]:
+    return {key: one for key, one in tree.items() if key not in keys}
+
+
 def _words(layer: Layer) -> list[tuple[Any, Origin]]:
     """The entries of `extends`, of any type, each with its place; none for null."""
     words = layer.value.get("extends") if isinstance(layer.value, dict) else None
@@ -183,7 +303,7 @@ def _inherited(base: Layer) -> Layer:
     """What of a base counts in the files that extend it."""
     if not isinstance(base.value, dict):
         return base
-    return Layer({key: one for key, one in base.value.items() if key not in _OWN}, base.origin, base.title)
+    return Layer(_without(_OWN, base.value), base.origin, base.title)
 
 
 def _target(folder: Path, word: str) -> Path | None:

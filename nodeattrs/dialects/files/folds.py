@@ -27,12 +27,13 @@ from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.files.charts import CHART, charts_at
-from nodeattrs.dialects.files.extends import is_tsconfig, with_bases, with_named
+from nodeattrs.dialects.files.doubts import read_otherwise, with_unknown
+from nodeattrs.dialects.files.extends import is_followed, with_bases, with_named
 from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
 from nodeattrs.formats.documents import Document, Syntax, syntax_of
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.node.secrets import Secrets
-from nodeattrs.policies import NAMES, NETPLAN, TSCONFIG, known_policies, policy_named
+from nodeattrs.policies import NAMES, NETPLAN, known_policies, policy_named
 from nodeattrs.policies.helm import ChartValues, HelmPolicy
 from nodeattrs.policies.named import NamedPolicy
 from nodeattrs.project.config import PlainFold
@@ -68,15 +69,15 @@ def layers_of(
         is_netplan = policy == NETPLAN and (folder / word).is_dir()
         for path in _netplan(folder / word) if is_netplan else _files(numbered[1] if numbered else word, folder):
             layers = one.read(path, shown(path).replace(os.sep, "/"))
-            follows = policy == TSCONFIG and is_tsconfig(path.name)
-            yield from with_bases(layers, path, one, shown) if follows else with_named(layers, policy)
+            layers = with_bases(layers, path, one, shown) if is_followed(path.name, policy) else layers
+            yield from with_unknown(with_named(layers, policy), is_chosen=one.document is not None)
 
 
 def _files(word: str, folder: pathlib.Path) -> list[pathlib.Path]:
     """The files that a word means, sorted by name where they are several."""
     path = folder / word
     if os.path.isdir(path) and not border.is_outside(path):
-        names = sorted(name for name in os.listdir(path) if name[0] != "." and syntax_of(name) is not None)
+        names = sorted(name for name in os.listdir(path) if name[0] != "." and _is_layer(path.name, name))
         return [path / name for name in names if os.path.isfile(path / name)]
     if os.path.lexists(path) or not glob.has_magic(word):
         return [path]
@@ -85,6 +86,12 @@ def _files(word: str, folder: pathlib.Path) -> list[pathlib.Path]:
     if not files:
         raise NoFileFits(f"no file matches {word}", hint="correct the pattern, or leave it out")
     return files
+
+
+def _is_layer(folder: str, name: str) -> bool:
+    """Whether a folder that is named means this file, too: one with a known ending, and a drop-in of systemd."""
+    is_drop_in = name.endswith(".conf") and read_otherwise(f"{folder}/{name}") != ""
+    return is_drop_in or syntax_of(name) is not None
 
 
 _NETPLAN = ("lib/netplan", "etc/netplan", "run/netplan")

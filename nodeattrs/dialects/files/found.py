@@ -13,10 +13,10 @@ from pathlib import Path
 from nodeattrs import border
 from nodeattrs.dialects.files import argo, flux, helmfile
 from nodeattrs.dialects.files.charts import CHART
-from nodeattrs.dialects.files.extends import is_tsconfig
+from nodeattrs.dialects.files.extends import is_of_ruff, is_tsconfig
 from nodeattrs.dialects.files.releases import Release, documents_of
 from nodeattrs.errors import DocumentError
-from nodeattrs.policies import COMPOSE, DEFAULT_POLICY, TSCONFIG
+from nodeattrs.policies import COMPOSE, DEFAULT_POLICY, RUFF, TSCONFIG
 from nodeattrs.project.config import PlainFold
 
 _VALUES = re.compile(r"values[-._](?!schema\.)[^/]+\.ya?ml|[^/]+[-._]values\.ya?ml")
@@ -152,7 +152,7 @@ def _each_release(beside: flux.Beside, file: str, kind: str, environment: str | 
 
 
 def policy_for(files: Sequence[str], folder: Path) -> str:
-    """The policy of the program that reads files of these names: Helm's, Compose's, TypeScript's, else the usual one.
+    """The policy of the program that reads files of these names: one of a tool, else the usual one.
 
     folder: what the names count from
     """
@@ -161,6 +161,8 @@ def policy_for(files: Sequence[str], folder: Path) -> str:
         return "helm"
     if is_tsconfig(names[-1]):
         return TSCONFIG
+    if is_of_ruff(names[-1]):
+        return RUFF
     return COMPOSE if names[0] in _COMPOSE else DEFAULT_POLICY
 
 

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, get_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded, Layer
 from nodeattrs.core.policy import Policy
+from nodeattrs.core.sensitive import revealed, withheld
 from nodeattrs.core.tree import ABSENT, Path, as_path, dig, spell
+from nodeattrs.dialects.files.model_secrets import secret_paths
 from nodeattrs.errors import BadArgument, InvalidSettings, NoSuchAttribute, missing_extra
 from nodeattrs.formats.layers import read_layer
 from nodeattrs.policies import DEFAULT_POLICY, fold
@@ -37,11 +39,13 @@ class _Fault(NamedTuple):
 
     path:       steps in the model, with tags of unions
     is_missing: whether there is no value
+    is_own:     whether a validator of the program wrote the message
     """
 
     path: Sequence[Any]
     message: str
     is_missing: bool = False
+    is_own: bool = False
 
 
 class _Variables(NamedTuple):
@@ -61,7 +65,7 @@ class Loaded(Generic[Model]):
     """An object with settings, and the fold that its values came from.
 
     value:  the object
-    folded: the merged tree
+    folded: the merged tree; values of secret fields are withheld
     """
 
     value: Model
@@ -110,11 +114,13 @@ def load(
         entries = ((name, given[name], Origin("variable", name)) for name in sorted(given))
         layers.append(_variables(entries, env, nested, Origin("environment")))
     layers += [_argument(key, value) for key, value in (arguments or {}).items() if value is not None]
-    folded = fold(layers or [Layer({})], policy, strict=True)
+    secrets = [*dict.fromkeys(path for layer in layers for path in secret_paths(model, layer.value))]
+    hidden = [Layer(withheld(one.value, secrets), one.origin, one.title, one.policy) for one in layers]
+    folded = fold(hidden or [Layer({})], policy, strict=True)
     structure = _by_cattrs if hasattr(model, "__attrs_attrs__") else _by_pydantic
-    made = structure(model, folded.value)
+    made = structure(model, revealed(folded.value))
     if isinstance(made, list):
-        raise _error(model, made, folded, env, nested)
+        raise _error(model, [_without_secrets(one, secrets, folded) for one in made], folded, env, nested)
     return Loaded(made, folded)
 
 
@@ -177,19 +183,35 @@ def _by_pydantic(model: type[Model], value: Any) -> Model | list[_Fault]:
 
 def _pydantic_faults(error: ValidationError) -> list[_Fault]:
     """The faults that pydantic found, without the values."""
-    found = error.errors(include_url=False)
-    return [
-        _Fault(one["loc"], _message(one["type"], one["msg"], one["input"]), one["type"] == "missing") for one in found
-    ]
+    from pydantic_core.core_schema import ErrorType
+
+    known = {*get_args(ErrorType)}.difference(_OF_PROGRAMS)
+    found = []
+    for one in error.errors(include_url=False):
+        kind = one["type"]
+        is_own = kind not in known
+        message = one["msg"].partition(":")[0] if kind == "import_error" else one["msg"]
+        message = _without_values(message, one["input"]) if is_own else message
+        found.append(_Fault(one["loc"], message, kind == "missing", is_own))
+    return found
 
 
-def _message(kind: str, message: str, value: Any) -> str:
-    """A message of pydantic without the texts and numbers of the value, which may be secrets."""
-    if kind == "import_error":
-        return message.partition(":")[0]
-    for text in sorted(_leaves(value), key=len, reverse=True) if kind in _OF_PROGRAMS else ():
+def _without_values(message: str, value: Any) -> str:
+    """A message without the texts and numbers of a value, which may be secrets."""
+    for text in sorted(_leaves(value), key=len, reverse=True):
         message = re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", "(withheld)", message)
     return message
+
+
+def _without_secrets(fault: _Fault, secrets: Sequence[Path], folded: Folded) -> _Fault:
+    """A fault whose message has no secret: one of a validator at a secret, and one with a secret in it, is replaced."""
+    path = _path(fault, folded)
+    tree = revealed(folded.value)
+    texts = {text for secret in secrets for text in _leaves(dig(tree, secret))}
+    is_at_secret = any(path[: len(secret)] == secret for secret in secrets)
+    if (fault.is_own and is_at_secret) or any(text in fault.message for text in texts):
+        return fault._replace(message="the value does not fit; the message may have a secret, and is withheld")
+    return fault
 
 
 def _leaves(value: Any) -> Iterator[str]:

@@ -20,10 +20,11 @@ def data(value: Any) -> Any:
         return {str(key): data(entry) for key, entry in value.items()}
     if isinstance(value, list):
         return [data(entry) for entry in value]
-    return {"$tag": value.tag, "value": data(value.value)} if type(value) is Tagged else _shown(value)
+    return {"$tag": value.tag, "value": data(value.value)} if type(value) is Tagged else _marker_for_secret(value)
 
 
-def _shown(value: Any) -> Any:
+def _marker_for_secret(value: Any) -> Any:
+    """The marker for a secret; any other value as it is."""
     return dict(MARKER) if isinstance(value, Sensitive) else value
 
 
@@ -41,23 +42,23 @@ def _text_of(tree: Any, form: str) -> str:
     if form == "toml":
         return plain_writing.as_toml(data(tree)).translate(ESCAPES)
     if form == "env":
-        return plain_writing.as_env(_open(tree))
-    return written(_masked(tree), blocks=True)
+        return plain_writing.as_env(_without_secrets(tree))
+    return written(_with_markers(tree), blocks=True)
 
 
-def _masked(value: Any) -> Any:
-    """A tree for YAML: secrets are their marker, tags stay."""
+def _with_markers(value: Any) -> Any:
+    """A tree for YAML: each secret is replaced by its marker, and tags stay."""
     if isinstance(value, dict):
-        return {key: _masked(entry) for key, entry in value.items()}
+        return {key: _with_markers(entry) for key, entry in value.items()}
     if isinstance(value, list):
-        return [_masked(entry) for entry in value]
-    return _shown(value)
+        return [_with_markers(entry) for entry in value]
+    return _marker_for_secret(value)
 
 
-def _open(value: Any) -> Any:
-    """A tree without its secrets: a program that reads .env would take a marker for a value."""
+def _without_secrets(value: Any) -> Any:
+    """A tree as `data` gives it, but without its secrets: a program that reads .env would take a marker for a value."""
     if isinstance(value, dict):
-        return {key: _open(entry) for key, entry in value.items() if not isinstance(entry, Sensitive)}
+        return {key: _without_secrets(entry) for key, entry in value.items() if not isinstance(entry, Sensitive)}
     if isinstance(value, list):
-        return [_open(entry) for entry in value if not isinstance(entry, Sensitive)]
+        return [_without_secrets(entry) for entry in value if not isinstance(entry, Sensitive)]
     return data(value)
