@@ -43,6 +43,8 @@ _HOME = ("HOME", "TMPDIR")
 """Variables that name a folder of the process, which is removed with it."""
 
 _PIECE = 1 << 16
+_PATIENCE = 0.5
+"""Seconds between two looks at whether the process still runs."""
 
 
 class Helper:
@@ -150,10 +152,17 @@ class Helper:
             self._buffer += piece
 
     def _ready(self, until: float) -> set[int]:
-        ready = self._selector.select(max(until - time.monotonic(), 0))
-        if not ready:
-            self._late()
-        return {key.fd for key, _ in ready}
+        """Wait for pipes that can be read or written. raises: RecipeFailed, where the time is over or Ruby has ended"""
+        while True:
+            has_ended = self._process.poll() is not None  # asked first: its last message may be in the pipe
+            left = until - time.monotonic()
+            ready = self._selector.select(max(min(left, _PATIENCE), 0))
+            if ready:
+                return {key.fd for key, _ in ready}
+            if has_ended:  # a process that it has started may keep the pipe open
+                self.refuse("its process has ended")
+            if left <= _PATIENCE:
+                self._late()
 
     def _late(self) -> NoReturn:
         self.refuse(f"it took longer than {self.seconds:g} s")
@@ -170,7 +179,7 @@ def ruby_command(script: pathlib.Path) -> list[str]:
 def _end(process: subprocess.Popen[bytes], home: str) -> None:
     """End the process and all that it has started, and remove its folder."""
     with suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)  # before it is waited for: its number is still its own
+        os.killpg(process.pid, signal.SIGKILL)  # as soon as it has ended: its number is still its own
     process.wait()
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:

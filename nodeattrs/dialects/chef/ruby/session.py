@@ -127,7 +127,7 @@ class RubySession:
         until = time.monotonic() + helper.seconds
         helper.send(task, subject, self._take_stale(), until=until)
         budget = Budget(self._current.shown)
-        while (message := helper.receive(budget, until))[0] not in ("done", "failed"):
+        while (message := self._receive(budget, until))[0] not in ("done", "failed"):
             if message[0] == "lines":
                 self._keep_statements(*message[1:])
             elif message[0] == "ask":
@@ -155,7 +155,15 @@ class RubySession:
         given |= {name: node.automatic.get(name) for name in ("policy_name", "policy_group")}
         given["cookbooks"] = dict(self._services.cookbooks)
         helper.send("begin", given, until=until)
-        self._expect("ready", helper.receive(budget, until))
+        self._expect("ready", self._receive(budget, until))
+
+    def _receive(self, budget: Budget, until: float) -> Message:
+        """The next message. raises: RecipeFailed, where the process of the node has ended"""
+        message = self._helper.receive(budget, until)
+        if message[0] == "ended":
+            reason = " ".join(map(str, message[1:]))[:200]
+            self._helper.refuse(f"the process for {self._node.name} has ended: {reason}")
+        return message
 
     def _expect(self, word: str, message: Message) -> None:
         if message[0] != word:
