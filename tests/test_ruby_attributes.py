@@ -27,6 +27,7 @@ from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.fleet import Fleet, resolve
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.repository.roles import Asked
+from nodeattrs.dialects.chef.ruby.described import described
 from nodeattrs.dialects.chef.ruby.helper import Helper, ruby_command
 from nodeattrs.dialects.chef.ruby.messages import RunServices
 from nodeattrs.dialects.chef.ruby.session import RubySession
@@ -625,9 +626,9 @@ class TestAProcessThatEnds:
     @pytest.mark.parametrize(
         ("dies", "reason"),
         [
-            ("Process.kill(:KILL, Process.pid); sleep", "the process for web1 has ended: signal 9"),
-            ("exit!(3)", "the process for web1 has ended: exit code 3"),
-            ("raise NoMemoryError, 'too much'", "the process for web1 has ended: NoMemoryError: too much"),
+            ("Process.kill(:KILL, Process.pid); sleep", "its process has ended: signal 9"),
+            ("exit!(3)", "its process has ended: exit code 3"),
+            ("raise NoMemoryError, 'too much'", "its process has ended: NoMemoryError: too much"),
             ("[Process.ppid, Process.pid].each { |one| Process.kill(:KILL, one) }; sleep", "its process has ended"),
             (
                 "fork { sleep 15 }; [Process.ppid, Process.pid].each { |one| Process.kill(:KILL, one) }; sleep",
@@ -643,6 +644,12 @@ class TestAProcessThatEnds:
             self.run(self.helper(tmp_path.resolve(), patch), tmp_path.resolve(), "")
 
         assert "" == capfd.readouterr().err
+
+    def test_within_a_role(self, tmp_path):
+        """It is noticed as early as for a node."""
+        (tmp_path / "r.rb").write_text("name 'r'\nProcess.kill(:KILL, Process.pid)\nsleep\n")
+        with pytest.raises(RecipeFailed, match=r"its process has ended: signal 9$"):
+            described(tmp_path, tmp_path / "r.rb", "r.rb", "role", 20)
 
     def test_where_no_process_can_be_forked(self, tmp_path, capfd):
         """The system's words are the reason."""

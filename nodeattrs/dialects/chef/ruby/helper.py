@@ -1,8 +1,8 @@
 """A Ruby process that runs attribute files and recipes, and the lines of JSON between it and us.
 
 It is not trusted beyond what it was started for: a line that is too long or no JSON, too many of them, and a
-silence that lasts too long are errors, and end it with whatever it has started. What the messages mean is not
-known here, and nothing of nodes.
+silence that lasts too long are errors, and end it with whatever it has started. Of the messages only those about the
+begin and end of its child processes are known here, and nothing of nodes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from threading import RLock
 from typing import Any, NoReturn
@@ -92,6 +92,21 @@ class Helper:
         """Whether the process has not been ended."""
         return self.close.alive
 
+    def begin(self, owner: object, given: Mapping[str, Any], until: float) -> None:
+        """Begin a child process for *owner*, after that of the owner before has ended.
+
+        given:  the folder of the repository, and what Ruby needs to know of the node
+        until:  the time limit, by `time.monotonic`
+        raises: RecipeFailed
+        """
+        budget = Budget("a process for Ruby")
+        if self.works_for is not None:
+            self.send("end", until=until)
+            self._expect("ended", self._received(budget, until))
+        self.works_for = owner
+        self.send("begin", given, until=until)
+        self._expect("ready", self.receive(budget, until))
+
     def send(self, *message: Any, until: float) -> None:
         """Send a message. until: the time limit, by `time.monotonic`. raises: RecipeFailed"""
         if not self.alive:
@@ -111,7 +126,16 @@ class Helper:
                 return  # reading what came before finds its end
 
     def receive(self, budget: Budget, until: float) -> Message:
-        """Wait for the next message. raises: RecipeFailed, for a bad message or a timeout; TooMuch"""
+        """Wait for the next message.
+
+        raises: RecipeFailed, for a bad message, a timeout, or where the child process has ended; TooMuch
+        """
+        message = self._received(budget, until)
+        if message[0] == "ended":
+            self.refuse(f"its process has ended: {' '.join(map(str, message[1:]))[:200]}")
+        return message
+
+    def _received(self, budget: Budget, until: float) -> Message:
         line = self._line(budget, until)
         budget.steps()
         budget.bytes(len(line))
@@ -129,6 +153,10 @@ class Helper:
         """End the process. raises: RecipeFailed, with *reason*"""
         self.close()
         raise RecipeFailed(f"files in Ruby cannot go on: {reason}")
+
+    def _expect(self, word: str, message: Message) -> None:
+        if message[0] != word:
+            self.refuse(f"it says {message[0][:40]!r} instead of {word}")
 
     def _line(self, budget: Budget, until: float) -> bytes:
         while (end := self._buffer.find(b"\n", self._searched)) < 0:

@@ -127,7 +127,7 @@ class RubySession:
         until = time.monotonic() + helper.seconds
         helper.send(task, subject, self._take_stale(), until=until)
         budget = Budget(self._current.shown)
-        while (message := self._receive(budget, until))[0] not in ("done", "failed"):
+        while (message := helper.receive(budget, until))[0] not in ("done", "failed"):
             if message[0] == "lines":
                 self._keep_statements(*message[1:])
             elif message[0] == "ask":
@@ -140,34 +140,15 @@ class RubySession:
         return message
 
     def _begin(self, until: float) -> None:
-        """Make the process work for this session, in a child of its own."""
-        helper = self._helper
-        if helper.works_for is self._owner:
+        """Have the process work for this session."""
+        if self._helper.works_for is self._owner:
             return
-        budget = Budget("a process for Ruby")
-        if helper.works_for is not None:
-            helper.send("end", until=until)
-            self._expect("ended", helper.receive(budget, until))
-        helper.works_for = self._owner
         node = self._node
         given: dict[str, Any] = {"root": self._root, "name": node.name, "environment": node.environment}
         given |= {"run_list": list(self._services.run_list), "primary_runlist": node.run_list}
         given |= {name: node.automatic.get(name) for name in ("policy_name", "policy_group")}
         given["cookbooks"] = dict(self._services.cookbooks)
-        helper.send("begin", given, until=until)
-        self._expect("ready", self._receive(budget, until))
-
-    def _receive(self, budget: Budget, until: float) -> Message:
-        """The next message. raises: RecipeFailed, where the process of the node has ended"""
-        message = self._helper.receive(budget, until)
-        if message[0] == "ended":
-            reason = " ".join(map(str, message[1:]))[:200]
-            self._helper.refuse(f"the process for {self._node.name} has ended: {reason}")
-        return message
-
-    def _expect(self, word: str, message: Message) -> None:
-        if message[0] != word:
-            self._helper.refuse(f"it says {message[0][:40]!r} instead of {word}")
+        self._helper.begin(self._owner, given, until)
 
     def _take_stale(self) -> bool:
         """Whether Ruby has to read the node anew; afterwards it has not."""
