@@ -18,7 +18,7 @@ from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
 from nodeattrs.dialects.chef.repository.cookbooks import NOT_RUN, RUBY, Cookbook
-from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.repository.repository import Repository, readable
 from nodeattrs.dialects.chef.repository.roles import DEFAULT_ENVIRONMENT
 from nodeattrs.dialects.chef.run.ruby_files import lines_that_set
 from nodeattrs.dialects.chef.run.run import Run
@@ -171,19 +171,11 @@ def setters_in(repository: Repository, node: Node, path: Path) -> list[Elsewhere
 
 
 def _described(repository: Repository, path: Path) -> Iterator[Origin]:
-    things = [(name, repository.role) for name in repository.roles()]
-    for name, read in [*things, *((name, repository.environment) for name in repository.environments())]:
-        try:
-            one: Any = read(name)
-        except NodeattrsError:
-            continue
+    roles = readable(repository.roles(), repository.role)
+    for one in [*roles, *readable(repository.environments(), repository.environment)]:
         for field in ("default_attributes", "override_attributes"):
             yield from _at(one.locator, getattr(one, field), field, path)
-    for name in repository.nodes():
-        try:
-            described = repository.node_document(name)
-        except NodeattrsError:
-            continue
+    for described in readable(repository.nodes(), repository.node_document):
         if described is not None:
             yield from _at(described.locator, described.normal, "normal", path)
 
@@ -194,15 +186,9 @@ def _at(locator: Locator, tree: Any, field: str, path: Path) -> Iterator[Origin]
 
 
 def _lines_that_write(repository: Repository, node: Node, path: Path) -> Iterator[Elsewhere]:
-    for name in repository.cookbooks():
-        try:
-            cookbook = repository.cookbook(name)
-        except NodeattrsError:
-            continue
-        attributes = [
-            (cookbook.attribute_name(file), file) for one in cookbook.attribute_files.values() for file in one
-        ]
-        recipes = [(f"{name}::{part}", file) for part, file in cookbook.recipes.items()]
+    for cookbook in readable(repository.cookbooks(), repository.cookbook):
+        attributes = [(cookbook.attribute_name(file), file) for file in cookbook.attribute_paths]
+        recipes = [(f"{cookbook.name}::{part}", file) for part, file in cookbook.recipes.items()]
         kinds = (("attribute file", attributes), ("recipe", recipes))
         for kind, full, file in ((kind, full, file) for kind, files in kinds for full, file in files):
             text = (cookbook.root / file).read_text("utf-8", "replace") if cookbook.root is not None else ""

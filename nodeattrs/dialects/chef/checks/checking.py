@@ -46,7 +46,6 @@ from nodeattrs.kinds import (
 from nodeattrs.kinds import NOT_RUN as CODE_NOT_RUN
 from nodeattrs.kinds import RUBY as RUBY_NOT_READ
 from nodeattrs.node.run_list import RunListItem, cookbook_of
-from nodeattrs.project.config import FILE
 from nodeattrs.project.fields import fault, known_or_near
 
 _Thing = TypeVar("_Thing")
@@ -80,11 +79,6 @@ class Checked:
     faults: list[NodeattrsError]
     warnings: list[NodeattrsError]
     looked: dict[str, int]
-
-    @property
-    def settings_are_sound(self) -> bool:
-        """Whether no fault is in nodeattrs.toml."""
-        return all(getattr(fault, "file", None) != FILE for fault in self.faults)
 
 
 @taking(repository=Repository, run_code=bool)
@@ -306,7 +300,7 @@ def _is_unrun(cookbook: Cookbook, file: str) -> bool:
 
 
 def _code_of(cookbook: Cookbook) -> list[str]:
-    return [*itertools.chain(*cookbook.attribute_files.values()), *cookbook.recipes.values()]
+    return [*cookbook.attribute_paths, *cookbook.recipes.values()]
 
 
 def _warnings_of(faults: list[NodeattrsError], cookbook: Cookbook, file: str) -> Iterable[DocumentError]:

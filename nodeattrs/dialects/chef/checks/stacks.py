@@ -248,8 +248,7 @@ class _Layers:
 
 def _levels_in_data(cookbook: Cookbook) -> set[str]:
     try:
-        files = [file for files in cookbook.attribute_files.values() for file in files if file.endswith(DATA)]
-        read = [cookbook.data(file) for file in files]
+        read = [cookbook.data(file) for file in cookbook.attribute_paths if file.endswith(DATA)]
     except NodeattrsError:
         return set(_ALL)
     return {level.level for data in read for block in data.blocks for level in block.levels}

@@ -76,7 +76,7 @@ def _role(repository: Repository, name: str) -> Iterator[DocumentError]:
 def _cookbook(repository: Repository, name: str) -> Iterator[DocumentError]:
     try:
         cookbook = repository.cookbook(name)
-        files = [file for files in cookbook.attribute_files.values() for file in files]
+        files = cookbook.attribute_paths
     except NodeattrsError:
         return
     if not cookbook.unread and files:

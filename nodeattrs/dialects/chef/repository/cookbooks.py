@@ -12,6 +12,7 @@ and not what an attribute file says. The rules: docs/merging.md, "attribute file
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import pathlib
 import re
@@ -293,35 +294,28 @@ class Cookbook:
     depends_field: str = field(default="depends", compare=False, repr=False)
     unread: str = ""
     sets_only: frozenset[Path] = frozenset()
+    _programs: dict[str, Program] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _data: dict[str, AttributeData] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @property
     def is_missing(self) -> bool:
         """Whether this is a stand-in for a cookbook that was not found."""
         return bool(self.unread) and self.root is None
 
-    @cached_property
-    def _programs(self) -> dict[str, Program]:
-        return {}
-
     def program(self, file: str) -> Program:
         """One of the Python files, compiled once. raises: RecipeNotFound, DocumentError"""
-        program = self._programs.get(file)
-        if program is None:
+        if file not in self._programs:
             if self.root is None:
                 raise RecipeNotFound(f"cookbook {self.name} has no files on disk", hint=f"{self.shown(file)} is needed")
-            program = self._programs[file] = Program(self.root / file, self.shown(file))
-        return program
-
-    @cached_property
-    def _read(self) -> dict[str, AttributeData]:
-        return {}
+            self._programs[file] = Program(self.root / file, self.shown(file))
+        return self._programs[file]
 
     def data(self, file: str) -> AttributeData:
         """One of the attribute files in a data format, read once. raises: DocumentError"""
-        if file not in self._read:
+        if file not in self._data:
             path = pathlib.Path(self.root or "", file)
-            self._read[file] = read_data(path, self.shown(file), self.attribute_name(file))
-        return self._read[file]
+            self._data[file] = read_data(path, self.shown(file), self.attribute_name(file))
+        return self._data[file]
 
     def recipe_data(self, file: str) -> RecipeData:
         """One of the recipes in YAML or JSON. raises: DocumentError"""
@@ -344,6 +338,11 @@ class Cookbook:
         order = attribute_files((*data, *self.files), (*DATA, *_SUFFIXES)) if data else kinds[1]
         found = ((name, tuple(kind[name] for kind in kinds if name in kind)) for name in order)
         return {name: paths for name, paths in found if paths}
+
+    @cached_property
+    def attribute_paths(self) -> tuple[str, ...]:
+        """The paths of all attribute files, in loading order. raises: DocumentError, for two files of one name"""
+        return tuple(itertools.chain(*self.attribute_files.values()))
 
     @cached_property
     def recipes(self) -> dict[str, str]:
@@ -513,17 +512,12 @@ class AttributeFileOrder:
 
     loaded: "cookbook/path" of each file that was loaded, in order
     run:    called with a cookbook and a path in it, "" for a cookbook that is not there; it may call `include`
-    suffix: as in `attribute_files`; None: all endings of a cookbook
     """
 
-    def __init__(
-        self, cookbooks: Cookbooks, run: Callable[[Cookbook, str], None], *, suffix: str | None = None
-    ) -> None:
+    def __init__(self, cookbooks: Cookbooks, run: Callable[[Cookbook, str], None]) -> None:
         self.loaded: list[str] = []
         self._cookbooks = cookbooks
         self._run = run
-        self._suffix = suffix
-        self._files: dict[str, Mapping[str, tuple[str, ...]]] = {}
         self._seen: set[tuple[str, str]] = set()
 
     def load(self, order: Iterable[str]) -> None:
@@ -533,7 +527,7 @@ class AttributeFileOrder:
         """
         for name in order:
             cookbook = _found(self._cookbooks, name)
-            for file in self._files_of(cookbook):
+            for file in cookbook.attribute_files:
                 self._load(cookbook, file)
 
     def include(self, name: str, *, here: str = "", by: Callable[[], Origin] | None = None) -> None:
@@ -563,18 +557,11 @@ class AttributeFileOrder:
                 self._run(cookbook, file)
 
     def _file_of(self, cookbook: Cookbook, name: str) -> tuple[str, ...]:
-        files = self._files_of(cookbook)
+        files = cookbook.attribute_files
         if name not in files:
             hint = known_or_near(name, sorted(files))
             raise AttributeFileNotFound(f"cookbook {cookbook.name} has no attribute file {name}", hint=hint)
         return files[name]
-
-    def _files_of(self, cookbook: Cookbook) -> Mapping[str, tuple[str, ...]]:
-        if cookbook.name not in self._files:
-            alone = attribute_files(cookbook.files, self._suffix) if self._suffix else {}
-            found = {name: (path,) for name, path in alone.items()} if self._suffix else cookbook.attribute_files
-            self._files[cookbook.name] = found
-        return self._files[cookbook.name]
 
 
 def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tuple[str, str, Origin]] = ()) -> None:

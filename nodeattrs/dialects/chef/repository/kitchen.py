@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.dialects.chef.repository.roles import NodeFile, Unset
+from nodeattrs.dialects.chef.repository.roles import NodeFile, Unset, merged_maps
 from nodeattrs.errors import DocumentError, InvalidRunListItem
 from nodeattrs.formats import documents
 from nodeattrs.kinds import KITCHEN_NAME
@@ -90,7 +90,7 @@ class Instance:
         value: Any = None
         for source in reversed(self.sources):
             found = source.get(keys)
-            value = value if found is ABSENT or found is None else _merged(value, found)
+            value = value if found is ABSENT or found is None else merged_maps(value, found)
         return value
 
     def text(self, *keys: str) -> str:
@@ -314,13 +314,6 @@ def _is_included(suite: Entry, platform: str) -> bool:
     if isinstance(includes, list) and includes:
         return platform in includes
     return not (isinstance(excludes, list) and platform in excludes)
-
-
-def _merged(lower: Any, upper: Any) -> Any:
-    """Maps meet key by key, anything else is replaced. source: Test Kitchen's `rmerge`"""
-    if not isinstance(lower, Mapping) or not isinstance(upper, Mapping):
-        return upper
-    return {**lower, **{key: _merged(lower[key], value) if key in lower else value for key, value in upper.items()}}
 
 
 def _attributes_of(one: Instance) -> tuple[dict[Any, Any], list[Path]]:

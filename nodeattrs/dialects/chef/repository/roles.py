@@ -259,10 +259,9 @@ def read_node(name: str, fields: Fields) -> NodeFile:
     return node
 
 
-_POLICY_LEVELS = ("default_attributes", "override_attributes")
 _POLICY_FIELDS = (
     *("name", "revision_id", "run_list", "named_run_lists", "included_policy_locks", "cookbook_locks"),
-    *(*_POLICY_LEVELS, "solution_dependencies"),
+    *(*_ATTRIBUTE_FIELDS, "solution_dependencies"),
 )
 
 
@@ -368,7 +367,7 @@ class Policy:
 
     def layer(self) -> Role:
         """The attributes of the policy as a Role, since they have the precedence of roles."""
-        default, override = (_hoisted(getattr(self, level), self.group) for level in _POLICY_LEVELS)
+        default, override = (_hoisted(getattr(self, level), self.group) for level in _ATTRIBUTE_FIELDS)
         return Role(self.name, (), default, override, locator=_Hoisted(self))
 
     def noted(self, recipes: list[str]) -> dict[str, Any]:
@@ -392,14 +391,17 @@ class _Hoisted:
 
 def _hoisted(tree: Mapping[Any, Any], group: str) -> Mapping[Any, Any]:
     above = tree.get(group)
-    return _laid(tree, above) if group and isinstance(above, Mapping) else tree
+    return merged_maps(tree, above) if group and isinstance(above, Mapping) else tree
 
 
-def _laid(lower: Any, upper: Any) -> Any:
-    """Maps meet key by key, anything else is replaced. source: Chef's `hash_only_merge!`"""
+def merged_maps(lower: Any, upper: Any) -> Any:
+    """Two trees as one: maps meet key by key, anything else is replaced by the upper one.
+
+    source: Chef's `hash_only_merge!`, Test Kitchen's `rmerge`
+    """
     if not isinstance(lower, Mapping) or not isinstance(upper, Mapping):
         return upper
-    return {**lower, **{key: _laid(lower.get(key), value) for key, value in upper.items()}}
+    return {**lower, **{key: merged_maps(lower.get(key), value) for key, value in upper.items()}}
 
 
 def _lock(fields: Fields, cookbook: str) -> Lock:

@@ -181,7 +181,7 @@ class RubySession:
         place, _ = self._place(*given[-2:])
         try:
             # A block of its own: what is included meanwhile may set something from the same line.
-            with setting_as(self._node, self._current.kind, place.name, place):
+            with setting_as(self._node, self._current.kind, place.origin.name, place):
                 answer = kind.carry_out(self._messages, place, *kind.values(given, self._values.unpack))
         except NodeattrsError as error:
             if not self._helper.alive:

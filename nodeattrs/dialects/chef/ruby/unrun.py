@@ -11,7 +11,7 @@ from __future__ import annotations
 import pathlib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -84,7 +84,8 @@ _HIDING = ("binding", "consume_attributes", "eval", "from_file", "recipe_eval")
 _HIDING_ALONE = ("load", "require_relative")
 _INCLUDING = ("include_recipe", "load_recipe")
 _DEFINING = ("alias_method", "define", "define_method", "provides", "resource_name")
-_DEFINITIONS = ("alias", "class", "method", "module", "singleton_method")
+_CLASSES = ("class", "module")
+_DEFINITIONS = (*_CLASSES, "alias", "method", "singleton_method")
 _NAMING = ("bare_string", "bare_symbol", "constant", "simple_symbol", "string_content")
 _SHORT = {"block_argument": ("&:node",), "constant": ("ObjectSpace",), "pair": ("node:",)}
 _PARAMETERS = ("block_parameters", "lambda_parameters", "method_parameters")
@@ -139,7 +140,8 @@ def unrun_code(path: pathlib.Path, file: str, part: str, names: tuple[str, ...] 
 
 
 def _read(text: Text, part: str, names: tuple[str, ...]) -> UnrunCode:
-    reader = Reader(text, part, UnrunCode(names={*names}), part == "attributes")
+    reader = Reader(text, part)
+    reader.code.names.update(names)
     try:
         reader.visit(parsed(text))
     except MissingExtra:
@@ -163,27 +165,37 @@ class _Place(NamedTuple):
 _NODE = _Place()
 
 
-@dataclass
-class Reader:
-    """Collects what one text does.
+@dataclass(frozen=True)
+class _Surroundings:
+    """The definitions and blocks around a statement.
 
-    is_shadowed:    whether `node` is a parameter here; the call that gives it is noted in its own place
     is_node:        whether `self` is the node: in attribute files, and where a library adds methods to it
-    has_superclass: whether a class is new here, so that its name has to be known to call its methods
-    is_within:      whether this is in a module that the text itself makes
-    is_new:         whether this is in a class of such a module, whose unknown methods only its own objects have
-    depth:          number of definitions around the current statement
+    is_shadowed:    whether `node` is a parameter; the call that gives it is noted in its own place
+    has_superclass: whether a class is new, so that its name has to be known to call its methods
+    is_in_module:   whether this is in a module that the text itself makes
+    is_own_class:   whether this is in a class of such a module, whose unknown methods only its own objects have
+    depth:          number of definitions
     """
 
-    text: Text
-    part: str
-    code: UnrunCode
     is_node: bool
     is_shadowed: bool = False
     has_superclass: bool = False
-    is_within: bool = False
-    is_new: bool = False
+    is_in_module: bool = False
+    is_own_class: bool = False
     depth: int = 0
+
+
+class Reader:
+    """Collects what one text may set on the node, in `code`.
+
+    part: the folder of the text in its cookbook
+    """
+
+    def __init__(self, text: Text, part: str) -> None:
+        self.code = UnrunCode()
+        self._text = text
+        self._part = part
+        self._around = _Surroundings(is_node=part == "attributes")
 
     def hides(self, node: Node) -> None:
         """Note an expression that may set anything."""
@@ -196,7 +208,7 @@ class Reader:
 
     def slice(self, node: Node) -> str:
         """The text of an expression."""
-        return self.text.text[node.start_byte : node.end_byte]
+        return self._text.text[node.start_byte : node.end_byte]
 
     def visit(self, node: Node) -> None:
         """Read a statement or expression, and all that is in it."""
@@ -212,16 +224,35 @@ class Reader:
             self._mention(node)
         if node.type in _SHORT and self.slice(node) in _SHORT[node.type]:
             self.hides(node)
-        before = self.is_shadowed, self.has_superclass, self.is_node, self.is_within, self.is_new
-        if node.type in _SCOPES:
-            self.is_shadowed |= self._takes_node(node)
+        around, self._around = self._around, self._within(node)
         if node.type in _DEFINITIONS:
             self._define(node)
-            self.depth += 1
         if node.type != "interpolation" or self.slice(node) != "#{node}":
             self._visit_all(self._inside(node))
-        self.depth -= node.type in _DEFINITIONS
-        self.is_shadowed, self.has_superclass, self.is_node, self.is_within, self.is_new = before
+        self._around = around
+
+    def _within(self, node: Node) -> _Surroundings:
+        """The surroundings of the parts of a statement."""
+        around = self._around
+        if node.type in _SCOPES and self._takes_node(node):
+            around = replace(around, is_shadowed=True)
+        if node.type in _CLASSES:
+            above, name = self._defined(node)
+            is_own_module = node.type == "module" and not around.depth and not above and name not in _OF_CHEF
+            around = replace(
+                around,
+                is_node=around.is_node or name == "Node",
+                has_superclass=node.child_by_field_name("superclass") is not None,
+                is_in_module=around.is_in_module or is_own_module,
+                is_own_class=node.type == "class" and around.is_in_module and not above,
+            )
+        return replace(around, depth=around.depth + 1) if node.type in _DEFINITIONS else around
+
+    def _defined(self, node: Node) -> tuple[str, str]:
+        """Returns the module that a definition names, and its own name; "" for none."""
+        named = node.child_by_field_name("name")
+        above, _, name = self.slice(named).rpartition("::") if named is not None else ("", "", "")
+        return above, name
 
     def _inside(self, node: Node) -> Iterator[Node | None]:
         """The parts of a statement that are evaluated: no names that it defines or assigns."""
@@ -249,18 +280,13 @@ class Reader:
 
     def _define(self, node: Node) -> None:
         """Note the names that other code uses to reach a definition."""
-        named = node.child_by_field_name("name")
-        above, _, name = self.slice(named).rpartition("::") if named is not None else ("", "", "")
-        if node.type in ("class", "module"):
-            self.is_new = node.type == "class" and self.is_within and not above
-            self.is_within |= node.type == "module" and self.depth == 0 and not above and name not in _OF_CHEF
-            self.has_superclass = node.child_by_field_name("superclass") is not None
+        _, name = self._defined(node)
+        if node.type in _CLASSES:
             resource = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
-            self.code.names |= {name, resource} if self.has_superclass else {name} - _OF_CHEF
-            self.is_node |= name == "Node"
-        elif self.part == "libraries" and not self.has_superclass:
+            self.code.names |= {name, resource} if self._around.has_superclass else {name} - _OF_CHEF
+        elif self._part == "libraries" and not self._around.has_superclass:
             self.code.names.update(map(self.slice, node.named_children) if node.type == "alias" else [name])
-            is_reached = name == "method_missing" and not self.is_new
+            is_reached = name == "method_missing" and not self._around.is_own_class
             self.code.is_reached |= is_reached or (node.type != "alias" and not _WORD.fullmatch(name))
 
     # Expressions
@@ -275,9 +301,9 @@ class Reader:
         self._mention(node)
         if word == "binding":
             self.hides(node)
-        if word == "@node" or (word == "node" and not self.is_shadowed):
+        if word == "@node" or (word == "node" and not self._around.is_shadowed):
             return _NODE
-        if not self.is_node:
+        if not self._around.is_node:
             return None
         if word == "self":
             return _NODE
@@ -312,7 +338,7 @@ class Reader:
         self.code.words.add(method)
         place = self._receiver(receiver) if receiver is not None else None
         is_own = receiver is None or self.slice(receiver) == "self"
-        if is_own and self.is_node:
+        if is_own and self._around.is_node:
             place = _NODE
         self._visit_all(iter((*given, node.child_by_field_name("block"))))
         if method in _SENDING:
@@ -338,7 +364,7 @@ class Reader:
             return is_text or (is_of_node and not is_own)
         if method.startswith("def_delegator"):
             return self.keys(given[:1]) in _NODES
-        return method in _HIDING or (method in _HIDING_ALONE and is_own and self.part != "libraries")
+        return method in _HIDING or (method in _HIDING_ALONE and is_own and self._part != "libraries")
 
     def _is_word(self, node: Node, method: str, given: list[Node], is_own: bool) -> bool:
         """Whether a call is a word of recipes, attribute files or libraries; what it does is noted."""
@@ -399,7 +425,7 @@ class Reader:
             self.code.lines.setdefault(level, {}).setdefault(place.path, node.start_point.row + 1)
 
     def _note_reach(self) -> None:
-        self.code.is_reached |= self.depth == 0 and self.part == "libraries"
+        self.code.is_reached |= self._around.depth == 0 and self._part == "libraries"
 
     def keys(self, given: list[Node]) -> Path:
         """The keys that are written out as texts or symbols, up to the first that is not."""
