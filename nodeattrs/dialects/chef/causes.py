@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import Any
 
 from nodeattrs.causes.writes import writes_of
-from nodeattrs.core.claim import Cause, Locator, Origin
+from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
 from nodeattrs.dialects.chef.repository.cookbooks import NOT_RUN, RUBY, Cookbook
-from nodeattrs.dialects.chef.repository.repository import Repository, readable
+from nodeattrs.dialects.chef.repository.repository import Repository, attribute_maps, readable
 from nodeattrs.dialects.chef.repository.roles import DEFAULT_ENVIRONMENT
 from nodeattrs.dialects.chef.run.ruby_files import lines_that_set
 from nodeattrs.dialects.chef.run.run import Run
@@ -166,23 +165,10 @@ def setters_in(repository: Repository, node: Node, path: Path) -> list[Elsewhere
 
     Each has the reason why it does not count on *node*. Lines count as far as their keys are constant.
     """
-    found = [Elsewhere(origin, _lacks(node, origin)) for origin in _described(repository, path)]
+    maps = attribute_maps(repository, repository.roles(), repository.environments())
+    origins = (locator.at(path) for _, _, tree, locator in maps if dig(tree, path) is not ABSENT)
+    found = [Elsewhere(origin, _lacks(node, origin)) for origin in origins]
     return [*found, *_lines_that_write(repository, node, path)][:_MOST]
-
-
-def _described(repository: Repository, path: Path) -> Iterator[Origin]:
-    roles = readable(repository.roles(), repository.role)
-    for one in [*roles, *readable(repository.environments(), repository.environment)]:
-        for field in ("default_attributes", "override_attributes"):
-            yield from _at(one.locator, getattr(one, field), field, path)
-    for described in readable(repository.nodes(), repository.node_document):
-        if described is not None:
-            yield from _at(described.locator, described.normal, "normal", path)
-
-
-def _at(locator: Locator, tree: Any, field: str, path: Path) -> Iterator[Origin]:
-    if dig(tree, path) is not ABSENT:
-        yield locator.at((field, *path))
 
 
 def _lines_that_write(repository: Repository, node: Node, path: Path) -> Iterator[Elsewhere]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
@@ -10,8 +9,7 @@ from typing import Any
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.dialects.chef.checks.stacks import leaves_of
-from nodeattrs.dialects.chef.repository.repository import Repository, readable
-from nodeattrs.dialects.chef.repository.roles import Environment, Role
+from nodeattrs.dialects.chef.repository.repository import Repository, attribute_maps, readable
 from nodeattrs.errors import DocumentError
 from nodeattrs.kinds import AGAINST_RULE
 from nodeattrs.project.config import CheckRule
@@ -42,18 +40,9 @@ def _finding(rule: CheckRule, place: str, path: Path, level: str, locator: Locat
 
 
 def _written(repository: Repository, unrun: frozenset[str]) -> Iterator[Written]:
-    roles = readable((name for name in repository.roles() if name not in unrun), repository.role)
-    names = {*repository.environments()} - repository.scripted("environments")
-    environments = readable(sorted(names), repository.environment)
-    described: Iterator[tuple[str, Role | Environment]] = itertools.chain(
-        (("roles", role) for role in roles), (("environments", one) for one in environments)
-    )
-    for place, one in described:
-        yield place, "default", one.default_attributes, one.default_locator
-        yield place, "override", one.override_attributes, one.override_locator
-    for node in readable(repository.nodes(), repository.node_document):
-        if node is not None:
-            yield "nodes", "normal", node.normal, node.locator_of("normal")
+    roles = [name for name in repository.roles() if name not in unrun]
+    environments = sorted({*repository.environments()} - repository.scripted("environments"))
+    yield from attribute_maps(repository, roles, environments)
     for bag in repository.data_bags():
         for tree, locator in readable(repository.data_bag(bag), partial(repository.written_item, bag)):
             yield "data_bags", "", tree, locator

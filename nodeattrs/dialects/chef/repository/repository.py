@@ -629,6 +629,26 @@ def readable(names: Iterable[str], read: Callable[[str], _Thing]) -> Iterator[_T
             yield read(name)
 
 
+def attribute_maps(
+    repository: Repository, roles: Iterable[str], environments: Iterable[str]
+) -> Iterator[tuple[str, str, Mapping[Any, Any], Locator]]:
+    """Yield the attributes that documents set: folder, level, map, locator. Documents that cannot be read are skipped.
+
+    roles, environments: names; of the nodes all count
+    """
+    found: list[tuple[str, Iterable[Role | Environment]]] = [
+        ("roles", readable(roles, repository.role)),
+        ("environments", readable(environments, repository.environment)),
+    ]
+    for folder, ones in found:
+        for one in ones:
+            yield folder, "default", one.default_attributes, one.default_locator
+            yield folder, "override", one.override_attributes, one.override_locator
+    for node in readable(repository.nodes(), repository.node_document):
+        if node is not None:
+            yield "nodes", "normal", node.normal, node.locator_of("normal")
+
+
 def _called(cookbook: str, lock: Lock | None) -> str:
     return f"cookbook {cookbook} {lock.version if lock else ''}".rstrip()
 

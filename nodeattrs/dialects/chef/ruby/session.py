@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from nodeattrs.core.budget import Budget
@@ -76,14 +76,9 @@ class RubySession:
         self._run(path, RunningFile(name, shown, cookbook, RECIPE), "recipe", subject)
 
     def _run(self, path: str, file: RunningFile, task: str, subject: Any) -> None:
-        self._running.append(file)
-        self._shown[path] = file.shown
-        try:
-            origin = Origin(file.kind, file.name, file.shown)
-            with setting_as(self._node, file.kind, file.name, origin):
-                self._request(task, subject)
-        finally:
-            self._running.pop()
+        origin = Origin(file.kind, file.name, file.shown)
+        with self._as_running(path, file), setting_as(self._node, file.kind, file.name, origin):
+            self._request(task, subject)
 
     def load(self, kind: str, path: str, shown: str, cookbook: str) -> RecipeFailed | None:
         """Load a library, or a file of resources or definitions; returns the error where it cannot be loaded.
@@ -91,17 +86,24 @@ class RubySession:
         kind:   "library", "resources" or "definitions"
         raises: RecipeFailed, where the Ruby process has ended
         """
-        self._running.append(RunningFile(shown, shown, cookbook))
-        self._shown[path] = shown
         try:
-            self._request(kind, path if kind == "library" else [path, cookbook])
+            with self._as_running(path, RunningFile(shown, shown, cookbook)):
+                self._request(kind, path if kind == "library" else [path, cookbook])
         except RecipeFailed as error:
             if not self._helper.alive:
                 raise
             return error
+        return None
+
+    @contextmanager
+    def _as_running(self, path: str, file: RunningFile) -> Iterator[None]:
+        """A block in which a file is the one that runs."""
+        self._running.append(file)
+        self._shown[path] = file.shown
+        try:
+            yield
         finally:
             self._running.pop()
-        return None
 
     def forget(self) -> None:
         """Note that the node was changed outside of Ruby, so that Ruby reads it anew."""
