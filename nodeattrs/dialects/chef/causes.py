@@ -60,12 +60,15 @@ def _conditions(repository: Repository, origin: Origin) -> Iterator[Cause]:
 
 
 class _Causes:
+    """Follows what included a source on a node, up to its run-list; each source once."""
+
     def __init__(self, repository: Repository, run: Run) -> None:
         self.repository = repository
         self.run = run
         self.seen: set[tuple[str, str]] = set()
 
     def of(self, kind: str, name: str) -> Iterator[Cause]:
+        """Yield the causes of an environment, role, recipe or attribute file, the nearest first."""
         if (kind, name) in self.seen:
             return
         self.seen.add((kind, name))

@@ -174,7 +174,7 @@ def _judged(layer: Layer, path: Path, words: Words) -> Iterator[DocumentError]:
         return
     if any(path[:depth] in words.whole for depth in range(1, len(path))):
         return
-    beside = layer.meets(parent)
+    beside = layer.value_at(parent)
     near = [one for one in sorted(words.below[parent]) if is_near(key, one) and one not in beside]
     if near:
         place = words.chains[(*parent, near[0])]

@@ -87,15 +87,18 @@ class _Declared(NamedTuple):
     path: pathlib.Path
 
     def fits(self, lock: Lock | None) -> bool:
+        """Whether the folder has the locked version, or the locked identifier in its name; True without a lock."""
         if lock is None or lock.version in ("", self.version):
             return True
         return bool(lock.identifier) and self.path.name.endswith(f"-{lock.identifier}")
 
     def meets(self, constraints: Iterable[str]) -> bool:
+        """Whether the version meets all constraints; True for none."""
         return all(Constraint.parse(one).allows(self.age) for one in constraints)
 
     @property
     def age(self) -> Version:
+        """The version, to compare; 0.0 where it cannot be parsed."""
         try:
             return Version.parse(self.version)
         except BadArgument:
@@ -119,7 +122,7 @@ class CookbookPaths:
 
     def names(self) -> list[str]:
         """The names of all cookbooks, sorted; the folder `ntp-3.5.0` of the cookbook ntp counts as ntp."""
-        named = {one.name if one.path.name.startswith(f"{one.name}-") else one.path.name for one in self._lying}
+        named = {one.name if one.path.name.startswith(f"{one.name}-") else one.path.name for one in self._in_folders}
         return sorted(named | {one.name for one in self._own})
 
     def find(self, name: str, lock: Lock | None = None, constraints: Sequence[str] = ()) -> pathlib.Path | None:
@@ -131,13 +134,13 @@ class CookbookPaths:
         constraints: prefer versions that meet all of them; where none does, they do not count
         """
         if lock is not None and lock.source and not lock.version:  # of a Policyfile without a lock, which names it
-            return next((one.path for one in self._of_source(lock)), None)
+            return next((one.path for one in self._in_source(lock)), None)
         named = next((one.path for one in self._own if one.name == name), self._folders_named.get(name))
         first = [one for one in ([] if named is None else [_declared(named)]) if one.fits(lock)]
-        every = [*self._lying, *self._own, *self._of_source(lock)] if not first or constraints else []
+        every = [*self._in_folders, *self._own, *self._in_source(lock)] if not first or constraints else []
         found = [one for one in every if one.name == name and one.fits(lock)]
         if not first and not found and lock is None:
-            found = [one for one in self._of_source(Lock("", "", self._sources.get(name, ""))) if one.name == name]
+            found = [one for one in self._in_source(Lock("", "", self._sources.get(name, ""))) if one.name == name]
         for ones in (first, found):
             fitting = [one for one in ones if one.meets(constraints)]
             if fitting:
@@ -146,13 +149,13 @@ class CookbookPaths:
 
     def hint(self, name: str) -> str:
         """The hint for a missing cookbook: the folder that has it, similar names, or all names."""
-        folder = self._unnamed.get(name)
+        folder = self._elsewhere.get(name)
         if folder is None:
             return known_or_near(name, self.names())
         return f"there is one in {folder}: name that folder in [chef] cookbook_paths"
 
     @cached_property
-    def _unnamed(self) -> dict[str, str]:
+    def _elsewhere(self) -> dict[str, str]:
         """Cookbook -> the folder of the repository in which it lies beside those where we look."""
         found: dict[str, str] = {}
         for folder in (one for one in entries(self._root) if os.path.isdir(one)):
@@ -160,7 +163,7 @@ class CookbookPaths:
                 found |= {path.name: folder.name for path in entries(folder) if _is_cookbook(path)}
         return found
 
-    def _of_source(self, lock: Lock | None) -> Iterator[_Declared]:
+    def _in_source(self, lock: Lock | None) -> Iterator[_Declared]:
         path = os.path.realpath(self._root / lock.source) if lock is not None and lock.source else ""
         if os.path.isdir(path) and pathlib.Path(path).is_relative_to(os.path.realpath(self._root)):
             yield _declared(self._root / os.path.relpath(path, os.path.realpath(self._root)))
@@ -191,7 +194,7 @@ class CookbookPaths:
         return (_declared(self._root.absolute()),) if _is_cookbook(self._root) else ()
 
     @cached_property
-    def _lying(self) -> list[_Declared]:
+    def _in_folders(self) -> list[_Declared]:
         """cost: a look at each metadata, the first time"""
         return [_declared(path) for path in self._folders_named.values()]
 

@@ -78,7 +78,7 @@ def read_policyfile(name: str, document: documents.Document, fields: Fields, inc
     fields.finish()
     for one in fields.map("included_policies"):
         path = fields.text("included_policies", one, "path")
-        policy = _with(policy, include(str(one), path, fields.locator.at(("included_policies", one))))
+        policy = _with_included(policy, include(str(one), path, fields.locator.at(("included_policies", one))))
     return policy
 
 
@@ -99,7 +99,7 @@ def _asked_lock(fields: Fields, cookbook: str) -> Lock:
     return Lock("", "", os.path.normpath(os.path.join(folder, path)) if path else "")
 
 
-def _with(policy: Policy, included: Policy) -> Policy:
+def _with_included(policy: Policy, included: Policy) -> Policy:
     """A policy with one that it includes: its run-list comes first, and its attributes are merged.
 
     An item that both have counts once, as in Chef's run-lists.

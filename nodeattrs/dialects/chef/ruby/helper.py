@@ -118,8 +118,8 @@ class Helper:
             except BlockingIOError:
                 self._selector.register(self._in, selectors.EVENT_WRITE)
                 try:
-                    if self._out in self._ready(until):  # else both would wait for each other
-                        self._take_in()
+                    if self._out in self._wait(until):  # else both would wait for each other
+                        self._read_pipe()
                 finally:
                     self._selector.unregister(self._in)
             except BrokenPipeError:
@@ -140,7 +140,7 @@ class Helper:
         budget.steps()
         budget.bytes(len(line))
         if time.monotonic() > until:
-            self._late()
+            self._refuse_late()
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):
@@ -163,14 +163,14 @@ class Helper:
             self._searched = len(self._buffer)
             if self._searched > budget.remaining("bytes"):
                 raise budget.exceeded("bytes")
-            self._ready(until)
-            self._take_in()
+            self._wait(until)
+            self._read_pipe()
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         self._searched = 0
         return line
 
-    def _take_in(self) -> None:
+    def _read_pipe(self) -> None:
         with suppress(BlockingIOError):
             piece = os.read(self._out, _PIECE)
             if not piece:
@@ -179,7 +179,7 @@ class Helper:
                 self.refuse("it sent more than the limit of bytes allows")
             self._buffer += piece
 
-    def _ready(self, until: float) -> set[int]:
+    def _wait(self, until: float) -> set[int]:
         """Wait for pipes that can be read or written. raises: RecipeFailed, where the time is over or Ruby has ended"""
         while True:
             has_ended = self._process.poll() is not None  # asked first: its last message may be in the pipe
@@ -190,9 +190,9 @@ class Helper:
             if has_ended:  # a process that it has started may keep the pipe open
                 self.refuse("its process has ended")
             if left <= _PATIENCE:
-                self._late()
+                self._refuse_late()
 
-    def _late(self) -> NoReturn:
+    def _refuse_late(self) -> NoReturn:
         self.refuse(f"it took longer than {self.seconds:g} s")
 
 

@@ -197,23 +197,23 @@ class Reader:
         self._part = part
         self._around = _Surroundings(is_node=part == "attributes")
 
-    def hides(self, node: Node) -> None:
+    def _note_hidden(self, node: Node) -> None:
         """Note an expression that may set anything."""
         self._note_reach()
         while node.type in _BARE and node.parent is not None:
             node = node.parent
-        shown = " ".join(self.slice(node).split())
+        shown = " ".join(self._slice(node).split())
         shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
         self.code.hidden = self.code.hidden or (node.start_point.row + 1, shown)
 
-    def slice(self, node: Node) -> str:
+    def _slice(self, node: Node) -> str:
         """The text of an expression."""
         return self._text.text[node.start_byte : node.end_byte]
 
     def visit(self, node: Node) -> None:
         """Read a statement or expression, and all that is in it."""
         if node.type in _EXPRESSIONS:
-            place = self.place(node)
+            place = self._place(node)
             if place is not None:
                 self._use(place, node)
             return
@@ -222,12 +222,12 @@ class Reader:
             return
         if node.type in _NAMING:
             self._mention(node)
-        if node.type in _SHORT and self.slice(node) in _SHORT[node.type]:
-            self.hides(node)
+        if node.type in _SHORT and self._slice(node) in _SHORT[node.type]:
+            self._note_hidden(node)
         around, self._around = self._around, self._within(node)
         if node.type in _DEFINITIONS:
             self._define(node)
-        if node.type != "interpolation" or self.slice(node) != "#{node}":
+        if node.type != "interpolation" or self._slice(node) != "#{node}":
             self._visit_all(self._inside(node))
         self._around = around
 
@@ -251,7 +251,7 @@ class Reader:
     def _defined(self, node: Node) -> tuple[str, str]:
         """Returns the module that a definition names, and its own name; "" for none."""
         named = node.child_by_field_name("name")
-        above, _, name = self.slice(named).rpartition("::") if named is not None else ("", "", "")
+        above, _, name = self._slice(named).rpartition("::") if named is not None else ("", "", "")
         return above, name
 
     def _inside(self, node: Node) -> Iterator[Node | None]:
@@ -260,7 +260,7 @@ class Reader:
         left = node.child_by_field_name("left") if node.type == "assignment" else None
         if left is not None and left.type in ("constant", "identifier"):
             skipped = left
-            self.code.names.update([self.slice(left)] if left.type == "constant" else [])
+            self.code.names.update([self._slice(left)] if left.type == "constant" else [])
         return (child for child in node.named_children if child != skipped)
 
     def _visit_all(self, nodes: Iterator[Node | None]) -> None:
@@ -269,14 +269,14 @@ class Reader:
                 self.visit(node)
 
     def _mention(self, node: Node) -> None:
-        text = self.slice(node).removeprefix(":")
+        text = self._slice(node).removeprefix(":")
         if _WORD.fullmatch(text):
             self.code.words.add(text)
 
     def _takes_node(self, scope: Node) -> bool:
         parameters = scope.child_by_field_name("parameters")
         given = parameters.named_children if parameters is not None else ()
-        return any(self.slice(one.child_by_field_name("name") or one) == "node" for one in given)
+        return any(self._slice(one.child_by_field_name("name") or one) == "node" for one in given)
 
     def _define(self, node: Node) -> None:
         """Note the names that other code uses to reach a definition."""
@@ -285,22 +285,22 @@ class Reader:
             resource = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
             self.code.names |= {name, resource} if self._around.has_superclass else {name} - _OF_CHEF
         elif self._part == "libraries" and not self._around.has_superclass:
-            self.code.names.update(map(self.slice, node.named_children) if node.type == "alias" else [name])
+            self.code.names.update(map(self._slice, node.named_children) if node.type == "alias" else [name])
             is_reached = name == "method_missing" and not self._around.is_own_class
             self.code.is_reached |= is_reached or (node.type != "alias" and not _WORD.fullmatch(name))
 
     # Expressions
 
-    def place(self, node: Node) -> _Place | None:
+    def _place(self, node: Node) -> _Place | None:
         """The part of the node that an expression gives, or None. Its arguments and blocks are read, too."""
         if node.type == "element_reference":
             return self._element(node)
         if node.type == "call":
             return self._call(node)
-        word = self.slice(node)
+        word = self._slice(node)
         self._mention(node)
         if word == "binding":
-            self.hides(node)
+            self._note_hidden(node)
         if word == "@node" or (word == "node" and not self._around.is_shadowed):
             return _NODE
         if not self._around.is_node:
@@ -313,7 +313,7 @@ class Reader:
         holder, *keys = node.named_children
         place = self._receiver(holder)
         self._visit_all(iter(keys))
-        word = self.slice(holder).removeprefix("self.")
+        word = self._slice(holder).removeprefix("self.")
         if place is None and word in _LEVELS:  # in a method of the node, which a library may define
             place = _Place(_LEVELS[word])
         if place is None or place.levels is None:
@@ -326,7 +326,7 @@ class Reader:
         if node.type == "parenthesized_statements" and len(node.named_children) == 1:
             return self._receiver(node.named_children[0])
         if node.type in _EXPRESSIONS:
-            return self.place(node)
+            return self._place(node)
         self.visit(node)
         return None
 
@@ -334,23 +334,23 @@ class Reader:
         receiver, named = node.child_by_field_name("receiver"), node.child_by_field_name("method")
         listed = node.child_by_field_name("arguments")
         given = [one for one in listed.named_children if one.type != "comment"] if listed is not None else []
-        method = self.slice(named) if named is not None else "call"
+        method = self._slice(named) if named is not None else "call"
         self.code.words.add(method)
         place = self._receiver(receiver) if receiver is not None else None
-        is_own = receiver is None or self.slice(receiver) == "self"
+        is_own = receiver is None or self._slice(receiver) == "self"
         if is_own and self._around.is_node:
             place = _NODE
         self._visit_all(iter((*given, node.child_by_field_name("block"))))
         if method in _SENDING:
             method, given = "".join(map(str, self.keys(given[:1]))), given[1:]
         if self._is_hidden(node, method, given, is_own, place):
-            self.hides(node)
+            self._note_hidden(node)
         elif (method,) in _NODES and not given:
             return _NODE
         elif place is not None and place.levels is not None:
             self._use(place, node)
-        elif not self._is_word(node, method, given, is_own) and (place is _NODE or (is_own and method.endswith("!"))):
-            return self._of_node(node, method, given, is_own)
+        elif not self._take_word(node, method, given, is_own) and (place is _NODE or (is_own and method.endswith("!"))):
+            return self._take_method(node, method, given, is_own)
         return None
 
     def _is_hidden(self, node: Node, method: str, given: list[Node], is_own: bool, place: _Place | None) -> bool:
@@ -360,14 +360,14 @@ class Reader:
         if method in _EVALUATING:
             receiver = node.child_by_field_name("receiver")
             is_text = bool(given) and not method.endswith("exec")
-            is_of_node = receiver is not None and (place is _NODE or self.slice(receiver).endswith("Node"))
+            is_of_node = receiver is not None and (place is _NODE or self._slice(receiver).endswith("Node"))
             return is_text or (is_of_node and not is_own)
         if method.startswith("def_delegator"):
             return self.keys(given[:1]) in _NODES
         return method in _HIDING or (method in _HIDING_ALONE and is_own and self._part != "libraries")
 
-    def _is_word(self, node: Node, method: str, given: list[Node], is_own: bool) -> bool:
-        """Whether a call is a word of recipes, attribute files or libraries; what it does is noted."""
+    def _take_word(self, node: Node, method: str, given: list[Node], is_own: bool) -> bool:
+        """Note what a word of recipes, attribute files or libraries does. Returns False for another call."""
         if method in _INCLUDING:
             self._include(node, given, self.code.recipes)
         elif not is_own:
@@ -384,8 +384,8 @@ class Reader:
             return False
         return True
 
-    def _of_node(self, node: Node, method: str, given: list[Node], is_own: bool) -> _Place | None:
-        """What a method of the node gives; what it writes is noted."""
+    def _take_method(self, node: Node, method: str, given: list[Node], is_own: bool) -> _Place | None:
+        """Note what a method of the node writes. Returns the part of the node that it gives; None for none."""
         if method in _ITSELF and not given:
             return _NODE
         if method in _LEVELS:
@@ -400,7 +400,7 @@ class Reader:
         elif method in _TAGS:
             self._change(node, method)
         elif method in _HANDING and not is_own:
-            self.hides(node)
+            self._note_hidden(node)
         return None
 
     def _change(self, node: Node, method: str) -> None:
@@ -413,12 +413,12 @@ class Reader:
         into.update((str(name), node.start_point.row + 1) for name in names)
         self._note_reach()
         if len(names) < len(given) or not given:
-            self.hides(node)
+            self._note_hidden(node)
 
     def _use(self, place: _Place, node: Node) -> None:
         """Note that an expression may set what a place holds; a node that goes elsewhere may have anything set."""
         if place.levels is None:
-            self.hides(node)
+            self._note_hidden(node)
             return
         self._note_reach()
         for level in place.levels:
@@ -431,11 +431,11 @@ class Reader:
         """The keys that are written out as texts or symbols, up to the first that is not."""
         found: list[str] = []
         for one in given:
-            inside, escaped = one.named_children, "\\" in self.slice(one)
+            inside, escaped = one.named_children, "\\" in self._slice(one)
             if one.type == "simple_symbol":
-                found.append(self.slice(one)[1:])
+                found.append(self._slice(one)[1:])
             elif one.type == "string" and len(inside) == 1 and inside[0].type == "string_content" and not escaped:
-                found.append(self.slice(inside[0]))
+                found.append(self._slice(inside[0]))
             else:
                 break
         return tuple(found)

@@ -40,7 +40,7 @@ class Secrets:
         elif isinstance(value, str) and value:
             self._texts.add(value)
 
-    def kept(self, text: str) -> str | Sensitive:
+    def as_secret(self, text: str) -> str | Sensitive:
         """A text from Ruby: as a Sensitive where it equals a secret or contains a longer one, else unchanged."""
         is_secret = any(one == text or (len(one) >= _SHORT and one in text) for one in self._texts)
         return Sensitive(text) if is_secret else text
@@ -99,7 +99,7 @@ class RubyValues:
     def _unpacked(self, value: Any, room: int) -> Any:
         """The same for a part of a value. room: the number of levels that may follow"""
         if isinstance(value, str):
-            return self._secrets.kept(value)
+            return self._secrets.as_secret(value)
         if not isinstance(value, (dict, list)):
             return value
         if not room:
