@@ -107,6 +107,8 @@ def looked(folder: pathlib.Path) -> Iterator[Looked]:
 def checked(repository: Repository, run_code: bool = False) -> Checked:
     """Read all of a repository, with its Hiera tree, and return faults and warnings.
 
+    Missing roles, recipes and cookbooks, versions that do not fit, and rings of dependencies are faults, too.
+
     run_code: also run roles and environments in Python
     """
     faults, noticed = _read_all(repository, run_code)
@@ -186,17 +188,6 @@ def _doubtful(repository: Repository, run_code: bool) -> Iterator[NodeattrsError
     yield from unused(repository, known, unrun)
     yield from against_rules(repository, unrun)
     yield from against_schema(repository, known.stacks)
-
-
-@taking(repository=Repository, run_code=bool)
-def faults_of(repository: Repository, run_code: bool = True) -> list[NodeattrsError]:
-    """Read all that a repository describes; returns every fault, [] for none.
-
-    Also finds missing roles, recipes and cookbooks, versions that do not fit, and rings of cookbook dependencies.
-
-    run_code: also run roles and environments in Python
-    """
-    return _read_all(repository, run_code)[0]
 
 
 def _read_all(repository: Repository, run_code: bool) -> tuple[list[NodeattrsError], list[NodeattrsError]]:

@@ -30,7 +30,7 @@ def _mentioned(repository: Repository) -> frozenset[tuple[str, str]]:
 
 
 def _texts(root: pathlib.Path) -> Iterator[str]:
-    """Yield the beginnings of up to 2,000 files below a folder, without those of cookbooks, roles and nodes."""
+    """Yield the beginnings of up to 2,000 files below a folder. Cookbooks, roles and nodes are left out."""
     left = _MOST_FILES
     for folder, folders, names in os.walk(root):
         inside = os.path.relpath(folder, root)

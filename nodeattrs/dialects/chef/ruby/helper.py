@@ -93,7 +93,7 @@ class Helper:
         return self.close.alive
 
     def begin(self, owner: object, given: Mapping[str, Any], until: float) -> None:
-        """Begin a child process for *owner*, after that of the owner before has ended.
+        """Begin a child process for *owner*, after the process of the former owner has ended.
 
         given:  the folder of the repository, and what Ruby needs to know of the node
         until:  the time limit, by `time.monotonic`

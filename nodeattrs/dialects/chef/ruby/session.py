@@ -124,7 +124,7 @@ class RubySession:
         return ended[1] if len(ended) > 1 else None
 
     def _until_ended(self, task: str, subject: Any) -> Message:
-        """Send a task, and carry out messages up to that of its end, which is returned."""
+        """Send a task, and carry out messages; returns the message that ends the task."""
         helper = self._helper
         self._begin(time.monotonic() + max(helper.seconds, _START))
         until = time.monotonic() + helper.seconds
