@@ -308,7 +308,7 @@ class AppliedCatalog:
             "noop": self.plan.catalog.noop,
             "ok": report.ok,
             "interrupted": report.interrupted,
-            "counts": self.counts(),
+            "counts": counted(self.report),
             "resources": [self._resource(outcome) for outcome in report.outcomes.values()],
             "not_visited": [str(ref) for ref in report.left],
             "log": [str(line) for line in report.log],
@@ -326,10 +326,6 @@ class AppliedCatalog:
             **({"diff": "\n".join(diffs)} if diffs and self.diffs else {}),
         }
 
-    def counts(self) -> dict[str, int]:
-        """The numbers of resources changed, refreshed, failed, skipped, visited, and that would be changed."""
-        return counted(self.report)
-
     def lines(self, screen: Screen) -> Iterator[str]:
         """The resources that were changed, failed or were skipped, with reasons, then one line of counts.
 
@@ -337,7 +333,7 @@ class AppliedCatalog:
         """
         for outcome in self.report.outcomes.values():
             yield from self._described(outcome, screen)
-        counts = self.counts()
+        counts = counted(self.report)
         parts = [f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count and name != "visited"]
         mode = " in no-op mode" if self.plan.catalog.noop else ""
         yield (

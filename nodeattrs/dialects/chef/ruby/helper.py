@@ -27,8 +27,6 @@ from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.core.code import require_may_run
 from nodeattrs.errors import NotFound, RecipeFailed
 
-__all__ = ["SECONDS", "Helper", "Message", "ruby_command"]
-
 SECONDS = 60.0
 """How long one attribute file in Ruby, or one deferred value, may take."""
 

@@ -21,8 +21,6 @@ from nodeattrs.node.setters import ATTRIBUTE_FILE
 from nodeattrs.node.slots import COMPONENTS
 from nodeattrs.node.writers import ListWriter, Writer
 
-__all__ = ["COMMANDS", "QUESTIONS", "NodeMessages", "Refuse", "RunServices", "RunningFile"]
-
 Refuse = Callable[[str], NoReturn]
 """Ends the Ruby process with a reason. raises: RecipeFailed"""
 

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
 
-__all__ = ["RubyPlace", "Statement", "statements"]
-
 
 class Statement(NamedTuple):
     """A Ruby statement that sets attributes.

@@ -30,8 +30,6 @@ from nodeattrs.errors import NodeattrsError, RecipeFailed
 from nodeattrs.node.node import Node
 from nodeattrs.node.running import setting_as
 
-__all__ = ["RubySession"]
-
 _START = 60.0
 """Seconds in which Ruby has to begin, however little a file may take."""
 _KEPT_ELSEWHERE = ("data_bag", "data_bag_item", "search")

@@ -17,9 +17,6 @@ from nodeattrs.errors import BadValue, TooDeep
 from nodeattrs.node.values import Deferred, Symbol, Withheld
 from nodeattrs.node.view import ListView, MapView
 
-__all__ = ["RubyValues"]
-
-
 _SHORT = 4
 """A text of fewer characters may stand in another one by chance."""
 
