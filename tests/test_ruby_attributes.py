@@ -146,6 +146,16 @@ class TestWhatIsWritten:
 
 
 class TestWordsOfChef:
+    @pytest.mark.parametrize("name", ["Digester", "Exceptions", "JSONCompat", "Log", "Platform", "Util"])
+    def test_a_library_reopens_a_class_of_chef(self, tmp_path, name):
+        """As a class, which each of them is in Chef Infra 19."""
+        library = f"class Chef\n  class {name}\n    def self.of_library\n      1\n    end\n  end\nend\n"
+        run = of_text(
+            tmp_path, f"default['a'] = Chef::{name}.of_library\n", **{"cookbooks/app/libraries/more.rb": library}
+        )
+
+        assert (1, []) == (run.node["a"], run.warnings)
+
     @pytest.mark.parametrize(
         ("expression", "value"),
         [
