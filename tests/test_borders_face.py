@@ -28,7 +28,7 @@ from nodeattrs import (
 )
 from nodeattrs.core.budget import Limits, limited
 from nodeattrs.core.code import held_back, require_may_run
-from nodeattrs.dialects.chef.checks.checking import checked, faults_of
+from nodeattrs.dialects.chef.checks.checking import checked
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.node.running import setting_as
 from nodeattrs.project.settings import Settings
@@ -112,7 +112,6 @@ WRONG: dict[str, list[Callable[[], Any]]] = {
         lambda: chef.Repository(3),
         lambda: chef.Repository("nosuch"),
         lambda: REPOSITORY.data_bag_item(3, 3),
-        lambda: faults_of(REPOSITORY, "yes"),
         lambda: checked(3),
         lambda: checked(REPOSITORY, "yes"),
         lambda: Settings(3, {}),

@@ -12,7 +12,7 @@ import pytest
 from nodeattrs.cli import main
 from nodeattrs.core.budget import limited
 from nodeattrs.core.tree import is_near, spell
-from nodeattrs.dialects.chef.checks.checking import NOTES, checked, faults_of
+from nodeattrs.dialects.chef.checks.checking import NOTES, checked
 from nodeattrs.dialects.chef.checks.fixes import fixes
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.formats.removing import without
@@ -73,7 +73,7 @@ def test_a_look_at_a_repository_gives_the_same_answer_each_time(tmp_path: Path):
         "Berksfile": "cookbook 'elsewhere'",
     }
     repository = written(tmp_path, files)
-    faults_of(repository)
+    checked(repository, run_code=True)
     first, *others = [list(map(str, checked(repository).warnings)) for _ in range(3)]
 
     assert {"not-run", "ruby", "fetched-cookbook"} <= {one.kind for one in checked(repository).warnings}

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from nodeattrs.chef import decrypted, is_encrypted
 from nodeattrs.cli import main
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.dialects.chef.checks.checking import faults_of
+from nodeattrs.dialects.chef.checks.checking import checked
 from nodeattrs.dialects.chef.repository.roles import Asked
 from nodeattrs.errors import CannotDecrypt, MissingExtra
 from tests.effort import examples
@@ -192,7 +192,7 @@ class TestInARepository:
         repo = repository(tmp_path, FILES)
         with pytest.raises(CannotDecrypt, match=r"item db of data bag app is encrypted\n.*--secret-file"):
             repo.data_bag_item("app", "db")
-        assert [] == faults_of(repo)
+        assert [] == checked(repo, run_code=True).faults
 
     def test_an_item_of_chef_vault_is_named_as_one(self, tmp_path):
         """Its key is encrypted for clients, which nobody here is."""

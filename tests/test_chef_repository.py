@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from nodeattrs.cli import main
-from nodeattrs.dialects.chef.checks.checking import checked, faults_of
+from nodeattrs.dialects.chef.checks.checking import checked
 from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.repository.cookbooks import Cookbook, Lock, cookbook_order
 from nodeattrs.dialects.chef.repository.repository import Repository
@@ -266,7 +266,7 @@ class TestWhatIsNotRun:
         """Roles and metadata in Ruby are read, code is not."""
         repo = repository(tmp_path, {**RUBY_COOKBOOK, "roles/web.rb": WEB_RB})
 
-        assert [] == faults_of(repo)
+        assert [] == checked(repo, run_code=True).faults
         assert 1 == [one.kind for one in checked(repo).warnings].count("ruby")
 
     def test_the_order_of_cookbooks_comes_from_ruby_metadata(self, tmp_path):
@@ -368,7 +368,7 @@ class TestWhereCookbooksLie:
             "community/apt/metadata.rb": "name 'apt'",
             "community/apt/recipes/default.rb": "",
         }
-        (fault,) = faults_of(repository(tmp_path, files))
+        (fault,) = checked(repository(tmp_path, files), run_code=True).faults
 
         assert "there is one in community: name that folder in [chef] cookbook_paths" == fault.hint
 
@@ -378,7 +378,7 @@ class TestWhereCookbooksLie:
             "cookbooks/app/recipes/default.py": "",
             "nodes/web1.json": {"run_list": ["role[none]", "recipe[app::none]"], "chef_environment": "none"},
         }
-        found = [(one.kind, one.code) for one in faults_of(repository(tmp_path, files))]
+        found = [(one.kind, one.code) for one in checked(repository(tmp_path, files), run_code=True).faults]
 
         assert [
             ("missing-role", "NA0435"),

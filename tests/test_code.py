@@ -9,7 +9,7 @@ import pytest
 from nodeattrs.chef import Repository
 from nodeattrs.cli import main
 from nodeattrs.core.code import held_back, may_run
-from nodeattrs.dialects.chef.checks.checking import faults_of
+from nodeattrs.dialects.chef.checks.checking import checked
 from nodeattrs.dialects.cloudinit import custom
 from nodeattrs.errors import UnknownLayer
 from tests.on_disk import repository
@@ -194,7 +194,7 @@ class TestTheGate:
     def test_every_script_of_a_repository_stands_behind_it(self, loaded):
         """A check reads documents, and names the rest."""
         with held_back():
-            faults = faults_of(Repository("."))
+            faults = checked(Repository("."), run_code=True).faults
 
         assert [] == loaded()
         told = [str(fault) for fault in faults if isinstance(fault, UnknownLayer)]

@@ -39,7 +39,7 @@ def test_the_order_of_loading_is_chefs(case):
         for include in said[cookbook.name][file]:
             loader.include(include)
 
-    loader = AttributeFileOrder(known, run, suffix=".rb")
+    loader = AttributeFileOrder(known, run)
     got = {}
     try:
         got["cookbook_order"] = cookbook_order(expand_run_list(case["run_list"], roles).recipes, known)

@@ -11,7 +11,7 @@ import pytest
 import nodeattrs.recipe
 from nodeattrs import Sensitive
 from nodeattrs.core.claim import Origin
-from nodeattrs.dialects.chef.checks.checking import faults_of
+from nodeattrs.dialects.chef.checks.checking import checked
 from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.run.platform_words import QUESTIONS
 from nodeattrs.dialects.chef.run.recipes import words_now
@@ -521,7 +521,7 @@ class TestFailures:
         here = repository(tmp_path, {"roles/r.py": "description('#{node.name}')\n", RECIPE: "'#{node}'.x\nx = = 1"})
 
         assert ["Python syntax error: invalid syntax"] == [
-            fault.reason for fault in faults_of(here) if fault.file == RECIPE
+            fault.reason for fault in checked(here, run_code=True).faults if fault.file == RECIPE
         ]
         assert [("#{node.name} is Ruby, and stored unchanged", "NA0311")] == [
             (warning.reason, warning.code) for warning in here.warnings

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nodeattrs.dialects.chef.checks.checking import faults_of
+from nodeattrs.dialects.chef.checks.checking import checked
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.errors import (
     BadName,
@@ -60,7 +60,7 @@ class TestListing:
         empty = Repository(tmp_path)
 
         assert (empty.cookbooks(), empty.roles(), empty.environments(), empty.nodes()) == ([], [], [], [])
-        assert faults_of(empty) == []
+        assert checked(empty, run_code=True).faults == []
 
     def test_a_repository_has_to_be_there(self, tmp_path):
         """Not an empty one in silence."""
@@ -261,7 +261,7 @@ class TestDataBags:
 class TestCheck:
     def test_a_sound_repository(self, site):
         """No fault, no warning."""
-        assert faults_of(site) == []
+        assert checked(site, run_code=True).faults == []
         assert site.warnings == []
 
     def test_every_fault_is_given_at_once(self, tmp_path):
@@ -277,7 +277,7 @@ class TestCheck:
             "data_bags/users/carol.json": "{",
         }
 
-        said = "\n".join(str(fault) for fault in faults_of(repository(tmp_path, broken)))
+        said = "\n".join(str(fault) for fault in checked(repository(tmp_path, broken), run_code=True).faults)
 
         for place in (
             "nodeattrs.toml:1",
@@ -309,7 +309,7 @@ class TestCheck:
             f"cookbooks/{name}/metadata.json": {"name": name, "depends": needed} for name, needed in depends.items()
         }
 
-        faults = faults_of(repository(tmp_path, files))
+        faults = checked(repository(tmp_path, files), run_code=True).faults
 
         assert [str(fault).split("ring: ")[1].splitlines()[0] for fault in faults] == rings
         assert all(fault.file and fault.line for fault in faults)
@@ -318,5 +318,6 @@ class TestCheck:
         """With the same answer; warnings of what was read do not pile up."""
         repo = repository(tmp_path, {**SITE, "roles/odd.json": json.dumps({"runlist": []})})
 
-        assert [str(fault) for fault in faults_of(repo)] == [str(fault) for fault in faults_of(repo)]
+        first, second = ([str(one) for one in checked(repo, run_code=True).faults] for _ in range(2))
+        assert first == second
         assert len(repo.warnings) == 1

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+import nodeattrs.dialects.chef.ruby.helper
 from nodeattrs import Node, Sensitive
 from nodeattrs.cli import main
 from nodeattrs.core.budget import limited
@@ -25,7 +27,8 @@ from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.fleet import Fleet, resolve
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.repository.roles import Asked
-from nodeattrs.dialects.chef.ruby.helper import Helper
+from nodeattrs.dialects.chef.ruby.described import described
+from nodeattrs.dialects.chef.ruby.helper import Helper, ruby_command
 from nodeattrs.dialects.chef.ruby.messages import RunServices
 from nodeattrs.dialects.chef.ruby.session import RubySession
 from nodeattrs.dialects.chef.run.run import Run, run_node
@@ -143,6 +146,16 @@ class TestWhatIsWritten:
 
 
 class TestWordsOfChef:
+    @pytest.mark.parametrize("name", ["Digester", "Exceptions", "JSONCompat", "Log", "Platform", "Util"])
+    def test_a_library_reopens_a_class_of_chef(self, tmp_path, name):
+        """As a class, which each of them is in Chef Infra 19."""
+        library = f"class Chef\n  class {name}\n    def self.of_library\n      1\n    end\n  end\nend\n"
+        run = of_text(
+            tmp_path, f"default['a'] = Chef::{name}.of_library\n", **{"cookbooks/app/libraries/more.rb": library}
+        )
+
+        assert (1, []) == (run.node["a"], run.warnings)
+
     @pytest.mark.parametrize(
         ("expression", "value"),
         [
@@ -600,6 +613,79 @@ class TestWhatItMaySay:
         helper = Helper(tmp_path, 5, ["true"])
         with pytest.raises(RecipeFailed, match="has ended"):
             RubySession(Node("web1"), helper, RunServices(lambda *_: None), tmp_path).run("a.rb", "a", "a.rb", "a")
+
+
+_HELPER = Path(nodeattrs.dialects.chef.ruby.helper.__file__).with_suffix(".rb")
+
+
+class TestAProcessThatEnds:
+    """Each end is noticed at once, with its reason, and the next node has a process again."""
+
+    def helper(self, root: Path, before: str = "") -> Helper:
+        """A helper that runs some lines of Ruby before its own."""
+        (root / "started.rb").write_text(f"{before}\nload {str(_HELPER)!r}\n")
+        return Helper(root, 20, ruby_command(root / "started.rb"))
+
+    def run(self, helper: Helper, root: Path, text: str, name: str = "web1") -> Node:
+        """The node after an attribute file of that text."""
+        (root / "a.rb").write_text(text)
+        node = Node(name)
+        RubySession(node, helper, RunServices(lambda *_: None), root).run(str(root / "a.rb"), "app::a", "a.rb", "app")
+        return node
+
+    @pytest.mark.parametrize(
+        ("dies", "reason"),
+        [
+            ("Process.kill(:KILL, Process.pid); sleep", "its process has ended: signal 9"),
+            ("exit!(3)", "its process has ended: exit code 3"),
+            ("raise NoMemoryError, 'too much'", "its process has ended: NoMemoryError: too much"),
+            ("[Process.ppid, Process.pid].each { |one| Process.kill(:KILL, one) }; sleep", "its process has ended"),
+            (
+                "fork { sleep 15 }; [Process.ppid, Process.pid].each { |one| Process.kill(:KILL, one) }; sleep",
+                "its process has ended",
+            ),
+        ],
+    )
+    def test_before_the_node_has_begun(self, tmp_path, capfd, dies, reason):
+        """Also where a process that it has started keeps the pipe open."""
+        begins = f"Module.new {{ def begin_as(_)\n{dies}\nend }}"
+        patch = f"TracePoint.trace(:end) {{ |at| at.self.prepend({begins}) if at.self.name == 'Chef::Node' }}"
+        with pytest.raises(RecipeFailed, match=f"{reason}$"):
+            self.run(self.helper(tmp_path.resolve(), patch), tmp_path.resolve(), "")
+
+        assert "" == capfd.readouterr().err
+
+    def test_within_a_role(self, tmp_path):
+        """It is noticed as early as for a node."""
+        (tmp_path / "r.rb").write_text("name 'r'\nProcess.kill(:KILL, Process.pid)\nsleep\n")
+        with pytest.raises(RecipeFailed, match=r"its process has ended: signal 9$"):
+            described(tmp_path, tmp_path / "r.rb", "r.rb", "role", 20)
+
+    def test_where_no_process_can_be_forked(self, tmp_path, capfd):
+        """The system's words are the reason."""
+        patch = "module Kernel\ndef fork\nraise Errno::EAGAIN, 'fork(2)'\nend\nend"
+        with pytest.raises(RecipeFailed, match=r"has ended: Resource temporarily unavailable - fork\(2\)$"):
+            self.run(self.helper(tmp_path.resolve(), patch), tmp_path.resolve(), "")
+
+        assert "" == capfd.readouterr().err
+
+    @pytest.mark.parametrize(
+        ("text", "reason"), [("Process.kill(:KILL, Process.pid); sleep", "signal 9"), ("exit!(0)", "exit code 0")]
+    )
+    def test_within_a_file(self, tmp_path, text, reason):
+        """A recipe may do so, or the system for it."""
+        with pytest.raises(RecipeFailed, match=f"has ended: {reason}$"):
+            self.run(self.helper(tmp_path.resolve()), tmp_path.resolve(), text)
+
+    def test_after_its_last_file_the_next_node_has_a_new_one(self, tmp_path):
+        """The end of the first is read where the next begins."""
+        root = tmp_path.resolve()
+        helper = self.helper(root)
+        process = self.run(helper, root, "default['process'] = Process.pid")["process"]
+        os.kill(process, signal.SIGKILL)
+
+        assert _is_gone(process)
+        assert 1 == self.run(helper, root, "default['a'] = 1", "web2")["a"]
 
 
 _SAY = "import sys, time; sys.stdout.write(open('said').read()); sys.stdout.flush(); time.sleep(600)"

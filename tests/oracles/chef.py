@@ -131,7 +131,7 @@ class Ours:
 
         session = RubySession(node, self._helper, RunServices(include), self._root)
         steps: list[tuple[str, Callable[[], object]]] = [
-            *((one, partial(session.library, one, one)) for one in book.libraries),
+            *((one, partial(session.load, "library", one, one, "")) for one in book.libraries),
             *((one[2], partial(load, *one)) for one in book.files),
         ]
         for file, step in steps:

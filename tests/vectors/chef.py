@@ -158,7 +158,7 @@ def attribute_files(case: Case) -> Iterator[str]:
         for included in case["cookbooks"][cookbook.name]["attribute_files"][file]:
             loader.include(included, here=cookbook.name)
 
-    loader = AttributeFileOrder(cookbooks, load, suffix=".rb")
+    loader = AttributeFileOrder(cookbooks, load)
     got: dict[str, Any] = {}
     try:
         got["cookbook_order"] = cookbook_order(expand_run_list(case["run_list"], _roles(case)).recipes, cookbooks)

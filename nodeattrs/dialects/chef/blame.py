@@ -64,7 +64,7 @@ def _blamed(git: Git, commit: str | None, place: pathlib.Path, file: str, lines:
     except DocumentError:
         now = []
     line_then = _lines_then(_lines(committed), now)
-    changes = _read(file, git.blame(commit, path)) if line_then else {}
+    changes = _parsed(file, git.blame(commit, path)) if line_then else {}
     found = {}
     for line in lines:
         then = changes.get(line_then.get(line, 0))
@@ -84,7 +84,7 @@ def _lines_then(then: list[bytes], now: list[bytes]) -> dict[int, int]:
     return {one.b + at: one.a + at for one in blocks for at in range(1, one.size + 1)}
 
 
-def _read(file: str, text: str) -> dict[int, Change]:
+def _parsed(file: str, text: str) -> dict[int, Change]:
     """The changes by line in the porcelain form: the facts of a commit stand where it is first named."""
     commits: dict[str, dict[str, str]] = defaultdict(dict)
     found: dict[int, str] = {}

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import Any
 
 from nodeattrs.causes.writes import writes_of
-from nodeattrs.core.claim import Cause, Locator, Origin
+from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES as DATA
 from nodeattrs.dialects.chef.repository.cookbooks import NOT_RUN, RUBY, Cookbook
-from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.repository.repository import Repository, attribute_maps, readable
 from nodeattrs.dialects.chef.repository.roles import DEFAULT_ENVIRONMENT
 from nodeattrs.dialects.chef.run.ruby_files import lines_that_set
 from nodeattrs.dialects.chef.run.run import Run
@@ -61,12 +60,15 @@ def _conditions(repository: Repository, origin: Origin) -> Iterator[Cause]:
 
 
 class _Causes:
+    """Follows what included a source on a node, up to its run-list; each source once."""
+
     def __init__(self, repository: Repository, run: Run) -> None:
         self.repository = repository
         self.run = run
         self.seen: set[tuple[str, str]] = set()
 
     def of(self, kind: str, name: str) -> Iterator[Cause]:
+        """Yield the causes of an environment, role, recipe or attribute file, the nearest first."""
         if (kind, name) in self.seen:
             return
         self.seen.add((kind, name))
@@ -166,43 +168,16 @@ def setters_in(repository: Repository, node: Node, path: Path) -> list[Elsewhere
 
     Each has the reason why it does not count on *node*. Lines count as far as their keys are constant.
     """
-    found = [Elsewhere(origin, _lacks(node, origin)) for origin in _described(repository, path)]
+    maps = attribute_maps(repository, repository.roles(), repository.environments())
+    origins = (locator.at(path) for _, _, tree, locator in maps if dig(tree, path) is not ABSENT)
+    found = [Elsewhere(origin, _lacks(node, origin)) for origin in origins]
     return [*found, *_lines_that_write(repository, node, path)][:_MOST]
 
 
-def _described(repository: Repository, path: Path) -> Iterator[Origin]:
-    things = [(name, repository.role) for name in repository.roles()]
-    for name, read in [*things, *((name, repository.environment) for name in repository.environments())]:
-        try:
-            one: Any = read(name)
-        except NodeattrsError:
-            continue
-        for field in ("default_attributes", "override_attributes"):
-            yield from _at(one.locator, getattr(one, field), field, path)
-    for name in repository.nodes():
-        try:
-            described = repository.node_document(name)
-        except NodeattrsError:
-            continue
-        if described is not None:
-            yield from _at(described.locator, described.normal, "normal", path)
-
-
-def _at(locator: Locator, tree: Any, field: str, path: Path) -> Iterator[Origin]:
-    if dig(tree, path) is not ABSENT:
-        yield locator.at((field, *path))
-
-
 def _lines_that_write(repository: Repository, node: Node, path: Path) -> Iterator[Elsewhere]:
-    for name in repository.cookbooks():
-        try:
-            cookbook = repository.cookbook(name)
-        except NodeattrsError:
-            continue
-        attributes = [
-            (cookbook.attribute_name(file), file) for one in cookbook.attribute_files.values() for file in one
-        ]
-        recipes = [(f"{name}::{part}", file) for part, file in cookbook.recipes.items()]
+    for cookbook in readable(repository.cookbooks(), repository.cookbook):
+        attributes = [(cookbook.attribute_name(file), file) for file in cookbook.attribute_paths]
+        recipes = [(f"{cookbook.name}::{part}", file) for part, file in cookbook.recipes.items()]
         kinds = (("attribute file", attributes), ("recipe", recipes))
         for kind, full, file in ((kind, full, file) for kind, files in kinds for full, file in files):
             text = (cookbook.root / file).read_text("utf-8", "replace") if cookbook.root is not None else ""

@@ -55,7 +55,7 @@ class Chef(Dialect):
 
     def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[Looked]:
         """What is wrong in settings, roles, environments, nodes, data bags, cookbooks and Hiera trees."""
-        from nodeattrs.dialects.chef.checks.looked import looked
+        from nodeattrs.dialects.chef.checks.checking import looked
 
         return looked(folder)
 

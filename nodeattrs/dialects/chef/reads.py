@@ -80,11 +80,7 @@ class ReadBehind:
 
     def _read_on(self, file: _File, line: int) -> tuple[str, ...]:
         if (file.shown, line) not in self._reads:
-            if file.text:
-                reads = (*reads_of(file.text, line), *conditions_of(file.text, line))
-            else:
-                reads = reads_at(file.path, file.shown, line)
-            self._reads[file.shown, line] = reads
+            self._reads[file.shown, line] = _read_in(file.path, file.shown, file.text, line)
         return self._reads[file.shown, line]
 
     @cached_property
@@ -125,7 +121,11 @@ def _read_at(root: pathlib.Path, origin: Origin) -> tuple[str, ...]:
     """What a line of Python or Ruby reads, and what the conditions around it read; () for another language."""
     if origin.line is None or origin.file is None:
         return ()
-    if origin.file.endswith(RUBY):
-        return reads_at(root / origin.file, origin.file, origin.line)
-    text = python_at(root, origin)
-    return (*reads_of(text, origin.line), *conditions_of(text, origin.line))
+    return _read_in(root / origin.file, origin.file, python_at(root, origin), origin.line)
+
+
+def _read_in(path: pathlib.Path, shown: str, text: str, line: int) -> tuple[str, ...]:
+    """What a line of a file reads, and what the conditions around it read. text: of a file in Python"""
+    if shown.endswith(RUBY):
+        return reads_at(path, shown, line)
+    return (*reads_of(text, line), *conditions_of(text, line))

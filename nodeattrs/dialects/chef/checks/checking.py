@@ -1,6 +1,6 @@
-"""A look at all that a repository says: what is wrong, what is probably not meant, and how much was looked at.
+"""Check a repository with its Hiera tree: what is wrong, what is probably not meant, and how much was looked at.
 
-It knows a repository and its Hiera tree, and neither findings nor command lines.
+Used by `dialect.Chef.check`. It knows no command lines.
 """
 
 from __future__ import annotations
@@ -9,16 +9,20 @@ import itertools
 import os
 import pathlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
+from nodeattrs.contract.dialect import Looked
+from nodeattrs.contract.fixes import Fix
 from nodeattrs.contract.peers import Lookup, doubts_of, lookup_of
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator
+from nodeattrs.core.code import may_run
 from nodeattrs.core.tree import Path
+from nodeattrs.dialects.chef.checks.fixes import SAFE, fixes
 from nodeattrs.dialects.chef.checks.overrides import overrides, type_changes
 from nodeattrs.dialects.chef.checks.rules import against_rules
 from nodeattrs.dialects.chef.checks.schema import against_schema
@@ -46,8 +50,8 @@ from nodeattrs.kinds import (
 from nodeattrs.kinds import NOT_RUN as CODE_NOT_RUN
 from nodeattrs.kinds import RUBY as RUBY_NOT_READ
 from nodeattrs.node.run_list import RunListItem, cookbook_of
-from nodeattrs.project.config import FILE
 from nodeattrs.project.fields import fault, known_or_near
+from nodeattrs.reports.findings import Finding, finding_of
 
 _Thing = TypeVar("_Thing")
 
@@ -81,15 +85,29 @@ class Checked:
     warnings: list[NodeattrsError]
     looked: dict[str, int]
 
-    @property
-    def settings_are_sound(self) -> bool:
-        """Whether no fault is in nodeattrs.toml."""
-        return all(getattr(fault, "file", None) != FILE for fault in self.faults)
+
+def looked(folder: pathlib.Path) -> Iterator[Looked]:
+    """Yield what was checked, by kind of file. The first one has all findings, since one may be about several kinds."""
+    repository = Repository(folder)
+    came = checked(repository, may_run())
+    found = [finding_of(one, "note" if one.kind in NOTES else "warning") for one in came.warnings]
+    found += [finding_of(one, "note" if one.kind in NOTES else "error") for one in came.faults]
+
+    def fixed(wanted: Container[Finding]) -> Sequence[Fix]:
+        safe = (one for one in came.warnings if one.kind in SAFE)
+        chosen = [one for one in safe if finding_of(one, "warning") in wanted]
+        return fixes(repository.root, chosen, repository.config.sensitive)
+
+    (first, total), *others = came.looked.items()
+    yield Looked(first, total, found, fixed)
+    yield from (Looked(what, total, ()) for what, total in others)
 
 
 @taking(repository=Repository, run_code=bool)
 def checked(repository: Repository, run_code: bool = False) -> Checked:
     """Read all of a repository, with its Hiera tree, and return faults and warnings.
+
+    Missing roles, recipes and cookbooks, versions that do not fit, and rings of dependencies are faults, too.
 
     run_code: also run roles and environments in Python
     """
@@ -170,17 +188,6 @@ def _doubtful(repository: Repository, run_code: bool) -> Iterator[NodeattrsError
     yield from unused(repository, known, unrun)
     yield from against_rules(repository, unrun)
     yield from against_schema(repository, known.stacks)
-
-
-@taking(repository=Repository, run_code=bool)
-def faults_of(repository: Repository, run_code: bool = True) -> list[NodeattrsError]:
-    """Read all that a repository describes; returns every fault, [] for none.
-
-    Also finds missing roles, recipes and cookbooks, versions that do not fit, and rings of cookbook dependencies.
-
-    run_code: also run roles and environments in Python
-    """
-    return _read_all(repository, run_code)[0]
 
 
 def _read_all(repository: Repository, run_code: bool) -> tuple[list[NodeattrsError], list[NodeattrsError]]:
@@ -306,7 +313,7 @@ def _is_unrun(cookbook: Cookbook, file: str) -> bool:
 
 
 def _code_of(cookbook: Cookbook) -> list[str]:
-    return [*itertools.chain(*cookbook.attribute_files.values()), *cookbook.recipes.values()]
+    return [*cookbook.attribute_paths, *cookbook.recipes.values()]
 
 
 def _warnings_of(faults: list[NodeattrsError], cookbook: Cookbook, file: str) -> Iterable[DocumentError]:

@@ -77,10 +77,10 @@ def _overrider(layer: Layer, path: Path, stack: Stack, index: int) -> Layer | No
         return None
     value = layer.leaves[path]
     for upper in stack.layers[:index]:
-        found = upper.meets(path)
+        found = upper.value_at(path)
         if found is ABSENT or found is None or (found == {} and isinstance(found, Mapping)):
             continue
-        if isinstance(found, list) and isinstance(value, list) and upper.joins == layer.joins:
+        if isinstance(found, list) and isinstance(value, list) and upper.level == layer.level:
             continue
         return None if strict_key(found) == strict_key(value) else upper
     return None
@@ -89,7 +89,7 @@ def _overrider(layer: Layer, path: Path, stack: Stack, index: int) -> Layer | No
 def _same_below(layer: Layer, path: Path, stack: Stack, index: int) -> Layer | None:
     """Who sets the same value next below a leaf."""
     for lower in stack.layers[index + 1 :]:
-        found = lower.meets(path)
+        found = lower.value_at(path)
         if found is ABSENT:
             continue
         if found is None or isinstance(found, Mapping) or not stack.is_certain(layer, lower):
@@ -98,7 +98,7 @@ def _same_below(layer: Layer, path: Path, stack: Stack, index: int) -> Layer | N
             return None
         # Lists of one level join; what is read of another level is more than its strongest list.
         if isinstance(found, list) and (
-            lower.joins != layer.joins or len({repr(strict_key(one)) for one in found}) < len(found)
+            lower.level != layer.level or len({repr(strict_key(one)) for one in found}) < len(found)
         ):
             return None
         # A parent that is not a map may be equal by chance.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.dialects.chef.checks.stacks import leaves_of
-from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.dialects.chef.repository.repository import Repository, attribute_maps, readable
+from nodeattrs.errors import DocumentError
 from nodeattrs.kinds import AGAINST_RULE
 from nodeattrs.project.config import CheckRule
 
@@ -39,21 +40,11 @@ def _finding(rule: CheckRule, place: str, path: Path, level: str, locator: Locat
 
 
 def _written(repository: Repository, unrun: frozenset[str]) -> Iterator[Written]:
-    for place, names, read in (
-        ("roles", [name for name in repository.roles() if name not in unrun], repository.role),
-        (
-            "environments",
-            sorted({*repository.environments()} - repository.scripted("environments")),
-            repository.environment,
-        ),
-    ):
-        for one in _read(names, read):
-            yield place, "default", one.default_attributes, one.default_locator
-            yield place, "override", one.override_attributes, one.override_locator
-    for node in _read(repository.nodes(), repository.node_document):
-        yield "nodes", "normal", node.normal, node.locator_of("normal")
+    roles = [name for name in repository.roles() if name not in unrun]
+    environments = sorted({*repository.environments()} - repository.scripted("environments"))
+    yield from attribute_maps(repository, roles, environments)
     for bag in repository.data_bags():
-        for tree, locator in _read(repository.data_bag(bag), lambda item, bag=bag: repository.written_item(bag, item)):
+        for tree, locator in readable(repository.data_bag(bag), partial(repository.written_item, bag)):
             yield "data_bags", "", tree, locator
     hiera = repository.hiera
     if hiera is None:
@@ -61,11 +52,3 @@ def _written(repository: Repository, unrun: frozenset[str]) -> Iterator[Written]
     for environment in hiera.environments() or ["production"]:
         for file in hiera.data_files(environment):
             yield "hiera", "", dict(file.tree), file.document.locator("hiera", "")
-
-
-def _read(names: Iterable[str], read: Any) -> Iterator[Any]:
-    for name in names:
-        try:
-            yield read(name)
-        except NodeattrsError:  # found elsewhere
-            continue

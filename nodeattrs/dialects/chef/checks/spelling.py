@@ -23,7 +23,7 @@ from nodeattrs.dialects.chef.checks.overrides import located, shape
 from nodeattrs.dialects.chef.checks.stacks import Layer, leaves_of, texts_of
 from nodeattrs.dialects.chef.facts.known import platforms
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES, AttributeData
-from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.repository.repository import Repository, readable
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.formats import documents
 from nodeattrs.kinds import MISSPELT, TYPE_CHANGE, UNUSED_ATTRIBUTE
@@ -35,13 +35,11 @@ _OF_POLICY = ("policy_name", "policy_group", "policy_revision")
 
 def data_files(repository: Repository) -> list[AttributeData]:
     """The attribute files in YAML, JSON and TOML of all cookbooks; files that cannot be read are skipped."""
-    found = []
-    for name in repository.cookbooks():
+    found: list[AttributeData] = []
+    for cookbook in readable(repository.cookbooks(), repository.cookbook):
         with suppress(NodeattrsError):
-            cookbook = repository.cookbook(name)
-            for file in [file for files in cookbook.attribute_files.values() for file in files]:
-                with suppress(NodeattrsError):
-                    found += [cookbook.data(file)] if file.endswith(SUFFIXES) else []
+            files = (file for file in cookbook.attribute_paths if file.endswith(SUFFIXES))
+            found += readable(files, cookbook.data)
     return found
 
 
@@ -125,11 +123,7 @@ class Words:
         self.below: dict[Path, set[str]] = {}
         self.whole: set[Path] = set()
         self.cookbooks = {shape_of(name) for name in repository.cookbooks()}
-        for name in repository.cookbooks():
-            try:
-                cookbook = repository.cookbook(name)
-            except NodeattrsError:
-                continue
+        for cookbook in readable(repository.cookbooks(), repository.cookbook):
             for file, text in texts_of(cookbook, _CODE).items():
                 self._take(file, text)
 
@@ -180,7 +174,7 @@ def _judged(layer: Layer, path: Path, words: Words) -> Iterator[DocumentError]:
         return
     if any(path[:depth] in words.whole for depth in range(1, len(path))):
         return
-    beside = layer.meets(parent)
+    beside = layer.value_at(parent)
     near = [one for one in sorted(words.below[parent]) if is_near(key, one) and one not in beside]
     if near:
         place = words.chains[(*parent, near[0])]

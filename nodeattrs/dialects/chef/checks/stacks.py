@@ -68,7 +68,7 @@ class Layer:
         return _RANKS[self.kind]
 
     @property
-    def joins(self) -> str:
+    def level(self) -> str:
         """The level of the layer, whose lists are merged: "default", "override" or "normal"."""
         return self.kind.partition(" ")[2]
 
@@ -76,7 +76,7 @@ class Layer:
         """Where it sets a path."""
         return self.locator.at(path)
 
-    def meets(self, path: Path) -> Any:
+    def value_at(self, path: Path) -> Any:
         """The value at a path, or the value above it that is not a map; ABSENT where the layer has neither."""
         found: Any = self.tree
         for step in path:
@@ -182,7 +182,7 @@ class _Layers:
         self._named: dict[str, frozenset[str]] = {}
 
     def expansion(self, run_list: Iterable[str], environment: str) -> Expansion:
-        """raises: NodeattrsError, where a role is not there, or did not run"""
+        """An expanded run-list. raises: NodeattrsError, where a role is not there, or did not run"""
         expansion = expand_run_list(run_list, self._role, environment)
         expansion.require_roles()
         return expansion
@@ -216,7 +216,7 @@ class _Layers:
         return self._made[kind, one.name]
 
     def cookbooks(self, names: Iterable[str]) -> list[str]:
-        """The cookbooks of a run, those that they depend on among them."""
+        """Some cookbooks and all that they depend on, each once."""
         found: list[str] = []
         left = [*names]
         while left:
@@ -248,8 +248,7 @@ class _Layers:
 
 def _levels_in_data(cookbook: Cookbook) -> set[str]:
     try:
-        files = [file for files in cookbook.attribute_files.values() for file in files if file.endswith(DATA)]
-        read = [cookbook.data(file) for file in files]
+        read = [cookbook.data(file) for file in cookbook.attribute_paths if file.endswith(DATA)]
     except NodeattrsError:
         return set(_ALL)
     return {level.level for data in read for block in data.blocks for level in block.levels}

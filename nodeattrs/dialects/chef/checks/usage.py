@@ -7,10 +7,10 @@ script, a page.
 from __future__ import annotations
 
 import os
+import pathlib
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from functools import cached_property
 
 from nodeattrs.core.tree import spell
 from nodeattrs.dialects.chef.checks.stacks import KnownNodes
@@ -24,27 +24,22 @@ _MOST_BYTES = 200_000
 _MOST_FILES = 2_000
 
 
-class MentionedItems:
-    """The roles and recipes that other texts of a repository name, such as scripts and pages."""
+def _mentioned(repository: Repository) -> frozenset[tuple[str, str]]:
+    """The roles and recipes that other texts of a repository name, such as scripts and pages: ("role", "web")."""
+    return frozenset((found[1], found[2]) for text in _texts(repository.root) for found in _ITEM.finditer(text))
 
-    def __init__(self, repository: Repository) -> None:
-        self._repository = repository
 
-    @cached_property
-    def items(self) -> frozenset[tuple[str, str]]:
-        """Pairs such as ("role", "web"). cost: reads the small texts of the repository"""
-        return frozenset((found[1], found[2]) for text in self._texts() for found in _ITEM.finditer(text))
-
-    def _texts(self) -> Iterator[str]:
-        left = _MOST_FILES
-        for folder, folders, names in os.walk(self._repository.root):
-            inside = os.path.relpath(folder, self._repository.root)
-            folders[:] = sorted(set(folders) - _SKIPPED - ({"roles", "nodes"} if inside == "." else set()))
-            for path in (os.path.join(folder, name) for name in sorted(names)):
-                if left and os.path.isfile(path):
-                    left -= 1
-                    with suppress(OSError), open(path, encoding="utf-8", errors="replace") as stream:
-                        yield stream.read(_MOST_BYTES)
+def _texts(root: pathlib.Path) -> Iterator[str]:
+    """Yield the beginnings of up to 2,000 files below a folder. Cookbooks, roles and nodes are left out."""
+    left = _MOST_FILES
+    for folder, folders, names in os.walk(root):
+        inside = os.path.relpath(folder, root)
+        folders[:] = sorted(set(folders) - _SKIPPED - ({"roles", "nodes"} if inside == "." else set()))
+        for path in (os.path.join(folder, name) for name in sorted(names)):
+            if left and os.path.isfile(path):
+                left -= 1
+                with suppress(OSError), open(path, encoding="utf-8", errors="replace") as stream:
+                    yield stream.read(_MOST_BYTES)
 
 
 def unused(repository: Repository, known: KnownNodes, unrun: Iterable[str] = ()) -> Iterator[DocumentError]:
@@ -54,7 +49,7 @@ def unused(repository: Repository, known: KnownNodes, unrun: Iterable[str] = ())
     """
     if not known.complete:
         return
-    items = MentionedItems(repository).items
+    items = _mentioned(repository)
     for name in repository.roles():
         if name not in known.roles and name not in unrun and ("role", name) not in items:
             yield from _role(repository, name)
@@ -76,7 +71,7 @@ def _role(repository: Repository, name: str) -> Iterator[DocumentError]:
 def _cookbook(repository: Repository, name: str) -> Iterator[DocumentError]:
     try:
         cookbook = repository.cookbook(name)
-        files = [file for files in cookbook.attribute_files.values() for file in files]
+        files = cookbook.attribute_paths
     except NodeattrsError:
         return
     if not cookbook.unread and files:

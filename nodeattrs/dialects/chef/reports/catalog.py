@@ -41,6 +41,28 @@ def _origin_dict(origin: Origin | None) -> dict[str, Any] | None:
     return {"kind": origin.kind, "name": origin.name, "file": origin.file, "line": origin.line}
 
 
+def _edge_dict(before: str, after: str, is_refresh: bool, reason: str, origin: Origin | None) -> dict[str, Any]:
+    kind = "refresh" if is_refresh else "order"
+    return {"before": before, "after": after, "kind": kind, "because": reason, "origin": _origin_dict(origin)}
+
+
+def _placed(screen: Screen, text: str, origin: Origin | None) -> str:
+    """A text, then the place of an origin in a faint colour; the text alone where the origin has no place."""
+    place = f"  {origin.place}" if origin and origin.place else ""
+    return f"{text}{screen.paint(printable(place), 'faint')}"
+
+
+def _reads_line(screen: Screen, resource: Resource, indent: str) -> Iterator[str]:
+    """Yield a line with the attributes that the text of a resource reads; none where it reads none."""
+    if resource.reads:
+        yield f"{indent}{screen.paint(printable('reads ' + ', '.join(resource.reads)), 'faint')}"
+
+
+def _declared(resource: Resource) -> dict[str, Any]:
+    """A resource as JSON-able data: its reference, its line, the attributes that its text reads."""
+    return {"resource": str(resource.ref), "origin": _origin_dict(resource.origin), "reads": list(resource.reads)}
+
+
 @dataclass(frozen=True, slots=True)
 class CatalogList:
     """The resources of a catalog in the order of their declaration, containers left out.
@@ -61,11 +83,7 @@ class CatalogList:
 
     def to_dict(self) -> dict[str, Any]:
         """The references in order, each with its line and the attributes that its text reads."""
-        rows = [
-            {"resource": str(one.ref), "origin": _origin_dict(one.origin), "reads": list(one.reads)}
-            for one in self._listed()
-        ]
-        return {"version": 1, "catalog": self.name, "resources": rows}
+        return {"version": 1, "catalog": self.name, "resources": [_declared(one) for one in self._listed()]}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """A line for each resource with its place, and below it what its text reads; a sentence for none."""
@@ -73,10 +91,8 @@ class CatalogList:
         if not listed:
             yield f"no resource reads {printable(self.reads)}" if self.reads else "no resource is declared"
         for one in listed:
-            place = f"  {one.origin.place}" if one.origin and one.origin.place else ""
-            yield f"{printable(one.ref)}{screen.paint(printable(place), 'faint')}"
-            if one.reads:
-                yield f"    {screen.paint(printable('reads ' + ', '.join(one.reads)), 'faint')}"
+            yield _placed(screen, printable(one.ref), one.origin)
+            yield from _reads_line(screen, one, "    ")
 
 
 def _meets(read: str, wanted: Path) -> bool:
@@ -101,11 +117,8 @@ class CatalogOrder:
 
     def to_dict(self) -> dict[str, Any]:
         """The references in order, each with its line and the attributes that the line read."""
-        rows = []
-        for ref in self.plan.order(self.shuffle):
-            resource = self.plan.resources[ref]
-            rows.append({"resource": str(ref), "origin": _origin_dict(resource.origin), "reads": list(resource.reads)})
-        return {"version": 1, "catalog": self.name, "order": rows}
+        order = [_declared(self.plan.resources[ref]) for ref in self.plan.order(self.shuffle)]
+        return {"version": 1, "catalog": self.name, "order": order}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """A numbered line for each resource with its place, and below it what its line read."""
@@ -113,10 +126,8 @@ class CatalogOrder:
         width = len(str(len(order)))
         for number, ref in enumerate(order, 1):
             resource = self.plan.resources[ref]
-            place = f"  {resource.origin.place}" if resource.origin and resource.origin.place else ""
-            yield f"{number:{width}}  {printable(ref)}{screen.paint(printable(place), 'faint')}"
-            if resource.reads:
-                yield f"{'':{width}}    {screen.paint(printable('reads ' + ', '.join(resource.reads)), 'faint')}"
+            yield _placed(screen, f"{number:{width}}  {printable(ref)}", resource.origin)
+            yield from _reads_line(screen, resource, f"{'':{width}}    ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,15 +168,7 @@ class CatalogGraph:
         for edge in graph.edges:
             before, after = graph.spelled(edge.source), graph.spelled(edge.target)
             if before in shown and after in shown:
-                reason, origin = graph.reason(edge)
-                kind = "refresh" if edge.refresh else "order"
-                yield {
-                    "before": before,
-                    "after": after,
-                    "kind": kind,
-                    "because": reason,
-                    "origin": _origin_dict(origin),
-                }
+                yield _edge_dict(before, after, edge.refresh, *graph.reason(edge))
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """The graph as text for Graphviz."""
@@ -186,16 +189,7 @@ class WhyReport:
             "version": 1,
             "before": str(self.first),
             "after": str(self.then),
-            "edges": [
-                {
-                    "before": step.before,
-                    "after": step.after,
-                    "kind": "refresh" if step.refresh else "order",
-                    "because": step.reason,
-                    "origin": _origin_dict(step.origin),
-                }
-                for step in self.steps
-            ],
+            "edges": [_edge_dict(one.before, one.after, one.refresh, one.reason, one.origin) for one in self.steps],
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
@@ -207,9 +201,8 @@ class WhyReport:
         yield f"{screen.paint(printable(self.first), 'strong')} comes before {printable(self.then)}"
         for step in self.steps:
             arrow = "~>" if step.refresh else "->"
-            place = f"  {step.origin.place}" if step.origin and step.origin.place else ""
             yield f"  {printable(step.before)} {arrow} {printable(step.after)}"
-            yield f"      {printable(step.reason)}{screen.paint(printable(place), 'faint')}"
+            yield _placed(screen, f"      {printable(step.reason)}", step.origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,8 +274,7 @@ class ResourceExplained:
         yield f"{screen.paint(printable(self.ref), 'strong')}{printable(place)}"
         for before, after, reason, at in self._relations():
             other = f"after {before}" if after == self.ref else f"before {after}"
-            where = f"  {at.place}" if at and at.place else ""
-            yield f"  {printable(f'{other}: {reason}')}{screen.paint(printable(where), 'faint')}"
+            yield _placed(screen, f"  {printable(f'{other}: {reason}')}", at)
         for reading in self.readings:
             yield ""
             if isinstance(reading.trace, Trace):
@@ -316,7 +308,7 @@ class AppliedCatalog:
             "noop": self.plan.catalog.noop,
             "ok": report.ok,
             "interrupted": report.interrupted,
-            "counts": self.counts(),
+            "counts": counted(self.report),
             "resources": [self._resource(outcome) for outcome in report.outcomes.values()],
             "not_visited": [str(ref) for ref in report.left],
             "log": [str(line) for line in report.log],
@@ -334,10 +326,6 @@ class AppliedCatalog:
             **({"diff": "\n".join(diffs)} if diffs and self.diffs else {}),
         }
 
-    def counts(self) -> dict[str, int]:
-        """The numbers of resources changed, refreshed, failed, skipped, visited, and that would be changed."""
-        return counted(self.report)
-
     def lines(self, screen: Screen) -> Iterator[str]:
         """The resources that were changed, failed or were skipped, with reasons, then one line of counts.
 
@@ -345,7 +333,7 @@ class AppliedCatalog:
         """
         for outcome in self.report.outcomes.values():
             yield from self._described(outcome, screen)
-        counts = self.counts()
+        counts = counted(self.report)
         parts = [f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count and name != "visited"]
         mode = " in no-op mode" if self.plan.catalog.noop else ""
         yield (
@@ -364,8 +352,7 @@ class AppliedCatalog:
             return
         resource = self.plan.resources[outcome.ref]
         style = {"failed": "error", "skipped": "warning"}.get(shown, "changed")
-        place = f"  {resource.origin.place}" if resource.origin and resource.origin.place else ""
-        yield f"{screen.paint(_SIGNS[shown], style)} {printable(outcome.ref)}{screen.paint(printable(place), 'faint')}"
+        yield _placed(screen, f"{screen.paint(_SIGNS[shown], style)} {printable(outcome.ref)}", resource.origin)
         would = "would be " if outcome.noop and outcome.would_change else ""
         for change in outcome.changes:
             yield f"    {would}{printable(change.summary or change.what)}"
@@ -380,8 +367,8 @@ class AppliedCatalog:
         if outcome.restarted or outcome.would_refresh:
             word = "refreshed" if outcome.restarted else "would be refreshed"
             yield f"    {word} for {printable(', '.join(outcome.from_refs))}"
-        if resource.reads and (outcome.changes or outcome.errors):
-            yield f"    {screen.paint(printable('reads ' + ', '.join(resource.reads)), 'faint')}"
+        if outcome.changes or outcome.errors:
+            yield from _reads_line(screen, resource, "    ")
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,7 +198,7 @@ class Block:
     levels: tuple[Level, ...]
     at: Path
 
-    def counts(self, facts: Facts) -> bool:
+    def applies_to(self, facts: Facts) -> bool:
         """Whether facts meet all conditions of the block, and of the file."""
         return all(when.met(facts) for when in self.when)
 
@@ -220,7 +220,7 @@ class AttributeData:
     def levels(self, facts: Facts) -> Iterator[Level]:
         """Yield the attributes of the blocks whose conditions *facts* meet, in order."""
         for block in self.blocks:
-            if block.counts(facts):
+            if block.applies_to(facts):
                 yield from block.levels
 
     def causes(self, line: int, column: int) -> Iterator[Cause]:

@@ -12,6 +12,7 @@ and not what an attribute file says. The rules: docs/merging.md, "attribute file
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import pathlib
 import re
@@ -86,15 +87,18 @@ class _Declared(NamedTuple):
     path: pathlib.Path
 
     def fits(self, lock: Lock | None) -> bool:
+        """Whether the folder has the locked version, or the locked identifier in its name; True without a lock."""
         if lock is None or lock.version in ("", self.version):
             return True
         return bool(lock.identifier) and self.path.name.endswith(f"-{lock.identifier}")
 
     def meets(self, constraints: Iterable[str]) -> bool:
+        """Whether the version meets all constraints; True for none."""
         return all(Constraint.parse(one).allows(self.age) for one in constraints)
 
     @property
     def age(self) -> Version:
+        """The version, to compare; 0.0 where it cannot be parsed."""
         try:
             return Version.parse(self.version)
         except BadArgument:
@@ -118,7 +122,7 @@ class CookbookPaths:
 
     def names(self) -> list[str]:
         """The names of all cookbooks, sorted; the folder `ntp-3.5.0` of the cookbook ntp counts as ntp."""
-        named = {one.name if one.path.name.startswith(f"{one.name}-") else one.path.name for one in self._lying}
+        named = {one.name if one.path.name.startswith(f"{one.name}-") else one.path.name for one in self._in_folders}
         return sorted(named | {one.name for one in self._own})
 
     def find(self, name: str, lock: Lock | None = None, constraints: Sequence[str] = ()) -> pathlib.Path | None:
@@ -130,13 +134,13 @@ class CookbookPaths:
         constraints: prefer versions that meet all of them; where none does, they do not count
         """
         if lock is not None and lock.source and not lock.version:  # of a Policyfile without a lock, which names it
-            return next((one.path for one in self._of_source(lock)), None)
+            return next((one.path for one in self._in_source(lock)), None)
         named = next((one.path for one in self._own if one.name == name), self._folders_named.get(name))
         first = [one for one in ([] if named is None else [_declared(named)]) if one.fits(lock)]
-        every = [*self._lying, *self._own, *self._of_source(lock)] if not first or constraints else []
+        every = [*self._in_folders, *self._own, *self._in_source(lock)] if not first or constraints else []
         found = [one for one in every if one.name == name and one.fits(lock)]
         if not first and not found and lock is None:
-            found = [one for one in self._of_source(Lock("", "", self._sources.get(name, ""))) if one.name == name]
+            found = [one for one in self._in_source(Lock("", "", self._sources.get(name, ""))) if one.name == name]
         for ones in (first, found):
             fitting = [one for one in ones if one.meets(constraints)]
             if fitting:
@@ -145,13 +149,13 @@ class CookbookPaths:
 
     def hint(self, name: str) -> str:
         """The hint for a missing cookbook: the folder that has it, similar names, or all names."""
-        folder = self._unnamed.get(name)
+        folder = self._elsewhere.get(name)
         if folder is None:
             return known_or_near(name, self.names())
         return f"there is one in {folder}: name that folder in [chef] cookbook_paths"
 
     @cached_property
-    def _unnamed(self) -> dict[str, str]:
+    def _elsewhere(self) -> dict[str, str]:
         """Cookbook -> the folder of the repository in which it lies beside those where we look."""
         found: dict[str, str] = {}
         for folder in (one for one in entries(self._root) if os.path.isdir(one)):
@@ -159,7 +163,7 @@ class CookbookPaths:
                 found |= {path.name: folder.name for path in entries(folder) if _is_cookbook(path)}
         return found
 
-    def _of_source(self, lock: Lock | None) -> Iterator[_Declared]:
+    def _in_source(self, lock: Lock | None) -> Iterator[_Declared]:
         path = os.path.realpath(self._root / lock.source) if lock is not None and lock.source else ""
         if os.path.isdir(path) and pathlib.Path(path).is_relative_to(os.path.realpath(self._root)):
             yield _declared(self._root / os.path.relpath(path, os.path.realpath(self._root)))
@@ -190,7 +194,7 @@ class CookbookPaths:
         return (_declared(self._root.absolute()),) if _is_cookbook(self._root) else ()
 
     @cached_property
-    def _lying(self) -> list[_Declared]:
+    def _in_folders(self) -> list[_Declared]:
         """cost: a look at each metadata, the first time"""
         return [_declared(path) for path in self._folders_named.values()]
 
@@ -293,35 +297,28 @@ class Cookbook:
     depends_field: str = field(default="depends", compare=False, repr=False)
     unread: str = ""
     sets_only: frozenset[Path] = frozenset()
+    _programs: dict[str, Program] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _data: dict[str, AttributeData] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @property
     def is_missing(self) -> bool:
         """Whether this is a stand-in for a cookbook that was not found."""
         return bool(self.unread) and self.root is None
 
-    @cached_property
-    def _programs(self) -> dict[str, Program]:
-        return {}
-
     def program(self, file: str) -> Program:
         """One of the Python files, compiled once. raises: RecipeNotFound, DocumentError"""
-        program = self._programs.get(file)
-        if program is None:
+        if file not in self._programs:
             if self.root is None:
                 raise RecipeNotFound(f"cookbook {self.name} has no files on disk", hint=f"{self.shown(file)} is needed")
-            program = self._programs[file] = Program(self.root / file, self.shown(file))
-        return program
-
-    @cached_property
-    def _read(self) -> dict[str, AttributeData]:
-        return {}
+            self._programs[file] = Program(self.root / file, self.shown(file))
+        return self._programs[file]
 
     def data(self, file: str) -> AttributeData:
         """One of the attribute files in a data format, read once. raises: DocumentError"""
-        if file not in self._read:
+        if file not in self._data:
             path = pathlib.Path(self.root or "", file)
-            self._read[file] = read_data(path, self.shown(file), self.attribute_name(file))
-        return self._read[file]
+            self._data[file] = read_data(path, self.shown(file), self.attribute_name(file))
+        return self._data[file]
 
     def recipe_data(self, file: str) -> RecipeData:
         """One of the recipes in YAML or JSON. raises: DocumentError"""
@@ -344,6 +341,11 @@ class Cookbook:
         order = attribute_files((*data, *self.files), (*DATA, *_SUFFIXES)) if data else kinds[1]
         found = ((name, tuple(kind[name] for kind in kinds if name in kind)) for name in order)
         return {name: paths for name, paths in found if paths}
+
+    @cached_property
+    def attribute_paths(self) -> tuple[str, ...]:
+        """The paths of all attribute files, in loading order. raises: DocumentError, for two files of one name"""
+        return tuple(itertools.chain(*self.attribute_files.values()))
 
     @cached_property
     def recipes(self) -> dict[str, str]:
@@ -513,17 +515,12 @@ class AttributeFileOrder:
 
     loaded: "cookbook/path" of each file that was loaded, in order
     run:    called with a cookbook and a path in it, "" for a cookbook that is not there; it may call `include`
-    suffix: as in `attribute_files`; None: all endings of a cookbook
     """
 
-    def __init__(
-        self, cookbooks: Cookbooks, run: Callable[[Cookbook, str], None], *, suffix: str | None = None
-    ) -> None:
+    def __init__(self, cookbooks: Cookbooks, run: Callable[[Cookbook, str], None]) -> None:
         self.loaded: list[str] = []
         self._cookbooks = cookbooks
         self._run = run
-        self._suffix = suffix
-        self._files: dict[str, Mapping[str, tuple[str, ...]]] = {}
         self._seen: set[tuple[str, str]] = set()
 
     def load(self, order: Iterable[str]) -> None:
@@ -533,7 +530,7 @@ class AttributeFileOrder:
         """
         for name in order:
             cookbook = _found(self._cookbooks, name)
-            for file in self._files_of(cookbook):
+            for file in cookbook.attribute_files:
                 self._load(cookbook, file)
 
     def include(self, name: str, *, here: str = "", by: Callable[[], Origin] | None = None) -> None:
@@ -563,18 +560,11 @@ class AttributeFileOrder:
                 self._run(cookbook, file)
 
     def _file_of(self, cookbook: Cookbook, name: str) -> tuple[str, ...]:
-        files = self._files_of(cookbook)
+        files = cookbook.attribute_files
         if name not in files:
             hint = known_or_near(name, sorted(files))
             raise AttributeFileNotFound(f"cookbook {cookbook.name} has no attribute file {name}", hint=hint)
         return files[name]
-
-    def _files_of(self, cookbook: Cookbook) -> Mapping[str, tuple[str, ...]]:
-        if cookbook.name not in self._files:
-            alone = attribute_files(cookbook.files, self._suffix) if self._suffix else {}
-            found = {name: (path,) for name, path in alone.items()} if self._suffix else cookbook.attribute_files
-            self._files[cookbook.name] = found
-        return self._files[cookbook.name]
 
 
 def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tuple[str, str, Origin]] = ()) -> None:

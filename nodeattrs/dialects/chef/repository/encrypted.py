@@ -60,7 +60,7 @@ def _opened(value: Mapping[str, Any], secret: bytes, what: str) -> Any:
 
 
 def _in_clear(value: Mapping[str, Any], secret: bytes) -> bytes:
-    """raises: ValueError, and whatever wrong types raise"""
+    """The decrypted bytes of a value. raises: ValueError; TypeError, KeyError, AttributeError for wrong fields"""
     try:
         from cryptography.exceptions import InvalidTag
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes

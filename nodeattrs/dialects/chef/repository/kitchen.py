@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.dialects.chef.repository.roles import NodeFile, Unset
+from nodeattrs.dialects.chef.repository.roles import NodeFile, Unset, merged_maps
 from nodeattrs.errors import DocumentError, InvalidRunListItem
 from nodeattrs.formats import documents
 from nodeattrs.kinds import KITCHEN_NAME
@@ -90,7 +90,7 @@ class Instance:
         value: Any = None
         for source in reversed(self.sources):
             found = source.get(keys)
-            value = value if found is ABSENT or found is None else _merged(value, found)
+            value = value if found is ABSENT or found is None else merged_maps(value, found)
         return value
 
     def text(self, *keys: str) -> str:
@@ -141,7 +141,7 @@ class Kitchen:
         if one is None:
             return None
         attributes, hidden = _attributes_of(one)
-        items = [*_listed(one, "platform"), *_listed(one, "suite")] or _common(one)
+        items = [*_run_list_of(one, "platform"), *_run_list_of(one, "suite")] or _common_run_list(one)
         policyfile = self._policyfile(one)
         named = [item for item in items if _HIDDEN not in item]
         unread = [*self.unread, *(Unset(("normal", *path), one.at(("attributes", *path)), _NOT_RUN) for path in hidden)]
@@ -153,7 +153,7 @@ class Kitchen:
         return NodeFile(
             name,
             environment or None,
-            () if policyfile else tuple(_parsed(item, one) for item in named),
+            () if policyfile else tuple(_checked_item(item, one) for item in named),
             normal=attributes,
             locator=_Attributes(one),
             policy_name=policyfile,
@@ -195,7 +195,7 @@ _DECIDING = (
 """Settings beside the run-list that decide what a node has."""
 
 
-def _parsed(item: str, one: Instance) -> str:
+def _checked_item(item: str, one: Instance) -> str:
     try:
         return str(RunListItem.parse(item))
     except InvalidRunListItem as error:
@@ -225,7 +225,7 @@ def _nameless(document: documents.Document) -> Iterator[DocumentError]:
     """A warning for each suite and platform whose name is ERB: nothing of it is a node."""
     for key in ("suites", "platforms"):
         for one, path in _entries([document], key):
-            if _HIDDEN in _named((one, path)):
+            if _HIDDEN in _name_of((one, path)):
                 warning = document.error(f"the name of one of the {key} {_NOT_RUN}", (*path, "name"))
                 warning.kind = KITCHEN_NAME
                 yield warning
@@ -270,18 +270,21 @@ def _instances(layers: list[documents.Document]) -> Iterator[Instance]:
     suites, platforms = (_entries(layers, key) for key in ("suites", "platforms"))
     no_platform: list[Entry | None] = [None]
     for suite_at in suites:
-        suite = _named(suite_at)
+        suite = _name_of(suite_at)
         for platform_at in platforms or no_platform:
-            platform = "" if platform_at is None else _named(platform_at)
+            platform = "" if platform_at is None else _name_of(platform_at)
             if not _is_included(suite_at, platform) or _HIDDEN in suite + platform:
                 continue
-            own = [*_own(*suite_at, (*_MOVED, *_PATHS)), *(_own(*platform_at, _MOVED) if platform_at else ())]
+            own = [
+                *_settings_of(*suite_at, (*_MOVED, *_PATHS)),
+                *(_settings_of(*platform_at, _MOVED) if platform_at else ()),
+            ]
             one = Instance(suite, platform, (*own, *common))
             if one.name and _provisioner_of(one).startswith(_OF_CHEF):
                 yield one
 
 
-def _own(document: documents.Document, path: Path, moved: tuple[str, ...]) -> tuple[Source, Source]:
+def _settings_of(document: documents.Document, path: Path, moved: tuple[str, ...]) -> tuple[Source, Source]:
     """The settings of a suite or a platform, the strongest first. moved: keys that count outside of `provisioner`"""
     return Source(document, path, moved), Source(document, (*path, "provisioner"))
 
@@ -301,7 +304,7 @@ def _entries(layers: list[documents.Document], key: str) -> list[Entry]:
     return [(having[-1], (key, index)) for index, one in entries if isinstance(one, dict) and one.get("name")]
 
 
-def _named(entry: Entry) -> str:
+def _name_of(entry: Entry) -> str:
     document, path = entry
     return str(dig(document.tree, (*path, "name")))
 
@@ -316,13 +319,6 @@ def _is_included(suite: Entry, platform: str) -> bool:
     return not (isinstance(excludes, list) and platform in excludes)
 
 
-def _merged(lower: Any, upper: Any) -> Any:
-    """Maps meet key by key, anything else is replaced. source: Test Kitchen's `rmerge`"""
-    if not isinstance(lower, Mapping) or not isinstance(upper, Mapping):
-        return upper
-    return {**lower, **{key: _merged(lower[key], value) if key in lower else value for key, value in upper.items()}}
-
-
 def _attributes_of(one: Instance) -> tuple[dict[Any, Any], list[Path]]:
     """The attributes without what ERB makes, and the paths of that. raises: DocumentError, where they are no map"""
     found = one.get("attributes")
@@ -330,16 +326,16 @@ def _attributes_of(one: Instance) -> tuple[dict[Any, Any], list[Path]]:
         return {}, [()]
     if not isinstance(found, Mapping | None):
         raise one.error(("attributes",), f"attributes must be a map, found {shape_of(found)}")
-    return _shown(found or {}, ())
+    return _without_erb(found or {}, ())
 
 
-def _listed(one: Instance, of: str) -> list[str]:
+def _run_list_of(one: Instance, of: str) -> list[str]:
     """The run-list of the suite or of the platform. raises: DocumentError"""
     found = (source.get(("run_list",)) for source in one.sources if source.path[0] == f"{of}s")
     return _items(one, next((one for one in found if one is not ABSENT and one is not None), None))
 
 
-def _common(one: Instance) -> list[str]:
+def _common_run_list(one: Instance) -> list[str]:
     """The run-list of the provisioner itself, which counts where neither suite nor platform has one."""
     return _items(one, one.get("run_list"))
 
@@ -355,7 +351,7 @@ def _items(one: Instance, found: Any) -> list[str]:
     raise one.error(("run_list",), f"an item of a run-list must be a text, found {shape_of(found)}")
 
 
-def _shown(tree: Any, at: Path) -> tuple[Any, list[Path]]:
+def _without_erb(tree: Any, at: Path) -> tuple[Any, list[Path]]:
     """Attributes without the values that ERB makes, and the paths of those. A list with one is left out whole."""
     if not isinstance(tree, dict):
         return tree, []
@@ -365,7 +361,7 @@ def _shown(tree: Any, at: Path) -> tuple[Any, list[Path]]:
         if _HIDDEN in str(key):
             hidden.append(at)
         elif isinstance(value, dict):
-            shown[str(key)], inner = _shown(value, (*at, str(key)))
+            shown[str(key)], inner = _without_erb(value, (*at, str(key)))
             hidden += inner
         elif _is_hidden(value):
             hidden.append((*at, str(key)))

@@ -13,12 +13,12 @@ import pathlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.chef.repository.cookbooks import RUBY, Lock
-from nodeattrs.dialects.chef.repository.roles import Policy
+from nodeattrs.dialects.chef.repository.roles import Policy, merged_maps
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats import documents
 from nodeattrs.kinds import REPEATED_KEY
@@ -78,7 +78,7 @@ def read_policyfile(name: str, document: documents.Document, fields: Fields, inc
     fields.finish()
     for one in fields.map("included_policies"):
         path = fields.text("included_policies", one, "path")
-        policy = _with(policy, include(str(one), path, fields.locator.at(("included_policies", one))))
+        policy = _with_included(policy, include(str(one), path, fields.locator.at(("included_policies", one))))
     return policy
 
 
@@ -99,7 +99,7 @@ def _asked_lock(fields: Fields, cookbook: str) -> Lock:
     return Lock("", "", os.path.normpath(os.path.join(folder, path)) if path else "")
 
 
-def _with(policy: Policy, included: Policy) -> Policy:
+def _with_included(policy: Policy, included: Policy) -> Policy:
     """A policy with one that it includes: its run-list comes first, and its attributes are merged.
 
     An item that both have counts once, as in Chef's run-lists.
@@ -111,8 +111,8 @@ def _with(policy: Policy, included: Policy) -> Policy:
         policy,
         run_list=_joined(included.run_list, policy.run_list),
         named_run_lists=lists,
-        default_attributes=_merged(included.default_attributes, policy.default_attributes),
-        override_attributes=_merged(included.override_attributes, policy.override_attributes),
+        default_attributes=merged_maps(included.default_attributes, policy.default_attributes),
+        override_attributes=merged_maps(included.override_attributes, policy.override_attributes),
         locks={**included.locks, **policy.locks},
         asked={**included.asked, **policy.asked},
         locator=_Included(policy, included),
@@ -123,12 +123,6 @@ def _with(policy: Policy, included: Policy) -> Policy:
 def _joined(first: Iterable[_Item], second: Iterable[_Item]) -> list[_Item]:
     """The items of both, each once."""
     return [*dict.fromkeys((*first, *second))]
-
-
-def _merged(lower: Any, upper: Any) -> Any:
-    if not isinstance(lower, Mapping) or not isinstance(upper, Mapping):
-        return upper
-    return {**lower, **{key: _merged(lower[key], value) if key in lower else value for key, value in upper.items()}}
 
 
 @dataclass(frozen=True)

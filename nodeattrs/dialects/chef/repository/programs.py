@@ -142,6 +142,7 @@ class Script:
     """A role or an environment in Python; it runs when the object is made.
 
     tree:   the fields that it set; a repeated call replaces the first one
+    text:   its parsed source
     path:   the file, absolute
     file:   its name in messages, relative to the repository
     kind:   "role" or "environment"
@@ -157,7 +158,7 @@ class Script:
         self._path = str(path)
         self._lines: dict[Path, int] = {}
         source = source_of(path, file)
-        self._text = PythonText(file, source)
+        self.text = PythonText(file, source)
         self._run(source)
         self.warnings = _ruby_left(source, file)
 
@@ -165,7 +166,7 @@ class Script:
         """The line that sets *path*: in the argument as far as it is constant, else the call; line 1 for a path that
         is not set."""
         line, rest = self._set_at(path)
-        return self.placed(self.file, *((1, None) if line is None else self._text.place(line, rest)))
+        return self.placed(self.file, *((1, None) if line is None else self.text.place(line, rest)))
 
     def placed(self, file: str, line: int, column: int | None = None) -> Origin:
         """An origin at a line of the script."""
@@ -174,16 +175,11 @@ class Script:
     def causes(self, path: Path, value: Any, asked: Any) -> tuple[Cause, ...]:
         """The sources of a value that is set at *path*; () where the path is not set."""
         line, rest = self._set_at(path)
-        return () if line is None else causes_of_line(self, self._text, line, rest, value, asked)
+        return () if line is None else causes_of_line(self, self.text, line, rest, value, asked)
 
     def line_of(self, path: Path) -> int | None:
         """The line of the call that set *path*, or a map above it; None where none did."""
         return self._set_at(path)[0]
-
-    @property
-    def text(self) -> PythonText:
-        """The parsed source of the script."""
-        return self._text
 
     def _set_at(self, path: Path) -> tuple[int | None, Path]:
         """The line of the call that set *path* or what holds it, None for none; and the rest of the path."""

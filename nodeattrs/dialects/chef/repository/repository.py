@@ -18,7 +18,7 @@ import contextlib
 import os
 import pathlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, TypeVar, cast
@@ -71,6 +71,7 @@ from nodeattrs.errors import (
     DocumentError,
     EnvironmentNotFound,
     MissingExtra,
+    NodeattrsError,
     NotFound,
     PolicyNotFound,
     RoleNotFound,
@@ -127,7 +128,6 @@ class Repository(Folder):
         settings: RepositorySettings | None = None,
     ) -> None:
         super().__init__(root, settings=settings)
-        self._place = str(self.root)
         self.asked = asked
         self.folders: Mapping[str, str] = {}
         self._read: dict[tuple[str, ...], Any] = {}
@@ -153,7 +153,7 @@ class Repository(Folder):
 
     def roles(self) -> list[str]:
         """The names of all roles."""
-        return sorted({*self._names("roles", _SCRIPTED), *self._nested("roles")})
+        return self._described_names("roles")
 
     def environment(self, name: str) -> Environment:
         """The environment *name*; "_default" always exists, and is empty.
@@ -168,7 +168,7 @@ class Repository(Folder):
 
     def environments(self) -> list[str]:
         """The names of all environments on disk."""
-        return sorted({*self._names("environments", _SCRIPTED), *self._nested("environments")})
+        return self._described_names("environments")
 
     def node_document(self, name: str) -> NodeFile | None:
         """The node that a file in nodes/, else a suite of Test Kitchen, describes; None where there is neither.
@@ -390,10 +390,7 @@ class Repository(Folder):
         lock:   accept only a cookbook that fits; None: the newest of several
         raises: BadName, DocumentError; CookbookNotFound, unless the settings or `--roles-only` make it a warning
         """
-        found = self._found_cookbook(name, lock)
-        if found is None and not self.asked.roles_only and self.misses_cookbooks:
-            raise CookbookNotFound(f"there is no {_called(name, lock)}", hint=self._ways_to(name))
-        return found or self._missing(name, lock)
+        return self._cookbook_or_stand_in(name, lock, (), self.misses_cookbooks)
 
     def cookbook_for_run(self, name: str, lock: Lock | None = None, constraints: tuple[str, ...] = ()) -> Cookbook:
         """The cookbook *name*, or a stand-in that may set anything where it is not there.
@@ -401,13 +398,20 @@ class Repository(Folder):
         constraints: what environment and run-list ask of its version, where several are there
         raises: BadName, DocumentError; CookbookNotFound, where `--strict` or the settings refuse a missing cookbook
         """
-        found = self._found_cookbook(name, lock, constraints)
         refuses = self.asked.strict or self._chef.missing_cookbooks == "error"
-        if found is None and not self.asked.roles_only and refuses:
-            raise CookbookNotFound(f"there is no {_called(name, lock)}", hint=self._ways_to(name))
+        return self._cookbook_or_stand_in(name, lock, constraints, refuses)
+
+    def _cookbook_or_stand_in(
+        self, name: str, lock: Lock | None, constraints: tuple[str, ...], refuses: bool
+    ) -> Cookbook:
+        """The cookbook *name*, or a stand-in. refuses: whether a missing one is an error without --roles-only"""
+        found = self._found_cookbook(name, lock, constraints)
+        if found is None and refuses and not self.asked.roles_only:
+            hint = f"{self.cookbook_paths.hint(name)}; --roles-only asks without cookbooks"
+            raise CookbookNotFound(f"there is no {_called(name, lock)}", hint=hint)
         return found or self._missing(name, lock)
 
-    def _found_cookbook(self, name: str, lock: Lock | None, constraints: tuple[str, ...] = ()) -> Cookbook | None:
+    def _found_cookbook(self, name: str, lock: Lock | None, constraints: tuple[str, ...]) -> Cookbook | None:
         def make() -> Cookbook | None:
             checked_name(name, "cookbook")
             root = None if self.asked.roles_only else self.cookbook_paths.find(name, lock, constraints)
@@ -443,10 +447,6 @@ class Repository(Folder):
 
         return self._once(("missing cookbook", name, *(lock or ())), make)
 
-    def _ways_to(self, name: str) -> str:
-        """The hint for a cookbook that is not there and must be."""
-        return f"{self.cookbook_paths.hint(name)}; --roles-only asks without cookbooks"
-
     def scripted(self, folder: str) -> set[str]:
         """The names of the roles or environments that are Python files. folder: "roles" or "environments" """
         return {name for name in self._names(folder, _SCRIPTED) if self._files(folder, name, (".py",))}
@@ -469,7 +469,7 @@ class Repository(Folder):
             if path is None and name in (nested := self._nested(f"{kind}s")):
                 path = self._counting(nested[name], f"{kind} {name}")
             if path is None:
-                hint = known_or_near(name, {*self._names(f"{kind}s", _SCRIPTED), *self._nested(f"{kind}s")})
+                hint = known_or_near(name, self._described_names(f"{kind}s"))
                 raise missing(f"there is no {kind} {name}", hint=hint)
             return self._from(path, kind, name, partial(read, name), partial(unread, name))
 
@@ -569,6 +569,10 @@ class Repository(Folder):
         files = [path for path in entries(self._folder(folder)) if path.suffix in suffixes]
         return sorted({path.stem for path in files if not path.name.startswith(".") and path.name not in _GALAXY})
 
+    def _described_names(self, folder: str) -> list[str]:
+        """The names of all roles or environments, sorted. folder: "roles" or "environments" """
+        return sorted({*self._names(folder, _SCRIPTED), *self._nested(folder)})
+
     def _files(self, folder: str, name: str, suffixes: tuple[str, ...]) -> list[pathlib.Path]:
         # Not Path.with_suffix: names may hold dots. One look for each node of a fleet.
         place = os.path.join(self._folder(folder), name)
@@ -616,6 +620,33 @@ class Repository(Folder):
             names = " and ".join(self.shown(path) for path in files)
             raise DocumentError(f"{what} is described twice, by {names}", file=self.shown(files[0]), hint="keep one")
         return files[0] if files else None
+
+
+def readable(names: Iterable[str], read: Callable[[str], _Thing]) -> Iterator[_Thing]:
+    """Yield what *read* returns for each name, without those that it cannot read: other findings are about them."""
+    for name in names:
+        with contextlib.suppress(NodeattrsError):
+            yield read(name)
+
+
+def attribute_maps(
+    repository: Repository, roles: Iterable[str], environments: Iterable[str]
+) -> Iterator[tuple[str, str, Mapping[Any, Any], Locator]]:
+    """Yield the attributes that documents set: folder, level, map, locator. Documents that cannot be read are skipped.
+
+    roles, environments: names; of the nodes all count
+    """
+    found: list[tuple[str, Iterable[Role | Environment]]] = [
+        ("roles", readable(roles, repository.role)),
+        ("environments", readable(environments, repository.environment)),
+    ]
+    for folder, ones in found:
+        for one in ones:
+            yield folder, "default", one.default_attributes, one.default_locator
+            yield folder, "override", one.override_attributes, one.override_locator
+    for node in readable(repository.nodes(), repository.node_document):
+        if node is not None:
+            yield "nodes", "normal", node.normal, node.locator_of("normal")
 
 
 def _called(cookbook: str, lock: Lock | None) -> str:

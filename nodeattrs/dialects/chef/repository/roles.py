@@ -30,8 +30,8 @@ _ROLE_FIELDS = ("name", "description", "run_list", "env_run_lists", *_ATTRIBUTE_
 _ENVIRONMENT_FIELDS = ("name", "description", "cookbook_versions", *_ATTRIBUTE_FIELDS)
 
 
-class _SaysAttributes:
-    """Default and override attributes, and who says each."""
+class _AttributeLevels:
+    """The base of documents with default and override attributes."""
 
     name: str
     locator: Locator
@@ -39,18 +39,18 @@ class _SaysAttributes:
 
     @property
     def default_locator(self) -> Locator:
-        """Who says the default attributes, its paths counted from their root."""
+        """A locator of the default attributes; its paths begin below `default_attributes`."""
         return LocatorBelow(self.locator, ("default_attributes",))
 
     @property
     def override_locator(self) -> Locator:
-        """Who says the override attributes, its paths counted from their root."""
+        """A locator of the override attributes; its paths begin below `override_attributes`."""
         return LocatorBelow(self.locator, ("override_attributes",))
 
 
 @taking(name=str, run_list=Listed, default_attributes=Mapping, override_attributes=Mapping)
 @dataclass(frozen=True)
-class Role(_SaysAttributes):
+class Role(_AttributeLevels):
     """A role.
 
     run_list:            items as text
@@ -89,7 +89,7 @@ class Role(_SaysAttributes):
 
 @taking(name=str, default_attributes=Mapping, override_attributes=Mapping)
 @dataclass(frozen=True)
-class Environment(_SaysAttributes):
+class Environment(_AttributeLevels):
     """An environment.
 
     default_attributes:  weaker than the default attributes of roles
@@ -126,7 +126,7 @@ def read_role(name: str, fields: Fields) -> Role:
     listed = "recipes" if "recipes" in fields.tree and "run_list" not in fields.tree else "run_list"
     if isinstance(fields.tree.get(listed), str):  # Chef takes a text as one item
         fields.tree = {**fields.tree, listed: [fields.tree[listed]]}
-    _common(name, fields, (*_ROLE_FIELDS, listed), "Chef::Role", "role")
+    _check_common_fields(name, fields, (*_ROLE_FIELDS, listed), "Chef::Role", "role")
     role = Role(
         name,
         fields.run_list(listed),
@@ -151,7 +151,7 @@ def read_environment(name: str, fields: Fields) -> Environment:
     """
     if name == DEFAULT_ENVIRONMENT:
         fields.wrong((), "the environment _default cannot be changed", "give the environment another name")
-    _common(name, fields, _ENVIRONMENT_FIELDS, "Chef::Environment", "environment")
+    _check_common_fields(name, fields, _ENVIRONMENT_FIELDS, "Chef::Environment", "environment")
     environment = Environment(
         name,
         fields.map("default_attributes"),
@@ -164,7 +164,7 @@ def read_environment(name: str, fields: Fields) -> Environment:
     return environment
 
 
-def _common(name: str, fields: Fields, known: tuple[str, ...], json_class: str, chef_type: str) -> None:
+def _check_common_fields(name: str, fields: Fields, known: tuple[str, ...], json_class: str, chef_type: str) -> None:
     if fields.tree.get(_NORMAL) is not None:
         fields.wrong(
             (_NORMAL,),
@@ -225,7 +225,7 @@ class NodeFile:
     unread: Sequence[Unset] = ()
 
     def locator_of(self, level: str) -> Locator:
-        """Who says the attributes of one level, its paths counted from their root."""
+        """A locator of the attributes of one level; its paths begin below that level."""
         return LocatorBelow(self.locator, (level,))
 
 
@@ -259,10 +259,9 @@ def read_node(name: str, fields: Fields) -> NodeFile:
     return node
 
 
-_POLICY_LEVELS = ("default_attributes", "override_attributes")
 _POLICY_FIELDS = (
     *("name", "revision_id", "run_list", "named_run_lists", "included_policy_locks", "cookbook_locks"),
-    *(*_POLICY_LEVELS, "solution_dependencies"),
+    *(*_ATTRIBUTE_FIELDS, "solution_dependencies"),
 )
 
 
@@ -292,11 +291,11 @@ class Asked(NamedTuple):
 
     def without_removed(self, items: Iterable[str]) -> list[str]:
         """The items of a run-list without the items in `without`."""
-        gone = {_bare(one) for one in self.without}
-        return [one for one in items if _bare(one) not in gone]
+        gone = {_item_key(one) for one in self.without}
+        return [one for one in items if _item_key(one) not in gone]
 
 
-def _bare(item: str) -> tuple[str, str]:
+def _item_key(item: str) -> tuple[str, str]:
     parsed = RunListItem.parse(item)
     return parsed.type, qualified(parsed.name) if parsed.type == "recipe" else parsed.name
 
@@ -368,7 +367,7 @@ class Policy:
 
     def layer(self) -> Role:
         """The attributes of the policy as a Role, since they have the precedence of roles."""
-        default, override = (_hoisted(getattr(self, level), self.group) for level in _POLICY_LEVELS)
+        default, override = (_hoisted(getattr(self, level), self.group) for level in _ATTRIBUTE_FIELDS)
         return Role(self.name, (), default, override, locator=_Hoisted(self))
 
     def noted(self, recipes: list[str]) -> dict[str, Any]:
@@ -392,14 +391,17 @@ class _Hoisted:
 
 def _hoisted(tree: Mapping[Any, Any], group: str) -> Mapping[Any, Any]:
     above = tree.get(group)
-    return _laid(tree, above) if group and isinstance(above, Mapping) else tree
+    return merged_maps(tree, above) if group and isinstance(above, Mapping) else tree
 
 
-def _laid(lower: Any, upper: Any) -> Any:
-    """Maps meet key by key, anything else is replaced. source: Chef's `hash_only_merge!`"""
+def merged_maps(lower: Any, upper: Any) -> Any:
+    """Two trees as one: maps meet key by key, anything else is replaced by the upper one.
+
+    source: Chef's `hash_only_merge!`, Test Kitchen's `rmerge`
+    """
     if not isinstance(lower, Mapping) or not isinstance(upper, Mapping):
         return upper
-    return {**lower, **{key: _laid(lower.get(key), value) for key, value in upper.items()}}
+    return {**lower, **{key: merged_maps(lower.get(key), value) for key, value in upper.items()}}
 
 
 def _lock(fields: Fields, cookbook: str) -> Lock:

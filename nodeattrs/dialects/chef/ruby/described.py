@@ -40,8 +40,7 @@ def described(root: pathlib.Path, path: pathlib.Path, file: str, kind: str, seco
     helper = Helper(root, seconds)
     try:
         until, budget = time.monotonic() + seconds, Budget(file)
-        helper.send("begin", {"root": str(root.resolve()), **_NOBODY}, until=until)
-        helper.receive(budget, until)
+        helper.begin(file, {"root": str(root.resolve()), **_NOBODY}, until)
         helper.send("described", [str(path.resolve()), kind], False, until=until)
         message = helper.receive(budget, until)
         while message[0] not in ("done", "failed"):

@@ -1,8 +1,8 @@
 """A Ruby process that runs attribute files and recipes, and the lines of JSON between it and us.
 
 It is not trusted beyond what it was started for: a line that is too long or no JSON, too many of them, and a
-silence that lasts too long are errors, and end it with whatever it has started. What the messages mean is not
-known here, and nothing of nodes.
+silence that lasts too long are errors, and end it with whatever it has started. Of the messages only those about the
+begin and end of its child processes are known here, and nothing of nodes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from threading import RLock
 from typing import Any, NoReturn
@@ -26,8 +26,6 @@ from nodeattrs import children
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.core.code import require_may_run
 from nodeattrs.errors import NotFound, RecipeFailed
-
-__all__ = ["SECONDS", "Helper", "Message", "ruby_command"]
 
 SECONDS = 60.0
 """How long one attribute file in Ruby, or one deferred value, may take."""
@@ -43,6 +41,8 @@ _HOME = ("HOME", "TMPDIR")
 """Variables that name a folder of the process, which is removed with it."""
 
 _PIECE = 1 << 16
+_PATIENCE = 0.5
+"""Seconds between two looks at whether the process still runs."""
 
 
 class Helper:
@@ -90,6 +90,21 @@ class Helper:
         """Whether the process has not been ended."""
         return self.close.alive
 
+    def begin(self, owner: object, given: Mapping[str, Any], until: float) -> None:
+        """Begin a child process for *owner*, after the process of the former owner has ended.
+
+        given:  the folder of the repository, and what Ruby needs to know of the node
+        until:  the time limit, by `time.monotonic`
+        raises: RecipeFailed
+        """
+        budget = Budget("a process for Ruby")
+        if self.works_for is not None:
+            self.send("end", until=until)
+            self._expect("ended", self._received(budget, until))
+        self.works_for = owner
+        self.send("begin", given, until=until)
+        self._expect("ready", self.receive(budget, until))
+
     def send(self, *message: Any, until: float) -> None:
         """Send a message. until: the time limit, by `time.monotonic`. raises: RecipeFailed"""
         if not self.alive:
@@ -101,20 +116,29 @@ class Helper:
             except BlockingIOError:
                 self._selector.register(self._in, selectors.EVENT_WRITE)
                 try:
-                    if self._out in self._ready(until):  # else both would wait for each other
-                        self._take_in()
+                    if self._out in self._wait(until):  # else both would wait for each other
+                        self._read_pipe()
                 finally:
                     self._selector.unregister(self._in)
             except BrokenPipeError:
                 return  # reading what came before finds its end
 
     def receive(self, budget: Budget, until: float) -> Message:
-        """Wait for the next message. raises: RecipeFailed, for a bad message or a timeout; TooMuch"""
+        """Wait for the next message.
+
+        raises: RecipeFailed, for a bad message, a timeout, or where the child process has ended; TooMuch
+        """
+        message = self._received(budget, until)
+        if message[0] == "ended":
+            self.refuse(f"its process has ended: {' '.join(map(str, message[1:]))[:200]}")
+        return message
+
+    def _received(self, budget: Budget, until: float) -> Message:
         line = self._line(budget, until)
         budget.steps()
         budget.bytes(len(line))
         if time.monotonic() > until:
-            self._late()
+            self._refuse_late()
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):
@@ -128,19 +152,23 @@ class Helper:
         self.close()
         raise RecipeFailed(f"files in Ruby cannot go on: {reason}")
 
+    def _expect(self, word: str, message: Message) -> None:
+        if message[0] != word:
+            self.refuse(f"it says {message[0][:40]!r} instead of {word}")
+
     def _line(self, budget: Budget, until: float) -> bytes:
         while (end := self._buffer.find(b"\n", self._searched)) < 0:
             self._searched = len(self._buffer)
             if self._searched > budget.remaining("bytes"):
                 raise budget.exceeded("bytes")
-            self._ready(until)
-            self._take_in()
+            self._wait(until)
+            self._read_pipe()
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         self._searched = 0
         return line
 
-    def _take_in(self) -> None:
+    def _read_pipe(self) -> None:
         with suppress(BlockingIOError):
             piece = os.read(self._out, _PIECE)
             if not piece:
@@ -149,13 +177,20 @@ class Helper:
                 self.refuse("it sent more than the limit of bytes allows")
             self._buffer += piece
 
-    def _ready(self, until: float) -> set[int]:
-        ready = self._selector.select(max(until - time.monotonic(), 0))
-        if not ready:
-            self._late()
-        return {key.fd for key, _ in ready}
+    def _wait(self, until: float) -> set[int]:
+        """Wait for pipes that can be read or written. raises: RecipeFailed, where the time is over or Ruby has ended"""
+        while True:
+            has_ended = self._process.poll() is not None  # asked first: its last message may be in the pipe
+            left = until - time.monotonic()
+            ready = self._selector.select(max(min(left, _PATIENCE), 0))
+            if ready:
+                return {key.fd for key, _ in ready}
+            if has_ended:  # a process that it has started may keep the pipe open
+                self.refuse("its process has ended")
+            if left <= _PATIENCE:
+                self._refuse_late()
 
-    def _late(self) -> NoReturn:
+    def _refuse_late(self) -> NoReturn:
         self.refuse(f"it took longer than {self.seconds:g} s")
 
 
@@ -170,7 +205,7 @@ def ruby_command(script: pathlib.Path) -> list[str]:
 def _end(process: subprocess.Popen[bytes], home: str) -> None:
     """End the process and all that it has started, and remove its folder."""
     with suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)  # before it is waited for: its number is still its own
+        os.killpg(process.pid, signal.SIGKILL)  # as soon as it has ended: its number is still its own
     process.wait()
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:

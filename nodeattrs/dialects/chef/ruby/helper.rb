@@ -69,6 +69,21 @@ module Helper
       end
     end
 
+    # Serve one node in a process of its own, to its end; why it ended.
+    def serve_in_child(given)
+      child = fork do
+        serve_node(given)
+      rescue StandardError, NoMemoryError => error
+        Wire.note("ended", "#{error.class}: #{error.message}"[0, 2000].scrub)
+        Wire.flush
+        exit!(1)
+      end
+      Process.wait(child)
+      $?.signaled? ? "signal #{$?.termsig}" : "exit code #{$?.exitstatus}"
+    rescue SystemCallError => error # of fork
+      error.message
+    end
+
     private
 
     def finish(*message)
@@ -96,9 +111,9 @@ end
 
 Wire.serve = Helper.method(:serve)
 loop do
-  _, given = Wire.receive
-  child = fork { Helper.serve_node(given) }
-  Process.wait(child)
-  Wire.note("ended", $?.exitstatus)
+  kind, given = Wire.receive
+  next unless kind == "begin" # "end", for a process that had ended before
+
+  Wire.note("ended", Helper.serve_in_child(given))
   Wire.flush
 end

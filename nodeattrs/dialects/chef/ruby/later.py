@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from nodeattrs.cache import CACHE
 from nodeattrs.core.budget import in_force
 from nodeattrs.core.tree import Path, spell
-from nodeattrs.dialects.chef.ruby.unrun import CHANGING, Reader, UnrunCode
+from nodeattrs.dialects.chef.ruby.unrun import Reader, UnrunCode
 from nodeattrs.errors import DocumentError, MissingExtra
 from nodeattrs.formats.documents import content_of
 from nodeattrs.formats.places import Text
@@ -58,15 +58,6 @@ def later_code(path: pathlib.Path, file: str, line: int) -> UnrunCode:
     return code
 
 
-def changing_code(kind: str, line: int) -> UnrunCode:
-    """The attributes that a resource of Chef sets by itself; none for most."""
-    code = UnrunCode()
-    if kind in CHANGING:
-        level, keys = CHANGING[kind]
-        code.lines[level] = {(key,) if key else (): line for key in keys}
-    return code
-
-
 def reads_of(path: pathlib.Path, file: str) -> Mapping[int, tuple[str, ...]]:
     """Line of a resource -> the attributes that its text reads by constant keys; {} for a file that cannot be read."""
 
@@ -90,7 +81,7 @@ def _text(path: pathlib.Path, file: str) -> Text:
 
 
 def _read(text: Text, *nodes: Node) -> UnrunCode:
-    reader = Reader(text, "recipes", UnrunCode(), False)
+    reader = Reader(text, "recipes")
     for node in nodes:
         reader.visit(node)
     return reader.code
@@ -114,15 +105,20 @@ _Given = tuple[frozenset[str], tuple["Node", ...]]
 """Names, and the code that is given to them."""
 
 
+def _given_to(text: Text, words: set[str]) -> Iterator[list[Node]]:
+    """Yield the code that a text gives to some names. The caller adds the names in it to *words*, for the next ones."""
+    left = _all_given(text)
+    while found := [one for one in left if not one[0].isdisjoint(words)]:
+        left = [one for one in left if one[0].isdisjoint(words)]
+        yield [node for _, given in found for node in given]
+
+
 def _add_given(text: Text, code: UnrunCode, words: set[str]) -> None:
     """Add to some code what its file gives to the names that it uses, and to the names that these use.
 
     words: the names that it uses
     """
-    left = _all_given(text)
-    while found := [one for one in left if not one[0].isdisjoint(words)]:
-        left = [one for one in left if one[0].isdisjoint(words)]
-        nodes = [node for _, given in found for node in given]
+    for nodes in _given_to(text, words):
         other = _read(text, *nodes)
         words |= _words(text, *nodes) | other.words
         code.words |= other.words
@@ -164,29 +160,23 @@ def _slice(text: Text, node: Node) -> str:
 def _given(text: Text, node: Node) -> tuple[set[str], list[Node]]:
     """The names that a statement makes or adds to, and what it gives to them; none for most."""
     if node.type in _SETTING or (node.type == "binary" and _slice(text, node.children[1]) == "<<"):
-        left, value = node.child_by_field_name("left"), node.child_by_field_name("right")
-        return _words(text, *_some(left)), _some(value)
+        return _words(text, *_field(node, "left")), _field(node, "right")
     if node.type in _METHODS:
-        return {_slice(text, one) for one in _some(node.child_by_field_name("name"))}, [node]
+        return {_slice(text, one) for one in _field(node, "name")}, [node]
     return _given_by_call(text, node) if node.type == "call" else (set(), [])
 
 
 def _given_by_call(text: Text, node: Node) -> tuple[set[str], list[Node]]:
     """What a call gives: its receiver and arguments to the parameters of its block; code among them to both."""
-    fields = (node.child_by_field_name(name) for name in ("receiver", "method", "arguments", "block"))
-    receiver, method, arguments, block = map(_some, fields)
+    receiver, method, arguments, block = (_field(node, name) for name in ("receiver", "method", "arguments", "block"))
     if method and _slice(text, method[0]) in _DEFINING:
         named = {_slice(text, one).lstrip(":").strip("\"'") for every in arguments for one in every.named_children[:1]}
         return named, [*arguments, *block]
-    taken = _some(block[0].child_by_field_name("parameters")) if block else []
+    taken = _field(block[0], "parameters") if block else []
     names = {_slice(text, one) for every in taken for one in every.named_children}
     if receiver and any(one.type in _BLOCKS for every in arguments for one in _walked(every)):
         names |= _words(text, *receiver)  # list.push(lambda { ... })
     return names, [*receiver, *arguments] if names else []
-
-
-def _some(node: Node | None) -> list[Node]:
-    return [] if node is None else [node]
 
 
 def reads_at(path: pathlib.Path, file: str, line: int) -> tuple[str, ...]:
@@ -197,11 +187,10 @@ def reads_at(path: pathlib.Path, file: str, line: int) -> tuple[str, ...]:
     try:
         text = _text(path, file)
         nodes = [*_deciding(_root(text), line)]
-        left, words = _all_given(text), _words(text, *nodes).difference(_READ)
-        while found := [one for one in left if not one[0].isdisjoint(words)]:
-            left = [one for one in left if one[0].isdisjoint(words)]
-            nodes += [node for _, given in found for node in given]
-            words |= _words(text, *nodes).difference(_READ)
+        words = _words(text, *nodes).difference(_READ)
+        for given in _given_to(text, words):
+            nodes += given
+            words |= _words(text, *given).difference(_READ)
         return tuple(dict.fromkeys(what for node in nodes for what in _reads(text, node)))
     except (DocumentError, MissingExtra, RecursionError):
         return ()
@@ -219,7 +208,7 @@ def writes_in(path: pathlib.Path, file: str, part: str) -> Mapping[Path, frozens
         for node in _walked(_root(text)):
             if node.parent is None or node.parent.type not in _HOLDING:
                 continue
-            reader = Reader(text, part, UnrunCode(), part == "attributes")
+            reader = Reader(text, part)
             reader.visit(node)
             for lines in reader.code.lines.values():
                 for at, line in lines.items():
@@ -255,7 +244,9 @@ def _steps(text: Text, node: Node) -> list[Node] | None:
 
 
 def _field(node: Node, name: str) -> list[Node]:
-    return _some(node.child_by_field_name(name))
+    """The part of a node with a name, as a list of one; [] where it has none."""
+    found = node.child_by_field_name(name)
+    return [] if found is None else [found]
 
 
 def _reads(text: Text, node: Node) -> Iterator[str]:
@@ -263,7 +254,7 @@ def _reads(text: Text, node: Node) -> Iterator[str]:
     steps = _steps(text, node)
     inside = node.named_children
     if steps is not None:
-        path = Reader(text, "recipes", UnrunCode(), False).keys(steps)
+        path = Reader(text, "recipes").keys(steps)
         if path:
             yield spell(path)
         inside = steps[len(path) :]

@@ -114,7 +114,7 @@ class Chef
   # One that the node at the other end computes.
   class DelayedElsewhere < DelayedEvaluator; end
 
-  module Exceptions
+  class Exceptions
     class ImmutableAttributeModification < NoMethodError
       def initialize
         super("Node attributes are read-only when you do not specify which precedence level to set")

@@ -21,8 +21,6 @@ from nodeattrs.node.setters import ATTRIBUTE_FILE
 from nodeattrs.node.slots import COMPONENTS
 from nodeattrs.node.writers import ListWriter, Writer
 
-__all__ = ["COMMANDS", "QUESTIONS", "NodeMessages", "Refuse", "RunServices", "RunningFile"]
-
 Refuse = Callable[[str], NoReturn]
 """Ends the Ruby process with a reason. raises: RecipeFailed"""
 
@@ -96,15 +94,19 @@ class NodeMessages:
     # Commands: Ruby does not wait for them
 
     def set(self, place: RubyPlace, level: str, path: Path, value: Any) -> None:
+        """Set a value at a path of a level."""
         self._node.write(level, *path, value)
 
     def set_full(self, place: RubyPlace, level: str, path: Path, value: Any) -> None:
+        """Set a value by `default_full` and so on: it replaces what the level has there."""
         getattr(self._node, f"{level}_full")(*path, value)
 
     def set_unless(self, place: RubyPlace, level: str, path: Path, value: Any) -> None:
+        """Set a value where the level has none at that path."""
         getattr(self._node, f"{level}_unless")(*path, value)
 
     def replace(self, place: RubyPlace, level: str, value: Any) -> None:
+        """Replace the whole tree of a level."""
         setattr(self._node, level, value)
 
     def step(self, place: RubyPlace, level: str, path: Sequence[Any]) -> Any:
@@ -118,15 +120,18 @@ class NodeMessages:
         return writer
 
     def update(self, place: RubyPlace, level: str, path: Sequence[Any], value: Any) -> None:
+        """Add the keys of a map to the map at a path. Any other value ends the process."""
         writer = self.step(place, level, path)
         if not isinstance(writer, Writer) or not isinstance(value, dict):
             self._refuse("there is no map to update")
         writer.update(value)
 
     def delete(self, place: RubyPlace, level: str, path: Sequence[Any]) -> None:
+        """Remove a path from a level."""
         self._node.unlink(level, *path)
 
     def change_list(self, place: RubyPlace, level: str, path: Sequence[Any], method: str, arguments: Any) -> None:
+        """Change the list at a path by one of its methods. Another method ends the process."""
         writer = self.step(place, level, path)
         if not isinstance(writer, ListWriter) or method not in _LIST_METHODS or not isinstance(arguments, list):
             self._refuse(f"there is no list to {method[:40]}")
@@ -136,6 +141,7 @@ class NodeMessages:
             self._refuse(f"it says {method} of a list in another shape")
 
     def log(self, place: RubyPlace, level: str, message: str) -> None:
+        """Log a message with the place of its line."""
         self._services.log(message, level, place.at(()))
 
     def warn_of_text(self, place: RubyPlace, ruby_class: str) -> None:
@@ -149,68 +155,89 @@ class NodeMessages:
         self._services.seen.declared(number, Declared(kind, title, properties, place.origin))
 
     def forget_resource(self, place: RubyPlace, number: int | str) -> None:
+        """Forget a resource that the recipe deleted."""
         self._services.seen.gone(number)
 
     def note_later_block(self, place: RubyPlace) -> None:
+        """Note a block that runs when resources converge."""
         self._services.seen.later(place.origin)
 
     def note_undefined(self, place: RubyPlace, kind: str) -> None:
+        """Note a resource of a type that no cookbook defines."""
         self._services.seen.undefined(kind, place.at(()))
 
     def note_hidden(self, place: RubyPlace, reason: str) -> None:
+        """Note a line after which any attribute may be set."""
         self._services.seen.hidden(reason, place.at(()))
 
     # Questions: Ruby waits for the answer
 
     def get(self, place: RubyPlace, key: int | str) -> Any:
+        """The merged value of a key; null where it is not set."""
         return self._values.pack(self._node.merged(key), (key,))
 
     def has(self, place: RubyPlace, key: int | str) -> bool:
+        """Whether the node has a key at any level."""
         return self._node.has_attribute(key)
 
     def level(self, place: RubyPlace, level: str) -> Any:
+        """The whole tree of one level."""
         return self._values.pack(getattr(self._node, level).to_dict(), (level,))
 
     def read(self, place: RubyPlace, path: Path) -> Any:
+        """The merged value at a path, as `node.read` gives it."""
         return self._values.pack(self._node.read(*path), tuple(path))
 
     def merged(self, place: RubyPlace, path: Path) -> Any:
+        """The merged value at a path; of the whole node for an empty one."""
         return self._values.pack(self._node.merged(*path), tuple(path))
 
     def combined_default(self, place: RubyPlace, path: Path) -> Any:
+        """The merged value of all default levels at a path."""
         return self._values.pack(self._node.combined_default(*path), tuple(path))
 
     def combined_override(self, place: RubyPlace, path: Path) -> Any:
+        """The merged value of all override levels at a path."""
         return self._values.pack(self._node.combined_override(*path), tuple(path))
 
     def rm(self, place: RubyPlace, path: Path) -> Any:
+        """Remove a path from all levels; returns its merged value."""
         return self._values.pack(self._node.rm(*path))
 
     def rm_default(self, place: RubyPlace, path: Path) -> Any:
+        """Remove a path from the default levels; returns its value there."""
         return self._values.pack(self._node.rm_default(*path))
 
     def rm_normal(self, place: RubyPlace, path: Path) -> Any:
+        """Remove a path from the normal level; returns its value there."""
         return self._values.pack(self._node.rm_normal(*path))
 
     def rm_override(self, place: RubyPlace, path: Path) -> Any:
+        """Remove a path from the override levels; returns its value there."""
         return self._values.pack(self._node.rm_override(*path))
 
     def include(self, place: RubyPlace, name: str) -> None:
+        """Load an attribute file, unless it is loaded."""
         self._services.include(name, self._current().cookbook, lambda: place.at(()))
 
     def recipe(self, place: RubyPlace, name: str) -> bool:
+        """Run a recipe; returns False where it has run before."""
         return self._services.recipe(name, self._current().cookbook, lambda: place.at(()))
 
     def is_harmless(self, place: RubyPlace, kind: str) -> bool:
+        """Whether the actions of a resource can set no attribute."""
         return self._services.seen.is_harmless(kind, place.origin if place.origin.line else None)
 
     def data_bags(self, place: RubyPlace) -> Any:
+        """The names of all data bags."""
         return self._values.pack(self._services.word("data_bags")())
 
     def data_bag(self, place: RubyPlace, bag: str) -> Any:
+        """The names of the items of a data bag."""
         return self._values.pack(self._services.word("data_bag")(bag))
 
     def data_bag_item(self, place: RubyPlace, bag: str, item: str) -> Any:
+        """An item of a data bag as a map."""
         return self._values.pack(self._services.word("data_bag_item")(bag, item))
 
     def search(self, place: RubyPlace, index: str, query: str, selection: Any) -> Any:

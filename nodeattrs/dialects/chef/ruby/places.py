@@ -6,12 +6,11 @@ names some line of a statement; the statement itself begins at its first.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
-
-__all__ = ["RubyPlace", "Statement", "statements"]
 
 
 class Statement(NamedTuple):
@@ -51,6 +50,7 @@ def _path(steps: Any) -> Path:
     return tuple(step if type(step) is int else str(step) for step in steps)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
 class RubyPlace:
     """A locator for the attributes that one line of a Ruby attribute file sets.
 
@@ -58,30 +58,17 @@ class RubyPlace:
     known:  the statements of the file
     """
 
-    __slots__ = ("_known", "_origin")
-
-    def __init__(self, origin: Origin, known: tuple[Statement, ...]) -> None:
-        self._origin = origin
-        self._known = known
-
-    @property
-    def origin(self) -> Origin:
-        """The line as Ruby names it."""
-        return self._origin
-
-    @property
-    def name(self) -> str:
-        """The name of the file that runs."""
-        return self._origin.name
+    origin: Origin
+    known: tuple[Statement, ...]
 
     def at(self, path: Path) -> Origin:
         """The place of *path* in the literal of the statement: its deepest known entry, else the start of the
         statement."""
-        line = self._origin.line or 0
-        covering = [one for one in self._known if one.first <= line <= one.last]
+        line = self.origin.line or 0
+        covering = [one for one in self.known if one.first <= line <= one.last]
         if not covering:
-            return self._origin
+            return self.origin
         statement = min(covering, key=lambda one: one.last - one.first)
         ways = (path[:length] for length in range(len(path), 0, -1))
         found = next((statement.entries[way] for way in ways if way in statement.entries), None)
-        return self._origin.moved(*(found or (statement.first, statement.column)))
+        return self.origin.moved(*(found or (statement.first, statement.column)))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from nodeattrs.core.budget import Budget
@@ -29,8 +29,6 @@ from nodeattrs.dialects.chef.ruby.values import RubyValues
 from nodeattrs.errors import NodeattrsError, RecipeFailed
 from nodeattrs.node.node import Node
 from nodeattrs.node.running import setting_as
-
-__all__ = ["RubySession"]
 
 _START = 60.0
 """Seconds in which Ruby has to begin, however little a file may take."""
@@ -76,14 +74,9 @@ class RubySession:
         self._run(path, RunningFile(name, shown, cookbook, RECIPE), "recipe", subject)
 
     def _run(self, path: str, file: RunningFile, task: str, subject: Any) -> None:
-        self._running.append(file)
-        self._shown[path] = file.shown
-        try:
-            origin = Origin(file.kind, file.name, file.shown)
-            with setting_as(self._node, file.kind, file.name, origin):
-                self._request(task, subject)
-        finally:
-            self._running.pop()
+        origin = Origin(file.kind, file.name, file.shown)
+        with self._as_running(path, file), setting_as(self._node, file.kind, file.name, origin):
+            self._request(task, subject)
 
     def load(self, kind: str, path: str, shown: str, cookbook: str) -> RecipeFailed | None:
         """Load a library, or a file of resources or definitions; returns the error where it cannot be loaded.
@@ -91,17 +84,24 @@ class RubySession:
         kind:   "library", "resources" or "definitions"
         raises: RecipeFailed, where the Ruby process has ended
         """
-        self._running.append(RunningFile(shown, shown, cookbook))
-        self._shown[path] = shown
         try:
-            self._request(kind, path if kind == "library" else [path, cookbook])
+            with self._as_running(path, RunningFile(shown, shown, cookbook)):
+                self._request(kind, path if kind == "library" else [path, cookbook])
         except RecipeFailed as error:
             if not self._helper.alive:
                 raise
             return error
+        return None
+
+    @contextmanager
+    def _as_running(self, path: str, file: RunningFile) -> Iterator[None]:
+        """A block in which a file is the one that runs."""
+        self._running.append(file)
+        self._shown[path] = file.shown
+        try:
+            yield
         finally:
             self._running.pop()
-        return None
 
     def forget(self) -> None:
         """Note that the node was changed outside of Ruby, so that Ruby reads it anew."""
@@ -122,6 +122,7 @@ class RubySession:
         return ended[1] if len(ended) > 1 else None
 
     def _until_ended(self, task: str, subject: Any) -> Message:
+        """Send a task, and carry out messages; returns the message that ends the task."""
         helper = self._helper
         self._begin(time.monotonic() + max(helper.seconds, _START))
         until = time.monotonic() + helper.seconds
@@ -140,26 +141,15 @@ class RubySession:
         return message
 
     def _begin(self, until: float) -> None:
-        """Make the process work for this session, in a child of its own."""
-        helper = self._helper
-        if helper.works_for is self._owner:
+        """Have the process work for this session."""
+        if self._helper.works_for is self._owner:
             return
-        budget = Budget("a process for Ruby")
-        if helper.works_for is not None:
-            helper.send("end", until=until)
-            self._expect("ended", helper.receive(budget, until))
-        helper.works_for = self._owner
         node = self._node
         given: dict[str, Any] = {"root": self._root, "name": node.name, "environment": node.environment}
         given |= {"run_list": list(self._services.run_list), "primary_runlist": node.run_list}
         given |= {name: node.automatic.get(name) for name in ("policy_name", "policy_group")}
         given["cookbooks"] = dict(self._services.cookbooks)
-        helper.send("begin", given, until=until)
-        self._expect("ready", helper.receive(budget, until))
-
-    def _expect(self, word: str, message: Message) -> None:
-        if message[0] != word:
-            self._helper.refuse(f"it says {message[0][:40]!r} instead of {word}")
+        self._helper.begin(self._owner, given, until)
 
     def _take_stale(self) -> bool:
         """Whether Ruby has to read the node anew; afterwards it has not."""
@@ -192,7 +182,7 @@ class RubySession:
         place, _ = self._place(*given[-2:])
         try:
             # A block of its own: what is included meanwhile may set something from the same line.
-            with setting_as(self._node, self._current.kind, place.name, place):
+            with setting_as(self._node, self._current.kind, place.origin.name, place):
                 answer = kind.carry_out(self._messages, place, *kind.values(given, self._values.unpack))
         except NodeattrsError as error:
             if not self._helper.alive:

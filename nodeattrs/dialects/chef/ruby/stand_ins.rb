@@ -43,7 +43,7 @@ class Chef
   VERSION = VersionText.new("19.4.14").freeze
   CHEF_ROOT = "/opt/chef/lib"
 
-  module JSONCompat
+  class JSONCompat
     class << self
       def parse(text, *)
         require "json"
@@ -97,7 +97,7 @@ class Chef
   end
 
   # The sum of a file of the repository.
-  module Digester
+  class Digester
     class << self
       def instance
         self
@@ -225,7 +225,7 @@ class Chef
   end
 
   # What machine this is, is what the node says.
-  module Platform
+  class Platform
     def self.windows?
       Node::RUNNING["platform_family"] == "windows"
     end
@@ -239,7 +239,7 @@ class Chef
     end
   end
 
-  module Log
+  class Log
     class << self
       %w[fatal error warn info].each do |level|
         define_method(level) { |message = nil, &block| Wire.note("log", level, (message || block&.call).to_s, *Wire.place) }
@@ -259,7 +259,7 @@ class Chef
   end
 
   # Parts of Chef that no run on another system than Windows has.
-  module Util
+  class Util
     def self.const_missing(name)
       name == :Windows && !Platform.windows? ? super : const_set(name, StandIn.named)
     end

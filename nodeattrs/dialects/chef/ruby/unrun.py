@@ -11,7 +11,7 @@ from __future__ import annotations
 import pathlib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -84,7 +84,8 @@ _HIDING = ("binding", "consume_attributes", "eval", "from_file", "recipe_eval")
 _HIDING_ALONE = ("load", "require_relative")
 _INCLUDING = ("include_recipe", "load_recipe")
 _DEFINING = ("alias_method", "define", "define_method", "provides", "resource_name")
-_DEFINITIONS = ("alias", "class", "method", "module", "singleton_method")
+_CLASSES = ("class", "module")
+_DEFINITIONS = (*_CLASSES, "alias", "method", "singleton_method")
 _NAMING = ("bare_string", "bare_symbol", "constant", "simple_symbol", "string_content")
 _SHORT = {"block_argument": ("&:node",), "constant": ("ObjectSpace",), "pair": ("node:",)}
 _PARAMETERS = ("block_parameters", "lambda_parameters", "method_parameters")
@@ -139,7 +140,8 @@ def unrun_code(path: pathlib.Path, file: str, part: str, names: tuple[str, ...] 
 
 
 def _read(text: Text, part: str, names: tuple[str, ...]) -> UnrunCode:
-    reader = Reader(text, part, UnrunCode(names={*names}), part == "attributes")
+    reader = Reader(text, part)
+    reader.code.names.update(names)
     try:
         reader.visit(parsed(text))
     except MissingExtra:
@@ -163,45 +165,55 @@ class _Place(NamedTuple):
 _NODE = _Place()
 
 
-@dataclass
-class Reader:
-    """Collects what one text does.
+@dataclass(frozen=True)
+class _Surroundings:
+    """The definitions and blocks around a statement.
 
-    is_shadowed:    whether `node` is a parameter here; the call that gives it is noted in its own place
     is_node:        whether `self` is the node: in attribute files, and where a library adds methods to it
-    has_superclass: whether a class is new here, so that its name has to be known to call its methods
-    is_within:      whether this is in a module that the text itself makes
-    is_new:         whether this is in a class of such a module, whose unknown methods only its own objects have
-    depth:          number of definitions around the current statement
+    is_shadowed:    whether `node` is a parameter; the call that gives it is noted in its own place
+    has_superclass: whether a class is new, so that its name has to be known to call its methods
+    is_in_module:   whether this is in a module that the text itself makes
+    is_own_class:   whether this is in a class of such a module, whose unknown methods only its own objects have
+    depth:          number of definitions
     """
 
-    text: Text
-    part: str
-    code: UnrunCode
     is_node: bool
     is_shadowed: bool = False
     has_superclass: bool = False
-    is_within: bool = False
-    is_new: bool = False
+    is_in_module: bool = False
+    is_own_class: bool = False
     depth: int = 0
 
-    def hides(self, node: Node) -> None:
+
+class Reader:
+    """Collects what one text may set on the node, in `code`.
+
+    part: the folder of the text in its cookbook
+    """
+
+    def __init__(self, text: Text, part: str) -> None:
+        self.code = UnrunCode()
+        self._text = text
+        self._part = part
+        self._around = _Surroundings(is_node=part == "attributes")
+
+    def _note_hidden(self, node: Node) -> None:
         """Note an expression that may set anything."""
         self._note_reach()
         while node.type in _BARE and node.parent is not None:
             node = node.parent
-        shown = " ".join(self.slice(node).split())
+        shown = " ".join(self._slice(node).split())
         shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
         self.code.hidden = self.code.hidden or (node.start_point.row + 1, shown)
 
-    def slice(self, node: Node) -> str:
+    def _slice(self, node: Node) -> str:
         """The text of an expression."""
-        return self.text.text[node.start_byte : node.end_byte]
+        return self._text.text[node.start_byte : node.end_byte]
 
     def visit(self, node: Node) -> None:
         """Read a statement or expression, and all that is in it."""
         if node.type in _EXPRESSIONS:
-            place = self.place(node)
+            place = self._place(node)
             if place is not None:
                 self._use(place, node)
             return
@@ -210,18 +222,37 @@ class Reader:
             return
         if node.type in _NAMING:
             self._mention(node)
-        if node.type in _SHORT and self.slice(node) in _SHORT[node.type]:
-            self.hides(node)
-        before = self.is_shadowed, self.has_superclass, self.is_node, self.is_within, self.is_new
-        if node.type in _SCOPES:
-            self.is_shadowed |= self._takes_node(node)
+        if node.type in _SHORT and self._slice(node) in _SHORT[node.type]:
+            self._note_hidden(node)
+        around, self._around = self._around, self._within(node)
         if node.type in _DEFINITIONS:
             self._define(node)
-            self.depth += 1
-        if node.type != "interpolation" or self.slice(node) != "#{node}":
+        if node.type != "interpolation" or self._slice(node) != "#{node}":
             self._visit_all(self._inside(node))
-        self.depth -= node.type in _DEFINITIONS
-        self.is_shadowed, self.has_superclass, self.is_node, self.is_within, self.is_new = before
+        self._around = around
+
+    def _within(self, node: Node) -> _Surroundings:
+        """The surroundings of the parts of a statement."""
+        around = self._around
+        if node.type in _SCOPES and self._takes_node(node):
+            around = replace(around, is_shadowed=True)
+        if node.type in _CLASSES:
+            above, name = self._defined(node)
+            is_own_module = node.type == "module" and not around.depth and not above and name not in _OF_CHEF
+            around = replace(
+                around,
+                is_node=around.is_node or name == "Node",
+                has_superclass=node.child_by_field_name("superclass") is not None,
+                is_in_module=around.is_in_module or is_own_module,
+                is_own_class=node.type == "class" and around.is_in_module and not above,
+            )
+        return replace(around, depth=around.depth + 1) if node.type in _DEFINITIONS else around
+
+    def _defined(self, node: Node) -> tuple[str, str]:
+        """Returns the module that a definition names, and its own name; "" for none."""
+        named = node.child_by_field_name("name")
+        above, _, name = self._slice(named).rpartition("::") if named is not None else ("", "", "")
+        return above, name
 
     def _inside(self, node: Node) -> Iterator[Node | None]:
         """The parts of a statement that are evaluated: no names that it defines or assigns."""
@@ -229,7 +260,7 @@ class Reader:
         left = node.child_by_field_name("left") if node.type == "assignment" else None
         if left is not None and left.type in ("constant", "identifier"):
             skipped = left
-            self.code.names.update([self.slice(left)] if left.type == "constant" else [])
+            self.code.names.update([self._slice(left)] if left.type == "constant" else [])
         return (child for child in node.named_children if child != skipped)
 
     def _visit_all(self, nodes: Iterator[Node | None]) -> None:
@@ -238,46 +269,41 @@ class Reader:
                 self.visit(node)
 
     def _mention(self, node: Node) -> None:
-        text = self.slice(node).removeprefix(":")
+        text = self._slice(node).removeprefix(":")
         if _WORD.fullmatch(text):
             self.code.words.add(text)
 
     def _takes_node(self, scope: Node) -> bool:
         parameters = scope.child_by_field_name("parameters")
         given = parameters.named_children if parameters is not None else ()
-        return any(self.slice(one.child_by_field_name("name") or one) == "node" for one in given)
+        return any(self._slice(one.child_by_field_name("name") or one) == "node" for one in given)
 
     def _define(self, node: Node) -> None:
         """Note the names that other code uses to reach a definition."""
-        named = node.child_by_field_name("name")
-        above, _, name = self.slice(named).rpartition("::") if named is not None else ("", "", "")
-        if node.type in ("class", "module"):
-            self.is_new = node.type == "class" and self.is_within and not above
-            self.is_within |= node.type == "module" and self.depth == 0 and not above and name not in _OF_CHEF
-            self.has_superclass = node.child_by_field_name("superclass") is not None
+        _, name = self._defined(node)
+        if node.type in _CLASSES:
             resource = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
-            self.code.names |= {name, resource} if self.has_superclass else {name} - _OF_CHEF
-            self.is_node |= name == "Node"
-        elif self.part == "libraries" and not self.has_superclass:
-            self.code.names.update(map(self.slice, node.named_children) if node.type == "alias" else [name])
-            is_reached = name == "method_missing" and not self.is_new
+            self.code.names |= {name, resource} if self._around.has_superclass else {name} - _OF_CHEF
+        elif self._part == "libraries" and not self._around.has_superclass:
+            self.code.names.update(map(self._slice, node.named_children) if node.type == "alias" else [name])
+            is_reached = name == "method_missing" and not self._around.is_own_class
             self.code.is_reached |= is_reached or (node.type != "alias" and not _WORD.fullmatch(name))
 
     # Expressions
 
-    def place(self, node: Node) -> _Place | None:
+    def _place(self, node: Node) -> _Place | None:
         """The part of the node that an expression gives, or None. Its arguments and blocks are read, too."""
         if node.type == "element_reference":
             return self._element(node)
         if node.type == "call":
             return self._call(node)
-        word = self.slice(node)
+        word = self._slice(node)
         self._mention(node)
         if word == "binding":
-            self.hides(node)
-        if word == "@node" or (word == "node" and not self.is_shadowed):
+            self._note_hidden(node)
+        if word == "@node" or (word == "node" and not self._around.is_shadowed):
             return _NODE
-        if not self.is_node:
+        if not self._around.is_node:
             return None
         if word == "self":
             return _NODE
@@ -287,7 +313,7 @@ class Reader:
         holder, *keys = node.named_children
         place = self._receiver(holder)
         self._visit_all(iter(keys))
-        word = self.slice(holder).removeprefix("self.")
+        word = self._slice(holder).removeprefix("self.")
         if place is None and word in _LEVELS:  # in a method of the node, which a library may define
             place = _Place(_LEVELS[word])
         if place is None or place.levels is None:
@@ -300,7 +326,7 @@ class Reader:
         if node.type == "parenthesized_statements" and len(node.named_children) == 1:
             return self._receiver(node.named_children[0])
         if node.type in _EXPRESSIONS:
-            return self.place(node)
+            return self._place(node)
         self.visit(node)
         return None
 
@@ -308,23 +334,23 @@ class Reader:
         receiver, named = node.child_by_field_name("receiver"), node.child_by_field_name("method")
         listed = node.child_by_field_name("arguments")
         given = [one for one in listed.named_children if one.type != "comment"] if listed is not None else []
-        method = self.slice(named) if named is not None else "call"
+        method = self._slice(named) if named is not None else "call"
         self.code.words.add(method)
         place = self._receiver(receiver) if receiver is not None else None
-        is_own = receiver is None or self.slice(receiver) == "self"
-        if is_own and self.is_node:
+        is_own = receiver is None or self._slice(receiver) == "self"
+        if is_own and self._around.is_node:
             place = _NODE
         self._visit_all(iter((*given, node.child_by_field_name("block"))))
         if method in _SENDING:
             method, given = "".join(map(str, self.keys(given[:1]))), given[1:]
         if self._is_hidden(node, method, given, is_own, place):
-            self.hides(node)
+            self._note_hidden(node)
         elif (method,) in _NODES and not given:
             return _NODE
         elif place is not None and place.levels is not None:
             self._use(place, node)
-        elif not self._is_word(node, method, given, is_own) and (place is _NODE or (is_own and method.endswith("!"))):
-            return self._of_node(node, method, given, is_own)
+        elif not self._take_word(node, method, given, is_own) and (place is _NODE or (is_own and method.endswith("!"))):
+            return self._take_method(node, method, given, is_own)
         return None
 
     def _is_hidden(self, node: Node, method: str, given: list[Node], is_own: bool, place: _Place | None) -> bool:
@@ -334,14 +360,14 @@ class Reader:
         if method in _EVALUATING:
             receiver = node.child_by_field_name("receiver")
             is_text = bool(given) and not method.endswith("exec")
-            is_of_node = receiver is not None and (place is _NODE or self.slice(receiver).endswith("Node"))
+            is_of_node = receiver is not None and (place is _NODE or self._slice(receiver).endswith("Node"))
             return is_text or (is_of_node and not is_own)
         if method.startswith("def_delegator"):
             return self.keys(given[:1]) in _NODES
-        return method in _HIDING or (method in _HIDING_ALONE and is_own and self.part != "libraries")
+        return method in _HIDING or (method in _HIDING_ALONE and is_own and self._part != "libraries")
 
-    def _is_word(self, node: Node, method: str, given: list[Node], is_own: bool) -> bool:
-        """Whether a call is a word of recipes, attribute files or libraries; what it does is noted."""
+    def _take_word(self, node: Node, method: str, given: list[Node], is_own: bool) -> bool:
+        """Note what a word of recipes, attribute files or libraries does. Returns False for another call."""
         if method in _INCLUDING:
             self._include(node, given, self.code.recipes)
         elif not is_own:
@@ -358,8 +384,8 @@ class Reader:
             return False
         return True
 
-    def _of_node(self, node: Node, method: str, given: list[Node], is_own: bool) -> _Place | None:
-        """What a method of the node gives; what it writes is noted."""
+    def _take_method(self, node: Node, method: str, given: list[Node], is_own: bool) -> _Place | None:
+        """Note what a method of the node writes. Returns the part of the node that it gives; None for none."""
         if method in _ITSELF and not given:
             return _NODE
         if method in _LEVELS:
@@ -374,7 +400,7 @@ class Reader:
         elif method in _TAGS:
             self._change(node, method)
         elif method in _HANDING and not is_own:
-            self.hides(node)
+            self._note_hidden(node)
         return None
 
     def _change(self, node: Node, method: str) -> None:
@@ -387,29 +413,29 @@ class Reader:
         into.update((str(name), node.start_point.row + 1) for name in names)
         self._note_reach()
         if len(names) < len(given) or not given:
-            self.hides(node)
+            self._note_hidden(node)
 
     def _use(self, place: _Place, node: Node) -> None:
         """Note that an expression may set what a place holds; a node that goes elsewhere may have anything set."""
         if place.levels is None:
-            self.hides(node)
+            self._note_hidden(node)
             return
         self._note_reach()
         for level in place.levels:
             self.code.lines.setdefault(level, {}).setdefault(place.path, node.start_point.row + 1)
 
     def _note_reach(self) -> None:
-        self.code.is_reached |= self.depth == 0 and self.part == "libraries"
+        self.code.is_reached |= self._around.depth == 0 and self._part == "libraries"
 
     def keys(self, given: list[Node]) -> Path:
         """The keys that are written out as texts or symbols, up to the first that is not."""
         found: list[str] = []
         for one in given:
-            inside, escaped = one.named_children, "\\" in self.slice(one)
+            inside, escaped = one.named_children, "\\" in self._slice(one)
             if one.type == "simple_symbol":
-                found.append(self.slice(one)[1:])
+                found.append(self._slice(one)[1:])
             elif one.type == "string" and len(inside) == 1 and inside[0].type == "string_content" and not escaped:
-                found.append(self.slice(inside[0]))
+                found.append(self._slice(inside[0]))
             else:
                 break
         return tuple(found)

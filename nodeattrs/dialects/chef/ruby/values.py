@@ -17,9 +17,6 @@ from nodeattrs.errors import BadValue, TooDeep
 from nodeattrs.node.values import Deferred, Symbol, Withheld
 from nodeattrs.node.view import ListView, MapView
 
-__all__ = ["RubyValues", "packed", "unpacked"]
-
-
 _SHORT = 4
 """A text of fewer characters may stand in another one by chance."""
 
@@ -40,77 +37,10 @@ class Secrets:
         elif isinstance(value, str) and value:
             self._texts.add(value)
 
-    def kept(self, text: str) -> str | Sensitive:
+    def as_secret(self, text: str) -> str | Sensitive:
         """A text from Ruby: as a Sensitive where it equals a secret or contains a longer one, else unchanged."""
         is_secret = any(one == text or (len(one) >= _SHORT and one in text) for one in self._texts)
         return Sensitive(text) if is_secret else text
-
-
-def packed(value: Any, number: Callable[[Deferred], int | None], secrets: Secrets, path: Path = ()) -> Any:
-    """A value of a node as JSON-able data for Ruby, with marked maps for symbols, deferred values and odd keys.
-
-    number:  a function from a deferred value to its number in Ruby; None for one that is computed here
-    secrets: remembers the secrets in the value
-    path:    of the value in the merged tree
-    raises:  ValueWithheld
-    """
-    if isinstance(value, (MapView, ListView)):
-        value = value.to_plain()
-    if isinstance(value, dict):
-        pairs = [(key, packed(one, number, secrets, (*path, key))) for key, one in value.items()]
-        if all(type(key) is str and key[:1] != "$" for key, _ in pairs):
-            return dict(pairs)
-        return {"$map": [[str(key) if isinstance(key, Symbol) else key, one] for key, one in pairs]}
-    if isinstance(value, list):
-        return [packed(one, number, secrets, (*path, index)) for index, one in enumerate(value)]
-    if isinstance(value, Symbol):
-        return {"$sym": str(value)}
-    if isinstance(value, Deferred):
-        known = number(value)
-        return {"$later": list(path)} if known is None else {"$lazy": known}
-    if isinstance(value, Withheld):
-        value.read(path)
-    if isinstance(value, Sensitive):
-        value = value.unwrap()
-        secrets.note(value)
-        return packed(value, number, secrets, path)
-    return value
-
-
-def unpacked(value: Any, lazy: Callable[[Any], Deferred], secrets: Secrets, room: int = MAX_DEPTH) -> Any:
-    """Data from Ruby as a value for a node; a text with a known secret becomes a Sensitive.
-
-    lazy:   a function from a number to a deferred value
-    room:   the number of levels that may follow
-    raises: BadValue, TooDeep
-    """
-    if isinstance(value, str):
-        return secrets.kept(value)
-    if not isinstance(value, (dict, list)):
-        return value
-    if not room:
-        raise TooDeep(f"deeper than {MAX_DEPTH} levels")
-    if isinstance(value, list):
-        return [unpacked(one, lazy, secrets, room - 1) for one in value]
-    if len(value) == 1 and (first := next(iter(value)))[:1] == "$":
-        return _special(first, value[first], lazy, secrets, room)
-    return {key: unpacked(one, lazy, secrets, room - 1) for key, one in value.items()}
-
-
-def _special(name: str, given: Any, lazy: Callable[[Any], Deferred], secrets: Secrets, room: int) -> Any:
-    if name == "$sym" and isinstance(given, str):
-        return Symbol(given)
-    if name == "$lazy":
-        return lazy(given)
-    if name == "$map" and isinstance(given, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in given):
-        return {_key(key): unpacked(one, lazy, secrets, room - 1) for key, one in given}
-    raise BadValue(f"Ruby sent a value of an unknown kind: {name}")
-
-
-def _key(key: Any) -> Any:
-    if isinstance(key, (list, dict)):
-        raise BadValue("a key is text or a whole number, and not a list or a map")
-    return key
 
 
 class RubyValues:
@@ -128,15 +58,65 @@ class RubyValues:
         self._numbers: dict[int, int] = {}
 
     def pack(self, value: Any, path: Path = ()) -> Any:
-        """A value of the node, for Ruby. path: of the value in the merged tree. raises: ValueWithheld"""
-        return packed(value, lambda one: self._numbers.get(id(one)), self._secrets, path)
+        """A value of the node as JSON-able data for Ruby, with marked maps for symbols, deferred values and odd keys.
+
+        Secrets in it are remembered.
+        path:   of the value in the merged tree
+        raises: ValueWithheld
+        """
+        if isinstance(value, (MapView, ListView)):
+            value = value.to_plain()
+        if isinstance(value, dict):
+            pairs = [(key, self.pack(one, (*path, key))) for key, one in value.items()]
+            if all(type(key) is str and key[:1] != "$" for key, _ in pairs):
+                return dict(pairs)
+            return {"$map": [[str(key) if isinstance(key, Symbol) else key, one] for key, one in pairs]}
+        if isinstance(value, list):
+            return [self.pack(one, (*path, index)) for index, one in enumerate(value)]
+        if isinstance(value, Symbol):
+            return {"$sym": str(value)}
+        if isinstance(value, Deferred):
+            number = self._numbers.get(id(value))
+            return {"$later": list(path)} if number is None else {"$lazy": number}
+        if isinstance(value, Withheld):
+            value.read(path)
+        if isinstance(value, Sensitive):
+            value = value.unwrap()
+            self._secrets.note(value)
+            return self.pack(value, path)
+        return value
 
     def unpack(self, value: Any) -> Any:
-        """A value from Ruby, for the node. raises: BadValue, TooDeep"""
+        """A value from Ruby, for the node; a text with a known secret becomes a Sensitive. raises: BadValue, TooDeep"""
         try:
-            return unpacked(value, self._deferred_of, self._secrets)
+            return self._unpacked(value, MAX_DEPTH)
         except RecursionError:
             raise BadValue(f"deeper than {MAX_DEPTH} levels") from None
+
+    def _unpacked(self, value: Any, room: int) -> Any:
+        """The same for a part of a value. room: the number of levels that may follow"""
+        if isinstance(value, str):
+            return self._secrets.as_secret(value)
+        if not isinstance(value, (dict, list)):
+            return value
+        if not room:
+            raise TooDeep(f"deeper than {MAX_DEPTH} levels")
+        if isinstance(value, list):
+            return [self._unpacked(one, room - 1) for one in value]
+        if len(value) == 1 and (first := next(iter(value)))[:1] == "$":
+            return self._special(first, value[first], room)
+        return {key: self._unpacked(one, room - 1) for key, one in value.items()}
+
+    def _special(self, name: str, given: Any, room: int) -> Any:
+        """The value of a marked map."""
+        if name == "$sym" and isinstance(given, str):
+            return Symbol(given)
+        if name == "$lazy":
+            return self._deferred_of(given)
+        is_pairs = isinstance(given, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in given)
+        if name == "$map" and is_pairs:
+            return {_key(key): self._unpacked(one, room - 1) for key, one in given}
+        raise BadValue(f"Ruby sent a value of an unknown kind: {name}")
 
     def _deferred_of(self, number: Any) -> Deferred:
         """The deferred value with a number; the same object each time."""
@@ -147,3 +127,9 @@ class RubyValues:
             self._deferred[number] = deferred
             self._numbers[id(deferred)] = number
         return self._deferred[number]
+
+
+def _key(key: Any) -> Any:
+    if isinstance(key, (list, dict)):
+        raise BadValue("a key is text or a whole number, and not a list or a map")
+    return key

@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 
 from nodeattrs.catalog import Catalog, Ref, Resource
 from nodeattrs.core.claim import Origin
-from nodeattrs.dialects.chef.ruby.later import changing_code, later_code, reads_of
+from nodeattrs.dialects.chef.ruby.later import later_code, reads_of
 from nodeattrs.dialects.chef.ruby.seen import RECIPE, Declared, Seen
-from nodeattrs.dialects.chef.ruby.unrun import UnrunCode
+from nodeattrs.dialects.chef.ruby.unrun import UnrunCode, resource_code
 from nodeattrs.errors import BadArgument, MissingExtra
 from nodeattrs.node.node import Node
 from nodeattrs.node.running import setting_as
@@ -128,9 +128,7 @@ class Compiled(Seen):
             yield origin, self._of_block(origin)
 
     def _of_kind(self, kind: str, origin: Origin) -> UnrunCode:
-        code = changing_code(kind, origin.line or 1)
-        code.words.add(kind)
-        return code
+        return resource_code({kind: origin.line or 1})
 
     def _of_block(self, origin: Origin) -> UnrunCode:
         if origin.file is None or origin.line is None:
