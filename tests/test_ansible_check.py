@@ -158,7 +158,8 @@ SILENT = {
 def test_what_may_be_meant_is_not_reported(tmp_path: Path, files: dict[str, str]):
     """Nobody is told of a variable that somebody may set or read all the same."""
     found(tmp_path, **files)
-    assert [one.reason for one in RepositoryCheck(tmp_path).warnings() if "other" in one.reason] == []
+    warnings = [one for one in RepositoryCheck(tmp_path).warnings() if one.kind != "not-judged"]
+    assert [one.reason for one in warnings if "other" in one.reason] == []
 
 
 @pytest.mark.parametrize(
@@ -365,6 +366,34 @@ def test_a_computed_name_is_a_note_with_the_names_that_it_may_be(tmp_path: Path)
 
     assert (note.file, note.line) == ("a.yml", 1)
     assert note.reason.endswith("whether these are used: spare, other")
+
+
+@pytest.mark.parametrize(
+    ("files", "line", "why"),
+    [
+        ({"a_yml": "- x: 1\n- y: '{{ vars[\"spa\"] }}'\n"}, 2, "names are made of parts, the first here"),
+        ({"a_yml": "- {hosts: web, roles: [ns.elsewhere]}\n"}, 1, "the role ns.elsewhere is not in the repository"),
+    ],
+    ids=["a part of its name", "a role from elsewhere"],
+)
+def test_a_variable_that_something_else_may_use_is_a_note_with_the_line(
+    tmp_path: Path, files: dict[str, str], line: int, why: str
+):
+    found(tmp_path, group_vars__web_yml="http_port: 1\nspare: 1\n", **files)
+    (note,) = [one for one in RepositoryCheck(tmp_path).warnings() if one.kind == "not-judged"]
+
+    assert (note.file, note.line) == ("a.yml", line)
+    assert note.reason == f"{why}, so it is not known whether these are used: spare"
+
+
+@pytest.mark.parametrize(
+    "file", ["roles/net/cilium/defaults/main.yml", "roles/net/cilium/vars/a.yml", "vars/a.yml"], ids=str
+)
+def test_variables_of_roles_in_folders_and_of_folders_called_vars_are_judged(tmp_path: Path, file: str):
+    others = {"roles/net/cilium/tasks/main.yml": "- debug: {msg: x}\n", "group_vars/web.yml": "http_port: 1\n"}
+    assert found(tmp_path, **others, **{file: "a: 1\nspare: 1\n", "b.yml": "x: '{{ a }}'\n"}) == [
+        ("unused-variable", file, 2)
+    ]
 
 
 def test_a_file_that_is_not_there_says_that_nothing_is_called_undefined(tmp_path: Path):

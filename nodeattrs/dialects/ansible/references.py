@@ -100,8 +100,9 @@ class VariableReferences:
     used:        every word that is not a key, in YAML, templates and programs
     mentions:    name -> where templates and conditions mention it first, with no word about its absence
     guarded:     names that are mentioned beside `default`, `is defined` and the like
-    parts:       texts of which names are made; None stands for one that may be any
-    roles:       the roles that are there; asked: those that are asked for, called: by a play whose hosts come from -e
+    parts:       texts of which names are made, each with the place of the first
+    roles:       the roles that are there
+    asked:       the roles that are asked for, each with the first place; called: by a play whose hosts come from -e
     sought:      the files of variables that plays, tasks and calls of programs name, each with the role of who names it
     naming:      keys whose texts are names that set_fact sets; texts: by key those that may be names
     made:        beginning and end of names that a task makes: `set_fact: {"{{ item }}_changed": ...}`
@@ -119,10 +120,10 @@ class VariableReferences:
     used: set[str] = field(default_factory=set)
     mentions: dict[str, Origin] = field(default_factory=dict)
     guarded: set[str] = field(default_factory=set)
-    parts: set[str | None] = field(default_factory=set)
+    parts: dict[str, Origin] = field(default_factory=dict)
     roles: set[str] = field(default_factory=set)
-    asked: set[str] = field(default_factory=set)
-    called: set[str] = field(default_factory=set)
+    asked: dict[str, Origin] = field(default_factory=dict)
+    called: dict[str, Origin] = field(default_factory=dict)
     sought: set[tuple[str, str]] = field(default_factory=set)
     naming: set[str] = field(default_factory=set)
     texts: dict[str, set[str]] = field(default_factory=dict)
@@ -136,11 +137,11 @@ class VariableReferences:
     doubts: list[AnsibleError] = field(default_factory=list)
 
     @cached_property
-    def missing(self) -> set[str]:
-        """The roles that are asked for and come from somewhere else."""
+    def missing(self) -> dict[str, Origin]:
+        """The roles that are asked for and come from somewhere else, each with the first place that asks for it."""
         known = {one.rpartition("/")[2] for one in self.roles}
-        asked = self.asked | self.called
-        return {one for one in asked if one.rpartition("/")[2] not in known and "{{" not in one}
+        asked = {**self.called, **self.asked}
+        return {one: at for one, at in asked.items() if one.rpartition("/")[2] not in known and "{{" not in one}
 
     @cached_property
     def absent(self) -> set[str]:
@@ -178,9 +179,8 @@ class VariableReferences:
             relative = path.relative_to(self.root)
             count(relative.as_posix())
             self.paths.setdefault(path.name, []).append(relative.as_posix())
-            below = relative.parts[relative.parts.index("roles") + 1 : -1] if "roles" in relative.parts[:-2] else ()
-            end = next((index for index, name in enumerate(below) if index and name in _OF_ROLE), 0)
-            self.roles.update({"/".join(below[:end])} if end else ())
+            role, inside = _role_folders(relative)
+            self.roles.update({"/".join(role)} if _OF_ROLE.intersection(inside[:1]) else ())
             is_bare = not path.suffix and self._holds_variables(relative)
             if (path.suffix in _YAML or is_bare) and not {"templates", "files"} & set(relative.parts):
                 self._yaml(path, relative)
@@ -193,19 +193,21 @@ class VariableReferences:
         return self
 
     def role_of(self, relative: Path) -> str:
-        """The role that a file belongs to; "" for none, "." for the repository."""
-        parts = relative.parts
-        if "roles" in parts[:-2]:
-            return parts[parts.index("roles") + 1]
-        return "." if parts[0] in _OF_ROLE and self._is_role else ""
+        """The role that a file belongs to, without the folders above it; "" for none, "." for the repository."""
+        role, _ = _role_folders(relative)
+        if role:
+            return role[-1]
+        return "." if relative.parts[0] in _OF_ROLE and self._is_role else ""
 
     def _holds_variables(self, relative: Path) -> bool:
-        """Whether a file is one of group_vars, host_vars, or of the variables of a role."""
+        """Whether a file is one of group_vars, host_vars, of the variables of a role, or in a folder `vars`."""
         parts = relative.parts[:-1]
         if "group_vars" in parts or "host_vars" in parts:
             return "templates" not in parts and "files" not in parts
-        below = parts[parts.index("roles") + 2 :] if "roles" in parts else parts if self._is_role else ()
-        return below[:1] in (("defaults",), ("vars",))
+        role, inside = _role_folders(relative)
+        if not role and self._is_role:
+            inside = parts
+        return inside[:1] in (("defaults",), ("vars",)) or (not role and parts[-1:] == ("vars",))
 
     @cached_property
     def _is_role(self) -> bool:
@@ -227,7 +229,7 @@ class VariableReferences:
             self._text(path)
             return
         written = _readable(path)
-        self.parts.update(_BEGUN.findall(written))
+        self._note_parts(written, relative)
         self.used.update(name for name, anchor in _ANCHORED.findall(written) if f"*{anchor}" in written)
         comments = "\n".join(_COMMENT.findall(written))
         self.settable.update(_SETTING.findall(comments), _GIVEN.findall(written))  # what a user may give
@@ -242,7 +244,7 @@ class VariableReferences:
     def _text(self, path: Path) -> None:
         text = _readable(path)
         self.used.update(_WORD.findall(text))
-        self.parts.update(_BEGUN.findall(text))
+        self._note_parts(text, path.relative_to(self.root))
         self._given(text, path.relative_to(self.root))
         if path.suffix == ".py":
             self.settable.update(_WORD.findall(text))
@@ -252,6 +254,13 @@ class VariableReferences:
         self.doubts += _commented(text, name)
         if path.suffix in (".j2", ".jinja", ".jinja2") or "templates" in path.parts:
             self._template(path, text)
+
+    def _note_parts(self, text: str, relative: Path) -> None:
+        """Note the beginnings of names that a text makes."""
+        for found in _BEGUN.finditer(text):
+            if found[1] not in self.parts:
+                line = text[: found.start()].count("\n") + 1
+                self.parts[found[1]] = Origin("template", "", relative.as_posix(), line)
 
     def seek(self, role: str, name: str, origin: Origin) -> None:
         self.sought.add((role, name))
@@ -280,9 +289,9 @@ class VariableReferences:
             self.guarded.add(name)
         self.mentions.setdefault(name, origin)
 
-    def is_composed(self, name: str) -> bool:
-        """Whether a name may be one that an expression puts together to read it."""
-        return any(part and part in name for part in self.parts)
+    def part_of(self, name: str) -> str:
+        """The text of which an expression may make a name to read it; "" if there is none."""
+        return next((part for part in self.parts if part and part in name), "")
 
     def is_made(self, name: str) -> bool:
         """Whether a name may be one that a task puts together to set it."""
@@ -292,8 +301,10 @@ class VariableReferences:
         """Note names that a text makes of other texts. where: the origin of a part of it"""
         for found in _INDIRECT.finditer(text):
             literals = [one or other for one, other in _LITERAL.findall(found[1] or found[2] or "")]
-            self.parts.update(literals or [None])
-            self.computed += [] if literals else [where(found[0])]
+            origin = where(found[0])
+            for literal in literals:
+                self.parts.setdefault(literal, origin)
+            self.computed += [] if literals else [origin]
 
 
 class _Walk:
@@ -324,12 +335,10 @@ class _Walk:
                 self.found.texts.setdefault(name, set()).add(entry)
             elif isinstance(entry, str) and entry.endswith(_YAML) and "{{" not in entry:
                 self.found.named_files.setdefault(name, set()).add(entry)
-            if name in ("role", "name") and isinstance(entry, str) and at and at[-1] in ("include_role", "import_role"):
-                self.found.asked.add(entry)
             plain = name.rpartition(".")[2]
             is_called = "{{" in str(value.get("hosts"))  # with -e, which may give more
             if plain in ("roles", "dependencies") and isinstance(entry, list):
-                (self.found.called if is_called else self.found.asked).update(_named(entry))
+                self._ask(_named(entry), (*at, key), is_called=is_called)
             if plain in ("vars_files", "include_vars") and not PLAYED & set(Path(self.document.file).parts):
                 role = self.found.role_of(Path(self.document.file))
                 self._seek(role, entry, (*at, key))
@@ -337,10 +346,16 @@ class _Walk:
             if plain in _FREE and isinstance(entry, str):
                 self.found.settable.update(_ASSIGNED.findall(entry))
             if plain in ("include_role", "import_role") and isinstance(entry, dict):
-                self.found.asked.add(str(entry.get("name", entry.get("role", ""))))
+                self._ask(_named([entry]), (*at, key))
             if name in _NAMES and isinstance(entry, str):
                 self.found.settable.update(_WORD.findall(entry) if "{{" in entry else [entry])
             self.value(entry, (*at, key), plain if plain.startswith("with_") else name)
+
+    def _ask(self, roles: set[str], at: Steps, *, is_called: bool = False) -> None:
+        """Note roles that are asked for."""
+        asked = self.found.called if is_called else self.found.asked
+        for role in roles - asked.keys():
+            asked[role] = self.document.locator("role", role, at).at(())
 
     def _seek(self, role: str, entry: Any, at: Steps) -> None:
         for one in _files_of(entry):
@@ -400,6 +415,19 @@ def _is_literal(text: str) -> bool:
     return True
 
 
+def _role_folders(relative: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The folders between `roles` and a file: those that name its role, then those within it; two empty ones elsewhere.
+
+    >>> _role_folders(Path("roles/network/cilium/defaults/main.yml"))
+    (('network', 'cilium'), ('defaults',))
+    """
+    if "roles" not in relative.parts[:-2]:
+        return (), ()
+    below = relative.parts[relative.parts.index("roles") + 1 : -1]
+    end = next((index for index, name in enumerate(below) if index and name in _OF_ROLE), 1)
+    return below[:end], below[end:]
+
+
 def is_role(folder: Path) -> bool:
     """Whether a folder is itself a role, as those are that people publish."""
     return any(folder.glob("tasks/main.y*ml")) and any(
@@ -410,7 +438,7 @@ def is_role(folder: Path) -> bool:
 def _named(entries: list[Any]) -> set[str]:
     """The roles that the entries of a list name."""
     names = (one.get("role", one.get("name")) if isinstance(one, dict) else one for one in entries)
-    return {name for name in names if isinstance(name, str)}
+    return {name for name in names if isinstance(name, str) and name}
 
 
 def _files_of(entry: Any) -> Iterator[str]:

@@ -189,11 +189,17 @@ class RepositoryCheck:
     def _not_judged(self) -> Iterator[AnsibleError]:
         """What switches a rule off, and for which names."""
         found = self._references
-        names = list(dict.fromkeys(one.name for one in self._unmentioned()))
-        if found.computed and names and not found.encrypted:
+        not_judged: dict[str, list[str]] = {}
+        places: dict[str, Origin] = {}
+        for one in () if found.encrypted else self._unmentioned():
+            why, origin = self._possible_use(one)
+            if origin is not None:
+                not_judged.setdefault(why, []).append(one.name)
+                places.setdefault(why, origin)
+        for why, every in not_judged.items():
+            names = list(dict.fromkeys(every))
             few = ", ".join(names[:_FEW]) + (f" and {len(names) - _FEW} more" if len(names) > _FEW else "")
-            message = f"a name is put together here, so it is not known whether these are used: {few}"
-            yield _at(NOT_JUDGED, message, found.computed[0])
+            yield _at(NOT_JUDGED, f"{why}, so it is not known whether these are used: {few}", places[why])
         gone = sorted(one for role, one in found.sought if not (role or found.is_sought_there(one)))
         if gone and not found.encrypted:
             origin = found.sought_at.get(("", gone[0]), Origin("file", ""))
@@ -202,18 +208,28 @@ class RepositoryCheck:
             )
 
     def _unused(self) -> Iterator[VariableDefinition]:
-        found = self._references
-        return iter(()) if None in found.parts or found.encrypted else self._unmentioned()
+        for one in () if self._references.encrypted else self._unmentioned():
+            if self._possible_use(one)[1] is None:
+                yield one
 
     def _unmentioned(self) -> Iterator[VariableDefinition]:
-        """The variables whose names stand nowhere but where they are set, and that no text may name."""
-        found = self._references
-        for one in found.definitions:
-            is_foreign = (bool(found.missing) and not one.role) or self._is_of_missing(one.name)
-            if one.name in found.used or one.name in WORDS | RESERVED or one.name.startswith("ansible_") or is_foreign:
-                continue
-            if not found.is_composed(one.name):
+        """The variables whose names stand nowhere but where they are set."""
+        for one in self._references.definitions:
+            is_word = one.name in WORDS | RESERVED or one.name.startswith("ansible_")
+            if one.name not in self._references.used and not is_word:
                 yield one
+
+    def _possible_use(self, one: VariableDefinition) -> tuple[str, Origin | None]:
+        """What may use a variable without its name, and where that is; no place if nothing does."""
+        found = self._references
+        if found.missing and (not one.role or self._is_of_missing(one.name)):
+            role, origin = next(iter(found.missing.items()))
+            return f"the role {role} is not in the repository", origin
+        if found.part_of(one.name):
+            return "names are made of parts, the first here", found.parts[found.part_of(one.name)]
+        if found.computed:
+            return "a name is put together here", found.computed[0]
+        return "", None
 
     def _undefined(self) -> Iterator[tuple[str, Origin]]:
         found = self._references
@@ -229,7 +245,7 @@ class RepositoryCheck:
             if PLAYED & set(Path(origin.file).parts):  # who runs the tests gives what they want
                 continue
             role = found.role_of(Path(origin.file))
-            is_put_together = found.is_composed(name) or found.is_made(name)
+            is_put_together = found.part_of(name) or found.is_made(name)
             if role in asked and not self._is_of_missing(name) and not is_put_together:
                 yield name, origin
 
