@@ -358,6 +358,31 @@ def test_a_long_line_of_an_inventory_is_judged_like_others(tmp_path: Path, line:
     assert (("ini-comment", "hosts", 4) in found(tmp_path, **files)) is is_found
 
 
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("roles/web/defaults/main.yml", "http_port:\n- {command: x, when: '{{ y }}'}\n"),
+        ("site.yml", PLAY + "  vars:\n    http_port: [{when: '{{ y }}'}]\n"),
+        ("roles/web/tasks/main.yml", "- debug: {msg: '{{ http_port }}'}\n  with_items: [{when: '{{ y }}'}]\n"),
+    ],
+    ids=["in a variable", "in a variable of a play", "in a loop"],
+)
+def test_a_key_called_when_in_data_is_no_condition(tmp_path: Path, file: str, text: str):
+    assert [one for one in found(tmp_path, **{file: text}) if one[0] == "condition"] == []
+
+
+def test_a_condition_in_a_block_of_a_play_is_judged(tmp_path: Path):
+    text = PLAY + "  tasks:\n  - block:\n    - {debug: {msg: x}, when: '{{ http_port }}'}\n"
+    assert ("condition", "site.yml", 5) in found(tmp_path, site_yml=text)
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_file_of_a_submodule_is_missing_only_where_the_submodule_is_there(tmp_path: Path, is_there: bool):
+    files = {".gitmodules": '[submodule "m"]\n\tpath = m\n', **({"m/b.yml": "c: 1\n"} if is_there else {})}
+    kinds = [one[0] for one in found(tmp_path, site_yml=PLAY + "  vars_files: [m/a.yml]\n", **files)]
+    assert ("missing" in kinds) is is_there
+
+
 def test_a_computed_name_is_a_note_with_the_names_that_it_may_be(tmp_path: Path):
     """They are not said to be unused, and the rule is not silent."""
     files = {"group_vars__web_yml": "http_port: 1\nspare: 1\nother: 2\n", "a_yml": "- x: '{{ vars[y] }}'\n"}

@@ -65,6 +65,10 @@ or with a `#` within it.
 """
 _MACRO = re.compile(r"\{%-?\s*macro\s+(\w+)")
 _LITERAL = re.compile(r"'(\w+)'|\"(\w+)\"")
+_TASK_LISTS = frozenset(
+    ("block", "rescue", "always", "tasks", "pre_tasks", "post_tasks", "handlers", "roles", "dependencies")
+)
+"""Keys whose lists hold tasks or roles."""
 _BARE = frozenset(
     ("when", "failed_when", "changed_when", "until", "that", "assert", "loop", "var", "if", "environment")
 )
@@ -150,6 +154,14 @@ class VariableReferences:
         It may set any variable.
         """
         return {role for role, name in self.sought for one in self._spelled(name) if not self._is_there(one)}
+
+    @cached_property
+    def absent_submodules(self) -> list[str]:
+        """The folders of Git submodules that are not checked out."""
+        settings = (line.partition("=") for line in _readable(self.root / ".gitmodules").splitlines())
+        folders = [value.strip() for key, _, value in settings if key.strip() == "path"]
+        there = {path for paths in self.paths.values() for path in paths}
+        return [one for one in folders if not any(path.startswith(f"{one}/") for path in there)]
 
     def is_sought_there(self, name: str) -> bool:
         """Whether a file of a name, or each that the name may stand for, is in the repository."""
@@ -362,7 +374,8 @@ class _Walk:
             self.found.seek(role, one, self.document.locator("vars file", "", at).at(()))
 
     def _condition(self, name: str, entry: Any, at: Steps) -> None:
-        if name == "when" and isinstance(entry, str) and _ONE.fullmatch(entry.strip()):
+        is_of_task = len(at) > 1 and all(isinstance(step, int) or step in _TASK_LISTS for step in at[:-1])
+        if name == "when" and is_of_task and isinstance(entry, str) and _ONE.fullmatch(entry.strip()):
             line = self.document.place(at)[0]
             self.found.doubts.append(warned(CONDITION, f"{entry} is a template", self.document.file, line))
 

@@ -173,12 +173,11 @@ class RepositoryCheck:
         """Files that are named and not there, and those that another one hides."""
         found = self._references
         for (_, name), origin in found.sought_at.items():
-            if (
-                origin.kind == "vars file"
-                and "{{" not in name
-                and not name.startswith(("/", "~"))
-                and not found.is_sought_there(name)
-            ):
+            is_elsewhere = name.startswith(("/", "~")) or any(
+                f"/{one}/" in f"/{name}" for one in found.absent_submodules
+            )
+            is_known = origin.kind == "vars file" and "{{" not in name
+            if is_known and not is_elsewhere and not found.is_sought_there(name):
                 yield _at(MISSING, f"{name}: named here, and not there", origin)
         for paths in found.paths.values():
             for path in (one for one in paths if one.endswith(".yaml") and _NAMED.search(one)):
