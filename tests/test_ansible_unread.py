@@ -774,6 +774,10 @@ OUTCOMES = {
     "a_group_with_parents": ("  - group_by: {key: other, parents: in_x}\n", {"g": True, "a": True}),
     "a_group_whose_task_does_not_run": ("  - group_by: {key: in_x}\n    when: fam == 'y'\n", {"g": False}),
     "a_group_that_is_known": ("  - group_by: {key: 'in_{{ fam }}'}\n", {"g": False, "h": False, "groups": True}),
+    "a_group_of_a_task_for_another_host": (
+        "  - group_by: {key: in_x}\n    delegate_to: web2\n    delegate_facts: true\n",
+        {"g": True, "h": True, "a": False},
+    ),
     "a_group_by_a_result": ("  - group_by: {key: 'in_{{ nope }}'}\n    when: nope\n", {"g": True, "h": True}),
 }
 
