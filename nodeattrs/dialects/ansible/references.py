@@ -84,6 +84,8 @@ _OWN_TEXT = """
     false none True False None"""
 OWN = MAGIC.union(_OWN_TEXT.split())
 """Names that need not be set."""
+WORDS = PLAY | ROLE | TASK
+"""What is a word of plays and tasks, and may be a variable besides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ class VariableReferences:
 
         It may set any variable.
         """
-        return {role for role, name in self.sought for one in self._spelled(name) if not self._is_there(one)}
+        return {role for role, name in self.sought for one in self._possible_files(name) if not self._is_there(one)}
 
     @cached_property
     def absent_submodules(self) -> list[str]:
@@ -165,9 +167,9 @@ class VariableReferences:
 
     def is_sought_there(self, name: str) -> bool:
         """Whether a file of a name, or each that the name may stand for, is in the repository."""
-        return all(map(self._is_there, self._spelled(name)))
+        return all(map(self._is_there, self._possible_files(name)))
 
-    def _spelled(self, name: str) -> Iterator[str]:
+    def _possible_files(self, name: str) -> Iterator[str]:
         """A file's name with what one of its variables is, where that is the name of a file; any other is a `*`."""
         known = next((found for found in _ALONE.finditer(name) if found[1] in self.named_files), None)
         values = ["*"] if known is None else self.named_files[known[1]]
@@ -187,7 +189,7 @@ class VariableReferences:
         for number, line in enumerate(_readable(self.root / ".gitignore").splitlines(), 1):
             if line[:1] not in "!#" and _KEPT_BACK.search(line.strip()):
                 self.seek("", line.strip(), Origin("file", "", ".gitignore", number))
-        for path in _paths(self.root):
+        for path in _files_below(self.root):
             relative = path.relative_to(self.root)
             count(relative.as_posix())
             self.paths.setdefault(path.name, []).append(relative.as_posix())
@@ -251,7 +253,7 @@ class VariableReferences:
             locator = document.locator("variables", place)
             names = (name for name in document.tree if isinstance(name, str))
             self.definitions += [VariableDefinition(name, locator.at((name,)), place) for name in names]
-        _Walk(self, document).value(document.tree, ())
+        _DocumentWalk(self, document).value(document.tree, ())
 
     def _text(self, path: Path) -> None:
         text = _readable(path)
@@ -263,7 +265,7 @@ class VariableReferences:
         name = self.files.shown(path)
         shown = text if "{%" in text or "{{" in text else ""
         self.expression(shown, lambda part: Origin("template", "", name, text[: text.find(part)].count("\n") + 1))
-        self.doubts += _commented(text, name)
+        self.doubts += _comment_doubts(text, name)
         if path.suffix in (".j2", ".jinja", ".jinja2") or "templates" in path.parts:
             self._template(path, text)
 
@@ -319,7 +321,7 @@ class VariableReferences:
             self.computed += [] if literals else [origin]
 
 
-class _Walk:
+class _DocumentWalk:
     """Goes through a document."""
 
     def __init__(self, found: VariableReferences, document: Document) -> None:
@@ -350,7 +352,7 @@ class _Walk:
             plain = name.rpartition(".")[2]
             is_called = "{{" in str(value.get("hosts"))  # with -e, which may give more
             if plain in ("roles", "dependencies") and isinstance(entry, list):
-                self._ask(_named(entry), (*at, key), is_called=is_called)
+                self._ask(_roles_named(entry), (*at, key), is_called=is_called)
             if plain in ("vars_files", "include_vars") and not PLAYED & set(Path(self.document.file).parts):
                 role = self.found.role_of(Path(self.document.file))
                 self._seek(role, entry, (*at, key))
@@ -358,7 +360,7 @@ class _Walk:
             if plain in _FREE and isinstance(entry, str):
                 self.found.settable.update(_ASSIGNED.findall(entry))
             if plain in ("include_role", "import_role") and isinstance(entry, dict):
-                self._ask(_named([entry]), (*at, key))
+                self._ask(_roles_named([entry]), (*at, key))
             if name in _NAMES and isinstance(entry, str):
                 self.found.settable.update(_WORD.findall(entry) if "{{" in entry else [entry])
             self.value(entry, (*at, key), plain if plain.startswith("with_") else name)
@@ -370,7 +372,7 @@ class _Walk:
             asked[role] = self.document.locator("role", role, at).at(())
 
     def _seek(self, role: str, entry: Any, at: Steps) -> None:
-        for one in _files_of(entry):
+        for one in _files_named(entry):
             self.found.seek(role, one, self.document.locator("vars file", "", at).at(()))
 
     def _condition(self, name: str, entry: Any, at: Steps) -> None:
@@ -398,13 +400,13 @@ class _Walk:
             found.mention(name, origin, is_guarded)
 
 
-def _commented(text: str, name: str) -> Iterator[AnsibleError]:
+def _comment_doubts(text: str, name: str) -> Iterator[AnsibleError]:
     """Values of an inventory in INI that end at a `#`, and those that a comment belongs to."""
     section = ""
     for number, line in enumerate(text.splitlines(), 1) if _INVENTORY.search(text) else ():
         head = _SECTION.match(line)
         section = head[1] if head else section
-        key = _tailed(line) if section.endswith(":vars") else ""
+        key = _key_with_comment(line) if section.endswith(":vars") else ""
         if key:
             yield warned(INI_COMMENT, f"the comment belongs to the value of {key}", name, number)
         cut = None if head or section.endswith(":vars") or line[:1] in "#;" else _CUT.search(line)
@@ -412,7 +414,7 @@ def _commented(text: str, name: str) -> Iterator[AnsibleError]:
             yield warned(INI_COMMENT, f"{cut[1]} is {cut[2]!r} here: a comment begins within the word", name, number)
 
 
-def _tailed(line: str) -> str:
+def _key_with_comment(line: str) -> str:
     """The key of a line whose value, without quotes, has blanks and a `#` behind it; "" for another line."""
     setting, mark, _ = line.partition("#")
     key, _, value = setting.partition("=")
@@ -448,13 +450,13 @@ def is_role(folder: Path) -> bool:
     )
 
 
-def _named(entries: list[Any]) -> set[str]:
+def _roles_named(entries: list[Any]) -> set[str]:
     """The roles that the entries of a list name."""
     names = (one.get("role", one.get("name")) if isinstance(one, dict) else one for one in entries)
     return {name for name in names if isinstance(name, str) and name}
 
 
-def _files_of(entry: Any) -> Iterator[str]:
+def _files_named(entry: Any) -> Iterator[str]:
     """The files that `vars_files` or `include_vars` name, of alternatives the last."""
     for one in entry if isinstance(entry, list) else [entry]:
         name = one.get("file") if isinstance(one, dict) else one[-1:] if isinstance(one, list) else one
@@ -488,7 +490,7 @@ def _environment() -> Any:
     return module().Environment(extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols"])
 
 
-def _paths(root: Path) -> Iterator[Path]:
+def _files_below(root: Path) -> Iterator[Path]:
     left = _MOST_FILES
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in _PASSED and not name.startswith("."))
@@ -505,7 +507,3 @@ def _readable(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return ""
-
-
-WORDS = PLAY | ROLE | TASK
-"""What is a word of plays and tasks, and may be a variable besides."""
