@@ -396,7 +396,7 @@ def test_a_computed_name_is_a_note_with_the_names_that_it_may_be(tmp_path: Path)
 @pytest.mark.parametrize(
     ("files", "line", "why"),
     [
-        ({"a_yml": "- x: 1\n- y: '{{ vars[\"spa\"] }}'\n"}, 2, "names are made of parts, the first here"),
+        ({"a_yml": "- x: 1\n- y: '{{ vars[\"spa\"] }}'\n"}, 2, "names are put together from parts, first here"),
         ({"a_yml": "- {hosts: web, roles: [ns.elsewhere]}\n"}, 1, "the role ns.elsewhere is not in the repository"),
     ],
     ids=["a part of its name", "a role from elsewhere"],

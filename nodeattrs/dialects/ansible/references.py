@@ -106,7 +106,7 @@ class VariableReferences:
     used:        every word that is not a key, in YAML, templates and programs
     mentions:    name -> where templates and conditions mention it first, with no word about its absence
     guarded:     names that are mentioned beside `default`, `is defined` and the like
-    parts:       texts of which names are made, each with the place of the first
+    parts:       texts that names are put together from, each with its first place
     roles:       the roles that are there
     asked:       the roles that are asked for, each with the first place; called: by a play whose hosts come from -e
     sought:      the files of variables that plays, tasks and calls of programs name, each with the role of who names it
@@ -304,7 +304,7 @@ class VariableReferences:
         self.mentions.setdefault(name, origin)
 
     def part_of(self, name: str) -> str:
-        """The text of which an expression may make a name to read it; "" if there is none."""
+        """A part of a name that an expression may use to read the variable; "" if there is no such part."""
         return next((part for part in self.parts if part and part in name), "")
 
     def is_made(self, name: str) -> bool:

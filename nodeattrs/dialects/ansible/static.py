@@ -225,7 +225,7 @@ class RepositoryCheck:
             role, origin = next(iter(found.missing.items()))
             return f"the role {role} is not in the repository", origin
         if found.part_of(one.name):
-            return "names are made of parts, the first here", found.parts[found.part_of(one.name)]
+            return "names are put together from parts, first here", found.parts[found.part_of(one.name)]
         if found.computed:
             return "a name is put together here", found.computed[0]
         return "", None

@@ -162,7 +162,7 @@ class TaskWalk:
         yield from self._tasks_of_list(inside, document.tree, ())
 
     def _tasks_of_list(self, outside: TaskContext, entries: Any, at: Steps) -> Iterator[Task]:
-        """The tasks of a list at a path of the file. raises: AnsibleError, for an entry that is no map"""
+        """The tasks of a list at a path of the file. raises: AnsibleError, for an entry that is not a map"""
         for index, entry in enumerate(entries):
             here = (*at, index)
             if not isinstance(entry, dict):
@@ -174,7 +174,7 @@ class TaskWalk:
                 outside = replace(outside, is_sure=False)
 
     def _tasks_of_entry(self, outside: TaskContext, body: dict[Any, Any], at: Steps) -> Iterator[Task]:
-        """A task, or those of a block, an import or an include; what a task may set is noted after it."""
+        """The tasks of an entry: itself, or what its block, import or include brings. Effects are noted."""
         self._budget.steps(_PER_TASK)
         own = checked_variables(body, outside.document, at)
         inside = outside.with_conditions_of(body)
@@ -367,7 +367,7 @@ class TaskWalk:
         self.happened.note_possible_facts(inside.origin(at, kind), reason, None)
 
     def _with_own_variables(self, outside: TaskContext, own: dict[Any, Any], at: Steps, kind: str) -> TaskContext:
-        """The context with an include's own `vars`; under `merge` they replace those of blocks around it, too."""
+        """The context with an include's own `vars`; under `merge` they replace variables of blocks around it, too."""
         inside = outside.with_include_variables(own, at, kind)
         return inside.with_variables(own, at, 17, kind) if self.roles.policy is MERGE else inside
 
@@ -415,14 +415,14 @@ class TaskWalk:
         return self._as_one_unit(self._tasks_of_named_role(inside.with_params_of(outside.role), role, given))
 
     def _as_one_unit(self, tasks: Iterator[Task]) -> Iterator[Task]:
-        """The tasks of an include. Handlers of the roles that they import count after those of roles entered before."""
+        """The tasks of an include. Handlers of roles that they import come after all handlers so far."""
         outer, self._unit = self._unit, []
         self._entered.append(self._unit)
         yield from tasks
         self._unit = outer
 
     def _tasks_of_named_role(self, inside: TaskContext, role: Role, given: dict[Any, Any]) -> Iterator[Task]:
-        """The tasks of a role that import_role or include_role names, after those of its dependencies."""
+        """The tasks of a role that import_role or include_role names; tasks of its dependencies come first."""
         outside, inside = inside.for_handlers(), inside.entering_role(has_run=self._has_run(inside, role))
         for need in role.needs:
             for one in need.chain():
@@ -488,7 +488,7 @@ def roles_imported_by_play(play: Play, roles: Roles) -> Iterator[Role]:
 
 
 def _imported_in(outside: TaskContext, entries: Any, at: Steps, roles: Roles) -> Iterator[Role]:
-    """The roles that the tasks of a list import; none for what is no list. raises: AnsibleError"""
+    """The roles that the tasks of a list import; none if `entries` is not a list. raises: AnsibleError"""
     for index, entry in enumerate(entries if isinstance(entries, list) else []):
         if not isinstance(entry, dict) or outside.depth > MOST_INCLUDES:
             continue
