@@ -158,7 +158,8 @@ SILENT = {
 def test_what_may_be_meant_is_not_reported(tmp_path: Path, files: dict[str, str]):
     """Nobody is told of a variable that somebody may set or read all the same."""
     found(tmp_path, **files)
-    assert [one.reason for one in RepositoryCheck(tmp_path).warnings() if "other" in one.reason] == []
+    warnings = [one for one in RepositoryCheck(tmp_path).warnings() if one.kind != "not-judged"]
+    assert [one.reason for one in warnings if "other" in one.reason] == []
 
 
 @pytest.mark.parametrize(
@@ -357,6 +358,31 @@ def test_a_long_line_of_an_inventory_is_judged_like_others(tmp_path: Path, line:
     assert (("ini-comment", "hosts", 4) in found(tmp_path, **files)) is is_found
 
 
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("roles/web/defaults/main.yml", "http_port:\n- {command: x, when: '{{ y }}'}\n"),
+        ("site.yml", PLAY + "  vars:\n    http_port: [{when: '{{ y }}'}]\n"),
+        ("roles/web/tasks/main.yml", "- debug: {msg: '{{ http_port }}'}\n  with_items: [{when: '{{ y }}'}]\n"),
+    ],
+    ids=["in a variable", "in a variable of a play", "in a loop"],
+)
+def test_a_key_called_when_in_data_is_no_condition(tmp_path: Path, file: str, text: str):
+    assert [one for one in found(tmp_path, **{file: text}) if one[0] == "condition"] == []
+
+
+def test_a_condition_in_a_block_of_a_play_is_judged(tmp_path: Path):
+    text = PLAY + "  tasks:\n  - block:\n    - {debug: {msg: x}, when: '{{ http_port }}'}\n"
+    assert ("condition", "site.yml", 5) in found(tmp_path, site_yml=text)
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_file_of_a_submodule_is_missing_only_where_the_submodule_is_there(tmp_path: Path, is_there: bool):
+    files = {".gitmodules": '[submodule "m"]\n\tpath = m\n', **({"m/b.yml": "c: 1\n"} if is_there else {})}
+    kinds = [one[0] for one in found(tmp_path, site_yml=PLAY + "  vars_files: [m/a.yml]\n", **files)]
+    assert ("missing" in kinds) is is_there
+
+
 def test_a_computed_name_is_a_note_with_the_names_that_it_may_be(tmp_path: Path):
     """They are not said to be unused, and the rule is not silent."""
     files = {"group_vars__web_yml": "http_port: 1\nspare: 1\nother: 2\n", "a_yml": "- x: '{{ vars[y] }}'\n"}
@@ -365,6 +391,34 @@ def test_a_computed_name_is_a_note_with_the_names_that_it_may_be(tmp_path: Path)
 
     assert (note.file, note.line) == ("a.yml", 1)
     assert note.reason.endswith("whether these are used: spare, other")
+
+
+@pytest.mark.parametrize(
+    ("files", "line", "why"),
+    [
+        ({"a_yml": "- x: 1\n- y: '{{ vars[\"spa\"] }}'\n"}, 2, "names are put together from parts, first here"),
+        ({"a_yml": "- {hosts: web, roles: [ns.elsewhere]}\n"}, 1, "the role ns.elsewhere is not in the repository"),
+    ],
+    ids=["a part of its name", "a role from elsewhere"],
+)
+def test_a_variable_that_something_else_may_use_is_a_note_with_the_line(
+    tmp_path: Path, files: dict[str, str], line: int, why: str
+):
+    found(tmp_path, group_vars__web_yml="http_port: 1\nspare: 1\n", **files)
+    (note,) = [one for one in RepositoryCheck(tmp_path).warnings() if one.kind == "not-judged"]
+
+    assert (note.file, note.line) == ("a.yml", line)
+    assert note.reason == f"{why}, so it is not known whether these are used: spare"
+
+
+@pytest.mark.parametrize(
+    "file", ["roles/net/cilium/defaults/main.yml", "roles/net/cilium/vars/a.yml", "vars/a.yml"], ids=str
+)
+def test_variables_of_roles_in_folders_and_of_folders_called_vars_are_judged(tmp_path: Path, file: str):
+    others = {"roles/net/cilium/tasks/main.yml": "- debug: {msg: x}\n", "group_vars/web.yml": "http_port: 1\n"}
+    assert found(tmp_path, **others, **{file: "a: 1\nspare: 1\n", "b.yml": "x: '{{ a }}'\n"}) == [
+        ("unused-variable", file, 2)
+    ]
 
 
 def test_a_file_that_is_not_there_says_that_nothing_is_called_undefined(tmp_path: Path):

@@ -407,6 +407,7 @@ def test_places_of_one_level_are_one_line(run: Callable[..., Any]):
 
 
 PLUGIN = "class VarsModule:\n    def get_vars(self, loader, path, entities, cache=True):\n        return {'fam': 'y'}\n"
+NOTHING = PLUGIN.replace("{'fam': 'y'}", "{}")
 NAMED = PLUGIN.replace("    def", "    REQUIRES_ENABLED = True\n\n    def")
 IN_ROLE = {"roles/r/tasks/main.yml": PROBE, "roles/r/vars_plugins/p.py": PLUGIN, "play.yml": f"{ALL}  roles: [r]\n"}
 
@@ -422,8 +423,25 @@ IN_ROLE = {"roles/r/tasks/main.yml": PROBE, "roles/r/vars_plugins/p.py": PLUGIN,
         ("", {"vars_plugins/p.py": PLUGIN}, None),
         ("--playbook-dir .", {"vars_plugins/p.py": NAMED}, None),
         ("", {"ansible.cfg": "[defaults]\nvars_plugins = plug\n"}, None),
+        ("--playbook-dir .", {"vars_plugins/p.py": NOTHING}, None),
+        ("--playbook-dir .", {"vars_plugins/p.py": f"{NOTHING}VarsModule.get_vars = x\n"}, "vars_plugins/p.py:1"),
+        ("--playbook-dir .", {"vars_plugins/p.py": f"import x\n@x.y\n{NOTHING}"}, "vars_plugins/p.py:1"),
+        ("--playbook-dir .", {"vars_plugins/p.py": f"{NOTHING}\n)"}, "vars_plugins/p.py:1"),
     ],
-    ids=["folder", "name", "beside", "play", "role", "not a playbook's", "not enabled", "none"],
+    ids=[
+        "folder",
+        "name",
+        "beside",
+        "play",
+        "role",
+        "not a playbook's",
+        "not enabled",
+        "none",
+        "sets nothing",
+        "is replaced",
+        "is decorated",
+        "is broken",
+    ],
 )
 def test_a_plugin_that_may_set_variables_is_an_unknown_layer(
     run: Callable[..., Any], words: str, files: dict[str, str], place: str | None
@@ -774,6 +792,10 @@ OUTCOMES = {
     "a_group_with_parents": ("  - group_by: {key: other, parents: in_x}\n", {"g": True, "a": True}),
     "a_group_whose_task_does_not_run": ("  - group_by: {key: in_x}\n    when: fam == 'y'\n", {"g": False}),
     "a_group_that_is_known": ("  - group_by: {key: 'in_{{ fam }}'}\n", {"g": False, "h": False, "groups": True}),
+    "a_group_of_a_task_for_another_host": (
+        "  - group_by: {key: in_x}\n    delegate_to: web2\n    delegate_facts: true\n",
+        {"g": True, "h": True, "a": False},
+    ),
     "a_group_by_a_result": ("  - group_by: {key: 'in_{{ nope }}'}\n    when: nope\n", {"g": True, "h": True}),
 }
 

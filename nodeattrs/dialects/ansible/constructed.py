@@ -169,8 +169,8 @@ class ConstructedFile:
 class _Expressions(Rendering):
     """Expressions of one host, which see what it has, and none of what a play has."""
 
-    def _named(self, name: str) -> Any:
+    def named(self, name: str) -> Any:
         if name == "omit":
             return Unsafe(OMITTED)
         known = self._answer.vars.keys() | self._answer.magic.keys()
-        return ABSENT if name in MAGIC and name not in known else super()._named(name)
+        return ABSENT if name in MAGIC and name not in known else super().named(name)

@@ -125,9 +125,8 @@ class TaskEffects:
         given:  its arguments
         answer: the variables of the host before it
         """
-        if (
-            body.get("delegate_facts") and "delegate_to" in body
-        ):  # any host of the play may run it; its conditions are not known here
+        is_delegated = module != "group_by" and body.get("delegate_facts") and "delegate_to" in body
+        if is_delegated:  # any host of the play may run it; its conditions are not known here
             runs = None if context.evaluated_text(body.get("delegate_to"), answer) in (ABSENT, answer.host) else False
         else:
             runs = all_true(context.conditions, answer, context.lookups())

@@ -96,14 +96,14 @@ class _Plays:
         self.inventory, self.files, self.path = inventory, inventory.files, path
         self._word = re.compile(rf"\b{re.escape(str(path[0]))}\b")
         self._reach = Reach(inventory)
-        self._set: dict[Path, list[Leveled]] = {}
-        self._open: list[Layer] = []
+        self._layers_by_file: dict[Path, list[Leveled]] = {}
+        self._unread_layers: list[Layer] = []
 
     def found(self, hosts: frozenset[str] | None) -> SettingsInPlays:
         places: dict[tuple[Origin, int], tuple[Any, list[tuple[str, Play]]]] = {}
         unread: dict[Unread, None] = {}
         for name, play in self._plays:
-            if play.patterns is not None and hosts is not None and hosts.isdisjoint(self._hosts(play)):
+            if play.patterns is not None and hosts is not None and hosts.isdisjoint(self._hosts_of(play)):
                 continue
             for layer, level in self._layers_of(play):
                 if type(layer.value) is Unknown:
@@ -111,8 +111,8 @@ class _Plays:
                 elif (value := dig(withheld(layer.value, self.inventory.sensitive_paths), self.path)) is not ABSENT:
                     key = layer.origin.at(self.path), level
                     places.setdefault(key, (value, []))[1].append((name, play))
-        rows = [_placed(origin, value, level, its) for (origin, level), (value, its) in places.items()]
-        unread |= dict.fromkeys(map(self._unread, self._open))
+        rows = [_place_in_plays(origin, value, level, its) for (origin, level), (value, its) in places.items()]
+        unread |= dict.fromkeys(map(self._unread, self._unread_layers))
         return SettingsInPlays(sorted(rows, key=lambda one: -one.level), [*unread])
 
     def _unread(self, layer: Layer) -> Unread:
@@ -120,7 +120,7 @@ class _Plays:
         reason = layer.value.reason.removeprefix("it ")
         return Unread(origin.place or origin.who, reason, (self.path[:1],), origin.kind, origin.name)
 
-    def _hosts(self, play: Play) -> list[str]:
+    def _hosts_of(self, play: Play) -> list[str]:
         return self.inventory.matching(*(play.patterns or ()))
 
     # --- playbooks
@@ -135,7 +135,7 @@ class _Plays:
                 if self._has_plays(path):
                     read[name] = plays.read(self.inventory, (name,))
             except AnsibleError as error:
-                self._open.append(_broken("playbook", error, name, 12))
+                self._unread_layers.append(_broken_file("playbook", error, name, 12))
         imported = {play.document.file for name, its in read.items() for play in its if play.document.file != name}
         return [(name, play) for name, its in read.items() if name not in imported for play in its]
 
@@ -157,7 +157,9 @@ class _Plays:
             return False
         document = self.files.document(path)
         if document is None:
-            self._open.append(Layer.unknown(title(12), Origin("file", "", self.files.shown(path)), "is encrypted"))
+            self._unread_layers.append(
+                Layer.unknown(title(12), Origin("file", "", self.files.shown(path)), "is encrypted")
+            )
             return False
         entries = document.tree if isinstance(document.tree, list) else []
         return any(word in one for one in entries if isinstance(one, dict) for word in _MARKS)
@@ -166,61 +168,63 @@ class _Plays:
 
     def _layers_of(self, play: Play) -> Iterator[Leveled]:
         reached = self._reach.of(play)
-        yield from self._of_play(play)
+        yield from self._variables_of_play(play)
         for key in _OF_TASKS:
-            yield from self._set_in(play.document, play.body.get(key), (*play.at, key))
+            yield from self._set_by_tasks(play.document, play.body.get(key), (*play.at, key))
         for role in reached.roles:
-            yield from self._in_role(role)
+            yield from self._layers_of_role(role)
         for path in reached.tasks:
-            yield from self._in_file(path)
+            yield from self._layers_of_tasks(path)
         yield from ((layer, 19) for layer in reached.unread)
 
-    def _of_play(self, play: Play) -> Iterator[Leveled]:
+    def _variables_of_play(self, play: Play) -> Iterator[Leveled]:
         for plan in play.vars():
             yield from ((layer, 12) for layer in ([plan] if isinstance(plan, Layer) else plan.layers()))
         given = play.body.get("vars_files") or []
         for entry in [given] if isinstance(given, str) else given:
             for name in entry if isinstance(entry, list) else [entry]:
                 for folder in (play.folder / "vars", play.folder):
-                    yield from self._file(folder, str(name), play)
+                    yield from self._vars_file(folder, str(name), play)
 
-    def _file(self, folder: Path, name: str, play: Play) -> Iterator[Leveled]:
+    def _vars_file(self, folder: Path, name: str, play: Play) -> Iterator[Leveled]:
         """The files that a name in `vars_files` may stand for."""
         try:
-            yield from self._layers(self.files.paths_spelled(folder, name), "vars_files", name, 14)
+            yield from self._layers_of_files(self.files.paths_spelled(folder, name), "vars_files", name, 14)
         except AnsibleError as error:
             origin = play.document.locator("play", play.name, (*play.at, "vars_files")).at(())
             yield Layer.unknown(title(14), origin, f"cannot be followed: {error.reason}"), 14
 
-    def _in_role(self, role: Path) -> list[Leveled]:
-        if role not in self._set:
-            self._set[role] = []
+    def _layers_of_role(self, role: Path) -> list[Leveled]:
+        if role not in self._layers_by_file:
+            self._layers_by_file[role] = []
             for kind, level in _KINDS:
                 main = Roles.file(role / kind, "main")
                 is_folder = main is not None and main.is_dir()
                 paths = [*self.files.all_files_below(role / kind / "main")] if is_folder else [main] if main else []
                 paths = [path for path in paths if path.suffix in _OF_VARIABLES]
-                self._set[role] += self._layers(paths, f"role {kind}", role.name, level)
+                self._layers_by_file[role] += self._layers_of_files(paths, f"role {kind}", role.name, level)
             others = (path for path in self.files.all_files_below(role / "vars") if path.suffix in _OF_VARIABLES)
-            known = {layer.origin.at(()).file for layer, _ in self._set[role]}
+            known = {layer.origin.at(()).file for layer, _ in self._layers_by_file[role]}
             rest = [path for path in others if self.files.shown(path) not in known]
-            self._set[role] += self._layers(rest, "include_vars", role.name, 18)
-        return self._set[role]
+            self._layers_by_file[role] += self._layers_of_files(rest, "include_vars", role.name, 18)
+        return self._layers_by_file[role]
 
-    def _in_file(self, path: Path) -> list[Leveled]:
+    def _layers_of_tasks(self, path: Path) -> list[Leveled]:
         """What the tasks of a file set; nothing for one that is closed, which is noted elsewhere."""
-        if path not in self._set:
-            self._set[path] = []
+        if path not in self._layers_by_file:
+            self._layers_by_file[path] = []
             try:
                 document = self.files.document(path) if self._may_set(path) else None
             except AnsibleError as error:
-                self._set[path] = [(_broken("tasks", error, self.files.shown(path), 19), 19)]
+                self._layers_by_file[path] = [(_broken_file("tasks", error, self.files.shown(path), 19), 19)]
             else:
-                self._set[path] += self._set_in(document, document.tree, ()) if document is not None else ()
-        return self._set[path]
+                self._layers_by_file[path] += (
+                    self._set_by_tasks(document, document.tree, ()) if document is not None else ()
+                )
+        return self._layers_by_file[path]
 
     @staticmethod
-    def _set_in(document: Document, tasks: Any, at: Steps) -> Iterator[Leveled]:
+    def _set_by_tasks(document: Document, tasks: Any, at: Steps) -> Iterator[Leveled]:
         """What tasks and their blocks set: by `vars`, set_fact and `register`."""
         ahead = [(tasks, at)]
         while ahead:
@@ -241,13 +245,13 @@ class _Plays:
                     origin = document.locator("task", "register", (*here, "register")).at(())
                     yield Layer({body["register"]: None}, origin, title(19)), 19
 
-    def _layers(self, paths: Iterable[Path], kind: str, name: str, level: int) -> Iterator[Leveled]:
+    def _layers_of_files(self, paths: Iterable[Path], kind: str, name: str, level: int) -> Iterator[Leveled]:
         """The layers of those files that have the name of the variable in them, or cannot be read."""
         for path in paths:
             try:
                 layer = self.files.variables(path, kind, name, title(level)) if self._may_set(path) else None
             except AnsibleError as error:
-                layer = _broken(kind, error, self.files.shown(path), level)
+                layer = _broken_file(kind, error, self.files.shown(path), level)
             if layer is not None:
                 yield layer, level
 
@@ -259,14 +263,14 @@ class _Plays:
         return text.startswith(VAULT_HEADER) or self._word.search(text) is not None
 
 
-def _broken(kind: str, error: AnsibleError, name: str, level: int) -> Layer:
+def _broken_file(kind: str, error: AnsibleError, name: str, level: int) -> Layer:
     """The layer of a file that cannot be read."""
     is_place = error.reason == border.REASON
     reason = error.reason if is_place else f"is broken: {error.reason}"
     return Layer.unknown(title(level), Origin(kind, "", error.file or name, error.line), reason)
 
 
-def _placed(origin: Origin, value: Any, level: int, plays: Iterable[tuple[str, Play]]) -> PlaceInPlays:
+def _place_in_plays(origin: Origin, value: Any, level: int, plays: Iterable[tuple[str, Play]]) -> PlaceInPlays:
     found: dict[str, dict[int, None]] = {}
     for name, play in plays:
         found.setdefault(name, {})[play.number] = None

@@ -5,13 +5,14 @@ Levels 3 to 10 of Ansible's precedence and the extra variables. It knows no play
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -440,14 +441,17 @@ class Inventory:
     def _plugins(self, folders: Iterable[Path]) -> list[Layer]:
         """An unknown layer for each plugin that may set variables and is not the one of Ansible's own files.
 
-        What lies in a folder of plugins counts, unless it wants to be enabled by name and is not.
+        What lies in a folder of plugins counts, unless it wants to be enabled by name and is not, or sets nothing.
         """
         config = self.config
         enabled = [one for one in config.vars_plugins_enabled if one.rpartition(".")[2] != "host_group_vars"]
         found = {one: self.of_setting("vars plugin", one) for one in enabled}
         found |= {one: self.of_setting("setting", one) for one in config.unread if one not in TAGS}
         for path in (path for folder in (*map(Path, config.vars_plugins), *folders) for path in self._modules(folder)):
-            if path.stem in enabled or not _WANTS_A_NAME.search(self.files.text(path).text):
+            text = self.files.text(path).text
+            if _sets_nothing(text):
+                found.pop(path.stem, None)
+            elif path.stem in enabled or not _WANTS_A_NAME.search(text):
                 found[path.stem] = Origin("vars plugin", path.stem, self.files.shown(path), 1)
         reason = "is not followed"
         return [Layer.unknown(title(10), origin, reason) for origin in found.values()]
@@ -467,6 +471,26 @@ class Inventory:
         for name in RESERVED.intersection(layer.value if isinstance(layer.value, dict) else ()):
             origin = layer.origin.at((name,))
             self.warn(RESERVED_NAME, f"{name} is a word of plays and tasks", origin.file, origin.line)
+
+
+@lru_cache(maxsize=64)
+def _sets_nothing(source: str) -> bool:
+    """Whether a vars plugin has one method `get_vars`, which only returns an empty map. The source is not run."""
+    if source.count("get_vars") != 1:  # it may be set otherwise
+        return False
+    try:
+        module = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    classes = [one for one in module.body if isinstance(one, ast.ClassDef)]
+    classes = [one for one in classes if not (one.decorator_list or one.keywords)]
+    methods = [
+        one for its in classes for one in its.body if isinstance(one, ast.FunctionDef) and one.name == "get_vars"
+    ]
+    if not methods or methods[0].decorator_list or len(methods[0].body) != 1:
+        return False
+    only = methods[0].body[0]
+    return isinstance(only, ast.Return) and isinstance(only.value, ast.Dict) and not only.value.keys
 
 
 def _extra(given: Iterable[str], files: VariableFiles) -> list[Layer]:

@@ -76,7 +76,7 @@ class Playbook:
         raises: AnsibleError, for a file or a role that is broken or not there
         """
         if host not in self._walks:
-            self._walks[host] = list(self._walk(host))
+            self._walks[host] = list(self._tasks_of_host(host))
         return self._walks[host]
 
     @taking(name=str, host=str)
@@ -94,7 +94,7 @@ class Playbook:
 
     def unknown(self, host: str) -> list[Layer]:
         """What may bring a host, or tasks for it, that cannot be known: tasks of other hosts, where it is unknown."""
-        first = {name for play in self.plays for name in self._hosts(play)[:1]}
+        first = {name for play in self.plays for name in self._hosts_of(play)[:1]}
         hosts = [host] if host in self.inventory.hosts else sorted(first)
         for name in hosts:
             self.tasks(name)
@@ -108,18 +108,20 @@ class Playbook:
         answer = InTask(
             host,
             where,
-            lambda: self._plan(task, found),
+            lambda: self._layers_of_task(task, found),
             self.inventory.policy,
-            lambda: self._magic(task, found),
+            lambda: self._magic_variables(task, found),
             self.inventory.sensitive_paths,
         )
         answer.task = task
         return answer
 
-    def _walk(self, host: str) -> Iterator[Task]:
+    def _tasks_of_host(self, host: str) -> Iterator[Task]:
         folders = [play.folder for play in self.plays]
         set_by_groups = partial(self.inventory.set_by_groups, folders=folders)
-        walk: TaskWalk = TaskWalk(self._reader(None), lambda where: self._now(where, walk, host), set_by_groups)
+        walk: TaskWalk = TaskWalk(
+            self._roles_reader(None), lambda where: self._variables_at(where, walk, host), set_by_groups
+        )
         hosts = self.inventory.hosts
         walk.happened.note_fact_modules(*map(Path, self.inventory.config.library))
         for name in (one for one in self.inventory.config.unread if one in TAGS):
@@ -129,15 +131,15 @@ class Playbook:
             if play.patterns is None:
                 origin = play.document.locator("play", "", (*play.at, "hosts")).at(())
                 walk.happened.note_possible_facts(origin, play.missing, None)
-            names = self._hosts(play, host, walk.happened.joined_groups)
-            outside, is_open = context_of_play(play), self._is_regrouped(play, walk.happened)
+            names = self._hosts_of(play, host, walk.happened.joined_groups)
+            outside, is_open = context_of_play(play), self._may_have_other_hosts(play, walk.happened)
             is_there = host in hosts or host == LOCALHOST
             outside = replace(outside, is_sure=False) if is_open else outside
             if host in names and is_there:
-                yield from walk.tasks_of_play(outside, self._reader(play), *self._roles_of(play))
+                yield from walk.tasks_of_play(outside, self._roles_reader(play), *self._roles_of(play))
             elif is_open and is_there:  # what its tasks may set counts, and they are none that are met
-                deque(walk.tasks_of_play(outside, self._reader(play), *self._roles_of(play)), 0)
-            elif names and self._delegates(play):
+                deque(walk.tasks_of_play(outside, self._roles_reader(play), *self._roles_of(play)), 0)
+            elif names and self._mentions_delegate_facts(play):
                 origin = play.document.locator("play", play.name, play.at).at(())
                 walk.happened.note_possible_facts(origin, f"a task for other hosts may set facts of {host}", None)
         so_far = walk.happened
@@ -145,25 +147,24 @@ class Playbook:
         self._unknown[host] = [*so_far.groups, *so_far.gathered, *facts]
 
     @staticmethod
-    def _is_regrouped(play: Play, happened: TaskEffects) -> bool:
+    def _may_have_other_hosts(play: Play, happened: TaskEffects) -> bool:
         """Whether the hosts of a play may be others, since tasks may have put them into groups."""
         words = [one.strip("!& ") for text in play.patterns or () for one in re.split("[,:]", text)]
         words = [one for one in words if one not in ("all", "*")]
         is_open = any(
             fits_gaps(one, group) or _SEVERAL.search(one) for one in words for group in happened.possible_groups
         )
-        return is_open or (
-            bool(happened.joined_groups) and any("[" in one for one in words)
-        )  # other hosts may be in it, too
+        has_others = bool(happened.joined_groups) and any("[" in one for one in words)  # other hosts may be in it, too
+        return is_open or has_others
 
-    def _delegates(self, play: Play) -> bool:
+    def _mentions_delegate_facts(self, play: Play) -> bool:
         """Whether the file of a play, or a file of tasks of its roles, mentions `delegate_facts`."""
         files = self.inventory.files
         folders = [role.path / "tasks" for role in self._roles_of(play)[0]]
         paths = [play.path, *(folder / name for folder in folders for name in files.listed(folder))]
         return any(_DELEGATING.search(files.text(path).text) for path in paths if path.is_file())
 
-    def _hosts(self, play: Play, host: str = "", entered: Iterable[str] = ()) -> list[str]:
+    def _hosts_of(self, play: Play, host: str = "", entered: Iterable[str] = ()) -> list[str]:
         """The hosts that a play is for, as far as they are known. entered: groups that one of them is in, too"""
         if play.patterns is None:
             return []
@@ -172,14 +173,14 @@ class Playbook:
 
     # --- roles
 
-    def _reader(self, play: Play | None) -> Roles:
+    def _roles_reader(self, play: Play | None) -> Roles:
         config = self.inventory.config
-        fill = (lambda name, own: name) if play is None else self._filler(play)
+        fill = (lambda name, own: name) if play is None else self._name_filler(play)
         paths = config.roles_path, config.collections_path
         how = *paths, config.yaml_valid_extensions, self.inventory.policy, fill
         return Roles(self.inventory.files, *how, are_private=config.private_role_vars)
 
-    def _filler(self, play: Play) -> Callable[[str, dict[Any, Any]], str]:
+    def _name_filler(self, play: Play) -> Callable[[str, dict[Any, Any]], str]:
         def fill(name: str, own: dict[Any, Any]) -> str:
             found = evaluate(name, plays.given(play, self.inventory, own))
             if found is ABSENT:
@@ -191,7 +192,7 @@ class Playbook:
     def _roles_of(self, play: Play) -> tuple[list[Role], list[Role]]:
         """The roles under `roles`, dependencies first, and those that join it, the weakest first."""
         if play.number not in self._roles:
-            reader = self._reader(play)
+            reader = self._roles_reader(play)
             outside = context_of_play(play)
             running: list[Role] = []
             joined: list[Role] = []
@@ -209,15 +210,15 @@ class Playbook:
 
     # --- layers
 
-    def _plan(self, task: Task, host: Host) -> list[Plan]:
+    def _layers_of_task(self, task: Task, host: Host) -> list[Plan]:
         policy, where, role = self.inventory.policy, task.context, task.context.role
         defaults = [] if role is None else role.all_defaults()
         own = [] if role is None else role.all_vars()
         return [
-            *self._exported(task.roles, lambda role: [one.defaults for one in role.chain()], defaults),
+            *self._public_layers(task.roles, lambda role: [one.defaults for one in role.chain()], defaults),
             *as_one_fold(defaults, policy),
-            *self._below_roles(task, host),
-            *self._exported(task.roles, lambda role: [one.vars for one in role.in_order()], own),
+            *self._layers_to_vars_files(task, host),
+            *self._public_layers(task.roles, lambda role: [one.vars for one in role.in_order()], own),
             *as_one_fold(own, policy),
             *([Fold(where.outer_variables, REPLACE)] if where.outer_variables else []),
             *(as_one_fold(task.included, MERGE) if policy is MERGE else task.included),
@@ -227,7 +228,7 @@ class Playbook:
             *as_one_fold(self.inventory.extra, policy),
         ]
 
-    def _exported(
+    def _public_layers(
         self, joined: Iterable[Role], kind: Callable[[Role], list[list[Plan]]], own: list[Plan]
     ) -> list[Plan]:
         """What roles give to all tasks, each with its dependencies as one; without what counts on top anyway."""
@@ -238,45 +239,45 @@ class Playbook:
             found += as_one_fold(plans, self.inventory.policy)
         return found
 
-    def _below_roles(self, task: Task, host: Host) -> list[Plan]:
+    def _layers_to_vars_files(self, task: Task, host: Host) -> list[Plan]:
         """Levels 3 to 14, but without what roles say."""
         play = task.context.play
-        below = self._to_prompts(task, host)
+        below = self._layers_to_prompts(task, host)
         known: dict[str, Any] = {}
 
         def look_up(name: str) -> Any:
             if not known:
                 plan = Fold((Layer({}), *below, *self.inventory.extra), self.inventory.policy)
-                known.update({**_sure(self.inventory.magic(host), task), **folded_once(plan).result.value})
+                known.update({**_known_magic(self.inventory.magic(host), task), **folded_once(plan).result.value})
             return known.get(name, ABSENT)
 
         return [*below, *plays.files(play, self.inventory, look_up)]
 
-    def _to_prompts(self, task: Task, host: Host) -> list[Plan]:
+    def _layers_to_prompts(self, task: Task, host: Host) -> list[Plan]:
         play = task.context.play
         is_early = self.inventory.config.run_vars_plugins == "start"
         return [
-            *self.inventory.to_facts(host, None if is_early else play.folder, self._beside(task), task.groups),
+            *self.inventory.to_facts(host, None if is_early else play.folder, self._plugin_folders(task), task.groups),
             *task.gathered,
             *play.vars(),
             *plays.prompts(play, self.inventory),
         ]
 
-    def _beside(self, task: Task) -> list[Path]:
+    def _plugin_folders(self, task: Task) -> list[Path]:
         """The folders of the playbooks, and of the roles that are read so far: plugins in them count for all tasks."""
         joined = [role for _, roles in self._roles.values() for role in roles]
         roles = (one for role in (*joined, *task.roles) for one in role.chain())
         return [*dict.fromkeys([*(play.folder for play in self.plays), *(role.path for role in roles)])]
 
-    def _now(self, context: TaskContext, walk: TaskWalk, host: str) -> InTask:
+    def _variables_at(self, context: TaskContext, walk: TaskWalk, host: str) -> InTask:
         """The variables of a host at a place that the walk has reached."""
         return self.within(walk.happened.task_met("", {}, context.play.at, context, walk.joined), host)
 
     # --- what Ansible sets itself
 
-    def _magic(self, task: Task, host: Host) -> dict[str, Any]:
+    def _magic_variables(self, task: Task, host: Host) -> dict[str, Any]:
         play, where = task.context.play, task.context
-        hosts = self._hosts(play)
+        hosts = self._hosts_of(play)
         running, joined = self._roles_of(play)
         entered = [role.name for role in joined]
         needed = list(dict.fromkeys(one.name for role in running for need in role.needs for one in need.chain()))
@@ -293,10 +294,10 @@ class Playbook:
             path, name = where.role.path, where.role.name
             known |= {"ansible_role_name": name, "role_path": str(path)}
             known["role_name"] = path.name if "ansible_collections" in path.parts else name
-        stated = {name: value for name, value in self._stated(task).items() if name in _YIELDING}
-        return {**_sure(known, task), **stated}
+        stated = {name: value for name, value in self._play_and_stronger_variables(task).items() if name in _YIELDING}
+        return {**_known_magic(known, task), **stated}
 
-    def _stated(self, task: Task) -> dict[str, Any]:
+    def _play_and_stronger_variables(self, task: Task) -> dict[str, Any]:
         """What play vars and all above them say."""
         plan = [
             *task.context.play.vars(),
@@ -308,7 +309,7 @@ class Playbook:
         return found if isinstance(found, dict) else {}
 
 
-def _sure(magic: dict[str, Any], task: Task) -> dict[str, Any]:
+def _known_magic(magic: dict[str, Any], task: Task) -> dict[str, Any]:
     """What Ansible sets, without groups and facts where tasks may have changed them."""
     changed = {"groups", "group_names"} if task.groups else set()
     changed |= {"groups", *_OF_PLAY} if task.joined_groups else set()

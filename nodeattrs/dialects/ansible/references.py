@@ -65,6 +65,10 @@ or with a `#` within it.
 """
 _MACRO = re.compile(r"\{%-?\s*macro\s+(\w+)")
 _LITERAL = re.compile(r"'(\w+)'|\"(\w+)\"")
+_TASK_LISTS = frozenset(
+    ("block", "rescue", "always", "tasks", "pre_tasks", "post_tasks", "handlers", "roles", "dependencies")
+)
+"""Keys whose lists hold tasks or roles."""
 _BARE = frozenset(
     ("when", "failed_when", "changed_when", "until", "that", "assert", "loop", "var", "if", "environment")
 )
@@ -80,6 +84,8 @@ _OWN_TEXT = """
     false none True False None"""
 OWN = MAGIC.union(_OWN_TEXT.split())
 """Names that need not be set."""
+WORDS = PLAY | ROLE | TASK
+"""What is a word of plays and tasks, and may be a variable besides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +106,9 @@ class VariableReferences:
     used:        every word that is not a key, in YAML, templates and programs
     mentions:    name -> where templates and conditions mention it first, with no word about its absence
     guarded:     names that are mentioned beside `default`, `is defined` and the like
-    parts:       texts of which names are made; None stands for one that may be any
-    roles:       the roles that are there; asked: those that are asked for, called: by a play whose hosts come from -e
+    parts:       texts that names are put together from, each with its first place
+    roles:       the roles that are there
+    asked:       the roles that are asked for, each with the first place; called: by a play whose hosts come from -e
     sought:      the files of variables that plays, tasks and calls of programs name, each with the role of who names it
     naming:      keys whose texts are names that set_fact sets; texts: by key those that may be names
     made:        beginning and end of names that a task makes: `set_fact: {"{{ item }}_changed": ...}`
@@ -119,10 +126,10 @@ class VariableReferences:
     used: set[str] = field(default_factory=set)
     mentions: dict[str, Origin] = field(default_factory=dict)
     guarded: set[str] = field(default_factory=set)
-    parts: set[str | None] = field(default_factory=set)
+    parts: dict[str, Origin] = field(default_factory=dict)
     roles: set[str] = field(default_factory=set)
-    asked: set[str] = field(default_factory=set)
-    called: set[str] = field(default_factory=set)
+    asked: dict[str, Origin] = field(default_factory=dict)
+    called: dict[str, Origin] = field(default_factory=dict)
     sought: set[tuple[str, str]] = field(default_factory=set)
     naming: set[str] = field(default_factory=set)
     texts: dict[str, set[str]] = field(default_factory=dict)
@@ -136,11 +143,11 @@ class VariableReferences:
     doubts: list[AnsibleError] = field(default_factory=list)
 
     @cached_property
-    def missing(self) -> set[str]:
-        """The roles that are asked for and come from somewhere else."""
+    def missing(self) -> dict[str, Origin]:
+        """The roles that are asked for and come from somewhere else, each with the first place that asks for it."""
         known = {one.rpartition("/")[2] for one in self.roles}
-        asked = self.asked | self.called
-        return {one for one in asked if one.rpartition("/")[2] not in known and "{{" not in one}
+        asked = {**self.called, **self.asked}
+        return {one: at for one, at in asked.items() if one.rpartition("/")[2] not in known and "{{" not in one}
 
     @cached_property
     def absent(self) -> set[str]:
@@ -148,13 +155,21 @@ class VariableReferences:
 
         It may set any variable.
         """
-        return {role for role, name in self.sought for one in self._spelled(name) if not self._is_there(one)}
+        return {role for role, name in self.sought for one in self._possible_files(name) if not self._is_there(one)}
+
+    @cached_property
+    def absent_submodules(self) -> list[str]:
+        """The folders of Git submodules that are not checked out."""
+        settings = (line.partition("=") for line in _readable(self.root / ".gitmodules").splitlines())
+        folders = [value.strip() for key, _, value in settings if key.strip() == "path"]
+        there = {path for paths in self.paths.values() for path in paths}
+        return [one for one in folders if not any(path.startswith(f"{one}/") for path in there)]
 
     def is_sought_there(self, name: str) -> bool:
         """Whether a file of a name, or each that the name may stand for, is in the repository."""
-        return all(map(self._is_there, self._spelled(name)))
+        return all(map(self._is_there, self._possible_files(name)))
 
-    def _spelled(self, name: str) -> Iterator[str]:
+    def _possible_files(self, name: str) -> Iterator[str]:
         """A file's name with what one of its variables is, where that is the name of a file; any other is a `*`."""
         known = next((found for found in _ALONE.finditer(name) if found[1] in self.named_files), None)
         values = ["*"] if known is None else self.named_files[known[1]]
@@ -174,13 +189,12 @@ class VariableReferences:
         for number, line in enumerate(_readable(self.root / ".gitignore").splitlines(), 1):
             if line[:1] not in "!#" and _KEPT_BACK.search(line.strip()):
                 self.seek("", line.strip(), Origin("file", "", ".gitignore", number))
-        for path in _paths(self.root):
+        for path in _files_below(self.root):
             relative = path.relative_to(self.root)
             count(relative.as_posix())
             self.paths.setdefault(path.name, []).append(relative.as_posix())
-            below = relative.parts[relative.parts.index("roles") + 1 : -1] if "roles" in relative.parts[:-2] else ()
-            end = next((index for index, name in enumerate(below) if index and name in _OF_ROLE), 0)
-            self.roles.update({"/".join(below[:end])} if end else ())
+            role, inside = _role_folders(relative)
+            self.roles.update({"/".join(role)} if _OF_ROLE.intersection(inside[:1]) else ())
             is_bare = not path.suffix and self._holds_variables(relative)
             if (path.suffix in _YAML or is_bare) and not {"templates", "files"} & set(relative.parts):
                 self._yaml(path, relative)
@@ -193,19 +207,21 @@ class VariableReferences:
         return self
 
     def role_of(self, relative: Path) -> str:
-        """The role that a file belongs to; "" for none, "." for the repository."""
-        parts = relative.parts
-        if "roles" in parts[:-2]:
-            return parts[parts.index("roles") + 1]
-        return "." if parts[0] in _OF_ROLE and self._is_role else ""
+        """The role that a file belongs to, without the folders above it; "" for none, "." for the repository."""
+        role, _ = _role_folders(relative)
+        if role:
+            return role[-1]
+        return "." if relative.parts[0] in _OF_ROLE and self._is_role else ""
 
     def _holds_variables(self, relative: Path) -> bool:
-        """Whether a file is one of group_vars, host_vars, or of the variables of a role."""
+        """Whether a file is one of group_vars, host_vars, of the variables of a role, or in a folder `vars`."""
         parts = relative.parts[:-1]
         if "group_vars" in parts or "host_vars" in parts:
             return "templates" not in parts and "files" not in parts
-        below = parts[parts.index("roles") + 2 :] if "roles" in parts else parts if self._is_role else ()
-        return below[:1] in (("defaults",), ("vars",))
+        role, inside = _role_folders(relative)
+        if not role and self._is_role:
+            inside = parts
+        return inside[:1] in (("defaults",), ("vars",)) or (not role and parts[-1:] == ("vars",))
 
     @cached_property
     def _is_role(self) -> bool:
@@ -227,7 +243,7 @@ class VariableReferences:
             self._text(path)
             return
         written = _readable(path)
-        self.parts.update(_BEGUN.findall(written))
+        self._note_parts(written, relative)
         self.used.update(name for name, anchor in _ANCHORED.findall(written) if f"*{anchor}" in written)
         comments = "\n".join(_COMMENT.findall(written))
         self.settable.update(_SETTING.findall(comments), _GIVEN.findall(written))  # what a user may give
@@ -237,21 +253,28 @@ class VariableReferences:
             locator = document.locator("variables", place)
             names = (name for name in document.tree if isinstance(name, str))
             self.definitions += [VariableDefinition(name, locator.at((name,)), place) for name in names]
-        _Walk(self, document).value(document.tree, ())
+        _DocumentWalk(self, document).value(document.tree, ())
 
     def _text(self, path: Path) -> None:
         text = _readable(path)
         self.used.update(_WORD.findall(text))
-        self.parts.update(_BEGUN.findall(text))
+        self._note_parts(text, path.relative_to(self.root))
         self._given(text, path.relative_to(self.root))
         if path.suffix == ".py":
             self.settable.update(_WORD.findall(text))
         name = self.files.shown(path)
         shown = text if "{%" in text or "{{" in text else ""
         self.expression(shown, lambda part: Origin("template", "", name, text[: text.find(part)].count("\n") + 1))
-        self.doubts += _commented(text, name)
+        self.doubts += _comment_doubts(text, name)
         if path.suffix in (".j2", ".jinja", ".jinja2") or "templates" in path.parts:
             self._template(path, text)
+
+    def _note_parts(self, text: str, relative: Path) -> None:
+        """Note the beginnings of names that a text makes."""
+        for found in _BEGUN.finditer(text):
+            if found[1] not in self.parts:
+                line = text[: found.start()].count("\n") + 1
+                self.parts[found[1]] = Origin("template", "", relative.as_posix(), line)
 
     def seek(self, role: str, name: str, origin: Origin) -> None:
         self.sought.add((role, name))
@@ -280,9 +303,9 @@ class VariableReferences:
             self.guarded.add(name)
         self.mentions.setdefault(name, origin)
 
-    def is_composed(self, name: str) -> bool:
-        """Whether a name may be one that an expression puts together to read it."""
-        return any(part and part in name for part in self.parts)
+    def part_of(self, name: str) -> str:
+        """A part of a name that an expression may use to read the variable; "" if there is no such part."""
+        return next((part for part in self.parts if part and part in name), "")
 
     def is_made(self, name: str) -> bool:
         """Whether a name may be one that a task puts together to set it."""
@@ -292,11 +315,13 @@ class VariableReferences:
         """Note names that a text makes of other texts. where: the origin of a part of it"""
         for found in _INDIRECT.finditer(text):
             literals = [one or other for one, other in _LITERAL.findall(found[1] or found[2] or "")]
-            self.parts.update(literals or [None])
-            self.computed += [] if literals else [where(found[0])]
+            origin = where(found[0])
+            for literal in literals:
+                self.parts.setdefault(literal, origin)
+            self.computed += [] if literals else [origin]
 
 
-class _Walk:
+class _DocumentWalk:
     """Goes through a document."""
 
     def __init__(self, found: VariableReferences, document: Document) -> None:
@@ -324,12 +349,10 @@ class _Walk:
                 self.found.texts.setdefault(name, set()).add(entry)
             elif isinstance(entry, str) and entry.endswith(_YAML) and "{{" not in entry:
                 self.found.named_files.setdefault(name, set()).add(entry)
-            if name in ("role", "name") and isinstance(entry, str) and at and at[-1] in ("include_role", "import_role"):
-                self.found.asked.add(entry)
             plain = name.rpartition(".")[2]
             is_called = "{{" in str(value.get("hosts"))  # with -e, which may give more
             if plain in ("roles", "dependencies") and isinstance(entry, list):
-                (self.found.called if is_called else self.found.asked).update(_named(entry))
+                self._ask(_roles_named(entry), (*at, key), is_called=is_called)
             if plain in ("vars_files", "include_vars") and not PLAYED & set(Path(self.document.file).parts):
                 role = self.found.role_of(Path(self.document.file))
                 self._seek(role, entry, (*at, key))
@@ -337,17 +360,24 @@ class _Walk:
             if plain in _FREE and isinstance(entry, str):
                 self.found.settable.update(_ASSIGNED.findall(entry))
             if plain in ("include_role", "import_role") and isinstance(entry, dict):
-                self.found.asked.add(str(entry.get("name", entry.get("role", ""))))
+                self._ask(_roles_named([entry]), (*at, key))
             if name in _NAMES and isinstance(entry, str):
                 self.found.settable.update(_WORD.findall(entry) if "{{" in entry else [entry])
             self.value(entry, (*at, key), plain if plain.startswith("with_") else name)
 
+    def _ask(self, roles: set[str], at: Steps, *, is_called: bool = False) -> None:
+        """Note roles that are asked for."""
+        asked = self.found.called if is_called else self.found.asked
+        for role in roles - asked.keys():
+            asked[role] = self.document.locator("role", role, at).at(())
+
     def _seek(self, role: str, entry: Any, at: Steps) -> None:
-        for one in _files_of(entry):
+        for one in _files_named(entry):
             self.found.seek(role, one, self.document.locator("vars file", "", at).at(()))
 
     def _condition(self, name: str, entry: Any, at: Steps) -> None:
-        if name == "when" and isinstance(entry, str) and _ONE.fullmatch(entry.strip()):
+        is_of_task = len(at) > 1 and all(isinstance(step, int) or step in _TASK_LISTS for step in at[:-1])
+        if name == "when" and is_of_task and isinstance(entry, str) and _ONE.fullmatch(entry.strip()):
             line = self.document.place(at)[0]
             self.found.doubts.append(warned(CONDITION, f"{entry} is a template", self.document.file, line))
 
@@ -370,13 +400,13 @@ class _Walk:
             found.mention(name, origin, is_guarded)
 
 
-def _commented(text: str, name: str) -> Iterator[AnsibleError]:
+def _comment_doubts(text: str, name: str) -> Iterator[AnsibleError]:
     """Values of an inventory in INI that end at a `#`, and those that a comment belongs to."""
     section = ""
     for number, line in enumerate(text.splitlines(), 1) if _INVENTORY.search(text) else ():
         head = _SECTION.match(line)
         section = head[1] if head else section
-        key = _tailed(line) if section.endswith(":vars") else ""
+        key = _key_with_comment(line) if section.endswith(":vars") else ""
         if key:
             yield warned(INI_COMMENT, f"the comment belongs to the value of {key}", name, number)
         cut = None if head or section.endswith(":vars") or line[:1] in "#;" else _CUT.search(line)
@@ -384,7 +414,7 @@ def _commented(text: str, name: str) -> Iterator[AnsibleError]:
             yield warned(INI_COMMENT, f"{cut[1]} is {cut[2]!r} here: a comment begins within the word", name, number)
 
 
-def _tailed(line: str) -> str:
+def _key_with_comment(line: str) -> str:
     """The key of a line whose value, without quotes, has blanks and a `#` behind it; "" for another line."""
     setting, mark, _ = line.partition("#")
     key, _, value = setting.partition("=")
@@ -400,6 +430,19 @@ def _is_literal(text: str) -> bool:
     return True
 
 
+def _role_folders(relative: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The folders between `roles` and a file: those that name its role, then those within it; two empty ones elsewhere.
+
+    >>> _role_folders(Path("roles/network/cilium/defaults/main.yml"))
+    (('network', 'cilium'), ('defaults',))
+    """
+    if "roles" not in relative.parts[:-2]:
+        return (), ()
+    below = relative.parts[relative.parts.index("roles") + 1 : -1]
+    end = next((index for index, name in enumerate(below) if index and name in _OF_ROLE), 1)
+    return below[:end], below[end:]
+
+
 def is_role(folder: Path) -> bool:
     """Whether a folder is itself a role, as those are that people publish."""
     return any(folder.glob("tasks/main.y*ml")) and any(
@@ -407,13 +450,13 @@ def is_role(folder: Path) -> bool:
     )
 
 
-def _named(entries: list[Any]) -> set[str]:
+def _roles_named(entries: list[Any]) -> set[str]:
     """The roles that the entries of a list name."""
     names = (one.get("role", one.get("name")) if isinstance(one, dict) else one for one in entries)
-    return {name for name in names if isinstance(name, str)}
+    return {name for name in names if isinstance(name, str) and name}
 
 
-def _files_of(entry: Any) -> Iterator[str]:
+def _files_named(entry: Any) -> Iterator[str]:
     """The files that `vars_files` or `include_vars` name, of alternatives the last."""
     for one in entry if isinstance(entry, list) else [entry]:
         name = one.get("file") if isinstance(one, dict) else one[-1:] if isinstance(one, list) else one
@@ -447,7 +490,7 @@ def _environment() -> Any:
     return module().Environment(extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols"])
 
 
-def _paths(root: Path) -> Iterator[Path]:
+def _files_below(root: Path) -> Iterator[Path]:
     left = _MOST_FILES
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in _PASSED and not name.startswith("."))
@@ -464,7 +507,3 @@ def _readable(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return ""
-
-
-WORDS = PLAY | ROLE | TASK
-"""What is a word of plays and tasks, and may be a variable besides."""

@@ -90,16 +90,16 @@ class Rendering:
         self._known: dict[str, Any] = {}
         self._budget = budget or Budget(f"templates of {answer.host}")
         self._undefined: Any = _undefined()
-        self._environment = self._made()
+        self._environment = self._new_environment()
 
     def rendered(self, value: Any, path: Path = ()) -> Rendered:
         """A value of the answer with its templates evaluated. path: where it stands. raises: TooMuch"""
         left: dict[Path, str] = {}
-        return Rendered(self._settled(value, self._filled(value), path, left), left)
+        return Rendered(self._with_reasons(value, self._evaluated(value), path, left), left)
 
     def outcome(self, text: str) -> tuple[Any, str, bool]:
         """What a text gives; else why it gives nothing, and whether that needs Ansible. raises: TooMuch"""
-        found = self._evaluated(text)
+        found = self._evaluated_text(text)
         missing = self._first_missing(found)
         if missing is None:
             return found, "", False
@@ -111,12 +111,12 @@ class Rendering:
 
     # --- from undefined leaves to reasons
 
-    def _settled(self, value: Any, filled: Any, path: Path, left: dict[Path, str]) -> Any:
+    def _with_reasons(self, value: Any, filled: Any, path: Path, left: dict[Path, str]) -> Any:
         is_map = isinstance(value, dict) and isinstance(filled, dict)
         if is_map or (isinstance(value, list) and isinstance(filled, list)):
             settled: Any = dict(value) if is_map else list(value)
             for step, entry in value.items() if is_map else enumerate(value):
-                settled[step] = self._settled(entry, filled[step], (*path, step), left)
+                settled[step] = self._with_reasons(entry, filled[step], (*path, step), left)
             return settled
         if type(value) is Marked:  # it is withheld, whether evaluated or not
             return value
@@ -139,22 +139,22 @@ class Rendering:
 
     # --- evaluation
 
-    def _filled(self, value: Any) -> Any:
+    def _evaluated(self, value: Any) -> Any:
         """A value with its templates evaluated; what cannot be evaluated is undefined, with the reason."""
 
         def leaf(one: Any) -> Any:
             if isinstance(one, (Vault, Sensitive)):
                 return self._unknown("it is encrypted" if isinstance(one, Vault) else "it is a secret")
-            return self._evaluated(one) if is_template(one) else one
+            return self._evaluated_text(one) if is_template(one) else one
 
         return with_leaves(value, leaf)
 
-    def _evaluated(self, text: str) -> Any:
+    def _evaluated_text(self, text: str) -> Any:
         try:
             with rendering(self._budget):
                 environment = self._environment
                 template = environment.from_string(_with_backslashes(environment, text))
-                found = self._stored(environment.concat(template.root_render_func(template.new_context())))
+                found = self._as_variable(environment.concat(template.root_render_func(template.new_context())))
             self._budget.tree(found)
         except TooMuch as passed:
             if passed.limit != "depth":
@@ -166,7 +166,7 @@ class Rendering:
             return self._unknown(str(error) or type(error).__name__)
         return found
 
-    def _stored(self, value: Any) -> Any:
+    def _as_variable(self, value: Any) -> Any:
         """What a template gives, as a variable holds it."""
         if isinstance(value, self._undefined):
             return value
@@ -174,7 +174,7 @@ class Rendering:
         if is_map or isinstance(value, _LISTS):
             stored: Any = dict(value) if is_map else list(value)
             for step, entry in [*(stored.items() if is_map else enumerate(stored))]:
-                stored[step] = self._stored(entry)
+                stored[step] = self._as_variable(entry)
             return stored
         if not isinstance(value, _SCALARS):
             raise _NeedsAnsible(f"it gives a {type(value).__name__}, which is no value of a variable")
@@ -182,7 +182,7 @@ class Rendering:
             return str(value)
         return Unsafe(value) if isinstance(value, str) else value
 
-    def _named(self, name: str) -> Any:
+    def named(self, name: str) -> Any:
         """The value of a name in a template; ABSENT for any other name."""
         answer = self._answer
         if name in answer.magic:
@@ -196,10 +196,10 @@ class Rendering:
             origin = unknown[-1].origin.at(())
             return self._unknown(f"{name} may be set at {origin.place or origin.who}")
         if name not in answer.vars:
-            return self._called(name)
-        return self._own(name)
+            return self._function(name)
+        return self._variable(name)
 
-    def _called(self, name: str) -> Any:
+    def _function(self, name: str) -> Any:
         """What a template calls that is no variable; ABSENT for any other name."""
         if name not in ("lookup", "query", "q"):
             return self._unknown(f"{name} needs Ansible") if name in _CALLS else ABSENT
@@ -212,7 +212,7 @@ class Rendering:
                 return self._lookups[plain](terms, how)
             if plain != "vars":
                 raise _NeedsAnsible(f"the lookup {plugin} needs Ansible")
-            found = [self._named(str(term)) for term in terms]
+            found = [self.named(str(term)) for term in terms]
             absent = how.get("default", ABSENT)
             if absent is ABSENT and ABSENT in found:
                 raise _NeedsAnsible(f"no variable {terms[found.index(ABSENT)]}")
@@ -230,11 +230,7 @@ class Rendering:
         other._hosts = self._hosts
         return other
 
-    def named(self, name: str) -> Any:
-        """The value of a variable, or of one that Ansible sets; ABSENT where it is not set."""
-        return self._named(name)
-
-    def _own(self, name: str) -> Any:
+    def _variable(self, name: str) -> Any:
         """The value of a variable that is set. raises: _NeedsAnsible"""
         if name in self._active:
             return self._unknown(f"{name} needs itself")
@@ -243,7 +239,7 @@ class Rendering:
         if name not in self._known:
             self._active.append(name)
             try:
-                filled = self._filled(self._answer.vars[name])
+                filled = self._evaluated(self._answer.vars[name])
                 self._known[name] = with_leaves(filled, lambda one: _Passed(one) if type(one) is str else one)
             finally:
                 self._active.pop()
@@ -254,24 +250,24 @@ class Rendering:
 
     # --- the environment
 
-    def _made(self) -> Any:
+    def _new_environment(self) -> Any:
         jinja2 = module()
         plain = {name: function for name, function in jinja2.defaults.DEFAULT_FILTERS.items() if name in PLAIN}
         filters = {**plain, **FILTERS, "extract": jinja2.pass_environment(_extract)}
         own = {"default": _default, "d": _default, "mandatory": _mandatory}
         all_tests = {**jinja2.defaults.DEFAULT_TESTS, **TESTS}
-        tests = {name: _of_defined(test) for name, test in all_tests.items() if name not in _UNASKED}
+        tests = {name: _failing_on_undefined(test) for name, test in all_tests.items() if name not in _UNASKED}
         environment = sandboxed(
             self._budget,
-            filters={**{name: _of_value(function) for name, function in filters.items()}, **own},
+            filters={**{name: _passing_undefined(function) for name, function in filters.items()}, **own},
             tests={**tests, "defined": _is_defined, "undefined": lambda value: not _is_defined(value)},
-            joined=_joined,
+            joined=_result_of_parts,
             native=True,
             undefined=self._undefined,
             trim_blocks=True,
             keep_trailing_newline=True,
         )
-        environment.context_class = _context(self._named)
+        environment.context_class = _context(self.named)
         environment.globals = {name: environment.globals[name] for name in ("range", "dict", "namespace")}
         return environment
 
@@ -281,7 +277,7 @@ class HostVars(Mapping[str, "HostTemplates"]):
 
     def __init__(self, hosts: Hosts, own: Rendering) -> None:
         names, self._answer = hosts
-        self._names, self._own = list(names), own
+        self._names, self._variable = list(names), own
         self._known: dict[str, HostTemplates] = {}
 
     def __getitem__(self, name: str) -> HostTemplates:
@@ -290,7 +286,7 @@ class HostVars(Mapping[str, "HostTemplates"]):
                 answer = self._answer(name)
             except AnsibleError:
                 raise KeyError(name) from None
-            self._known[name] = HostTemplates(self._own.for_host(answer), answer)
+            self._known[name] = HostTemplates(self._variable.for_host(answer), answer)
         return self._known[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -316,25 +312,25 @@ class HostTemplates(Mapping[str, Any]):
         return iter({**self._answer.vars, **self._answer.magic})
 
     def __len__(self) -> int:
-        return len({**self._answer.vars, **self._answer.magic})
+        return sum(1 for _ in self)
 
 
 def evaluate(value: Any, answer: Variables, lookups: Lookups | None = None) -> Any:
     """A value with its templates evaluated; ABSENT where one cannot be, or Jinja2 is not installed."""
-    return _each([value], answer, lookups)[0]
+    return _evaluated_values([value], answer, lookups)[0]
 
 
 def all_true(whens: Iterable[Any], answer: Variables, lookups: Lookups | None = None) -> bool | None:
     """Whether conditions are all true; None where that is not known."""
     given = [one for when in whens for one in conditions(when) if not is_true(one)]
     texts = [one if isinstance(one, bool) or is_template(one) else f"{{{{ {one} }}}}" for one in given]
-    found = _each(texts, answer, lookups)
+    found = _evaluated_values(texts, answer, lookups)
     if any(one is False for one in found):
         return False
     return all(one is True for one in found) or None
 
 
-def _each(values: list[Any], answer: Variables, lookups: Lookups | None) -> list[Any]:
+def _evaluated_values(values: list[Any], answer: Variables, lookups: Lookups | None) -> list[Any]:
     """Values with their templates evaluated; ABSENT for each that cannot be."""
     if not is_template(str(values)):
         return values
@@ -366,7 +362,7 @@ def _context(named: Callable[[str], Any]) -> Any:
     return Context
 
 
-def _joined(parts: Iterable[Any]) -> Any:
+def _result_of_parts(parts: Iterable[Any]) -> Any:
     """What the parts of a template give: one alone keeps its type, none is null."""
     found = [part for part in parts if part is not None]
     if len(found) < 2:
@@ -398,7 +394,7 @@ def _is_defined(value: Any) -> bool:
     return False
 
 
-def _of_defined(test: Callable[..., bool]) -> Callable[..., bool]:
+def _failing_on_undefined(test: Callable[..., bool]) -> Callable[..., bool]:
     """A test that an undefined value fails with its own error."""
 
     def tested(value: Any, *others: Any, **how: Any) -> bool:
@@ -409,7 +405,7 @@ def _of_defined(test: Callable[..., bool]) -> Callable[..., bool]:
     return tested
 
 
-def _of_value(function: Callable[..., Any]) -> Callable[..., Any]:
+def _passing_undefined(function: Callable[..., Any]) -> Callable[..., Any]:
     """A filter that passes an undefined value on."""
     at = 1 if hasattr(function, "jinja_pass_arg") else 0
 

@@ -61,12 +61,12 @@ def is_repository(root: Path) -> bool:
 
 def _folders(root: Path) -> list[str]:
     """Where playbooks and inventories lie: as the beginnings of names of files."""
-    if _is_played(root):
+    if _has_playbooks(root):
         return [""]
-    return [f"{name}/" for name in ("ansible", "playbooks") if _is_played(root / name)]
+    return [f"{name}/" for name in ("ansible", "playbooks") if _has_playbooks(root / name)]
 
 
-def _is_played(folder: Path) -> bool:
+def _has_playbooks(folder: Path) -> bool:
     is_one = any((folder / name).exists() for name in ("ansible.cfg", *_VARIABLES))
     return is_one or is_role(folder) or any(one for pattern in _PLAYED for one in folder.glob(pattern))
 
@@ -147,39 +147,38 @@ class RepositoryCheck:
         for one in unused:
             meant = next((name for name in undefined if is_near(one.name, name)), None)
             if meant is None:
-                yield _at(UNUSED_VARIABLE, f"nothing mentions {one.name}", one.origin)
+                yield _warning_at(UNUSED_VARIABLE, f"nothing mentions {one.name}", one.origin)
                 continue
             where = undefined.pop(meant).place
-            yield _at(MISSPELT_VARIABLE, f"nothing mentions {one.name}; {where} mentions {meant}", one.origin)
+            yield _warning_at(MISSPELT_VARIABLE, f"nothing mentions {one.name}; {where} mentions {meant}", one.origin)
         for name, origin in undefined.items():
-            yield _at(UNDEFINED_VARIABLE, f"{name} is mentioned here, and nothing sets it", origin)
+            yield _warning_at(UNDEFINED_VARIABLE, f"{name} is mentioned here, and nothing sets it", origin)
         yield from self._shadowed()
         yield from self._references.doubts
-        yield from self._names()
-        yield from self._files()
+        yield from self._doubtful_names()
+        yield from self._missing_or_hidden_files()
         yield from self._not_judged()
 
-    def _names(self) -> Iterator[AnsibleError]:
+    def _doubtful_names(self) -> Iterator[AnsibleError]:
         """Names in files of variables that Ansible does not take, or takes as its own."""
         for one in self._references.definitions:
             if not (one.name.isidentifier() and one.name.isascii()):
-                yield _at(VARIABLE_NAME, f"{one.name!r} cannot be a variable's name", one.origin)
+                yield _warning_at(VARIABLE_NAME, f"{one.name!r} cannot be a variable's name", one.origin)
             elif one.name in RESERVED:
-                yield _at(RESERVED_NAME, f"{one.name} is a word of plays and tasks", one.origin)
+                yield _warning_at(RESERVED_NAME, f"{one.name} is a word of plays and tasks", one.origin)
             elif one.name == PRIORITY:
-                yield _at(NO_EFFECT, f"{PRIORITY} counts in an inventory, and not here", one.origin)
+                yield _warning_at(NO_EFFECT, f"{PRIORITY} counts in an inventory, and not here", one.origin)
 
-    def _files(self) -> Iterator[AnsibleError]:
+    def _missing_or_hidden_files(self) -> Iterator[AnsibleError]:
         """Files that are named and not there, and those that another one hides."""
         found = self._references
         for (_, name), origin in found.sought_at.items():
-            if (
-                origin.kind == "vars file"
-                and "{{" not in name
-                and not name.startswith(("/", "~"))
-                and not found.is_sought_there(name)
-            ):
-                yield _at(MISSING, f"{name}: named here, and not there", origin)
+            is_elsewhere = name.startswith(("/", "~")) or any(
+                f"/{one}/" in f"/{name}" for one in found.absent_submodules
+            )
+            is_known = origin.kind == "vars file" and "{{" not in name
+            if is_known and not is_elsewhere and not found.is_sought_there(name):
+                yield _warning_at(MISSING, f"{name}: named here, and not there", origin)
         for paths in found.paths.values():
             for path in (one for one in paths if one.endswith(".yaml") and _NAMED.search(one)):
                 twin = f"{path[:-5]}.yml"
@@ -189,31 +188,47 @@ class RepositoryCheck:
     def _not_judged(self) -> Iterator[AnsibleError]:
         """What switches a rule off, and for which names."""
         found = self._references
-        names = list(dict.fromkeys(one.name for one in self._unmentioned()))
-        if found.computed and names and not found.encrypted:
+        not_judged: dict[str, list[str]] = {}
+        places: dict[str, Origin] = {}
+        for one in () if found.encrypted else self._unmentioned():
+            why, origin = self._possible_use(one)
+            if origin is not None:
+                not_judged.setdefault(why, []).append(one.name)
+                places.setdefault(why, origin)
+        for why, every in not_judged.items():
+            names = list(dict.fromkeys(every))
             few = ", ".join(names[:_FEW]) + (f" and {len(names) - _FEW} more" if len(names) > _FEW else "")
-            message = f"a name is put together here, so it is not known whether these are used: {few}"
-            yield _at(NOT_JUDGED, message, found.computed[0])
+            yield _warning_at(NOT_JUDGED, f"{why}, so it is not known whether these are used: {few}", places[why])
         gone = sorted(one for role, one in found.sought if not (role or found.is_sought_there(one)))
         if gone and not found.encrypted:
             origin = found.sought_at.get(("", gone[0]), Origin("file", ""))
-            yield _at(
+            yield _warning_at(
                 NOT_JUDGED, f"{gone[0]} is not there, and may set any name, so no name is reported as undefined", origin
             )
 
     def _unused(self) -> Iterator[VariableDefinition]:
-        found = self._references
-        return iter(()) if None in found.parts or found.encrypted else self._unmentioned()
+        for one in () if self._references.encrypted else self._unmentioned():
+            if self._possible_use(one)[1] is None:
+                yield one
 
     def _unmentioned(self) -> Iterator[VariableDefinition]:
-        """The variables whose names stand nowhere but where they are set, and that no text may name."""
-        found = self._references
-        for one in found.definitions:
-            is_foreign = (bool(found.missing) and not one.role) or self._is_of_missing(one.name)
-            if one.name in found.used or one.name in WORDS | RESERVED or one.name.startswith("ansible_") or is_foreign:
-                continue
-            if not found.is_composed(one.name):
+        """The variables whose names stand nowhere but where they are set."""
+        for one in self._references.definitions:
+            is_word = one.name in WORDS | RESERVED or one.name.startswith("ansible_")
+            if one.name not in self._references.used and not is_word:
                 yield one
+
+    def _possible_use(self, one: VariableDefinition) -> tuple[str, Origin | None]:
+        """What may use a variable without its name, and where that is; no place if nothing does."""
+        found = self._references
+        if found.missing and (not one.role or self._is_of_missing(one.name)):
+            role, origin = next(iter(found.missing.items()))
+            return f"the role {role} is not in the repository", origin
+        if found.part_of(one.name):
+            return "names are put together from parts, first here", found.parts[found.part_of(one.name)]
+        if found.computed:
+            return "a name is put together here", found.computed[0]
+        return "", None
 
     def _undefined(self) -> Iterator[tuple[str, Origin]]:
         found = self._references
@@ -229,30 +244,32 @@ class RepositoryCheck:
             if PLAYED & set(Path(origin.file).parts):  # who runs the tests gives what they want
                 continue
             role = found.role_of(Path(origin.file))
-            is_put_together = found.is_composed(name) or found.is_made(name)
+            is_put_together = found.part_of(name) or found.is_made(name)
             if role in asked and not self._is_of_missing(name) and not is_put_together:
                 yield name, origin
 
     def _is_of_missing(self, name: str) -> bool:
         """Whether a name may belong to a role that comes from elsewhere."""
-        return any(name.startswith(_plain(one)) for one in self._references.missing)
+        return any(name.startswith(_variable_prefix(one)) for one in self._references.missing)
 
     def _shadowed(self) -> Iterator[AnsibleError]:
         winning: set[tuple[Origin, str]] = set()
         seen: dict[tuple[Origin, str], Origin] = {}
-        for inventory in self._complete():
+        for inventory in self._complete_inventories():
             for host in () if any(map(_PLACEHOLDER.search, inventory.hosts)) else inventory.hosts:
-                _note(inventory, host, winning, seen)
+                _note_definitions(inventory, host, winning, seen)
         for (origin, name), by in seen.items():
             if (origin, name) not in winning and origin.file is not None:
-                yield _at(SHADOWED_VARIABLE, f"{name} counts on no host: {by.place or by.who} overrides it", origin)
+                yield _warning_at(
+                    SHADOWED_VARIABLE, f"{name} counts on no host: {by.place or by.who} overrides it", origin
+                )
 
     @cached_property
     def _inventories(self) -> list[Inventory]:
         """Those of ansible.cfg, else those that lie where people keep them. raises: NodeattrsError"""
-        return [Inventory(*sources, folder=self.root, lenient=True) for sources in self._sources()]
+        return [Inventory(*sources, folder=self.root, lenient=True) for sources in self._inventory_sources()]
 
-    def _complete(self) -> list[Inventory]:
+    def _complete_inventories(self) -> list[Inventory]:
         """The inventories; none where one of them would have to be run."""
         found: list[Inventory] = []
         with suppress(NodeattrsError):
@@ -275,13 +292,13 @@ class RepositoryCheck:
                     found[at.file or at.who] = layer.value.reason
         return found
 
-    def _sources(self) -> list[tuple[str, ...]]:
+    def _inventory_sources(self) -> list[tuple[str, ...]]:
         if self._config_fault is not None:  # no inventory can be asked without it
             return []
         return [()] if names_inventory(self.root) else [(one,) for one in inventories_in(self.root).values()]
 
 
-def _note(
+def _note_definitions(
     inventory: Inventory, host: str, winning: set[tuple[Origin, str]], seen: dict[tuple[Origin, str], Origin]
 ) -> None:
     """Note which definitions a host has, and which of them count; so does one of the value that counts."""
@@ -301,9 +318,9 @@ def _note(
     winning.update(here for here, _ in last.values())
 
 
-def _plain(role: str) -> str:
+def _variable_prefix(role: str) -> str:
     return role.rpartition("/")[2].rpartition(".")[2].replace("-", "_").removeprefix("ansible_role_")
 
 
-def _at(kind: Kind, message: str, origin: Origin) -> AnsibleError:
+def _warning_at(kind: Kind, message: str, origin: Origin) -> AnsibleError:
     return warned(kind, message, origin.file, origin.line)

@@ -82,6 +82,11 @@ class TaskContext:
             self, outer_variables=self.outer_variables[outer:], include_variables=self.include_variables[includes:]
         )
 
+    def with_params_of(self, role: Role | None) -> TaskContext:
+        """The context with the parameters of a role, which count in roles that its tasks import or include."""
+        params = () if role is None else role.params
+        return replace(self, include_variables=(*self.include_variables, *params))
+
     def _layers(self, own: dict[Any, Any], at: Steps, level: int, kind: str, name: str) -> list[Layer]:
         locator = self.document.locator(kind, name, (*at, "vars"))
         return [Layer(own, locator, title(level))] if own else []
@@ -129,6 +134,11 @@ class TaskContext:
         """The folders in which Ansible looks for a file that the task names. kind: such as `tasks` or `vars`"""
         own = [] if self.role is None else [self.role.path / kind, self.role.path]
         return [*own, self.folder / kind, self.folder, self.play.folder / kind, self.play.folder]
+
+    def file_of_tasks(self, name: str) -> Path | None:
+        """The file of tasks that import_tasks or include_tasks names; None where it is not there."""
+        paths = (folder / name for folder in (self.folder, *self.search_folders("tasks")))
+        return next((one for one in paths if os.path.isfile(one)), None)
 
 
 def context_of_play(play: Play) -> TaskContext:
