@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from nodeattrs.causes.unnoted import unnoted
 from nodeattrs.cli import main
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sharing import Shared, drawn
@@ -16,7 +17,6 @@ from nodeattrs.contract.sides import folder_side
 from nodeattrs.core.looks import Looks
 from nodeattrs.dialects import named
 from nodeattrs.dialects.chef.commands import matrix
-from nodeattrs.dialects.chef.repository.unnoted import unnoted
 from nodeattrs.dialects.hiera.opened import HieraKeys
 from nodeattrs.node.maps import WatchedMap
 from nodeattrs.verbs.impact import Asking, Impact, impact
