@@ -184,7 +184,7 @@ class Intake:
 def facts_of(node: Attributes) -> dict[Any, Any]:
     """The current automatic attributes as plain data, deferred values computed. The node shares it: never change it.
 
-    This is no look at facts; whoever reads them notes what is read. What deferred values read is noted.
+    This is no look at facts: a caller notes which of them it reads. What deferred values read is noted.
     cost: a copy of all facts that are not settled
     """
     ledger = node._ledger

@@ -426,7 +426,7 @@ class Composition:
         return _ClassifierAnswer(document.tree or {}, document)
 
     def _refuse(self, why: str) -> None:
-        """Note that what comes of it depends on more than on what is noted."""
+        """Note that the layers depend on more than on what is noted."""
         if self._looks is not None:
             self._looks.refuse(why)
 

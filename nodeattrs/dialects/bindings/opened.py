@@ -19,7 +19,7 @@ from nodeattrs.store.remembered import remembered
 from nodeattrs.store.search.word import search_word
 
 _ASKED: Look = ("asked",)
-"""The look at what a classifier says of a node, and at its environment."""
+"""The look at the row of a node in a classifier's answer, and at its environment."""
 
 
 class BindingKeys(WithFacts):
@@ -90,7 +90,7 @@ class BindingKeys(WithFacts):
         return not self.request.store
 
     def look(self, name: str, look: Look) -> Any:
-        """What a classifier says of the node, and its environment; its name; a fact; what Hiera has for the node."""
+        """The node's row in a classifier's answer, and its environment; its name; a fact; what Hiera has for it."""
         kind, facts = look[0], self.node_facts(name).facts
         if look == _ASKED:
             return repr(self.enc.get(name)), self.environment_of(name)

@@ -93,7 +93,7 @@ def facts_of_run(node: Node) -> dict[str, Any]:
 def classes_of(folder: Folder, looks: Looks | None = None) -> Classes:
     """The classes that bindings of a repository may name. Nothing is loaded yet, and each file once at most.
 
-    looks: refuses to share what comes of a class that may depend on more than on what is noted; None: nobody shares
+    looks: a class that may depend on more than on what is noted makes the answer unshared; None: none is shared
     """
     classes, modules = Classes(), dict[str, Any]()
     classes.offer_from(partial(_offered, looks))
