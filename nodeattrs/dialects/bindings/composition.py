@@ -226,7 +226,7 @@ class Composition:
         given.pop("environment", None)
         if classified.environment:
             given["environment"] = classified.environment
-        variables = facts.with_set(given, ["environment"])
+        variables = facts.with_given(given, ["environment"])
         site, selected = self._site(self.root, "environments").evaluated(variables)
         # Paths of a site are seen from its root: nothing outside of it is read.
         self.environment = environment_of(
@@ -235,7 +235,7 @@ class Composition:
         name = self.environment.name
         manifest = self._inside(self.environment.manifest)
         described = self._site(manifest.parent, manifest.stem)
-        variables = facts.with_set({**given, "environment": name}, ())
+        variables = facts.with_given({**given, "environment": name}, ())
         of_categories = described.variables_of_categories()
         for variable in of_categories.values():
             variables.compare(variable, "")
@@ -243,7 +243,7 @@ class Composition:
         categories = effective_categories(listed, fqdn=self.node, environment=name)
         hidden = ("confdir", "agent_environment")
         known = {key: value for key, value in classified.variables.items() if key not in hidden}
-        bound = facts.with_set({**known, "environment": name}, hidden)
+        bound = facts.with_given({**known, "environment": name}, hidden)
         looked_at = None if self._looks is None else partial(_look_at, variables, of_categories)
         self.state = State(categories, bound, mode=self._mode, listed_at=described.listed_at, looked_at=looked_at)
         request = Request(self.node, name, self.state.categories, self.facts)

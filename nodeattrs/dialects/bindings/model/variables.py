@@ -15,7 +15,7 @@ class NodeVariables(Mapping[str, Any]):
     """Name -> value: what is set here, else a fact, else for `fqdn` the name of the node.
 
     node:   the name of the node
-    set:    variables that are no facts of the node; they count before its facts
+    given:  variables that are no facts of the node; they count before its facts
     hidden: names that no fact may give
     looks:  where reads are noted; None: nowhere
     """
@@ -24,17 +24,17 @@ class NodeVariables(Mapping[str, Any]):
         self,
         facts: Mapping[str, Any],
         node: str,
-        set: Mapping[str, Any],
+        given: Mapping[str, Any],
         hidden: Iterable[str] = (),
         looks: Looks | None = None,
     ) -> None:
         self._facts, self._node, self._looks = facts, node, looks
-        self._set = dict(set)
+        self._given = dict(given)
         self._hidden = frozenset(hidden)
 
     def __getitem__(self, name: str) -> Any:
-        if name in self._set:
-            return self._set[name]
+        if name in self._given:
+            return self._given[name]
         if name in self._hidden:
             raise KeyError(name)
         if self._looks is not None:
@@ -51,25 +51,25 @@ class NodeVariables(Mapping[str, Any]):
         if self._looks is not None:
             self._looks.insist(TREE, ())
         names = [name for name in self._facts if name not in self._hidden]
-        return iter(dict.fromkeys([*self._set, *names, "fqdn"]))
+        return iter(dict.fromkeys([*self._given, *names, "fqdn"]))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def with_set(self, set: Mapping[str, Any], hidden: Iterable[str]) -> NodeVariables:
-        """The same facts below other variables. set, hidden: as of the class"""
-        return NodeVariables(self._facts, self._node, set, hidden, self._looks)
+    def with_given(self, given: Mapping[str, Any], hidden: Iterable[str]) -> NodeVariables:
+        """The same facts below other variables. given, hidden: as of the class"""
+        return NodeVariables(self._facts, self._node, given, hidden, self._looks)
 
     def unnoted(self) -> NodeVariables:
         """The same variables; reading them is no look. The caller notes what it compares with `compare`."""
-        return NodeVariables(self._facts, self._node, self._set, self._hidden)
+        return NodeVariables(self._facts, self._node, self._given, self._hidden)
 
     def compare(self, name: str, text: str | None) -> None:
         """Note that it matters whether a variable is a text, and of what sort it is.
 
         text: in lower case; None: all of the variable matters
         """
-        if self._looks is None or name in self._set:
+        if self._looks is None or name in self._given:
             return
         if text is None:
             self.get(name)
