@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from nodeattrs.causes.unnoted import unnoted
 from nodeattrs.cli import main
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sharing import Shared, drawn
@@ -16,7 +17,6 @@ from nodeattrs.contract.sides import folder_side
 from nodeattrs.core.looks import Looks
 from nodeattrs.dialects import named
 from nodeattrs.dialects.chef.commands import matrix
-from nodeattrs.dialects.chef.repository.unnoted import unnoted
 from nodeattrs.dialects.hiera.opened import HieraKeys
 from nodeattrs.node.maps import WatchedMap
 from nodeattrs.verbs.impact import Asking, Impact, impact
@@ -92,6 +92,140 @@ def test_what_is_the_same_is_shared(tmp_path: Path, reads: str) -> None:
     looks, same = looked_at(tmp_path, files(f"node.default['x'] = {reads}\n"))
 
     assert (all(same), looks.unshared) == (True, "")
+
+
+def with_bindings(
+    recipe: str, *, site: str = "", bound: str = "", settings: str = "", more: dict[str, str] | None = None
+) -> dict[str, str]:
+    """A repository of nodes that differ in their names and in net.mac, with a site of bindings.
+
+    site: what stands in `categories`; bound: what the set of the site says beside `x` and `y`
+    """
+    return {
+        **files(recipe),
+        "nodeattrs.toml": f'[bindings]\nsite = "b"\n{settings}',
+        "b/manifests/site.pp": f"site {{\n  categories {{\n{site}\n    environment => true,\n  }}\n"
+        "  bindings => [\n    layer { 'site': include => 'confdir:/default' },\n"
+        "    layer { 'low': include => 'confdir:/low' },\n  ]\n}\n",
+        "b/bindings/default.pp": f"bindings default {{\n{bound}\n}}\n",
+        "b/bindings/low.pp": "bindings low { bind 'x' to 1\n  bind 'y' to \"$net\"\n }\n",
+        **(more or {}),
+    }
+
+
+_PORT = "node.default['port'] = inject('x')\n"
+
+
+@pytest.mark.parametrize(
+    ("site", "bound"),
+    [
+        ("", ""),
+        ("", "when node 'node-07' { bind override 'x' to 2 }"),
+        ("node => $fqdn,", "when node 'node-07' { bind override 'x' to 2 }"),
+        ("node => $hostname,", "when node 'other' { bind override 'x' to 2 }"),
+        ("site => $site,", "when site main { bind override 'x' to 2 }"),
+        ("site => $site,", "when site spare { bind override 'x' to 2 }"),
+        ("rack => $rack,", "when rack r7 { bind override 'x' to 2 }"),
+        ('kind => "$site-$platform",', "when kind 'main-debian' { bind override 'x' to 2 }"),
+        ("role => $role,", "when role web { bind override 'x' to 2 }"),
+        ("", "bind override 'x' to \"$site\""),
+    ],
+)
+def test_bindings_that_read_what_is_the_same_are_shared(tmp_path: Path, site: str, bound: str) -> None:
+    looks, same = looked_at(tmp_path, with_bindings(_PORT, site=site, bound=bound))
+
+    assert (all(same), looks.unshared) == (True, "")
+
+
+@pytest.mark.parametrize(
+    ("recipe", "site", "bound"),
+    [
+        (_PORT, "", "when node 'node-00' { bind override 'x' to 2 }"),
+        (_PORT, "", "when node 'NODE-01' { bind override 'x' to 2 }"),
+        (_PORT, "node => $fqdn,", "when node 'node-00' { bind override 'x' to 2 }"),
+        (_PORT, "net => $net['mac'],", ""),
+        (_PORT, 'kind => "$fqdn",', ""),
+        (_PORT, "", "bind override 'x' to \"$fqdn\""),
+        (_PORT, "", "bind override 'x' to \"$net\""),
+        ("inject('y')\n", "", ""),
+        ("node.default['z'] = lazy(lambda: inject('y'))\nnode['z']\n", "", ""),
+    ],
+)
+def test_bindings_that_read_what_differs_are_not_shared(tmp_path: Path, recipe: str, site: str, bound: str) -> None:
+    """
+    The next node differs in its name and in net.mac alone.
+    """
+    looks, same = looked_at(tmp_path, with_bindings(recipe, site=site, bound=bound))
+
+    assert looks.unshared or not all(same)
+
+
+@pytest.mark.parametrize(
+    ("settings", "program", "why"),
+    [
+        ('classes = ["b/own.py:Own"]\n', "class Own:\n    pass\n", ""),
+        ('classes = ["b/own.py:Own"]\n', "import time\nclass Own:\n    pass\n", "own.py uses time"),
+        (
+            'classes = ["b/own.py:Own"]\n',
+            "from nodeattrs.bindings import named, Composition\nclass Own:\n    pass\n",
+            "own.py uses nodeattrs.bindings",
+        ),
+        (
+            '[bindings.providers]\nown = "b/own.py:own"\n',
+            "def own(references, request):\n    return []\n",
+            "a provider of bindings may look at anything",
+        ),
+    ],
+)
+def test_code_of_a_site_of_bindings_is_shared_only_where_it_is_known_to_read_the_node(
+    tmp_path: Path, settings: str, program: str, why: str
+) -> None:
+    has_class = "classes" in settings
+    made = with_bindings(
+        "inject('own', 'Type[Own]')\n" if has_class else "inject('x')\n",
+        bound="bind Type[Own], 'own' to Type[Own]" if has_class else "",
+        settings=settings,
+        more={"b/own.py": program},
+    )
+    if not has_class:
+        made["b/manifests/site.pp"] = made["b/manifests/site.pp"].replace("confdir:/default", "own:/any")
+    looks, _ = looked_at(tmp_path, made)
+
+    assert looks.unshared == why
+
+
+def test_a_deferred_value_of_bindings_that_changes_is_of_each_node(tmp_path: Path) -> None:
+    made = with_bindings("node.default['z'] = lazy(lambda: f\"{inject('y')} {node['port']}\")\n")
+    found = compared(tmp_path, made)
+
+    values = [one.after.data for one in found.groups if one.spelled == "z"]
+    assert sorted(values) == [f"{{'mac': '{number}'}} 81" for number in range(3)]
+
+
+def test_what_bindings_look_up_in_hiera_is_a_look(tmp_path: Path) -> None:
+    hiera = {
+        "hiera.yaml": "version: 5\nhierarchy:\n- {name: n, path: 'nodes/%{trusted.certname}.yaml'}\n"
+        "- {name: c, path: c.yaml}\n",
+        "data/c.yaml": "x: 5\n",
+    }
+    made = with_bindings(_PORT, more=hiera)
+    made["b/manifests/site.pp"] = made["b/manifests/site.pp"].replace("confdir:/default", "hiera:/*")
+    _, same = looked_at(tmp_path / "one", made)
+    _, same_with_own_file = looked_at(tmp_path / "two", {**made, "data/nodes/node-00.yaml": "x: 6\n"})
+
+    assert (all(same), all(same_with_own_file)) == (True, False)
+
+
+def test_keys_of_bindings_are_shared_by_nodes_that_no_condition_names(tmp_path: Path) -> None:
+    made = with_bindings("", bound="when node 'node-01' { bind override 'x' to 2 }")
+    made["b/bindings/low.pp"] = "bindings low { bind 'x' to 1 }\n"
+    after = {name: text.replace("bind 'x' to 1", "bind 'x' to 3") for name, text in made.items()}
+    sides = [folder_side(written(one, tmp_path / name)) for one, name in ((made, "old"), (after, "new"))]
+    (private := tmp_path / "private").mkdir()
+    found = impact(*sides, Request(), Asking(private, ["bindings"], jobs=1))
+
+    assert [(one.spelled, one.subjects) for one in found.groups] == [("x", ("node-00", "node-02"))]
+    assert [one.shared for one in found.asked] == [1]
 
 
 @pytest.mark.parametrize(

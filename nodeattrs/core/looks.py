@@ -16,17 +16,20 @@ from nodeattrs.core.tree import ABSENT, dig
 Look = tuple[Any, ...]
 """A place where an answer looked: its kind, and what says which one; of facts (kind, path)."""
 
-ENTRY, KEYS, TREE, SORT = "entry", "keys", "tree", "sort"
+ENTRY, KEYS, TREE, SORT, IS = "entry", "keys", "tree", "sort", "is"
 """Kinds of looks at facts: one value, of a map only that it is one; the keys of a map in order; all below a path; of
-what sort a value is."""
+what sort a value is; whether a value is a text. `IS` has the text behind the path, in lower case."""
 
 NAME: Look = ("name",)
 """The look at the name of the subject."""
 
+NAMED = "named"
+"""The kind of looks that ask whether the name of the subject is a text, in lower case: ("named", "web1")."""
+
 FILE: Look = ("file",)
 """The look at what the file of the subject says, without its name."""
 
-OWN = frozenset((ENTRY, KEYS, TREE, SORT, *NAME, *FILE))
+OWN = frozenset((ENTRY, KEYS, TREE, SORT, IS, NAMED, *NAME, *FILE))
 """The kinds of looks whose values follow from the files of the subject alone."""
 
 _SHORT = 64
@@ -52,13 +55,16 @@ class Looks:
         if not self._is_quiet:
             self.made.setdefault((SORT, look[1]) if self._is_brief and look[0] in (ENTRY, KEYS, TREE) else look)
 
+    def insist(self, *look: Any) -> None:
+        """Note a look, also within `quiet` and `brief`: what came of it is kept, and given again outside of them."""
+        self.made.setdefault(look)
+
     def refuse(self, why: str) -> None:
-        """Note that the answer depends on something that is not noted.
+        """Note that the answer depends on something that is not noted; within `quiet`, too.
 
         why: in words, and the first call counts; "" notes nothing
         """
-        if not self._is_quiet:
-            self.unshared = self.unshared or why
+        self.unshared = self.unshared or why
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
@@ -87,14 +93,16 @@ def quietly(looks: Looks | None) -> AbstractContextManager[object]:
 def fact_at(facts: Mapping[Any, Any], look: Look) -> str:
     """What facts have where a look was made, as a text that is equal for equal values; "" where they have nothing.
 
-    look: (ENTRY, path), (KEYS, path), (TREE, path) or (SORT, path)
+    look: (ENTRY, path), (KEYS, path), (TREE, path), (SORT, path) or (IS, path, text)
     """
-    kind, path = look
+    kind, path = look[:2]
     value = dig(facts, path)
     if value is ABSENT:
         return ""
     if kind == SORT:
         return type(value).__name__
+    if kind == IS:
+        return str(str(value).lower() == look[2])
     if isinstance(value, Mapping) and kind != TREE:
         value = dict if kind == ENTRY else [*value]
     text = repr(value)

@@ -184,10 +184,11 @@ class Intake:
 def facts_of(node: Attributes) -> dict[Any, Any]:
     """The current automatic attributes as plain data, deferred values computed. The node shares it: never change it.
 
+    This is no look at facts: a caller notes which of them it reads. What deferred values read is noted.
     cost: a copy of all facts that are not settled
     """
     ledger = node._ledger
-    with ledger.lock:
+    with ledger.lock, quietly(ledger.looks):
         tree, own = dict(ledger.trees[15]), [*unsettled_keys(ledger)]
     for key in own:
         tree[key] = ledger.plain_copy(tree[key], True, (key,))

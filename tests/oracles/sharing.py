@@ -3,6 +3,7 @@
 Random repositories of nodes that share answers, and random edits of them: `impact` and `matrix` beside themselves with
 sharing off. Both must say the same. Facts differ in what recipes read, and in what they do not; recipes have
 conditions, loops over facts, deferred values, searches in data bags, Hiera lookups, names, and some use the time.
+Two of three have a site of bindings: categories of facts, of computed values and of names, values from facts and Hiera.
 The last line is `N passed, M failed`.
 """
 
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,12 +25,15 @@ from unittest.mock import patch
 from nodeattrs.contract.command import Question
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side, folder_side
+from nodeattrs.dialects.bindings.opened import BindingKeys
 from nodeattrs.dialects.chef.opened import Nodes
 from nodeattrs.dialects.hiera.opened import HieraKeys
 from nodeattrs.verbs.impact import Asking, Impact, impact
 from nodeattrs.verbs.values import matrix
 
 Files = dict[str, str]
+
+_DIALECTS = ["nodes", "hiera", "bindings"]
 
 _SITES = ("main", "spare")
 _READS = (
@@ -69,10 +74,49 @@ _READS = (
 )
 """What recipes and attribute files read; some only in one kind of file."""
 
-_RECIPES_ONLY = ("lookup(", "has_attribute")
+_BOUND = (
+    "inject('b::port')",
+    "inject('b::motd')",
+    "inject('b::list')",
+    "inject('b::checks', 'Array[Type[Check]]')[0].line()",
+    "inject('app::port')",
+    "parameters('b', port=3, motd='none', size=1)['port']",
+    "parameters('app', port=4)['port']",
+)
+"""What recipes of a repository with bindings read, too."""
+
+_RECIPES_ONLY = ("lookup(", "inject(", "parameters(", "has_attribute")
+_ATTRIBUTES_ONLY = "has_attribute"
+
+_CATEGORIES = {
+    "site": ("$site", ("main", "spare", "MAIN")),
+    "platform": ("$platform", ("debian", "redhat")),
+    "role": ("$role", ("web", "db")),
+    "rack": ("$::rack", ("r1", "r2")),
+    "gpu": ("$gpu", ("true", "1")),
+    "kind": ('"$platform-$site"', ("debian-main", "redhat-spare")),
+    "size": ("$cpu['total']", ("2", "4")),
+}
+"""Categories of sites of bindings: the value that a site lists, and values that conditions name."""
+
+_TEXTS = ("hello", "$platform", "at $site", "$fqdn", "${b::port}", "$role", "$rack", "$uptime", "${app::port}")
+"""Texts that are bound, with variables in them."""
 
 
-_KEYS = ("app.port", "app.x", "app.y", "app.disk_sda", "site", "net.extra", "z", "rack", "gpu", "name", "'app::motd'")
+_KEYS = (
+    "app.port",
+    "app.x",
+    "app.y",
+    "app.disk_sda",
+    "site",
+    "net.extra",
+    "z",
+    "rack",
+    "gpu",
+    "name",
+    "'app::motd'",
+    "'b::motd'",
+)
 
 
 def _facts(name: str, rand: random.Random) -> dict[str, Any]:
@@ -113,9 +157,8 @@ def _value(rand: random.Random, reads: Callable[[], str], is_deep: bool = True) 
 
 def _program(rand: random.Random, writer: str, known: list[str], is_recipe: bool, has_time: bool) -> str:
     def reads() -> str:
-        some = [one for one in (*known, "node['platform']") if is_recipe or not one.startswith(_RECIPES_ONLY[0])]
-        some = [one for one in some if not (is_recipe and one.startswith(_RECIPES_ONLY[1]))]
-        return rand.choice(some)
+        left = _ATTRIBUTES_ONLY if is_recipe else _RECIPES_ONLY[:-1]
+        return rand.choice([one for one in (*known, "node['platform']") if not one.startswith(left)])
 
     lines = ["import json", *(["import time"] if has_time else [])]
     for _ in range(rand.randint(1, 5)):
@@ -142,6 +185,9 @@ def repository(rand: random.Random, count: int) -> Files:
     """The files of a repository: roles, an environment, a cookbook, a Hiera tree, data bags, nodes and their facts."""
     has_time, known = rand.random() < 0.05, rand.sample(_READS, rand.randint(2, 9))
     files: Files = {"nodeattrs.toml": 'hiera = "hiera"\n'}
+    if rand.random() < 0.67:
+        files |= _site(rand, count)
+        known += rand.sample(_BOUND, rand.randint(1, 4))
     for role in ("web", "db"):
         tree = {"name": role, "run_list": ["recipe[app]"], "default_attributes": {"app": {"port": rand.randrange(3)}}}
         files[f"roles/{role}.json"] = json.dumps(tree, indent=1)
@@ -178,6 +224,43 @@ def repository(rand: random.Random, count: int) -> Files:
     if rand.random() < 0.3:
         files[f"hiera/data/nodes/node-{rand.randrange(count):03d}.yaml"] = "app::port: 7\n"
     return files
+
+
+def _site(rand: random.Random, count: int) -> Files:
+    """The files of a site of bindings, with the settings that name it."""
+    categories = rand.sample([*_CATEGORIES], rand.randint(1, 3))
+    listed = "".join(f"    {name} => {_CATEGORIES[name][0]},\n" for name in categories)
+    node = rand.choice(["", "    node => $fqdn,\n", "    node => $hostname,\n"])
+    hiera = rand.choice(["", "    layer { 'hiera': include => 'hiera:/app::*' },\n"])
+    provider = "    layer { 'own': include => 'own:/x' },\n" if rand.random() < 0.1 else ""
+    ran = "import time\n" if rand.random() < 0.05 else ""
+    made = {
+        "nodeattrs.toml": 'hiera = "hiera"\n[bindings]\nsite = "site"\nclasses = ["site/checks.py:Check"]\n'
+        + ('[bindings.providers]\nown = "site/own.py:own"\n' if provider else ""),
+        "site/environments.pp": "site {\n  environment { 'production': }\n  environment { 'prod': }\n}\n",
+        "site/manifests/site.pp": f"site {{\n  categories {{\n{node}    environment => true,\n{listed}  }}\n"
+        f"  bindings => [\n    layer {{ 'site': include => 'confdir:/default' }},\n{provider}{hiera}"
+        "    layer { 'modules': include => 'module:/*::default' },\n  ]\n}\n",
+        "site/checks.py": f"{ran}\n\nclass Check:\n    def line(self) -> str:\n        return 'check 1'\n",
+        "site/own.py": "from nodeattrs.bindings import Bindings\n\n\ndef own(references, request):\n"
+        "    made = Bindings('own')\n    made.bind('b::uptime').to(request.facts.get('uptime'))\n    return [made]\n",
+        "site/modules/b/bindings/default.pp": "bindings b::default {\n"
+        f"  bind 'b::port' to {rand.randrange(9)}\n  bind 'b::motd' to \"{rand.choice(_TEXTS)}\"\n"
+        f"  bind 'b::list' to [1, {rand.randrange(9)}]\n  bind 'app::port' to 5\n"
+        "  multibind Array[Type[Check]], 'b::checks'\n  bind to Type[Check] in 'b::checks'\n"
+        "  bind parameters b to { port => 6 }\n}\n",
+    }
+    conditions = [(name, repr(rand.choice(_CATEGORIES[name][1]))) for name in categories]
+    conditions.append(("node", repr(f"node-{rand.randrange(count):03d}{rand.choice(['', '.example.com'])}")))
+    blocks = []
+    for name, value in rand.sample(conditions, rand.randint(1, len(conditions))):
+        other, its = rand.choice(conditions)
+        both = f" and {other} {its}" if other != name and rand.random() < 0.3 else ""
+        what = rand.choice(["port", "motd", "list"])
+        to = rand.choice([f'"{rand.choice(_TEXTS)} {rand.randrange(9)}"', str(rand.randrange(9)), '"$uptime"'])
+        blocks.append(f"  when {name} {value}{both} {{\n    bind override 'b::{what}' to {to}\n  }}\n")
+    made["site/bindings/default.pp"] = f"bindings default {{\n{''.join(blocks)}}}\n"
+    return made
 
 
 def edited(files: Files, rand: random.Random) -> Files:
@@ -227,18 +310,20 @@ def case(rand: random.Random, count: int) -> tuple[list[str], int, int]:
         found = []
         for sharing in (True, False):
             (private := top / f"private{sharing}").mkdir()
-            found.append(impact(*sides, Request(), Asking(private, ["nodes", "hiera"], sharing=sharing, jobs=1)))
+            found.append(impact(*sides, Request(), Asking(private, _DIALECTS, sharing=sharing, jobs=1)))
         wrong = [] if said(found[0]) == said(found[1]) else [f"impact: {_first_difference(*found)}"]
         for key in rand.sample(_KEYS, 2):
             shared = _values(sides[1], key)
-            with patch.object(Nodes, "notes_looks", False), patch.object(HieraKeys, "notes_looks", False):
+            with ExitStack() as without:
+                for one in (Nodes, HieraKeys, BindingKeys):
+                    without.enter_context(patch.object(one, "notes_looks", False))
                 wrong += [] if _values(sides[1], key) == shared else [f"matrix: {key}"]
     return wrong, sum(one.shared for one in found[0].asked), sum(one.known for one in found[0].asked)
 
 
 def _values(side: Side, key: str) -> Any:
     """What a matrix says of each subject, and what was not read."""
-    output = matrix(Question(side, Request(), {"key": key}, ["nodes", "hiera"]))
+    output = matrix(Question(side, Request(), {"key": key}, _DIALECTS))
     cells = [(name, cell.key, str(cell.value), cell.origins, cell.unread) for name, cell in output.report.cells]
     return cells, [*dict.fromkeys(map(str, output.unread))]
 

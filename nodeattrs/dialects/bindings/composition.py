@@ -25,6 +25,7 @@ from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import in_force
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import NOT_RUN, may_run
+from nodeattrs.core.looks import Looks
 from nodeattrs.core.tree import meant
 from nodeattrs.dialects.bindings.codes import (
     BAD_PATH,
@@ -47,6 +48,7 @@ from nodeattrs.dialects.bindings.model.sites import Environment, Site, environme
 from nodeattrs.dialects.bindings.model.state import Objects, State, effective_categories
 from nodeattrs.dialects.bindings.model.types import Classes, target_of
 from nodeattrs.dialects.bindings.model.values import own_copy
+from nodeattrs.dialects.bindings.model.variables import NodeVariables
 from nodeattrs.dialects.bindings.references import Inventory, layer_references, parse_reference
 from nodeattrs.dialects.bindings.resolution import BOUND_PROVIDERS, Layer
 from nodeattrs.errors import DocumentError, NodeattrsError
@@ -143,6 +145,7 @@ class Composition:
     """The environment, the categories and the layers of one node, read from the folder of a site.
 
     facts:      of the node; providers get a copy
+    looks:      where it notes what it looks at of the node; None: nowhere
     shown_from: the folder to which file names in messages are relative; the root unless given
     classes:    the classes that `Type[X]` may name
     objects:    the instances that parameters and queries read
@@ -168,6 +171,7 @@ class Composition:
         objects: Objects | None = None,
         without: Iterable[str] = (),
         known: SiteFiles | None = None,
+        looks: Looks | None = None,
     ) -> None:
         self.root = pathlib.Path(root)
         self._shown_from = self.root if shown_from is None else pathlib.Path(shown_from)
@@ -181,6 +185,7 @@ class Composition:
         self._objects = objects
         self._without = frozenset(without)
         self._known = known or SiteFiles()
+        self._looks = looks
         self._read_files: set[pathlib.Path] = set()
         self.layers: tuple[Layer, ...] = ()
         self.faults: list[BindingError] = []
@@ -216,13 +221,12 @@ class Composition:
         if not self.root.is_dir():
             raise BindingError(NO_SUCH_DIRECTORY, f"{self.root.name or self.root} is not a directory")
         classified = self._classified()
-        variables = {**self.facts, **classified.variables, "confdir": "/"}
-        variables.setdefault("fqdn", self.node)
-        asked = self.facts.get("environment")
-        variables["agent_environment"] = asked
-        variables.pop("environment", None)
+        facts = NodeVariables(self.facts, self.node, {}, looks=self._looks)
+        given = {**classified.variables, "confdir": "/", "agent_environment": facts.get("environment")}
+        given.pop("environment", None)
         if classified.environment:
-            variables["environment"] = classified.environment
+            given["environment"] = classified.environment
+        variables = facts.with_given(given, ["environment"])
         site, selected = self._site(self.root, "environments").evaluated(variables)
         # Paths of a site are seen from its root: nothing outside of it is read.
         self.environment = environment_of(
@@ -231,11 +235,17 @@ class Composition:
         name = self.environment.name
         manifest = self._inside(self.environment.manifest)
         described = self._site(manifest.parent, manifest.stem)
-        listed = described.listed_categories({**variables, "environment": name})
+        variables = facts.with_given({**given, "environment": name}, ())
+        of_categories = described.variables_of_categories()
+        for variable in of_categories.values():
+            variables.compare(variable, "")
+        listed = described.listed_categories(variables, variables.unnoted())
         categories = effective_categories(listed, fqdn=self.node, environment=name)
-        bound = {key: value for key, value in variables.items() if key not in ("confdir", "agent_environment")}
-        bound["environment"] = name
-        self.state = State(categories, bound, mode=self._mode, listed_at=described.listed_at)
+        hidden = ("confdir", "agent_environment")
+        known = {key: value for key, value in classified.variables.items() if key not in hidden}
+        bound = facts.with_given({**known, "environment": name}, hidden)
+        looked_at = None if self._looks is None else partial(_look_at, variables, of_categories)
+        self.state = State(categories, bound, mode=self._mode, listed_at=described.listed_at, looked_at=looked_at)
         request = Request(self.node, name, self.state.categories, self.facts)
         kept = [(layer, at) for layer, at in described.layers() if layer["name"] not in self._without]
         self._read_layers(kept, classified, request)
@@ -296,6 +306,7 @@ class Composition:
             return None
         if not may_run():
             return [BindingSet.unknown(scheme, Origin("provider", scheme), f"its provider {NOT_RUN}")]
+        self._refuse("a provider of bindings may look at anything")
         return self._provided(self._known.offered[scheme].load(), part, request)
 
     def _bound_providers(self) -> Mapping[str, Any]:
@@ -310,6 +321,7 @@ class Composition:
     def _from_bound_provider(self, providers: Mapping[str, Any], part: _Part, request: Request) -> list[BindingSet]:
         """The sets of a provider that is bound; [] and a fault where none is bound, or where it is no function."""
         if callable(providers.get(part.scheme)):
+            self._refuse("a provider of bindings may look at anything")
             return self._provided(providers[part.scheme], part, request)
         try:
             parse_reference(part.references[0], ["enc", *self._providers, *self._known.offered, *providers])
@@ -413,6 +425,11 @@ class Composition:
             document = _command_answer(list(given), self.node)
         return _ClassifierAnswer(document.tree or {}, document)
 
+    def _refuse(self, why: str) -> None:
+        """Note that the layers depend on more than on what is noted."""
+        if self._looks is not None:
+            self._looks.refuse(why)
+
     def _note(self, error: BindingError | DocumentError) -> None:
         """Add an error to `faults`; a `DocumentError` becomes a `BindingError` with its place."""
         if isinstance(error, DocumentError):
@@ -422,6 +439,14 @@ class Composition:
 
     def _shown(self, path: pathlib.Path) -> str:
         return pathlib.Path(os.path.relpath(path, self._shown_from)).as_posix()
+
+
+def _look_at(variables: NodeVariables, of_categories: Mapping[str, str], category: str, text: str | None) -> None:
+    """Note a look at the value of a category. text: that it is compared with; None: all of it is read"""
+    if category in of_categories:
+        variables.compare(of_categories[category], text)
+    elif category == "node":
+        variables.compare_name(text)
 
 
 @dataclass

@@ -14,6 +14,7 @@ from nodeattrs.dialects.bindings.injector import Injector, extended_run_list, fi
 from nodeattrs.dialects.bindings.model.types import Type, parameter_key
 from nodeattrs.dialects.bindings.site import facts_of_run, site_of
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
+from nodeattrs.node.watched import looks_of, name_of
 
 
 class Injection(HieraParameters):
@@ -45,8 +46,9 @@ class Injection(HieraParameters):
         site = site_of(
             self._folder,
             self._folder.root / self._place,
-            node=node.name,
+            node=name_of(node),
             facts=facts_of_run(node),
+            looks=looks_of(node),
             environment=None if node.environment == DEFAULT_ENVIRONMENT else node.environment,
             search=self._search,
             shown_from=self._folder.root,

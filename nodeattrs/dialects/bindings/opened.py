@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from nodeattrs.contract.answers import Answered
+from nodeattrs.contract.hiera_looks import HIERA, LookedScopes
+from nodeattrs.core.looks import NAME, NAMED, Look, Looks, fact_at
 from nodeattrs.dialects.bindings.composition import Composition
 from nodeattrs.dialects.bindings.model.faults import BindingError
 from nodeattrs.dialects.bindings.site import facts_of_run, site_of
@@ -14,6 +17,9 @@ from nodeattrs.dialects.bindings.tracing import plain
 from nodeattrs.dialects.common import WithFacts, part_of_keys
 from nodeattrs.store.remembered import remembered
 from nodeattrs.store.search.word import search_word
+
+_ASKED: Look = ("asked",)
+"""The look at the row of a node in a classifier's answer, and at its environment."""
 
 
 class BindingKeys(WithFacts):
@@ -34,10 +40,13 @@ class BindingKeys(WithFacts):
         """The names of the known nodes; one empty name where none is known."""
         return {*self.known(), *self.described()} or {""}
 
-    def site(self, name: str, mode: str = "tuple", classifier: str | None = None) -> Composition:
+    def site(
+        self, name: str, mode: str = "tuple", classifier: str | None = None, looks: Looks | None = None
+    ) -> Composition:
         """The site for a node: by its facts, else by the facts of its last run.
 
         classifier: a file with the classifier's answer for this node; None: the answer that the request has for it
+        looks:      where it notes what it looks at of the node; None: nowhere
         raises:     NodeattrsError
         """
         facts = self.node_facts(name).facts
@@ -55,11 +64,15 @@ class BindingKeys(WithFacts):
             shown_from=self.side.root,
             without=self.request.what_if.levels,
             mode=mode,
+            looks=looks,
         )
 
     def answer(self, name: str) -> Answered:
         """Each key of data -> its value for the node, or the error that it ends with."""
-        injector = self.site(name).injector(lenient=bool(self.request.what_if.levels))
+        if self.looks is not None:
+            self.looks.note(*_ASKED)
+            self.looks.facts = self.node_facts(name).facts
+        injector = self.site(name, looks=self.looks).injector(lenient=bool(self.request.what_if.levels))
         self.unread = [*injector.resolution.may_count()]
         values: dict[str, Any] = {error.key[1]: error for error in injector.faults if error.key is not None}
         for key in (name for kind, name in sorted(injector.resolution.winners) if kind == "Data"):
@@ -68,6 +81,30 @@ class BindingKeys(WithFacts):
             except BindingError as error:
                 values[key] = error
         return {"key": part_of_keys(values, injector.explain, self)}
+
+    # --- what answers look at
+
+    @property
+    def notes_looks(self) -> bool:  # type: ignore[override]
+        """Whether nodes differ in the files of their facts alone."""
+        return not self.request.store
+
+    def look(self, name: str, look: Look) -> Any:
+        """The node's row in a classifier's answer, and its environment; its name; a fact; what Hiera has for it."""
+        kind, facts = look[0], self.node_facts(name).facts
+        if look == _ASKED:
+            return repr(self.enc.get(name)), self.environment_of(name)
+        if look == NAME:
+            return name
+        if kind == NAMED:
+            return name.lower() == look[1]
+        if kind != HIERA:
+            return fact_at(facts, look)
+        return self._scopes.look(self.repository.hiera, name, facts, look)
+
+    @cached_property
+    def _scopes(self) -> LookedScopes:
+        return LookedScopes()
 
     def levels(self) -> Iterable[str]:
         """The layers of the site, the highest first."""

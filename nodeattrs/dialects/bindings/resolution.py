@@ -434,8 +434,7 @@ class DeclarationTable:
 
     def _without_value(self, item: When) -> tuple[str, ...]:
         """The categories without a value that keep a condition from holding; a node may have no name."""
-        unset = {name for name, value in self.state.categories if value is None and name != "node"}
-        lists = ([name for name, _ in one if name in unset] for one in item.alternatives)
+        lists = ([name for name, _ in one if name != "node" and self.state.is_open(name)] for one in item.alternatives)
         return tuple(next(filter(None, lists), ()))
 
     def _bind(self, item: Bind, at: Place) -> None:

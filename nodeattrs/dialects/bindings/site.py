@@ -17,10 +17,13 @@ from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any
 
+from nodeattrs.causes.unnoted import unnoted
 from nodeattrs.contract.folder import Folder
+from nodeattrs.contract.hiera_looks import LooksOfScope
 from nodeattrs.contract.peers import literal_key, undecided
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import NOT_RUN, may_run, require_may_run
+from nodeattrs.core.looks import Looks
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.bindings.composition import Composition, Request
@@ -48,25 +51,30 @@ def site_of(
     facts: Mapping[str, Any],
     environment: str | None = None,
     search: Search | None = None,
+    looks: Looks | None = None,
     **more: Any,
 ) -> Composition:
     """The composition of a site of bindings for one node of a repository.
 
     place:  its folder
     search: finds saved nodes; None where there is no store
+    looks:  where it notes what it looks at of the node; None: nowhere
     more:   further arguments of `Composition`
     """
+    if looks is not None and search is not None:
+        looks.refuse("a search finds other nodes")
     known = {"nodes": partial(_from_nodes, search)}
     if folder.hiera is not None:
-        known["hiera"] = partial(_from_hiera, folder, facts)
-    named = {scheme: partial(_asked, folder, text) for scheme, text in folder.config.binding_providers.items()}
+        known["hiera"] = partial(_from_hiera, folder, facts, looks)
+    named = {scheme: partial(_asked, folder, text, looks) for scheme, text in folder.config.binding_providers.items()}
     return Composition(
         place,
         known=folder.site_files,
         node=node,
         facts=facts,
         environment=environment,
-        classes=classes_of(folder),
+        classes=classes_of(folder, looks),
+        looks=looks,
         objects=KeptNodes(search),
         providers={**known, **named},
         **more,
@@ -82,23 +90,35 @@ def facts_of_run(node: Node) -> dict[str, Any]:
 # --- classes and providers --------------------------------------------------------------------
 
 
-def classes_of(folder: Folder) -> Classes:
-    """The classes that bindings of a repository may name. Nothing is loaded yet, and each file once at most."""
+def classes_of(folder: Folder, looks: Looks | None = None) -> Classes:
+    """The classes that bindings of a repository may name. Nothing is loaded yet, and each file once at most.
+
+    looks: a class that may depend on more than on what is noted makes the answer unshared; None: none is shared
+    """
     classes, modules = Classes(), dict[str, Any]()
-    classes.offer_from(_offered)
+    classes.offer_from(partial(_offered, looks))
     for text in folder.config.binding_classes:
         name = text.rpartition(":")[2].rpartition(".")[2]
-        classes.offer(name, partial(loaded, folder.root, text, modules))
+        classes.offer(name, partial(_class_of, folder.root, text, modules, looks))
     return classes
 
 
-def _offered() -> Mapping[str, Callable[[], type]]:
+def _class_of(root: Path, text: str, modules: dict[str, Any], looks: Looks | None) -> Any:
+    home = text.partition(":")[0]
+    if looks is not None:
+        looks.refuse(unnoted(root / home) if home.endswith(".py") else f"{home} is no program of the repository")
+    return loaded(root, text, modules)
+
+
+def _offered(looks: Looks | None) -> Mapping[str, Callable[[], type]]:
     """The classes of installed packages."""
-    return {point.name: partial(_of_package, point) for point in metadata.entry_points(group=CLASSES)}
+    return {point.name: partial(_of_package, point, looks) for point in metadata.entry_points(group=CLASSES)}
 
 
-def _of_package(point: Any) -> Any:
+def _of_package(point: Any, looks: Looks | None) -> Any:
     require_may_run(f"the class {point.name}")
+    if looks is not None:
+        looks.refuse(f"the class {point.name} is of a package")
     return point.load()
 
 
@@ -130,10 +150,12 @@ def loaded(root: Path, text: str, modules: dict[str, Any] | None = None) -> Any:
         raise DocumentError(f"{text} cannot be loaded: {error}", file=FILE, hint=hint) from error
 
 
-def _asked(folder: Folder, text: str, references: list[str], request: Request) -> Iterable[Any]:
+def _asked(folder: Folder, text: str, looks: Looks | None, references: list[str], request: Request) -> Iterable[Any]:
     """The sets of a provider that the settings name; an unknown set where code must not run."""
     if not may_run():
         return [BindingSet.unknown(text, Origin("provider", text, FILE), f"its provider {NOT_RUN}")]
+    if looks is not None:
+        looks.refuse("a provider of bindings may look at anything")
     provider = loaded(folder.root, text)
     return list((provider() if isinstance(provider, type) else provider)(references, request))
 
@@ -147,11 +169,12 @@ def _matching(references: Iterable[str], names: Iterable[str]) -> list[str]:
 
 
 def _from_hiera(
-    folder: Folder, facts: Mapping[str, Any], references: list[str], request: Request
+    folder: Folder, facts: Mapping[str, Any], looks: Looks | None, references: list[str], request: Request
 ) -> Iterator[BindingSet]:
     """`hiera:/shop::*`: each key that has a value for the node, and the levels that cannot be read."""
     assert folder.hiera is not None
-    scope = folder.hiera.scope(facts, node=request.node, environment=request.environment)
+    noted = None if looks is None else LooksOfScope(looks, facts, request.environment)
+    scope = folder.hiera.scope(facts, node=request.node, environment=request.environment, looks=noted)
     items = []
     for key in _matching(references, scope.known_keys()):
         value = scope.lookup(literal_key(key), default_value=ABSENT)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.causes.unnoted import unnoted
 from nodeattrs.contract.answers import Answered, Part, Unread, lines_of
-from nodeattrs.contract.peers import Scope
+from nodeattrs.contract.hiera_looks import HIERA, LookedScopes
 from nodeattrs.contract.reading import note_everything
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer, fold
-from nodeattrs.core.looks import FILE, NAME, Look, Looks, fact_at, quietly
+from nodeattrs.core.looks import FILE, NAME, NAMED, Look, Looks, fact_at, quietly
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path as TreePath
@@ -29,7 +30,6 @@ from nodeattrs.dialects.chef.repository.kitchen import FILES as KITCHEN
 from nodeattrs.dialects.chef.repository.kitchen import LOCAL_FILES as KITCHEN_LOCAL
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.repository.roles import Asked, NodeFile
-from nodeattrs.dialects.chef.repository.unnoted import unnoted
 from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.dialects.common import WithFacts
 from nodeattrs.dialects.resources import part_of_resources
@@ -60,8 +60,8 @@ def _unread(layer: Layer) -> Unread:
 class Nodes(WithFacts):
     """The nodes of one version of a repository. `answer` runs a node and saves nothing."""
 
-    _known_facts: tuple[str, dict[Any, Any], dict[Any, Scope]] = "", {}, {}
-    """The node of the last look, with its facts and Hiera scopes."""
+    _known_facts: tuple[str, dict[Any, Any]] = "", {}
+    """The node of the last look, with its facts."""
 
     @cached_property
     def repository(self) -> Repository:
@@ -192,15 +192,12 @@ class Nodes(WithFacts):
             return self._described(name), repr(self.enc.get(name)), self.environment_of(name)
         if look == NAME:
             return name
+        if kind == NAMED:
+            return name.lower() == look[1]
         if self._known_facts[0] != name:
-            self._known_facts = name, {**self._facts(name, None).tree, "name": name}, {}
-        _, facts, scopes = self._known_facts
-        if kind != "hiera":
-            return fact_at(facts, look)
-        _, environment, made, *its = look
-        if (environment, made) not in scopes:
-            scopes[environment, made] = self._scope(name, {**facts, **json.loads(made)}, environment)
-        return scopes[environment, made].look(tuple(its))
+            self._known_facts = name, {**self._facts(name, None).tree, "name": name}
+        facts = self._known_facts[1]
+        return fact_at(facts, look) if kind != HIERA else self._scopes.look(self.repository.hiera, name, facts, look)
 
     def _described(self, name: str) -> str:
         """All that the file of a node says without its name, as a text; "" for a node without a file.
@@ -216,11 +213,9 @@ class Nodes(WithFacts):
                 return self._of_texts[rest]
         return _as_text(self.repository.node_document(name))
 
-    def _scope(self, name: str, facts: Mapping[str, Any], environment: str) -> Scope:
-        hiera = self.repository.hiera
-        if hiera is None:
-            raise NotFound("this repository has no Hiera tree")
-        return hiera.scope(facts, node=name, environment=environment)
+    @cached_property
+    def _scopes(self) -> LookedScopes:
+        return LookedScopes()
 
     def _refuse(self, name: str, run: Run, looks: Looks) -> None:
         """Note where the answer of a run depends on what no look names."""

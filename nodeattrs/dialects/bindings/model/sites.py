@@ -22,7 +22,7 @@ from nodeattrs.dialects.bindings.codes import (
     UNKNOWN_ENVIRONMENT,
     UNKNOWN_VARIABLE,
 )
-from nodeattrs.dialects.bindings.model.expressions import Assign, Node
+from nodeattrs.dialects.bindings.model.expressions import Assign, Node, Variable
 from nodeattrs.dialects.bindings.model.faults import BindingError
 from nodeattrs.dialects.bindings.model.values import FUNCTIONS, as_data
 
@@ -78,29 +78,44 @@ class Site:
         variables: facts and settings such as `confdir`; a variable that is missing is an error
         raises:    BindingError
         """
-        known = dict(variables)
-        ask = _asker(known)
+        assigned: dict[str, Any] = {}
+        outer = _asker(variables)
+
+        def ask(name: str) -> Any:
+            plain = name.removeprefix("::")
+            return assigned[plain] if plain in assigned else outer(name)
+
         for statement in self.statements:
             value = statement.evaluate(ask, FUNCTIONS)
             if isinstance(statement, Assign):
-                known[statement.name.removeprefix("::")] = value
-        named = known.get("environment")
+                assigned[statement.name.removeprefix("::")] = value
+        named = assigned["environment"] if "environment" in assigned else variables.get("environment")
         selected = None if named is None else str(named)
         if self.parts is None:
             return None, selected
         environments = {name: part for name, part in self.parts.items() if name not in ("categories", "layers")}
         return {"defaults": {}, "environments": {}, **_worked(environments, ask)}, selected
 
-    def listed_categories(self, variables: Mapping[str, Any]) -> list[tuple[str, Any]] | None:
+    def listed_categories(
+        self, variables: Mapping[str, Any], compared: Mapping[str, Any] | None = None
+    ) -> list[tuple[str, Any]] | None:
         """The categories that are listed, with their values for these variables; None where none is listed.
 
         A variable that is not set is nothing: its category does not apply.
+        compared: the variables for categories of `variables_of_categories`; None: the same
         """
         categories = self.listed("categories")
         if categories is None:
             return None
         ask = _asker(variables, missing_is_nothing=True)
-        return [(name, value.evaluate(ask, FUNCTIONS)) for name, value in categories]
+        plain = _asker(variables if compared is None else compared, missing_is_nothing=True)
+        alone = self.variables_of_categories()
+        return [(name, value.evaluate(plain if name in alone else ask, FUNCTIONS)) for name, value in categories]
+
+    def variables_of_categories(self) -> dict[str, str]:
+        """Category -> the variable whose value it has; without those that are computed, and without environment."""
+        listed = [(name, value) for name, value in self.listed("categories") or () if isinstance(value, Variable)]
+        return {name: value.name.removeprefix("::") for name, value in listed if name != "environment"}
 
 
 def _asker(variables: Mapping[str, Any], missing_is_nothing: bool = False) -> Callable[[str], Any]:

@@ -7,7 +7,7 @@ and a longer tuple ranks above its own prefix.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nodeattrs.core.borders import Listed, taking
@@ -21,9 +21,12 @@ from nodeattrs.dialects.bindings.codes import (
     CATEGORY_VALUE,
 )
 from nodeattrs.dialects.bindings.model.faults import BindingError
+from nodeattrs.dialects.bindings.model.variables import NodeVariables
 
 Mode = str
 """How a conjunction ranks: "tuple" (all its categories count) or "documented" (its highest alone)."""
+
+LookedAt = Callable[[str, str | None], None]
 
 
 class State:
@@ -33,6 +36,7 @@ class State:
     variables:  what `$name` means, such as facts
     mode:       "tuple", or "documented" for the letter of the document: the highest category alone ranks
     listed_at:  where a site lists a category, by its name
+    looked_at:  called with a category and the text it is compared with, and with None where its value is read
     raises:     BindingError, where a category is listed twice
 
     >>> State([("node", "Kermit"), ("environment", "production")]).mask([("node", "kermit")])
@@ -47,11 +51,13 @@ class State:
         *,
         mode: Mode = "tuple",
         listed_at: Mapping[str, Origin] | None = None,
+        looked_at: LookedAt | None = None,
     ) -> None:
         if mode not in ("tuple", "documented"):
             raise BindingError(BAD_MODE, f"no mode {mode!r}", hint="modes are tuple and documented")
         self.mode = mode
-        self.variables = dict(variables or {})
+        self.variables = variables if isinstance(variables, NodeVariables) else dict(variables or {})
+        self._looked_at = looked_at
         self.listed_at = dict(listed_at or {})
         self._values = _listed(categories)
         self.categories = tuple(self._values.items())
@@ -63,8 +69,10 @@ class State:
         for name, value in conjunction:
             if name == "common":
                 continue
-            actual = self._values.get(name)
-            if actual is None or actual != str(value).lower():
+            actual, wanted = self._values.get(name), str(value).lower()
+            if self._looked_at is not None:
+                self._looked_at(name, wanted)
+            if actual is None or actual != wanted:
                 return None
             mask |= self._bits[name]
         return mask
@@ -80,7 +88,15 @@ class State:
 
     def value(self, name: str) -> str | None:
         """The value of a category; None where the category is not listed or has no value."""
+        if self._looked_at is not None:
+            self._looked_at(name, None)
         return self._values.get(name)
+
+    def is_open(self, name: str) -> bool:
+        """Whether a category is listed and has no value."""
+        if self._looked_at is not None:
+            self._looked_at(name, "")
+        return name in self._values and self._values[name] is None
 
     def names(self) -> list[str]:
         """The categories, the highest first."""

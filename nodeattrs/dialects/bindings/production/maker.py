@@ -191,7 +191,8 @@ class ValueMaker(Bound):
         plain = name.removeprefix("::")
         key = self._key_of_variable(plain)
         if key is None:
-            return own_copy(self.state.variables.get(plain, self.state.value(plain)))
+            known = self.state.variables
+            return own_copy(known[plain] if plain in known else self.state.value(plain))
         found = self.ask(key)
         if found is None:
             raise BindingError(

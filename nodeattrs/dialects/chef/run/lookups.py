@@ -6,20 +6,20 @@ explanations. Hiera itself is asked through `contract.peers`.
 
 from __future__ import annotations
 
-import json
 import linecache
 import os
 import pathlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 from nodeattrs.causes.program_reads import reads_of
+from nodeattrs.contract.hiera_looks import LooksOfScope
 from nodeattrs.contract.peers import Scope
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.looks import Looks, quietly
+from nodeattrs.core.looks import quietly
 from nodeattrs.core.trace import Trace
-from nodeattrs.core.tree import ABSENT, Path, copied, parse
+from nodeattrs.core.tree import Path, copied, parse
 from nodeattrs.dialects.chef.repository.repository import LEAVES, Repository
 from nodeattrs.errors import BadArgument, BadName, NodeattrsError, NotFound
 from nodeattrs.node.intake import facts_of
@@ -48,27 +48,6 @@ def scope_of(repository: Repository, node: Node) -> Scope:
         facts, name = facts_of(node), node.name
     noted = None if looks is None else LooksOfScope(looks, facts, node.environment)
     return hiera.scope(facts, node=name, environment=node.environment, looks=noted)
-
-
-class LooksOfScope(Looks):
-    """Notes the looks of a Hiera scope at a node, each with what the run itself has put into the facts so far."""
-
-    def __init__(self, looks: Looks, facts: Mapping[str, Any], environment: str) -> None:
-        super().__init__()
-        self._looks = looks
-        made = {key: value for key, value in facts.items() if repr(value) != repr(looks.facts.get(key, ABSENT))}
-        made.pop("name", None)
-        try:
-            self._start = ("hiera", environment, json.dumps(made))
-        except (TypeError, ValueError):
-            looks.refuse("a cookbook sets automatic attributes that are no plain data")
-            self._start = ("hiera", environment, "{}")
-
-    def note(self, *look: Any) -> None:
-        self._looks.note(*self._start, *look)
-
-    def refuse(self, why: str) -> None:
-        self._looks.refuse(why)
 
 
 def lookup_word(repository: Repository, node: Node) -> Callable[..., Any]:

@@ -15,6 +15,7 @@ _KNOWN = frozenset(
         *("__future__", "base64", "binascii", "bisect", "collections", "copy", "dataclasses", "decimal", "enum"),
         *("fractions", "functools", "hashlib", "heapq", "html", "ipaddress", "itertools", "json", "math", "operator"),
         *("re", "shlex", "string", "textwrap", "typing", "nodeattrs.recipe", "urllib.parse", "zlib"),
+        *("nodeattrs.bindings.named", "nodeattrs.inject.named"),
     )
 )
 """Modules whose functions give the same for the same arguments."""
@@ -28,12 +29,13 @@ _OPEN = frozenset(
 """Names of functions that may read anything, or give another value each time."""
 
 
-def unnoted(folder: Path) -> str:
-    """Why a program in a folder may depend on something that is not noted, in words; "" where none may.
+def unnoted(place: Path) -> str:
+    """Why a program may depend on something that is not noted, in words; "" where none may.
 
-    cost: one parse of each program, once for each content
+    place: a program, or a folder of programs
+    cost:  one parse of each program, once for each content
     """
-    for file in sorted(folder.rglob("*.py")):
+    for file in [place] if place.suffix == ".py" else sorted(place.rglob("*.py")):
         try:
             text = file.read_text("utf-8")
         except (OSError, UnicodeDecodeError):
@@ -57,9 +59,10 @@ def _open(tree: ast.Module) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (one.name for one in node.names if one.name not in _KNOWN)
         elif isinstance(node, ast.ImportFrom):
-            names = [node.module or ".", *(f"{node.module}.{one.name}" for one in node.names)]
-            if node.level or not _KNOWN.intersection(names):
-                yield names[0]
+            module = node.module or "."
+            names = [f"{module}.{one.name}" for one in node.names]
+            if node.level or not (module in _KNOWN or _KNOWN.issuperset(names)):
+                yield module
         elif isinstance(node, ast.Name) and node.id in _OPEN:
             yield node.id
         elif isinstance(node, ast.Attribute) and node.attr.startswith("_"):
