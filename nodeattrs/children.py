@@ -29,7 +29,7 @@ _MOST_ERRORS = 100_000
 """Bytes of standard error that are read."""
 
 
-class Ended(NamedTuple):
+class FinishedProgram(NamedTuple):
     """A program that has ended. code: its exit code; output, errors: what it wrote"""
 
     code: int
@@ -70,7 +70,7 @@ def run(
     most_bytes: int,
     folder: str | os.PathLike[str] | None = None,
     given: bytes = b"",
-) -> Ended:
+) -> FinishedProgram:
     """Run a program to its end. It keeps the terminal, so that it can ask for a password.
 
     seconds:    it is killed after this time
@@ -95,7 +95,7 @@ def run(
             finally:
                 _kill(child)
         errors.seek(0)
-        return Ended(child.returncode, output, errors.read(_MOST_ERRORS).decode("utf-8", "replace"))
+        return FinishedProgram(child.returncode, output, errors.read(_MOST_ERRORS).decode("utf-8", "replace"))
 
 
 def _read(pipe: int, most_bytes: int, until: float) -> bytes:

@@ -55,7 +55,7 @@ def write_whole(place: str | os.PathLike[str], content: bytes, mode: int = 0o644
     folder, name = os.path.split(os.fspath(place))
     handle = os.open(folder or os.curdir, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        entry = Entry(handle, name)
+        entry = FolderEntry(handle, name)
         special = entry.special()
         if special is None:
             entry.replace(content, mode)
@@ -158,7 +158,7 @@ class _Walk:
 # --- what stands in a folder --------------------------------------------------------
 
 
-class Entry:
+class FolderEntry:
     """A name in an open folder, whatever stands there. The methods follow no link, and raise OSError."""
 
     __slots__ = ("folder", "name")

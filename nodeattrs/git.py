@@ -222,7 +222,7 @@ class Git:
             )
         return done.output
 
-    def _run(self, *words: str, given: bytes = b"", most_bytes: int = _LISTING_BYTES) -> children.Ended:
+    def _run(self, *words: str, given: bytes = b"", most_bytes: int = _LISTING_BYTES) -> children.FinishedProgram:
         folder = self.top or self._folder
         settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
         # A work tree that is named here counts before `core.worktree` of the repository.

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.run.session import Session, Wanted, last_of, run, save_failed
+from nodeattrs.dialects.chef.run.session import NodeRequest, Session, last_of, run, save_failed
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.store import Store
 
@@ -19,7 +19,7 @@ def repository(root: Path, files: dict[str, object]) -> Repository:
     return Repository(root)
 
 
-def perform(repository: Repository, store: Store, name: str, wanted: Wanted, force: bool = False) -> Session:
+def perform(repository: Repository, store: Store, name: str, wanted: NodeRequest, force: bool = False) -> Session:
     """Run a node, starting from what the last run saved, and save the result, or that the run failed."""
     last = last_of(repository, store, name)
     try:

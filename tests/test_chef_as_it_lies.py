@@ -11,7 +11,7 @@ from nodeattrs.cli import main
 from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.repository.roles import Asked
+from nodeattrs.dialects.chef.repository.roles import RepositoryOptions
 from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.errors import CookbookNotFound, DocumentError, InvalidRunListItem
 from tests.on_disk import repository
@@ -25,7 +25,7 @@ APP = {
 ROLE = "name 'r'\nrun_list 'recipe[app]'\n"
 
 
-def ran(repo: Repository, *run_list: str, asked: Asked | None = None, **more: object) -> Run:
+def ran(repo: Repository, *run_list: str, asked: RepositoryOptions | None = None, **more: object) -> Run:
     """A run of node n1 of the repository."""
     repo.asked = asked or repo.asked
     return run_node(repo, "n1", facts=Facts(FACTS, Origin("facts")), run_list=list(run_list) or None, **more)
@@ -287,12 +287,12 @@ class TestPolicies:
         repo = repository(tmp_path / "r", {**APP, file: LOCK})
 
         assert (0, "web\n") == said(tmp_path, capsys, "list", "policies")[:2]
-        assert 1 == ran(repo, asked=Asked(policy="web")).node["app"]["port"]
+        assert 1 == ran(repo, asked=RepositoryOptions(policy="web")).node["app"]["port"]
 
     def test_the_literals_of_a_policyfile_without_a_lock_count(self, tmp_path):
         repo = repository(tmp_path, {**APP, "Policyfile.rb": POLICYFILE, "cookbooks/app/recipes/deploy.rb": ""})
-        run = ran(repo, asked=Asked(policy="web"))
-        deploy = ran(repo, asked=Asked(policy="web", named_run_list="deploy"))
+        run = ran(repo, asked=RepositoryOptions(policy="web"))
+        deploy = ran(repo, asked=RepositoryOptions(policy="web", named_run_list="deploy"))
 
         assert ["web"] == repo.policies()
         assert (["app::default"], ["app::deploy", "app::default"]) == (run.recipes, deploy.recipes)
@@ -305,7 +305,7 @@ class TestPolicies:
     def test_a_lock_counts_before_the_policyfile_beside_it(self, tmp_path):
         files = {**APP, "policyfiles/web.rb": POLICYFILE, "policyfiles/web.lock.json": LOCK}
         for name in ("web", "policyfiles/web.rb"):
-            assert 1 == ran(repository(tmp_path, files), asked=Asked(policy=name)).node["app"]["port"]
+            assert 1 == ran(repository(tmp_path, files), asked=RepositoryOptions(policy=name)).node["app"]["port"]
 
     @pytest.mark.parametrize(
         ("code", "line"),
@@ -321,7 +321,7 @@ class TestPolicies:
     )
     def test_what_is_no_literal_in_a_policyfile_is_unread_with_its_line(self, tmp_path, code, line):
         repo = repository(tmp_path, {**APP, "Policyfile.rb": f"{POLICYFILE}{code}\n"})
-        unread = ran(repo, asked=Asked(policy="web")).node.trace("app.port").unknown
+        unread = ran(repo, asked=RepositoryOptions(policy="web")).node.trace("app.port").unknown
 
         assert {f"Policyfile.rb:{line}"} == {str(one.origin.at(())).partition(" ")[0] for one in unread}
 
@@ -334,7 +334,7 @@ class TestPolicies:
             "policyfiles/base.rb": base,
             "policyfiles/web.rb": f"{own}include_policy 'base', path: '.'\n",
         }
-        run = ran(repository(tmp_path, files), asked=Asked(policy="web"))
+        run = ran(repository(tmp_path, files), asked=RepositoryOptions(policy="web"))
 
         assert ["base::default", "app::default"] == run.recipes
         assert (1, 8080, 2, True) == (
@@ -352,7 +352,7 @@ class TestPolicies:
             "policyfiles/a.rb": "name 'a'\nrun_list 'app'\ninclude_policy 'b', path: '.'\n",
             "policyfiles/b.rb": "name 'b'\nrun_list 'app'\ninclude_policy 'a', path: '.'\n",
         }
-        assert ran(repository(tmp_path, files), asked=Asked(policy="a")).node.trace("x").unknown
+        assert ran(repository(tmp_path, files), asked=RepositoryOptions(policy="a")).node.trace("x").unknown
 
     @pytest.mark.parametrize("path", ["sub/../Policyfile.rb", "linked/Policyfile.rb"])
     def test_a_policyfile_that_includes_itself_by_another_path_is_unread(self, tmp_path, path):
@@ -361,7 +361,7 @@ class TestPolicies:
         (tmp_path / "linked").symlink_to(".")
 
         assert ["Policyfile.rb:3"] == [
-            one.origin.at(()).place for one in ran(repo, asked=Asked(policy="a")).node.trace("x").unknown
+            one.origin.at(()).place for one in ran(repo, asked=RepositoryOptions(policy="a")).node.trace("x").unknown
         ]
 
     def test_policyfiles_that_include_one_twice_are_read_once_and_their_items_count_once(self, tmp_path):
@@ -371,21 +371,21 @@ class TestPolicies:
 
         files = {**APP, **{f"policies/p{number}.rb": text(number) for number in range(20)}}
         files["policies/p20.rb"] = "name 'p20'\nrun_list 'app'\ndefault['k'] = 1\n"
-        run = ran(repository(tmp_path, files), asked=Asked(policy="p0"))
+        run = ran(repository(tmp_path, files), asked=RepositoryOptions(policy="p0"))
 
         assert (["recipe[app::default]"], 1) == (run.node.run_list, run.node["k"])
 
     def test_a_long_chain_of_policyfiles_is_unread_from_some_depth_on(self, tmp_path):
         words = "run_list 'app'\ninclude_policy 'i', path:"
         files = {f"policies/p{one}.rb": f"name 'p{one}'\n{words} 'p{one + 1}.rb'\n" for one in range(300)}
-        assert ran(repository(tmp_path, {**APP, **files}), asked=Asked(policy="p0")).node.trace("x").unknown
+        assert ran(repository(tmp_path, {**APP, **files}), asked=RepositoryOptions(policy="p0")).node.trace("x").unknown
 
     @pytest.mark.parametrize("place", ["../outside/app", "nosuch"])
     def test_a_cookbook_whose_named_folder_is_not_in_the_repository_is_not_there(self, tmp_path, place):
         """Another one of its name is not what the Policyfile means."""
         repository(tmp_path / "outside/app", {"metadata.rb": "name 'app'\n"})
         text = f"name 'web'\nrun_list 'app'\ncookbook 'app', path: '{place}'\n"
-        run = ran(repository(tmp_path / "r", {**APP, "Policyfile.rb": text}), asked=Asked(policy="web"))
+        run = ran(repository(tmp_path / "r", {**APP, "Policyfile.rb": text}), asked=RepositoryOptions(policy="web"))
 
         assert {"app", "app::default"} == {one.origin.name for one in run.node.trace("k").unknown}
 
@@ -398,13 +398,16 @@ class TestPolicies:
             "Policyfile.rb": "name 'web'\nrun_list 'app'\ncookbook 'app', '>= 1.0', path: 'mine/app'\n",
         }
         assert (
-            "2.0.0" == ran(repository(tmp_path, files), asked=Asked(policy="web")).node["cookbooks"]["app"]["version"]
+            "2.0.0"
+            == ran(repository(tmp_path, files), asked=RepositoryOptions(policy="web")).node["cookbooks"]["app"][
+                "version"
+            ]
         )
 
     def test_a_version_that_a_policyfile_asks_for_is_checked(self, tmp_path):
         text = POLICYFILE.replace("'app', path", "'app', '~> 2.0', path")
         with pytest.raises(Exception, match=r"~> 2\.0 is required by Policyfile\.rb:5"):
-            ran(repository(tmp_path, {**APP, "Policyfile.rb": text}), asked=Asked(policy="web"))
+            ran(repository(tmp_path, {**APP, "Policyfile.rb": text}), asked=RepositoryOptions(policy="web"))
 
 
 KITCHEN = """\
@@ -660,7 +663,7 @@ env_run_lists '_default' => [], 'prod' => %w(recipe[app] recipe[base])
 
 
 class TestCodeInRuby:
-    RUBY = Asked(ruby=True)
+    RUBY = RepositoryOptions(ruby=True)
 
     def test_a_role_is_run_with_ruby_and_its_lines_are_those_of_the_words(self, tmp_path):
         repo = repository(tmp_path, {**BASE, "roles/r.rb": CODE_ROLE.replace("env_run", "# env_run")})
@@ -703,7 +706,7 @@ class TestCodeInRuby:
         )
         files = {**APP, "Policyfile.rb": f"{POLICYFILE}{code}override['app']['sum'] = 1 + 1\n"}
         repo = repository(tmp_path, {**files, "cookbooks/app/recipes/deploy.rb": ""})
-        run = ran(repo, asked=Asked(ruby=True, policy="web", named_run_list="deploy"))
+        run = ran(repo, asked=RepositoryOptions(ruby=True, policy="web", named_run_list="deploy"))
 
         assert (["app::deploy"], 8080, 2) == (run.recipes, run.node["app"]["port"], run.node["app"]["sum"])
         assert ["Policyfile.rb:11 (policy web)"] == [str(one) for one in run.node.origins("app.sum")]

@@ -17,7 +17,7 @@ from nodeattrs.chef import decrypted, is_encrypted
 from nodeattrs.cli import main
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.dialects.chef.checks.checking import checked
-from nodeattrs.dialects.chef.repository.roles import Asked
+from nodeattrs.dialects.chef.repository.roles import RepositoryOptions
 from nodeattrs.errors import CannotDecrypt, MissingExtra
 from tests.effort import examples
 from tests.on_disk import repository
@@ -184,7 +184,7 @@ class TestInARepository:
         assert PLAIN == clear(repo.data_bag_item("app", "db", SECRET))
 
         monkeypatch.chdir(tmp_path)
-        repo.asked = Asked(secret_file="secret")
+        repo.asked = RepositoryOptions(secret_file="secret")
         assert PLAIN == clear(repo.data_bag_item("app", "db"))
 
     def test_without_one_it_is_an_error(self, tmp_path):

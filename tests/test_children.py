@@ -18,7 +18,7 @@ ROOT = Path(nodeattrs.__file__).parent
 STARTERS = {"Popen", "run", "call", "check_call", "check_output", "system", "popen", "posix_spawn", "execv", "spawnv"}
 
 
-def python(text: str, folder: Path, **limits: float) -> children.Ended:
+def python(text: str, folder: Path, **limits: float) -> children.FinishedProgram:
     how = {"seconds": 20.0, "most_bytes": 1000, **limits}
     return children.run([sys.executable, "-c", text], env=children.environment(), folder=folder, **how)  # type: ignore[arg-type]
 

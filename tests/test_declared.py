@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nodeattrs.cli.program import summaries
-from nodeattrs.contract.command import Command, Group, Output, Question
+from nodeattrs.contract.command import Command, CommandGroup, Output, Question
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.dialects import BUILT_IN
@@ -19,7 +19,7 @@ EXAMPLE = Path(__file__).parents[1] / "cookbooks_example"
 TOPS = [(one, name) for one in BUILT_IN for name in one.tops]
 
 
-def commands_in(top: Command | Group) -> list[Command]:
+def commands_in(top: Command | CommandGroup) -> list[Command]:
     return [top] if isinstance(top, Command) else [*top.commands.values()]
 
 

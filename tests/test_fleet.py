@@ -20,7 +20,7 @@ import pytest
 
 from nodeattrs.cache import CACHE
 from nodeattrs.cli import main
-from nodeattrs.dialects.chef.fleet import Fleet, Outcome, resolve, still_to_do
+from nodeattrs.dialects.chef.fleet import Fleet, NodeOutcome, resolve, still_to_do
 from nodeattrs.errors import BadArgument, NodeattrsError, StoreError
 from nodeattrs.store import Store, open_store
 from nodeattrs.store.remembered import set_normal
@@ -140,7 +140,7 @@ class Counting(Executor):
     def submit(self, work, *arguments):
         self.given += len(arguments[2])
         future = Future()
-        future.set_result(batches._Done([Outcome(name) for name in arguments[2]], "here", time.time()))
+        future.set_result(batches._Done([NodeOutcome(name) for name in arguments[2]], "here", time.time()))
         return future
 
 

@@ -15,7 +15,7 @@ from nodeattrs.contract.sides import folder_side
 from nodeattrs.core.tree import ABSENT, dig, spell
 from nodeattrs.dialects.hiera import ruby_yaml
 from nodeattrs.dialects.hiera.opened import HieraKeys
-from nodeattrs.dialects.hiera.reports import Explained
+from nodeattrs.dialects.hiera.reports import ExplainReport
 from nodeattrs.formats.places import Text
 from nodeattrs.hiera import CannotMerge, Hiera
 from nodeattrs.reports import Screen
@@ -33,7 +33,7 @@ ONE = "version: 5\nhierarchy:\n- {name: common, path: common.yaml}\n"
 
 def text(explanation) -> list[str]:
     """The lines of its report, on a wide screen."""
-    return list(Explained({"": explanation}).lines(Screen(160)))
+    return list(ExplainReport({"": explanation}).lines(Screen(160)))
 
 
 def places(explanation) -> dict[str, list[str]]:

@@ -23,7 +23,7 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.trace import Outcome, Trace, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, dig, strict_key
-from nodeattrs.core.walk import Setting
+from nodeattrs.core.walk import SetValue
 from nodeattrs.dialects.hiera.deep import KNOCKED_OUT
 from nodeattrs.dialects.hiera.strategies import Strategy, strategy_of
 from nodeattrs.hiera import CannotMerge
@@ -132,7 +132,7 @@ class Judge:
     def trace(self, path: Path, folding: Folding | None = None) -> Trace:
         folding = folding or self.folding
 
-        def claim(setting: Setting) -> Claim:
+        def claim(setting: SetValue) -> Claim:
             # The origin carries the source's own path: to people that is a line.
             self.places.append((setting.source, setting.own))
             return Claim(setting.path, setting.value, setting.source, Origin("place", line=len(self.places)))

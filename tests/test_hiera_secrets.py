@@ -17,7 +17,7 @@ import pytest
 
 from nodeattrs.cli import main
 from nodeattrs.core.sensitive import Sensitive, encrypted_in, plain
-from nodeattrs.dialects.hiera.reports import Explained
+from nodeattrs.dialects.hiera.reports import ExplainReport
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.hiera import Hiera, Scope
 from nodeattrs.reports import Screen
@@ -135,7 +135,7 @@ def test_a_value_with_the_secret_says_so_and_shows_it_nowhere(tmp_path: Path, se
         known, _ = told(lambda key=key: clear.lookup(key))
         value, said = told(lambda key=key: closed.lookup(key))
         explained = closed.explain(key)
-        said += "\n".join(Explained({"n": explained}, with_causes=True).lines(Screen(200)))
+        said += "\n".join(ExplainReport({"n": explained}, with_causes=True).lines(Screen(200)))
         said += json.dumps(explained.to_dict()) + str(explained) + repr(explained.trace())
 
         assert MARKER not in said, key

@@ -15,7 +15,7 @@ from nodeattrs.formats.places import Text
 from tests.vectors.values import spelled
 
 
-def read(text: str) -> ruby_yaml.Read:
+def read(text: str) -> ruby_yaml.ParsedYaml:
     return ruby_yaml.read(Text("f.yaml", text))
 
 

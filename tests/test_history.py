@@ -17,7 +17,7 @@ from nodeattrs.cli import main
 from nodeattrs.contract.arguments import revision_or_time
 from nodeattrs.dialects.chef.facts import load_facts
 from nodeattrs.dialects.chef.reports.run import RunReport
-from nodeattrs.dialects.chef.run.session import Wanted, run
+from nodeattrs.dialects.chef.run.session import NodeRequest, run
 from nodeattrs.errors import (
     BadArgument,
     DocumentError,
@@ -65,7 +65,7 @@ def kept(name="web1", **normal):
 def a_run(desk, store, name="web1", **options):
     here = Repository(desk / "repo")
     force = options.pop("force", False)
-    wanted = Wanted(load_facts(desk / "repo" / "facts.json"), **options)
+    wanted = NodeRequest(load_facts(desk / "repo" / "facts.json"), **options)
     return perform(here, store, name, wanted, force=force)
 
 
@@ -197,7 +197,7 @@ class TestARun:
     def test_a_run_that_saves_nothing_notes_no_failure(self, desk, store):
         (desk / "repo/cookbooks/app/recipes/default.py").write_text("1 / 0\n")
         with pytest.raises(RecipeFailed):
-            run(Repository(desk / "repo"), store, "web1", Wanted(load_facts(desk / "repo" / "facts.json")), None)
+            run(Repository(desk / "repo"), store, "web1", NodeRequest(load_facts(desk / "repo" / "facts.json")), None)
 
         assert [] == store.names()
 

@@ -25,7 +25,7 @@ from nodeattrs.node.running import merged_shared
 from nodeattrs.reports.screen import Screen
 from nodeattrs.verbs.comparing import Part, differences
 from nodeattrs.verbs.hunks import Hunks
-from nodeattrs.verbs.impact import Asking, Group, Impact, impact
+from nodeattrs.verbs.impact import Asking, ChangeGroup, Impact, impact
 from nodeattrs.verbs.impact_report import MOST, ImpactReport, Pattern
 from tests.oracles import impact as oracle
 
@@ -824,11 +824,11 @@ class TestMarkdown:
 
 def compare_many(count: int, values: list[dict[str, Any]], name: str = "n") -> Impact:
     from nodeattrs.verbs.comparing import Value
-    from nodeattrs.verbs.impact import Asked
+    from nodeattrs.verbs.impact import DialectAnswers
 
     before, after = Value(json.dumps(values)), Value(values[0]["data"])
-    groups = [Group("nodes", "attribute", (f"a{at}",), before, after, (), (name,)) for at in range(count)]
-    return Impact("one", "two", (), [Asked("nodes", 1)], groups)
+    groups = [ChangeGroup("nodes", "attribute", (f"a{at}",), before, after, (), (name,)) for at in range(count)]
+    return Impact("one", "two", (), [DialectAnswers("nodes", 1)], groups)
 
 
 class TestPatterns:

@@ -22,7 +22,7 @@ from nodeattrs.dialects.chef.facts import load_facts
 from nodeattrs.dialects.chef.reports.explain import explained
 from nodeattrs.dialects.chef.run.run import run_node
 from nodeattrs.verbs.hover import hover
-from nodeattrs.verbs.lines import Lines, Place
+from nodeattrs.verbs.lines import FileLine, FolderLines
 from tests.effort import examples
 
 types = pytest.importorskip("lsprotocol.types")
@@ -284,21 +284,21 @@ class TestTheWords:
         (folder / "nodeattrs.toml").write_text('sensitive = ["port"]\n')
         role = {"name": "r1", "default_attributes": {"port": "hunter2"}}
         (folder / "roles/r1.json").write_text(json.dumps(role, indent=1))
-        lines = Lines(folder, Request(str(folder), run_code=False))
+        lines = FolderLines(folder, Request(str(folder), run_code=False))
         lines.look()
-        text = hover(lines.at(Place("roles/r1.json", 4)), lines.count)
+        text = hover(lines.at(FileLine("roles/r1.json", 4)), lines.count)
         assert "`port`" in text
         assert "hunter2" not in text
 
     def test_the_page_shows_what_comes(self) -> None:
-        lines = Lines(EXAMPLE, Request(str(EXAMPLE)))
+        lines = FolderLines(EXAMPLE, Request(str(EXAMPLE)))
         lines.look()
-        text = hover(lines.at(Place("roles/web.json", 38)), lines.count)
+        text = hover(lines.at(FileLine("roles/web.json", 38)), lines.count)
         plain = re.sub(r"\*\*|`|  $", "", text, flags=re.MULTILINE)
         assert f"```text\n{plain}\n```" in (ROOT / "docs/editor.md").read_text("utf-8")
 
     def test_who_is_not_asked_is_counted(self, tmp_path: Path) -> None:
         folder = fleet(tmp_path / "fleet", 5)
-        lines = Lines(folder, Request(str(folder), run_code=False), most=3)
+        lines = FolderLines(folder, Request(str(folder), run_code=False), most=3)
         lines.look()
         assert lines.count["nodes"] == (3, 8)

@@ -19,7 +19,7 @@ from nodeattrs.contract.command import Question
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.dialects.chef.commands.many import began_now, since_of, this_command
-from nodeattrs.dialects.chef.fleet import Outcome
+from nodeattrs.dialects.chef.fleet import NodeOutcome
 from nodeattrs.dialects.chef.reports.fleet import FleetReport
 from nodeattrs.reports import Screen as Laid
 from nodeattrs.reports.failure import traceback_lines
@@ -131,7 +131,7 @@ class TestWhatCommandsATerminal:
         A node of a fleet is called as somebody called it, and a commit is what a store says.
         """
         noted = Noted(repository="\x1b[31m", error="\x1b[32m", ok=False)
-        reports = [FleetReport([Outcome("\x1b[33m", "no")], 1, 1.0), History("a", [Revision(1, now(), noted)])]
+        reports = [FleetReport([NodeOutcome("\x1b[33m", "no")], 1, 1.0), History("a", [Revision(1, now(), noted)])]
         lines = "".join(line for report in reports for line in report.lines(Laid()))
 
         assert "\x1b" not in lines

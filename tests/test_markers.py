@@ -371,14 +371,14 @@ def test_no_marker_is_in_what_is_written(planted, monkeypatch):
 def test_no_marker_is_in_what_an_editor_shows_of_any_line(planted):
     from nodeattrs.contract.request import Request
     from nodeattrs.verbs.hover import hover
-    from nodeattrs.verbs.lines import Lines, Place
+    from nodeattrs.verbs.lines import FileLine, FolderLines
 
-    lines = Lines(planted.place, Request(str(planted.place), run_code=False))
+    lines = FolderLines(planted.place, Request(str(planted.place), run_code=False))
     lines.look()
     shown = ""
     for name in subprocess.check_output(["git", "ls-files"], cwd=planted.place, text=True).split():
         for line in range(1, len((planted.place / name).read_text("utf-8").splitlines()) + 1):
-            shown += hover(lines.at(Place(name, line)), lines.count)
+            shown += hover(lines.at(FileLine(name, line)), lines.count)
 
     assert [] == [one for one in planted.clear if one in shown]
     controls = ("chef", "user", "fold", "hiera", "nested", "url", "alias", "amap", "cloud")

@@ -10,7 +10,7 @@ from nodeattrs.cli import main
 from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.chef.causes import causes
 from nodeattrs.dialects.chef.facts import Facts
-from nodeattrs.dialects.chef.repository.roles import Asked, Policy
+from nodeattrs.dialects.chef.repository.roles import Policy, RepositoryOptions
 from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.errors import (
     BadArgument,
@@ -50,7 +50,7 @@ def line(key: str, nth: int = 1, of: object = LOCK) -> int:
     return [number for number, text in enumerate(lines, 1) if text.strip().startswith(f'"{key}":')][nth - 1]
 
 
-def ran(tmp_path, files, asked=Asked(policy="web"), **more) -> Run:  # noqa: B008
+def ran(tmp_path, files, asked=RepositoryOptions(policy="web"), **more) -> Run:  # noqa: B008
     """A run of the repository."""
     repo = repository(tmp_path, files)
     repo.asked = asked
@@ -75,7 +75,7 @@ class TestARunThatFollowsOne:
 
     def test_attributes_of_the_group_are_hoisted(self, tmp_path):
         """Maps meet, lists are replaced; the line is that of the group's value."""
-        run = ran(tmp_path, SITE, Asked(policy="web", policy_group="prod"))
+        run = ran(tmp_path, SITE, RepositoryOptions(policy="web", policy_group="prod"))
         node = run.node
 
         assert (8080, ["b"], 1, 8080) == (node["port"], node["names"], node["extra"]["deep"], node["prod"]["port"])
@@ -87,16 +87,16 @@ class TestARunThatFollowsOne:
     def test_what_the_policy_says_before_the_group_keeps_its_line(self, tmp_path):
         """Null replaces, too, as in Chef."""
         lock = {**LOCK, "default_attributes": {"a": 1, "b": {"c": 2}, "prod": {"a": None, "b": {"d": 3}}}}
-        node = ran(tmp_path, {**APP, "web.lock.json": lock}, Asked(policy="web", policy_group="prod")).node
+        node = ran(tmp_path, {**APP, "web.lock.json": lock}, RepositoryOptions(policy="web", policy_group="prod")).node
 
         assert (None, {"c": 2, "d": 3}) == (node["a"], node["b"])
         assert [line("c", of=lock), line("d", of=lock)] == [node.origins(path)[0].line for path in ("b.c", "b.d")]
 
     def test_a_named_run_list(self, tmp_path):
         """Instead of the policy's own; one that it does not have is an error."""
-        assert 1 == ran(tmp_path, SITE, Asked(policy="web", named_run_list="small")).node["small"]
+        assert 1 == ran(tmp_path, SITE, RepositoryOptions(policy="web", named_run_list="small")).node["small"]
         with pytest.raises(NotFound, match="no named run-list large"):
-            ran(tmp_path, SITE, Asked(policy="web", named_run_list="large"))
+            ran(tmp_path, SITE, RepositoryOptions(policy="web", named_run_list="large"))
 
     def test_a_run_list_that_is_given_counts_more(self, tmp_path):
         """That of the command, then that of the JSON attributes; never that of the node's file."""
@@ -110,7 +110,7 @@ class TestARunThatFollowsOne:
     def test_the_lock_says_why_a_recipe_runs(self, tmp_path):
         """Its line among the causes."""
         repo = repository(tmp_path, SITE)
-        repo.asked = Asked(policy="web")
+        repo.asked = RepositoryOptions(policy="web")
         run = run_node(repo, "web1", facts=Facts(FACTS, Origin("facts")))
 
         assert ["policies/web.lock.json:5"] == [
@@ -137,13 +137,13 @@ class TestWhichOne:
     @pytest.mark.parametrize(
         ("more", "asked", "attributes"),
         [
-            ({}, Asked(policy="web", policy_group="prod"), {}),
-            ({}, Asked(), {"policy_name": "web", "policy_group": "prod"}),
-            ({"nodeattrs.toml": '[chef]\npolicy = "web"\npolicy_group = "prod"\n'}, Asked(), {}),
-            ({"nodes/web1.json": {"policy_name": "web", "policy_group": "prod"}}, Asked(), {}),
+            ({}, RepositoryOptions(policy="web", policy_group="prod"), {}),
+            ({}, RepositoryOptions(), {"policy_name": "web", "policy_group": "prod"}),
+            ({"nodeattrs.toml": '[chef]\npolicy = "web"\npolicy_group = "prod"\n'}, RepositoryOptions(), {}),
+            ({"nodes/web1.json": {"policy_name": "web", "policy_group": "prod"}}, RepositoryOptions(), {}),
             (
                 {"nodes/web1.json": {"policy_name": "no", "policy_group": "dev"}},
-                Asked(policy="web", policy_group="prod"),
+                RepositoryOptions(policy="web", policy_group="prod"),
                 {},
             ),
         ],
@@ -173,7 +173,7 @@ class TestWhichOne:
             "cookbook_artifacts/app-f00/metadata.json": {"name": "app", "version": "9.9.9"},
             "cookbook_artifacts/app-f00/recipes/default.py": "node.default['x'] = 1",
         }
-        run = ran(tmp_path, files, Asked(policy="web", policy_group="prod"))
+        run = ran(tmp_path, files, RepositoryOptions(policy="web", policy_group="prod"))
 
         assert 1 == run.node["x"]
 
@@ -189,7 +189,7 @@ class TestWhichOne:
 
         outside = {**LOCK, "cookbook_locks": {"app": {"version": "1.2.0", "source": "../r0"}}}
         with pytest.raises(CookbookNotFound):
-            ran(tmp_path / "other", {"web.lock.json": outside}, Asked(policy="web", strict=True))
+            ran(tmp_path / "other", {"web.lock.json": outside}, RepositoryOptions(policy="web", strict=True))
 
     def test_a_policyfile_of_another_name_is_not_taken(self, tmp_path):
         """The error says where it was looked for."""
@@ -237,7 +237,7 @@ class TestRefused:
         """It is not the one that was locked."""
         other = {**SITE, "cookbooks/app/metadata.rb": "name 'app'\nversion '1.3.0'"}
         with pytest.raises(CookbookNotFound, match=r"cookbook app 1\.2\.0"):
-            ran(tmp_path, other, Asked(policy="web", strict=True))
+            ran(tmp_path, other, RepositoryOptions(policy="web", strict=True))
 
     def test_a_lock_that_is_none(self, tmp_path):
         """With the line."""

@@ -18,7 +18,7 @@ import yaml
 
 from nodeattrs.verbs.comparing import Value
 from nodeattrs.verbs.hunks import Line
-from nodeattrs.verbs.impact import Group, Impact
+from nodeattrs.verbs.impact import ChangeGroup, Impact
 from nodeattrs.verbs.impact_report import ImpactReport
 from tests.tutorials import programs_in
 
@@ -225,7 +225,7 @@ class TestTheStepOfTheAction:
 
 def test_of_many_changes_twenty_stand_open_and_the_others_are_behind_one_fold() -> None:
     groups = [
-        Group("nodes", "attribute", (f"a{n}",), Value(1), Value(2), (Line("f.json", n + 1),), ("web1",))
+        ChangeGroup("nodes", "attribute", (f"a{n}",), Value(1), Value(2), (Line("f.json", n + 1),), ("web1",))
         for n in range(25)
     ]
     said = ImpactReport(Impact("one", "two", groups=groups)).markdown()

@@ -19,8 +19,8 @@ from nodeattrs.errors import BadValue, DocumentError
 from nodeattrs.node.running import setting_as
 from nodeattrs.node.slots import COMPONENTS, SLOTS
 from nodeattrs.reports import Long, Screen
-from nodeattrs.reports.diff import Difference, Side
-from nodeattrs.reports.explain import Explanation, explained, way_to
+from nodeattrs.reports.diff import Difference, DiffSide
+from nodeattrs.reports.explain import NodeExplanation, explained, way_to
 from nodeattrs.reports.screen import in_columns
 from nodeattrs.reports.show import ShownNode, ShownSlots, tree_lines
 from nodeattrs.reports.values import data_of, is_leaf, on_one_line
@@ -180,7 +180,7 @@ class TestExplanation:
         high = Layer({"k": 2}, Origin("file", "high", "high.yaml", 1), "high")
         trace = fold([low, high], ACROSS).trace("k")
 
-        assert lines(Explanation(trace))[2:4] == [
+        assert lines(NodeExplanation(trace))[2:4] == [
             "  wins   2 high  2  high.yaml:1 (file high)",
             "  loses  1 low   1  low.yaml:1 (file low)",
         ]
@@ -343,7 +343,7 @@ def _without_empty_maps(tree: Any) -> Any:
 
 class TestDifference:
     def between(self, one: dict[str, Any], other: dict[str, Any], **options: Any) -> Difference:
-        return Difference(Side("web1", node_with(**one)), Side("web2", node_with(**other)), **options)
+        return Difference(DiffSide("web1", node_with(**one)), DiffSide("web2", node_with(**other)), **options)
 
     def test_lists_are_compared_by_element(self):
         """
@@ -400,7 +400,7 @@ class TestDifference:
         nodes = [Node(name, sensitive=["k"]) for name in ("a", "b")]
         nodes[0].default["k"], nodes[1].default["k"] = ["hunter1"], ["hunter2"]
 
-        difference = Difference(Side("a", nodes[0]), Side("b", nodes[1]), by_slot=True)
+        difference = Difference(DiffSide("a", nodes[0]), DiffSide("b", nodes[1]), by_slot=True)
 
         assert "hunter" not in json.dumps(difference.to_dict()) + "".join(lines(difference))
 

@@ -26,7 +26,7 @@ from nodeattrs.store.search import (
     read_tree,
 )
 from nodeattrs.store.search.doubts import doubts, no_such_path
-from nodeattrs.store.search.fields import CHEF, NO_NUL, OWN, Entry, index_parts, scalar_text, whole, within
+from nodeattrs.store.search.fields import CHEF, NO_NUL, OWN, SearchEntry, index_parts, scalar_text, whole, within
 from nodeattrs.store.search.query import All
 from tests import postgresql_server
 from tests.effort import examples
@@ -335,13 +335,13 @@ def spelled_out(value, steps, in_list=False):
         for key, inner in value.items():
             yield from spelled_out(inner, (*steps, key))
     elif isinstance(value, dict):
-        yield from () if in_list else [Entry(steps, "w", "{}")]
+        yield from () if in_list else [SearchEntry(steps, "w", "{}")]
     elif isinstance(value, list):
-        yield from () if in_list else [Entry(steps, "w", whole(value).replace("\0", NO_NUL))]
+        yield from () if in_list else [SearchEntry(steps, "w", whole(value).replace("\0", NO_NUL))]
         for inner in value:
             yield from spelled_out(inner, steps, in_list=True)
     else:
-        yield Entry(steps, *scalar_text(value))
+        yield SearchEntry(steps, *scalar_text(value))
 
 
 class TestWhatCanBeFound:

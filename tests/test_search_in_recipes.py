@@ -5,7 +5,7 @@ import pytest
 from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.run.run import run_node
-from nodeattrs.dialects.chef.run.session import Wanted
+from nodeattrs.dialects.chef.run.session import NodeRequest
 from nodeattrs.errors import NotFound, RecipeFailed
 from nodeattrs.store import open_store
 from tests.on_disk import perform, repository
@@ -24,7 +24,8 @@ def test_it_finds_the_nodes_that_ran_before(tmp_path):
     repo, store = repository(tmp_path / "repo", FILES), open_store(str(tmp_path / "nodes.db"))
 
     found = [
-        perform(repo, store, name, Wanted(FACTS)).run.node["others"].to_list() for name in ("kiln1", "kiln2", "kiln1")
+        perform(repo, store, name, NodeRequest(FACTS)).run.node["others"].to_list()
+        for name in ("kiln1", "kiln2", "kiln1")
     ]
 
     assert found == [[], ["kiln1"], ["kiln1", "kiln2"]]

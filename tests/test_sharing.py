@@ -12,7 +12,7 @@ import pytest
 from nodeattrs.causes.unnoted import unnoted
 from nodeattrs.cli import main
 from nodeattrs.contract.request import Request
-from nodeattrs.contract.sharing import Shared, drawn
+from nodeattrs.contract.sharing import LookTree, drawn
 from nodeattrs.contract.sides import folder_side
 from nodeattrs.core.looks import Looks
 from nodeattrs.dialects import named
@@ -318,11 +318,11 @@ def test_samples_are_the_same_for_the_same_seed() -> None:
 class TestTheTree:
     """Looks are the names of facts, and facts are maps."""
 
-    def found(self, shared: Shared, facts: dict[str, int]) -> str | None:
+    def found(self, shared: LookTree, facts: dict[str, int]) -> str | None:
         return shared.find(lambda look: facts.get(look[0], 0))
 
     def test_equal_values_lead_to_the_answer_and_others_to_none(self) -> None:
-        shared: Shared = Shared()
+        shared: LookTree = LookTree()
         for answer, looks, facts in (
             ("one", "ab", {"a": 1}),
             ("two", "ac", {"a": 2, "c": 1}),
@@ -334,7 +334,7 @@ class TestTheTree:
         assert [self.found(shared, {"a": 3}), self.found(shared, {"a": 1, "b": 1})] == [None, None]
 
     def test_another_look_after_equal_values_is_not_kept(self) -> None:
-        shared: Shared = Shared()
+        shared: LookTree = LookTree()
         shared.add([("a",)], lambda look: 0, "one")
 
         assert not shared.add([("b",)], lambda look: 0, "two")

@@ -13,7 +13,7 @@ import pytest
 
 from nodeattrs.errors import FleetError
 from nodeattrs.workers import shipping
-from nodeattrs.workers.shipping import FACTS, REPOSITORY, Packed, digest_of, held, hold, packed
+from nodeattrs.workers.shipping import FACTS, REPOSITORY, PackedRepository, digest_of, held, hold, packed
 from tests.on_disk import repository
 
 FILES = {"roles/web.json": {"name": "web"}, "cookbooks/app/recipes/default.py": "pass\n", "empty.txt": ""}
@@ -83,7 +83,7 @@ class TestSending:
         sent = packed(tmp_path / "a", "c" * 40)
         hold(sent)
         folder = held(sent.digest)
-        hold(Packed(sent.digest, bytes(sent.body)))
+        hold(PackedRepository(sent.digest, bytes(sent.body)))
 
         place = Path(folder.name, REPOSITORY)
         assert {**tree_of(tmp_path / "a"), ".git/HEAD": b"c" * 40} == tree_of(place)
@@ -153,7 +153,7 @@ def pack(*members):
 
 
 def named(body):
-    return Packed(hashlib.sha256(body).hexdigest(), body)
+    return PackedRepository(hashlib.sha256(body).hexdigest(), body)
 
 
 def member(name, type=tarfile.REGTYPE, linkname=""):
@@ -201,7 +201,11 @@ class TestWhatMustNotArrive:
     def test_other_bytes_than_those_of_the_digest_are_refused(self):
         good = pack((member("a"), b"x"))
 
-        for bad in (Packed("0" * 64, good.body), Packed(good.digest, good.body[:-1]), Packed(good.digest, b"no")):
+        for bad in (
+            PackedRepository("0" * 64, good.body),
+            PackedRepository(good.digest, good.body[:-1]),
+            PackedRepository(good.digest, b"no"),
+        ):
             with pytest.raises(FleetError, match="not the one that was packed"):
                 hold(bad)
 

@@ -11,7 +11,7 @@ from nodeattrs.chef import Repository
 from nodeattrs.dialects.chef.facts import load_facts
 from nodeattrs.dialects.chef.reports.explain import explained
 from nodeattrs.dialects.chef.run.run import Run, run_node
-from nodeattrs.dialects.chef.run.session import Wanted
+from nodeattrs.dialects.chef.run.session import NodeRequest
 from nodeattrs.store import open_store
 from tests.on_disk import perform
 
@@ -25,7 +25,9 @@ def runs(tmp_path_factory) -> dict[str, Run]:
     store = open_store(str(tmp_path_factory.mktemp("kept") / "nodes.db"))
     repository = Repository(EXAMPLE)
     return {
-        name: perform(repository, store, name, Wanted(load_facts(EXAMPLE / "facts" / f"{name}.json", settled=True))).run
+        name: perform(
+            repository, store, name, NodeRequest(load_facts(EXAMPLE / "facts" / f"{name}.json", settled=True))
+        ).run
         for name in ("db1", "web1", "web2")
     }
 

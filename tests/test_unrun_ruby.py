@@ -14,7 +14,7 @@ import pytest
 from nodeattrs.cache import CACHE
 from nodeattrs.cli import main
 from nodeattrs.core.tree import Path, dig, spell
-from nodeattrs.dialects.chef.repository.roles import Asked as AskedOfARun
+from nodeattrs.dialects.chef.repository.roles import RepositoryOptions as AskedOfARun
 from nodeattrs.dialects.chef.ruby.unrun import unrun_code
 from nodeattrs.node.node import Node
 from tests.ruby_programs import PRELUDE, printed

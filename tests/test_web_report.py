@@ -21,7 +21,7 @@ from nodeattrs.store import open_store
 from nodeattrs.store.filters import saved_document
 from nodeattrs.store.remembered import remembered_or_raise
 from nodeattrs.store.revisions import Saved
-from nodeattrs.web.rendering import Source, bare, layers, tree_rows, value_text
+from nodeattrs.web.rendering import SourceLinks, bare, layers, tree_rows, value_text
 
 pytest.importorskip("jinja2")
 EXAMPLE = Path(__file__).parents[1] / "cookbooks_example"
@@ -203,7 +203,7 @@ class TestPlaces:
         ],
     )
     def test_a_line_becomes_a_link(self, pattern, file, link):
-        assert link == Source(pattern, "/repo").link(file, 3)
+        assert link == SourceLinks(pattern, "/repo").link(file, 3)
 
 
 def test_signs_that_move_others_are_written_out():

@@ -27,9 +27,9 @@ from nodeattrs import Node
 from nodeattrs.cli import codes, impact, main
 from nodeattrs.cli.asked import CommandRunner
 from nodeattrs.store import Saved, open_store, saved_document
-from nodeattrs.web.asking import QUESTIONS, Site, words_of
+from nodeattrs.web.asking import QUESTIONS, ShownProject, words_of
 from nodeattrs.web.drawing import drawn
-from nodeattrs.web.rendering import Source
+from nodeattrs.web.rendering import SourceLinks
 from tests import schemas
 
 pytest.importorskip("starlette")
@@ -74,7 +74,7 @@ def run(place: Path, *words: str) -> None:
     assert 0 == main(["run", "--quiet", *words, *where])
 
 
-def site_of(place: Path, runs_code: bool = False, pattern: str = "") -> Site:
+def site_of(place: Path, runs_code: bool = False, pattern: str = "") -> ShownProject:
     """What `nodeattrs web` makes of its options."""
     import argparse
 
@@ -82,10 +82,10 @@ def site_of(place: Path, runs_code: bool = False, pattern: str = "") -> Site:
 
     options = argparse.Namespace(repo=str(place), store=str(place / "nodes.db"), run_code=runs_code)
     found = site(options)
-    return found._replace(source=Source(pattern, str(place))) if pattern else found
+    return found._replace(source=SourceLinks(pattern, str(place))) if pattern else found
 
 
-def client(site: Site, token: str = "", **more: object) -> Client:
+def client(site: ShownProject, token: str = "", **more: object) -> Client:
     from nodeattrs.web.site import app
 
     return Client(app(site, token, **more))
@@ -370,7 +370,7 @@ class TestGuard:
     )  # fmt: skip
     def test_without_the_token_nothing_is_answered(self, path):
         """Whatever the method, and whatever other cookies come with it."""
-        web = client(Site(None, Source(), ""), token="s3cret")
+        web = client(ShownProject(None, SourceLinks(), ""), token="s3cret")
         for method, cookie in product(METHODS, COOKIES):
             answer = web.get(path, method=method, cookie=cookie)
             assert (403, NO_TOKEN) == (answer.status_code, answer.text), (method, cookie)
@@ -484,7 +484,7 @@ class TestData:
         assert schemas.OUTPUTS[name]
 
     def test_a_name_is_never_another_word(self):
-        site = Site(None, Source(), "")  # type: ignore[arg-type]
+        site = ShownProject(None, SourceLinks(), "")  # type: ignore[arg-type]
 
         words = words_of(site, "diff", {"before": ["--store=x"], "after": ["--"], "path": ["--slots"]})
 

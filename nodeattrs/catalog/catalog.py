@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nodeattrs.catalog.errors import DuplicateResource
 from nodeattrs.catalog.plan import Plan
-from nodeattrs.catalog.resources import CONTAINERS, MAIN_CLASS, MAIN_STAGE, Declarations, Related, Resource
+from nodeattrs.catalog.resources import CONTAINERS, MAIN_CLASS, MAIN_STAGE, Declarations, RelationLink, Resource
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument, NodeattrsError, wrong_argument
@@ -61,10 +61,10 @@ class Catalog(Declarations):
         """
         if isinstance(relations, str):
             chain = parsed_chain(relations)
-            self.chains.extend(Related(link, relations, origin) for link in chain.links)
+            self.chains.extend(RelationLink(link, relations, origin) for link in chain.links)
             return
         for link in relations.links if isinstance(relations, Chain) else (relations,):
-            self.chains.append(Related(link, link_text(link), origin))
+            self.chains.append(RelationLink(link, link_text(link), origin))
 
     def depend(self, ref: str, on: str, origin: Origin | None = None, relation: str = "require") -> None:
         """Append the reference *on* to a relation metaparameter of a declared resource, as Puppet's function `require`

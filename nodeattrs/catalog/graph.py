@@ -14,7 +14,7 @@ from functools import cached_property
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-from nodeattrs.catalog.resources import RELATIONS, FirstOf, Related, Resource
+from nodeattrs.catalog.resources import RELATIONS, FirstOf, RelationLink, Resource
 from nodeattrs.core.claim import Origin
 from nodeattrs.puppet.references import Ref
 
@@ -23,7 +23,7 @@ class ByChain(NamedTuple):
     """A relationship from a chain: the reference of the target, and the link of the chain."""
 
     ref: str
-    chain: Related
+    chain: RelationLink
 
 
 Chained = Mapping[str, Sequence[ByChain]]
@@ -42,7 +42,7 @@ class Edge(NamedTuple):
     target: int
     refresh: bool
     kind: str
-    by: int | Related
+    by: int | RelationLink
 
 
 class Graph:
@@ -185,7 +185,7 @@ class Graph:
 
     def reason(self, edge: Edge) -> tuple[str, Origin | None]:
         """Returns (reason in words, line) of an edge; None for an unknown line."""
-        if isinstance(edge.by, Related):
+        if isinstance(edge.by, RelationLink):
             return f"the chain {edge.by.text}", edge.by.origin
         ref, resource = self.refs[edge.by], self._resources[edge.by]
         if edge.kind == "containment":

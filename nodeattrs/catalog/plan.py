@@ -15,7 +15,7 @@ from random import Random
 from nodeattrs.catalog.cycles import Cycle, cycles_of
 from nodeattrs.catalog.errors import DependencyCycle, NoopDoesNotReach, ReferenceNotFound
 from nodeattrs.catalog.graph import ByChain, Graph, in_order
-from nodeattrs.catalog.resources import MAIN_CLASS, RELATIONS, Declarations, Related, Resource
+from nodeattrs.catalog.resources import MAIN_CLASS, RELATIONS, Declarations, RelationLink, Resource
 from nodeattrs.core.borders import taking
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.puppet.references import Arrow, Collector, Operand, Ref, near_hint
@@ -77,7 +77,7 @@ class Plan:
         return resolved
 
     def _pair(
-        self, sources: Iterable[Ref], targets: Iterable[Ref], into: dict[str, list[ByChain]], related: Related
+        self, sources: Iterable[Ref], targets: Iterable[Ref], into: dict[str, list[ByChain]], related: RelationLink
     ) -> None:
         catalog = self.catalog
         for source in sources:
@@ -91,7 +91,7 @@ class Plan:
 
     # Missing
 
-    def _not_found(self, missing: str, by: str, related: Related, relation: str) -> ReferenceNotFound:
+    def _not_found(self, missing: str, by: str, related: RelationLink, relation: str) -> ReferenceNotFound:
         place = f" at {related.origin}" if related.origin else ""
         return ReferenceNotFound(
             missing,

@@ -80,7 +80,7 @@ class Resource:
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
+class RelationLink:
     """A link of a chain, with the text of its chain and its line."""
 
     link: Link
@@ -99,7 +99,7 @@ class Declarations:
     def __init__(self, noop: bool = False) -> None:
         self.noop = noop
         self.warnings: list[NodeattrsError] = []
-        self.chains: list[Related] = []
+        self.chains: list[RelationLink] = []
         self._resources: dict[str, Resource] = {}
         for main, kind, within in ((MAIN_STAGE, "stage", ()), (MAIN_CLASS, "class", (MAIN_STAGE,))):
             self._resources[main] = Resource(main, kind, within)

@@ -9,21 +9,21 @@ import ast
 import os.path
 from collections.abc import Iterable
 
-from nodeattrs.causes.flow import Code
+from nodeattrs.causes.flow import ParsedCode
 from nodeattrs.causes.scopes import name_of
 
 _MOST = 30
 _MODULES = ("os", "path", "pathlib", "json", "yaml", "tomllib", "io", "tomli", "toml")
 
 
-def file_of(code: Code, node: ast.AST) -> str | None:
+def file_of(code: ParsedCode, node: ast.AST) -> str | None:
     """The path of the file that an expression opens, reads or names, computed from its text; None where it is not
     constant."""
     return _Files(code)._file(node, 0)
 
 
 class _Files:
-    def __init__(self, code: Code) -> None:
+    def __init__(self, code: ParsedCode) -> None:
         self._code = code
 
     def _file(self, node: ast.AST, depth: int) -> str | None:

@@ -15,10 +15,10 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from nodeattrs.causes.following import MOST_DEPTH, MOST_FRAMES, Code, Context, Following, Found, Frame
+from nodeattrs.causes.following import MOST_DEPTH, MOST_FRAMES, Context, Following, Frame, ParsedCode, SourceExpression
 from nodeattrs.causes.scopes import EACH, SOME, Addition, Binding, may_equal, name_of, path_into, with_any_index
 
-__all__ = ["Code", "Flow", "Found", "Frame"]
+__all__ = ["Flow", "Frame", "ParsedCode", "SourceExpression"]
 
 _MOST_UNKNOWN = 3
 """The computed steps that the path of an attribute may have: all that it may mean is looked at."""
@@ -40,7 +40,7 @@ class Flow(Following):
 
     # Names
 
-    def _Name(self, node: ast.Name, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _Name(self, node: ast.Name, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         scope = self._code.scopes.of(node).scope_of_name(node.id)
         bound = scope.names[node.id] if scope is not None else ()
         if _reads(node.id, bound):
@@ -50,8 +50,8 @@ class Flow(Following):
             yield from self._meant(self._code, _near(bound, node), self._code.scopes.additions(node.id, scope), path)
 
     def _meant(
-        self, code: Code, bound: Iterable[Binding], added: Iterable[Addition], path: tuple[Any, ...]
-    ) -> Iterator[Found]:
+        self, code: ParsedCode, bound: Iterable[Binding], added: Iterable[Addition], path: tuple[Any, ...]
+    ) -> Iterator[SourceExpression]:
         """What a name may mean: what it was bound to, and what was put into that since."""
         added = list(added)
         for binding in bound:
@@ -59,7 +59,7 @@ class Flow(Following):
         for one in added:
             yield from self._added(one.into, one.value, path)
 
-    def _added(self, into: tuple[object, ...], value: Binding, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _added(self, into: tuple[object, ...], value: Binding, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         if not path and not self._exact:
             yield from self._of(value.value, value.steps)
         if len(path) < len(into) or not all(map(may_equal, into, path)) or (not path and self._exact):
@@ -67,7 +67,7 @@ class Flow(Following):
         rest = path[len(into) :]
         yield from self._bound(value, rest if into else with_any_index(rest))
 
-    def _bound(self, binding: Binding, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _bound(self, binding: Binding, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         match binding.value:
             case ast.arg():
                 yield from self._parameter(binding.value, path)
@@ -78,34 +78,34 @@ class Flow(Following):
             case ast.expr() as value:
                 yield from self._of(value, path_into(binding.steps, path))
 
-    def _defined(self, definition: ast.AST, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _defined(self, definition: ast.AST, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         """A function or class as a value; what a property gives."""
         if self._functions:
             yield self._found("function", definition)
         elif any("property" in name_of(one) for one in getattr(definition, "decorator_list", ())):
             yield from self._result(self._code, definition, None, path)
 
-    def _Lambda(self, node: ast.Lambda, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _Lambda(self, node: ast.Lambda, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         yield from self._defined(node, path)
 
-    def _imported(self, node: ast.ImportFrom, alias: Any, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _imported(self, node: ast.ImportFrom, alias: Any, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         code = self._module_at("." * node.level + (node.module or ""))
         if code is not None:
             yield from self._global(code, alias.name, path)
 
-    def _global(self, code: Code, name: str, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _global(self, code: ParsedCode, name: str, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         """What a name of another source means."""
         scope = code.scopes.of(code.text.tree)
         meant = self._meant(code, scope.names.get(name, ()), code.scopes.additions(name, scope), path)
         yield from self._in(code, (), meant)
 
-    def _module_at(self, name: str) -> Code | None:
+    def _module_at(self, name: str) -> ParsedCode | None:
         code = self._imports(name, self._code.file)
         if code is not None:
             self._codes[code.file] = code
         return code
 
-    def _Attribute(self, node: ast.Attribute, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _Attribute(self, node: ast.Attribute, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         if isinstance(node.value, ast.Name) and node.value.id == "node" and node.attr in _LEVELS:
             yield from self._of(node.value, path)
             return
@@ -122,7 +122,7 @@ class Flow(Following):
             yield from self._in(code, self._context, self._meant(code, its, added, path))
             yield from self._built(code, definition, node.attr, path)
 
-    def _module(self, node: ast.expr) -> Code | None:
+    def _module(self, node: ast.expr) -> ParsedCode | None:
         """The module that an expression names."""
         if not isinstance(node, ast.Name) or (scope := self._code.scopes.of(node).scope_of_name(node.id)) is None:
             return None
@@ -134,12 +134,12 @@ class Flow(Following):
                 return self._module_at("." * value.level + f"{value.module or ''}.{alias.name}".strip("."))
         return None
 
-    def _classes(self, node: ast.expr) -> list[tuple[Code, ast.AST | None]]:
+    def _classes(self, node: ast.expr) -> list[tuple[ParsedCode, ast.AST | None]]:
         """Whose attribute it may be: of the classes that the expression names or makes; else of any here."""
         if isinstance(node, ast.Name) and (its := self._own_class(node)) is not None:
             return [(self._code, its)]
         made = node.func if isinstance(node, ast.Call) else node
-        found: list[tuple[Code, ast.AST | None]] = [
+        found: list[tuple[ParsedCode, ast.AST | None]] = [
             (code, one) for code, one in self._definitions(made, True) if isinstance(one, ast.ClassDef)
         ]
         return found or [(self._code, None)]
@@ -152,7 +152,7 @@ class Flow(Following):
         is_first = arguments is not None and arguments.args[:1] and arguments.args[0].arg == node.id
         return above.node if is_first and above is not None and above.is_class else None
 
-    def _definitions(self, node: ast.AST, made: bool = False) -> list[tuple[Code, ast.AST]]:
+    def _definitions(self, node: ast.AST, made: bool = False) -> list[tuple[ParsedCode, ast.AST]]:
         """The functions and classes that an expression may be. made: or be made by calling
 
         cost: once for each expression under the same calls; one that needs itself on the way is nothing there
@@ -163,7 +163,7 @@ class Flow(Following):
             self._defined_by[key] = self._sought(node, made)
         return self._defined_by.get(key, [])
 
-    def _sought(self, node: ast.AST, made: bool) -> list[tuple[Code, ast.AST]]:
+    def _sought(self, node: ast.AST, made: bool) -> list[tuple[ParsedCode, ast.AST]]:
         if isinstance(node, ast.Attribute) and self._module(node.value) is None:
             return [
                 (code, one.value)
@@ -180,7 +180,7 @@ class Flow(Following):
             return [each for one in calls if isinstance(one, ast.Call) for each in (self._definitions(one.func, True))]
         return [(one.code, one.node) for one in found]
 
-    def _is_in(self, code: Code, node: ast.AST, definition: ast.AST) -> bool:
+    def _is_in(self, code: ParsedCode, node: ast.AST, definition: ast.AST) -> bool:
         """Whether something stands in a class, or in a base of it that is written in the same file."""
         bases = {name_of(one) for one in getattr(definition, "bases", ())}
         here = code.scopes.of(node)
@@ -190,7 +190,9 @@ class Flow(Following):
             here = here.above
         return False
 
-    def _built(self, code: Code, definition: ast.AST | None, name: str, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _built(
+        self, code: ParsedCode, definition: ast.AST | None, name: str, path: tuple[Any, ...]
+    ) -> Iterator[SourceExpression]:
         """What instances were made with: `Point(x=1).x`, the fields of a class in their order."""
         made = getattr(definition, "name", None)
         declared = [each for one in self._codes.values() for each in one.scopes.fields.items()]
@@ -203,7 +205,7 @@ class Flow(Following):
 
     # Calls
 
-    def _Call(self, node: ast.Call, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _Call(self, node: ast.Call, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         name, on = name_of(node.func), node.func.value if isinstance(node.func, ast.Attribute) else None
         defined = self._definitions(node.func)
         functions = [(code, one) for code, one in defined if not isinstance(one, ast.ClassDef)]
@@ -221,7 +223,7 @@ class Flow(Following):
         else:
             yield from self._known(node, name, on, path)
 
-    def _instance(self, node: ast.Call, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _instance(self, node: ast.Call, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         """The parts of an object, where it is turned into a map or a list."""
         fields = [each for one in self._codes.values() for each in one.scopes.fields.get(name_of(node.func), ())]
         for name in path[:1]:
@@ -229,7 +231,9 @@ class Flow(Following):
             if isinstance(field, str):
                 yield from self._Attribute(ast.Attribute(node, field, ast.Load()), path[1:])
 
-    def _known(self, node: ast.Call, name: str, on: ast.expr | None, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _known(
+        self, node: ast.Call, name: str, on: ast.expr | None, path: tuple[Any, ...]
+    ) -> Iterator[SourceExpression]:
         """What the common functions and methods give of their arguments."""
         args = node.args
         if name in ("items", "enumerate", "zip", "values", "keys", "fromkeys", "map"):
@@ -255,7 +259,9 @@ class Flow(Following):
                 yield from self._result(code, function, None, path)
             yield from self._computed([*given, *([on] if on is not None else ())])
 
-    def _copied(self, node: ast.Call, name: str, on: ast.expr | None, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _copied(
+        self, node: ast.Call, name: str, on: ast.expr | None, path: tuple[Any, ...]
+    ) -> Iterator[SourceExpression]:
         """What gives its arguments back: a copy, a map made of keywords, the result of a function that waits."""
         for keyword in node.keywords:
             if path and keyword.arg in (None, path[0]):
@@ -266,7 +272,9 @@ class Flow(Following):
         for one in node.args or ([on] if on is not None else ()):
             yield from self._of(one.body if isinstance(one, ast.Lambda) else one, path)
 
-    def _pairs(self, node: ast.Call, name: str, on: ast.expr | None, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _pairs(
+        self, node: ast.Call, name: str, on: ast.expr | None, path: tuple[Any, ...]
+    ) -> Iterator[SourceExpression]:
         """What gives elements made of others: pairs, keys, values."""
         args, which, rest = node.args, path[1:2], path[2:]
         if name == "fromkeys":
@@ -289,7 +297,9 @@ class Flow(Following):
             is_value = which == (1,)
             yield from self._of(on, (SOME, *rest) if name == "items" and is_value else (EACH,))
 
-    def _result(self, code: Code, function: ast.AST, call: ast.Call | None, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _result(
+        self, code: ParsedCode, function: ast.AST, call: ast.Call | None, path: tuple[Any, ...]
+    ) -> Iterator[SourceExpression]:
         """What a function gives for a call."""
         if len(self._context) >= MOST_FRAMES:
             return
@@ -299,7 +309,7 @@ class Flow(Following):
         for one in given:
             yield from self._in(code, (frame, *self._context), self._of(one, rest))
 
-    def _parameter(self, argument: ast.arg, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _parameter(self, argument: ast.arg, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         """What a parameter was given: by the call that led here, or, where that is not known, by any."""
         function: Any = self._code.scopes.of(argument).node
         passed = self._code.scopes.passed.get(getattr(function, "name", function), ())
@@ -321,7 +331,7 @@ class Flow(Following):
                 for decorated in self._code.scopes.decorated.get(name, ()):
                     yield from self._defined(decorated, path)
 
-    def _calls_of(self, code: Code, function: ast.AST) -> Iterator[ast.Call]:
+    def _calls_of(self, code: ParsedCode, function: ast.AST) -> Iterator[ast.Call]:
         """The calls in a source that may be of a function; of a class those that make an object."""
         name = getattr(function, "name", "")
         names = [name]
@@ -331,7 +341,9 @@ class Flow(Following):
         for one in names:
             yield from code.scopes.calls.get(one, ())
 
-    def _given(self, frame: Frame, argument: ast.arg, path: tuple[Any, ...], context: Context) -> Iterator[Found]:
+    def _given(
+        self, frame: Frame, argument: ast.arg, path: tuple[Any, ...], context: Context
+    ) -> Iterator[SourceExpression]:
         function, call = frame.function, frame.call
         assert function is not None
         assert call is not None
@@ -352,7 +364,7 @@ class Flow(Following):
 
     def _passed(
         self, call: ast.Call, its: ast.arguments, argument: ast.arg, at: int | None, path: tuple[Any, ...]
-    ) -> Iterator[Found]:
+    ) -> Iterator[SourceExpression]:
         """What a call passes for an argument; *at* is its place, None for one that has none."""
         if argument is its.vararg and path:
             first = len(its.posonlyargs) + len(its.args)
@@ -378,7 +390,7 @@ class Flow(Following):
 
     def _partial(
         self, call: ast.Call, its: ast.arguments, argument: ast.arg, at: int | None, path: tuple[Any, ...]
-    ) -> Iterator[Found]:
+    ) -> Iterator[SourceExpression]:
         """What `partial` has passed before, to the name that is called."""
         scope = self._code.scopes.of(call.func).scope_of_name(call.func.id) if isinstance(call.func, ast.Name) else None
         for binding in scope.names[name_of(call.func)] if scope is not None else ():
@@ -405,7 +417,7 @@ def _near(bindings: Iterable[Binding], node: ast.expr) -> list[Binding]:
     return [*reversed(before), *(one for one in bindings if one not in before)]
 
 
-def _all_calls(code: Code) -> Iterator[ast.Call]:
+def _all_calls(code: ParsedCode) -> Iterator[ast.Call]:
     for calls in code.scopes.calls.values():
         yield from calls
 

@@ -28,7 +28,7 @@ MOST_FRAMES, MOST_DEPTH = 30, 2
 _MOST_VISITS, _MOST_FOUND, _MOST_KEYS, _MOST_STEPS = 4_000, 40, 12, 24
 
 
-class Code:
+class ParsedCode:
     """A parsed Python source.
 
     file: the name that its code objects have
@@ -54,14 +54,14 @@ class Frame(NamedTuple):
     """
 
     function: Function | None
-    code: Code
+    code: ParsedCode
     call: ast.Call | None
 
 
 Context = tuple[Frame, ...]
 
 
-class Found(NamedTuple):
+class SourceExpression(NamedTuple):
     """An expression that a value comes from.
 
     what:    "literal", "attribute", "document", "lookup" or "function"
@@ -73,7 +73,7 @@ class Found(NamedTuple):
     """
 
     what: str
-    code: Code
+    code: ParsedCode
     node: ast.expr
     path: tuple[Any, ...]
     exact: bool
@@ -90,17 +90,17 @@ class Following:
     """
 
     def __init__(
-        self, value: Any, imports: Callable[[str, str], Code | None] = lambda name, file: None, depth: int = 0
+        self, value: Any, imports: Callable[[str, str], ParsedCode | None] = lambda name, file: None, depth: int = 0
     ) -> None:
         self._value = value
         self._imports = imports
         self._depth = depth
         self._functions = False
-        self._codes: dict[str, Code] = {}
-        self._defined_by: dict[tuple[Any, ...], list[tuple[Code, ast.AST]]] = {}
+        self._codes: dict[str, ParsedCode] = {}
+        self._defined_by: dict[tuple[Any, ...], list[tuple[ParsedCode, ast.AST]]] = {}
         self._left = [_MOST_VISITS]
         self._been: dict[tuple[Any, ...], ast.AST] = {}  # nodes are kept, so that no other one gets their identity
-        self._code: Code
+        self._code: ParsedCode
         self._context: Context
         self._exact = True
 
@@ -111,8 +111,8 @@ class Following:
         return asked
 
     def sources(
-        self, code: Code, start: ast.AST, path: Path, context: Context = (), stores: bool = False
-    ) -> list[Found]:
+        self, code: ParsedCode, start: ast.AST, path: Path, context: Context = (), stores: bool = False
+    ) -> list[SourceExpression]:
         """The expressions that the part of an expression at *path* comes from; [] where none is found.
 
         If some are exact, only these are returned.
@@ -128,7 +128,9 @@ class Following:
         certain = [one for one in found if one.exact]
         return list(dict.fromkeys(certain or found))
 
-    def _in(self, code: Code, context: Context, found: Iterable[Found], exact: bool = True) -> Iterator[Found]:
+    def _in(
+        self, code: ParsedCode, context: Context, found: Iterable[SourceExpression], exact: bool = True
+    ) -> Iterator[SourceExpression]:
         """The same, asked in another source, under other calls."""
         after = iter(found)
         while True:
@@ -142,7 +144,7 @@ class Following:
                 return
             yield one
 
-    def _stored(self, node: ast.Call, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _stored(self, node: ast.Call, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         for keyword in node.keywords:
             if keyword.arg is None or (path and keyword.arg == path[0]):
                 yield from self._of(keyword.value, path if keyword.arg is None else path[1:])
@@ -152,7 +154,7 @@ class Following:
             if any(one.exact for one in found):
                 return
 
-    def _of(self, node: ast.AST, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _of(self, node: ast.AST, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         key = (id(node), path, tuple(map(id, (one.call for one in self._context))), self._exact)
         if key in self._been or not self._left[0] or len(path) > _MOST_STEPS:
             return
@@ -160,29 +162,29 @@ class Following:
         self._been[key] = node
         yield from getattr(self, f"_{type(node).__name__}", self._other)(node, path)
 
-    def _found(self, what: str, node: Any, path: tuple[Any, ...] = ()) -> Found:
-        return Found(what, self._code, node, path, self._exact, self._context)
+    def _found(self, what: str, node: Any, path: tuple[Any, ...] = ()) -> SourceExpression:
+        return SourceExpression(what, self._code, node, path, self._exact, self._context)
 
-    def _computed(self, nodes: Iterable[ast.AST]) -> Iterator[Found]:
+    def _computed(self, nodes: Iterable[ast.AST]) -> Iterator[SourceExpression]:
         for node in nodes:
             yield from self._in(self._code, self._context, self._of(node, ()), exact=False)
 
-    def _other(self, node: ast.AST, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _other(self, node: ast.AST, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         """What computes a value of its parts."""
         if isinstance(node, ast.expr):
             yield from self._computed(one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
 
     # Literals
 
-    def _Constant(self, node: ast.Constant, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _Constant(self, node: ast.Constant, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         same = self._value is ABSENT or not self._exact or str(node.value) == str(self._value)
         if not path and same:
             yield self._found("literal", node)
 
-    def _JoinedStr(self, node: ast.JoinedStr, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _JoinedStr(self, node: ast.JoinedStr, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         yield from self._computed(one.value for one in node.values if isinstance(one, ast.FormattedValue))
 
-    def _Dict(self, node: ast.Dict, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _Dict(self, node: ast.Dict, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         if not path:
             yield from self._whole(node, [*node.keys, *node.values])
             return
@@ -197,7 +199,7 @@ class Following:
                 if found and step_of(key) == path[0]:
                     return  # the last one counts
 
-    def _elements(self, node: ast.List | ast.Tuple | ast.Set, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _elements(self, node: ast.List | ast.Tuple | ast.Set, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         if not path:
             yield from self._whole(node, node.elts)
             return
@@ -212,7 +214,7 @@ class Following:
 
     _List = _Tuple = _Set = _elements
 
-    def _whole(self, node: ast.expr, parts: Iterable[ast.AST | None]) -> Iterator[Found]:
+    def _whole(self, node: ast.expr, parts: Iterable[ast.AST | None]) -> Iterator[SourceExpression]:
         """A map or list as it is; where something is computed of it, its parts."""
         if not self._exact:
             yield from self._computed(one for one in parts if one is not None)
@@ -221,35 +223,37 @@ class Following:
 
     # Forms that give what stands in them
 
-    def _Starred(self, node: ast.Starred | ast.NamedExpr | ast.Await, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _Starred(
+        self, node: ast.Starred | ast.NamedExpr | ast.Await, path: tuple[Any, ...]
+    ) -> Iterator[SourceExpression]:
         yield from self._of(node.value, path)
 
     _NamedExpr = _Await = _Starred
 
-    def _IfExp(self, node: ast.IfExp, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _IfExp(self, node: ast.IfExp, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         yield from self._of(node.body, path)
         yield from self._of(node.orelse, path)
 
-    def _BoolOp(self, node: ast.BoolOp, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _BoolOp(self, node: ast.BoolOp, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         for one in node.values:
             yield from self._of(one, path)
 
-    def _BinOp(self, node: ast.BinOp, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _BinOp(self, node: ast.BinOp, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         if not path and not isinstance(self._value, (dict, list)):
             yield from self._computed((node.left, node.right))
             return
         for one in (node.right, node.left):
             yield from self._of(one, with_any_index(path))
 
-    def _ListComp(self, node: ast.ListComp, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _ListComp(self, node: ast.ListComp, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         yield from self._of(node.elt, path[1:])
 
     _SetComp = _GeneratorExp = _ListComp
 
-    def _DictComp(self, node: ast.DictComp, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _DictComp(self, node: ast.DictComp, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         yield from self._of(node.key if path[:1] == (EACH,) else node.value, path[1:])
 
-    def _Subscript(self, node: ast.Subscript, path: tuple[Any, ...]) -> Iterator[Found]:
+    def _Subscript(self, node: ast.Subscript, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         if isinstance(node.slice, ast.Slice):
             yield from self._of(node.value, with_any_index(path))
             return

@@ -21,7 +21,7 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.codes import Code
 from nodeattrs.core.code import held_back
 from nodeattrs.errors import BadArgument, NodeattrsError
-from nodeattrs.web.asking import Answer
+from nodeattrs.web.asking import CommandAnswer
 
 if TYPE_CHECKING:
     from nodeattrs.core.unread import Unread
@@ -86,7 +86,7 @@ class CommandRunner:
         self._turns = {name: threading.Lock() for name in _ONE_BY_ONE}
         self._parsers: dict[str, argparse.ArgumentParser] = {}
 
-    def __call__(self, *words: str) -> Answer:
+    def __call__(self, *words: str) -> CommandAnswer:
         """Run the command line *words*; returns its data, warnings and exit code. An error is returned in the
         Answer, not raised."""
         terminal = _Collecting()
@@ -94,8 +94,8 @@ class CommandRunner:
             try:
                 code = self._perform(words, terminal)
             except Exception as error:
-                return Answer(terminal.data, _error(program.understood(error)), terminal.warnings, FAILED)
-        return Answer(terminal.data, None, terminal.warnings, code, terminal.reported)
+                return CommandAnswer(terminal.data, _error(program.understood(error)), terminal.warnings, FAILED)
+        return CommandAnswer(terminal.data, None, terminal.warnings, code, terminal.reported)
 
     def _perform(self, words: tuple[str, ...], terminal: _Collecting) -> int:
         from nodeattrs.project.settings import Settings

@@ -12,11 +12,11 @@ from nodeattrs.cli.checks import CHECKING, finish, selection_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import RUN_CODE
-from nodeattrs.contract.command import Checked
+from nodeattrs.contract.command import CheckFindings
 from nodeattrs.errors import NodeattrsError
 
 if TYPE_CHECKING:
-    from nodeattrs.contract.dialect import Looked
+    from nodeattrs.contract.dialect import CheckedFiles
     from nodeattrs.project.config import RepositorySettings
     from nodeattrs.reports.findings import Finding
 
@@ -69,7 +69,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     found = [one for one in came.found if one not in mended]
     looked = {one.what: one.total for one in came.looked}
     ways_on = [] if any(looked.values()) else [*_ways_on(options.repo)]
-    return finish(options, terminal, Checked(found, looked, options.repo, ways_on), judge)
+    return finish(options, terminal, CheckFindings(found, looked, options.repo, ways_on), judge)
 
 
 def _ways_on(folder: str) -> Iterator[str]:
@@ -94,7 +94,7 @@ class CheckResult(NamedTuple):
     """
 
     found: list[Finding]
-    looked: list[Looked]
+    looked: list[CheckedFiles]
     is_sound: bool
 
 
@@ -114,7 +114,7 @@ def check_folder(settings: RepositorySettings, count: Callable[[str], object] = 
     except NodeattrsError:
         is_sound = False
     found = [finding_of(one, "warning") for one in foreign().faults]
-    looked: list[Looked] = []
+    looked: list[CheckedFiles] = []
     for dialect in (one for one in every().values() if is_sound or one.checks_settings):
         try:
             for one in dialect.check(settings.root, count):

@@ -21,7 +21,7 @@ from nodeattrs.contract.arguments import output
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
 
 if TYPE_CHECKING:
-    from nodeattrs.contract.command import Checked
+    from nodeattrs.contract.command import CheckFindings
     from nodeattrs.project.config import RepositorySettings
     from nodeattrs.reports.findings import Finding, Selection
 
@@ -69,7 +69,7 @@ def selection_of(
 
 
 def finish(
-    options: argparse.Namespace, terminal: Terminal, checked: Checked, repository: RepositorySettings | None
+    options: argparse.Namespace, terminal: Terminal, checked: CheckFindings, repository: RepositorySettings | None
 ) -> int:
     """Print the selected findings of a check, or write them as a baseline; returns the exit code.
 

@@ -17,7 +17,7 @@ from nodeattrs.cli.complete import value_kind
 from nodeattrs.cli.manual import pages_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
-from nodeattrs.disk import Entry, folder_below
+from nodeattrs.disk import FolderEntry, folder_below
 
 DESCRIPTION = """\
 Print a script that makes a shell complete the commands, options and their values; or, with --install, put it
@@ -75,7 +75,7 @@ _PLACES: dict[str, Callable[[], Path]] = {
 def _write(place: Path, text: str) -> None:
     """Write a file whole or not at all, with the folders above it."""
     with folder_below(place.anchor, place.parent.parts[1:], make=True) as folder:
-        Entry(folder, place.name).replace(text.encode("utf-8"), 0o644)
+        FolderEntry(folder, place.name).replace(text.encode("utf-8"), 0o644)
 
 
 class _Option(NamedTuple):

@@ -19,7 +19,7 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import RUBY, RUN_CODE, SETTINGS_FROM, STORE, STRICT, TEXT, output
 from nodeattrs.contract.caller import Caller
-from nodeattrs.contract.command import Command, Group, Question
+from nodeattrs.contract.command import Command, CommandGroup, Question
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side, folder_side
 from nodeattrs.store import open_store
@@ -60,7 +60,7 @@ def module_of(name: str) -> Module | None:
         return _module(owner.top(name)._replace(summary=owner.tops[name]), name, owner.name)
     built_in = next((one for one in dialects.BUILT_IN if one.command == name), None)
     if built_in is not None:
-        group = Group(built_in.summary, built_in.description, built_in.examples, built_in.commands())
+        group = CommandGroup(built_in.summary, built_in.description, built_in.examples, built_in.commands())
         return _module(group, name, built_in.name)
     dialect = next((one for one in dialects.foreign().dialects if one.name == name), None)
     if dialect is None:
@@ -68,10 +68,10 @@ def module_of(name: str) -> Module | None:
     summary = f"ask the dialect {name}, of an installed package"
     own = dialect.options()
     verbs = {word: one._replace(arguments=[*one.arguments, *own]) for word, one in OF_DIALECT.items()}
-    return _module(Group(summary, dialect.__doc__ or summary, (), {**verbs, **dialect.commands()}), name, name)
+    return _module(CommandGroup(summary, dialect.__doc__ or summary, (), {**verbs, **dialect.commands()}), name, name)
 
 
-def _module(one: Command | Group, name: str, dialect: str) -> Module:
+def _module(one: Command | CommandGroup, name: str, dialect: str) -> Module:
     """A declared command as a module. name: its word; dialect: whose it is, "" for a verb"""
     if isinstance(one, Command):
         options = partial(_add_arguments, command=one, dialect=dialect)

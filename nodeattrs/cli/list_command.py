@@ -42,9 +42,9 @@ ARGUMENTS = (
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Print the names of one kind: nodes, roles, environments, ..."""
-    from nodeattrs.reports.listed import Listed
+    from nodeattrs.reports.listed import NameList
 
-    terminal.report(Listed(options.kind, _names(options)))
+    terminal.report(NameList(options.kind, _names(options)))
     return 0
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
 
     from nodeattrs.reports.findings import Finding
-    from nodeattrs.verbs.lines import Effect, Lines, Place
+    from nodeattrs.verbs.lines import Effect, FileLine, FolderLines
 
 DESCRIPTION = """\
 A language server over standard input and output: an editor starts it. Hover over a key in a role, an
@@ -91,7 +91,7 @@ class _Service:
         self._context = contextvars.copy_context()  # limits that are in force; threads begin without
         self._looking = threading.Lock()
         self._reported: set[str] = set()
-        self._lines: Lines | None = None
+        self._lines: FolderLines | None = None
         self._root = ""
         self._border: Border | None = None
 
@@ -118,14 +118,14 @@ class _Service:
     # --- looking
 
     def _begin(self, params: Any) -> None:
-        from nodeattrs.verbs.lines import MOST, Lines
+        from nodeattrs.verbs.lines import MOST, FolderLines
 
         root = self._options.repo or self._server.workspace.root_path or "."
         self._root = os.path.realpath(root)
         given = argparse.Namespace(**{**vars(self._options), "repo": self._root})
         self._border = border_of(given, is_closed=not self._options.run_code)
         ask = request_of(self._options, self._root, self._options.run_code)
-        self._lines = Lines(Path(self._root), ask, self._options.most or MOST)
+        self._lines = FolderLines(Path(self._root), ask, self._options.most or MOST)
         self._again(params)
 
     def _again(self, _: Any) -> None:
@@ -246,7 +246,7 @@ class _Service:
 
     def _effects(self, params: Any) -> list[Effect]:
         """What the line under the cursor does, as it was saved."""
-        from nodeattrs.verbs.lines import Place
+        from nodeattrs.verbs.lines import FileLine
 
         document = self._server.workspace.get_text_document(params.text_document.uri)
         file = os.path.relpath(os.path.realpath(document.path), self._root).replace(os.sep, "/")
@@ -255,9 +255,9 @@ class _Service:
         line = _line_as_saved(document.lines, _saved(document.path), at.line)
         if self._lines is None or line is None:
             return []
-        return self._lines.at(Place(file, line + 1, at.character + 1))
+        return self._lines.at(FileLine(file, line + 1, at.character + 1))
 
-    def _locations(self, places: Iterable[Place | None]) -> list[types.Location]:
+    def _locations(self, places: Iterable[FileLine | None]) -> list[types.Location]:
         from lsprotocol import types
 
         found = dict.fromkeys(place for place in places if place is not None)
@@ -272,7 +272,7 @@ class _Service:
             for place in found
         ]
 
-    def _units_before(self, place: Place) -> int:
+    def _units_before(self, place: FileLine) -> int:
         return _units(self._line_of(place.file, place.line - 1)[: (place.column or 1) - 1])
 
     def _uri(self, file: str) -> str:

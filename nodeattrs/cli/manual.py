@@ -23,7 +23,7 @@ class Option(NamedTuple):
     help: str
 
 
-class Entry(NamedTuple):
+class HelpPage(NamedTuple):
     """The help of a command, or of one of its actions.
 
     words:   the words of the command: ("catalog", "check"); () for the program
@@ -49,7 +49,7 @@ class Entry(NamedTuple):
         return "-".join((PROGRAM, *self.words))
 
 
-def entries(parser: argparse.ArgumentParser, words: tuple[str, ...] = (), summary: str = "") -> Iterator[Entry]:
+def entries(parser: argparse.ArgumentParser, words: tuple[str, ...] = (), summary: str = "") -> Iterator[HelpPage]:
     """Yield the entry of a parser, then the entries of its commands and actions, each before its own actions."""
     usage = re.sub(r"\s+", " ", parser.format_usage().removeprefix("usage:")).strip()
     options: dict[str, list[Option]] = {}
@@ -64,7 +64,7 @@ def entries(parser: argparse.ArgumentParser, words: tuple[str, ...] = (), summar
                 options.setdefault(group.title or "options", []).append(option)
     if inner:
         options["commands" if not words else "actions"] = [Option(name, text) for name, _, text in inner]
-    yield Entry(words, summary, usage, parser.description or "", options, parser.epilog or "")
+    yield HelpPage(words, summary, usage, parser.description or "", options, parser.epilog or "")
     for name, one, text in inner:
         yield from entries(one, (*words, name), text)
 
@@ -106,7 +106,7 @@ def pages_of(parser: argparse.ArgumentParser, version: str) -> Iterator[tuple[st
         yield one.page_name, man(one, version, _near(one, known))
 
 
-def _near(entry: Entry, known: Iterable[Entry]) -> list[str]:
+def _near(entry: HelpPage, known: Iterable[HelpPage]) -> list[str]:
     """The pages to see also: what stands above and below, and of a command the program."""
     above = [entry.words[:depth] for depth in range(len(entry.words))]
     return [
@@ -119,12 +119,12 @@ def _near(entry: Entry, known: Iterable[Entry]) -> list[str]:
 # --- for `man`
 
 
-def man(entry: Entry, version: str, others: Iterable[str] = ()) -> str:
+def man(entry: HelpPage, version: str, others: Iterable[str] = ()) -> str:
     """The text of a page for `man`, section 1, in roff. others: names of pages for SEE ALSO"""
     return "\n".join([*_man(entry, version, others), ""])
 
 
-def _man(entry: Entry, version: str, others: Iterable[str]) -> Iterator[str]:
+def _man(entry: HelpPage, version: str, others: Iterable[str]) -> Iterator[str]:
     yield f'.TH {_roff(entry.page_name.upper())} 1 "" "{PROGRAM} {version}" "{PROGRAM}"'
     yield ".nh"
     yield ".ad l"
@@ -173,12 +173,12 @@ def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
 # --- for the site
 
 
-def markdown(entry: Entry) -> str:
+def markdown(entry: HelpPage) -> str:
     """The section of a command in the reference of the site, as Markdown."""
     return "\n".join([*_markdown(entry), ""])
 
 
-def _markdown(entry: Entry) -> Iterator[str]:
+def _markdown(entry: HelpPage) -> Iterator[str]:
     yield f"{'#' * min(len(entry.words) + 1, 4)} {entry.name}"
     yield ""
     yield entry.description if entry.description else f"{entry.summary.capitalize()}."

@@ -22,7 +22,7 @@ from nodeattrs.reports.values import on_one_line
 
 if TYPE_CHECKING:
     from nodeattrs.cli.asked import CommandRunner
-    from nodeattrs.web.asking import Answer
+    from nodeattrs.web.asking import CommandAnswer
 
 DESCRIPTION = """\
 A server of the model context protocol over standard input and output: the program that uses it starts it. The
@@ -243,7 +243,7 @@ async def _asked(ask: CommandRunner, form: Form, command: str, options: Sequence
     return _result(form, lines, came.data, came)
 
 
-async def _came(ask: CommandRunner, command: str, options: Sequence[str], *words: str) -> Answer:
+async def _came(ask: CommandRunner, command: str, options: Sequence[str], *words: str) -> CommandAnswer:
     """What a command answers, with data. raises: ToolError, for a command without data"""
     import anyio
     from mcp.server.mcpserver.exceptions import ToolError
@@ -255,7 +255,7 @@ async def _came(ask: CommandRunner, command: str, options: Sequence[str], *words
     return came
 
 
-def _result(form: Form, lines: Iterable[str], data: Mapping[str, Any], came: Answer) -> Any:
+def _result(form: Form, lines: Iterable[str], data: Mapping[str, Any], came: CommandAnswer) -> Any:
     """The result of a tool: lines as text, or data as structure, and never both."""
     from mcp_types import CallToolResult, TextContent
 
@@ -266,7 +266,7 @@ def _result(form: Form, lines: Iterable[str], data: Mapping[str, Any], came: Ans
     return CallToolResult(content=[TextContent(type="text", text=text)])
 
 
-def _messages(came: Answer) -> list[str]:
+def _messages(came: CommandAnswer) -> list[str]:
     return [*came.warnings, *(_error_lines(came.error) if came.error else ())]
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
     from nodeattrs.project.config import RepositorySettings
     from nodeattrs.store import Store
-    from nodeattrs.web.rendering import Source
+    from nodeattrs.web.rendering import SourceLinks
     from nodeattrs.web.report import NodeData
 
 DESCRIPTION = """\
@@ -93,22 +93,24 @@ def _page(
     )
 
 
-def source_of(repository: RepositorySettings | None) -> Source:
+def source_of(repository: RepositorySettings | None) -> SourceLinks:
     """The pattern from the settings that makes links of places in files; without links where none is set."""
-    from nodeattrs.web.rendering import Source
+    from nodeattrs.web.rendering import SourceLinks
 
     pattern = repository.config.source_url if repository else None
-    return Source(pattern or "", str(repository.root.absolute()) if repository else "")
+    return SourceLinks(pattern or "", str(repository.root.absolute()) if repository else "")
 
 
 def _changed(store: Store, sensitive: Iterable[Path], name: str, number: int | None) -> list[str]:
     """The paths that differ from the revision before; none where there is none."""
-    from nodeattrs.reports.diff import Difference, Side
+    from nodeattrs.reports.diff import Difference, DiffSide
     from nodeattrs.store.remembered import remembered_or_raise
 
     numbers = [one.number for one in store.history(name)]
     earlier = [one for one in numbers if number is not None and one < number]
     if not earlier:
         return []
-    before, now = (Side(str(at), remembered_or_raise(store, name, sensitive, at).node) for at in (earlier[0], number))
+    before, now = (
+        DiffSide(str(at), remembered_or_raise(store, name, sensitive, at).node) for at in (earlier[0], number)
+    )
     return [one["path"] for one in Difference(before, now).to_dict()["changes"]]

@@ -15,7 +15,7 @@ from nodeattrs.dialects.common import store_of
 from nodeattrs.errors import NotFound
 
 if TYPE_CHECKING:
-    from nodeattrs.web.asking import Site
+    from nodeattrs.web.asking import ShownProject
 
 DESCRIPTION = """\
 Serve pages and their data to a browser, on this machine alone unless --bind says otherwise. The address that is printed
@@ -70,12 +70,12 @@ def _open(terminal: Terminal, has_token: bool, address: str) -> None:
     terminal.finish()
 
 
-def site(options: argparse.Namespace) -> Site:
+def site(options: argparse.Namespace) -> ShownProject:
     """The Site to serve: the store and repository of the options, with the places of facts and of dialects."""
     from nodeattrs.cli.asked import CommandRunner
     from nodeattrs.cli.report import source_of
     from nodeattrs.project.config import RepositorySettings
-    from nodeattrs.web.asking import Site
+    from nodeattrs.web.asking import ShownProject
 
     ask, store = CommandRunner(vars(options), options.run_code), store_of(settings_of(options))[0].describe()
     repository, kept = settings_of(options).repository, settings_of(options).store
@@ -84,7 +84,7 @@ def site(options: argparse.Namespace) -> Site:
     root, facts = repository.root, repository.root / "facts"
     catalogs = root / "catalogs"
     compiled = {file.stem: str(file) for file in sorted(catalogs.glob("*.json"))} if catalogs.is_dir() else {}
-    return Site(
+    return ShownProject(
         ask,
         source_of(repository),
         store,

@@ -52,7 +52,7 @@ class Question(NamedTuple):
         return found if isinstance(found, Settings) else Settings(self.arguments, os.environ)
 
 
-class Checked(NamedTuple):
+class CheckFindings(NamedTuple):
     """What a check found. The options of the caller say which findings count, and how they come out.
 
     found:   the findings
@@ -93,7 +93,7 @@ class Output(NamedTuple):
     report: Report | str = ""
     code: int = 0
     warnings: Sequence[object] = ()
-    checked: Checked | None = None
+    checked: CheckFindings | None = None
     error: Exception | None = None
     unread: Sequence[Unread] | None = None
     prompt: Prompt | None = None
@@ -143,7 +143,7 @@ class Command(NamedTuple):
     unsaved: str = ""
 
 
-class Group(NamedTuple):
+class CommandGroup(NamedTuple):
     """A word of the command line with commands below it, as `nodeattrs catalog check`.
 
     summary, description, examples: as of a `Command`

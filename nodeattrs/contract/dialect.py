@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from nodeattrs.contract.answers import Answered, Setting, Unread
-from nodeattrs.contract.command import Argument, Command, Group
+from nodeattrs.contract.command import Argument, Command, CommandGroup
 from nodeattrs.contract.fixes import Fix
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
@@ -34,7 +34,7 @@ class Option(NamedTuple):
     help: str
 
 
-class Looked(NamedTuple):
+class CheckedFiles(NamedTuple):
     """What a check looked at.
 
     what:  one of them, as a word: "cloud-config file"
@@ -210,7 +210,7 @@ class Dialect(ABC):
         """
         return None
 
-    def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[Looked]:
+    def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[CheckedFiles]:
         """What is wrong in a folder. Code of it runs where `core.code.may_run` says so. raises: MissingExtra
 
         count: called with the name of each file
@@ -236,7 +236,7 @@ class Dialect(ABC):
         """
         return {}
 
-    def top(self, name: str) -> Command | Group:
+    def top(self, name: str) -> Command | CommandGroup:
         """The command of a name in `tops`, which has its summary: help that names all commands opens none of them."""
         return self.commands()[name]
 

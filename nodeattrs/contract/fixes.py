@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nodeattrs.core.tree import Path
-from nodeattrs.disk import Entry, folder_below
+from nodeattrs.disk import FolderEntry, folder_below
 from nodeattrs.formats.removing import veiled
 from nodeattrs.reports.findings import Finding
 
@@ -41,4 +41,4 @@ def apply(root: pathlib.Path, made: Iterable[Fix]) -> None:
         *folders, name = one.file.split("/")
         with folder_below(root, folders) as folder:
             mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode & 0o777
-            Entry(folder, name).replace(one.after.encode("utf-8"), mode)
+            FolderEntry(folder, name).replace(one.after.encode("utf-8"), mode)

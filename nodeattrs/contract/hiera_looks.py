@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from nodeattrs.contract.peers import Lookup, Scope
+from nodeattrs.contract.peers import Lookup, LookupScope
 from nodeattrs.core.looks import Look, Looks
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.errors import NotFound
@@ -41,7 +41,7 @@ class LookedScopes:
 
     def __init__(self) -> None:
         self._name = ""
-        self._scopes: dict[tuple[str, str], Scope] = {}
+        self._scopes: dict[tuple[str, str], LookupScope] = {}
 
     def look(self, hiera: Lookup | None, name: str, facts: Mapping[str, Any], look: Look) -> Any:
         """What Hiera has for a node where another one looked.

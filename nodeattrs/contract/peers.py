@@ -13,16 +13,16 @@ from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.peers import peer
-from nodeattrs.reports.explain import LookedUp
+from nodeattrs.reports.explain import LookupExplanation
 
 
-class Scope(Protocol):
+class LookupScope(Protocol):
     """One node, as it looks keys up."""
 
     def lookup(self, name: Any, **options: Any) -> Any:
         """The value of a key, or of the first of several keys. raises: NotFound, LookupError"""
 
-    def explain(self, name: str, **options: Any) -> LookedUp:
+    def explain(self, name: str, **options: Any) -> LookupExplanation:
         """Why a key has its value."""
 
     def look(self, look: Look) -> Any:
@@ -40,7 +40,7 @@ class Lookup(Protocol):
 
     def scope(
         self, facts: Mapping[str, Any], *, node: str, environment: str = "production", looks: Looks | None = None
-    ) -> Scope:
+    ) -> LookupScope:
         """The tree as one node sees it. looks: where it notes what it looks at of the node"""
 
     def check(self) -> tuple[int, list[NodeattrsError]]:
@@ -157,7 +157,7 @@ def doubts_of(tree: Lookup, environment: str, beside: Iterable[Lookup] = ()) -> 
     return cast("Iterator[NodeattrsError]", peer("hiera").doubts_of(tree, environment, beside))
 
 
-def undecided(scope: Scope) -> Mapping[str, Sequence[Any]]:
+def undecided(scope: LookupScope) -> Mapping[str, Sequence[Any]]:
     """Key -> the levels that may decide it and cannot be read, each with `name`, `origin` and `unread`."""
     return cast("Mapping[str, Sequence[Any]]", peer("hiera").undecided(scope))
 

@@ -55,7 +55,7 @@ class Sharing:
 
     def __init__(self, sides: Sequence[Opened]) -> None:
         self._sides = sides
-        self._shared = Shared()
+        self._shared = LookTree()
 
     def like(self, name: str) -> str:
         """The subject whose answers a subject shares; "" where it must be answered itself."""
@@ -101,7 +101,7 @@ def _in_order(looks: Sequence[Looks]) -> list[tuple[int, Look]]:
     return [(side, look) for look in made for side in range(1 if look[0] in OWN else len(looks))]
 
 
-class Shared:
+class LookTree:
     """The subjects that were answered, by what they have at their looks."""
 
     def __init__(self) -> None:
@@ -151,7 +151,7 @@ def has_name(name: str, answer: Any) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", repr(answer)) is not None
 
 
-class Checked(NamedTuple, Generic[_Answer]):
+class SampledAnswers(NamedTuple, Generic[_Answer]):
     """The answers of all subjects, after some that are shared were computed as well.
 
     answers:    subject -> its answer
@@ -179,7 +179,7 @@ def checked(
     like: Mapping[str, str],
     compute: Callable[[Sequence[str]], Mapping[str, _Answer]],
     is_same: Callable[[_Answer, _Answer], bool],
-) -> Checked[_Answer]:
+) -> SampledAnswers[_Answer]:
     """Compute some members of each large group as well. Where one differs, each member of its group is computed.
 
     own:     subject -> its answer, for those that were computed
@@ -196,7 +196,7 @@ def checked(
     odd = {shared[name] for name, answer in again.items() if not is_same(answer, own[shared[name]])}
     one_by_one = [name for one in sorted(odd) for name in groups[one]]
     answers = {**own, **{name: own[one] for name, one in shared.items() if one not in odd}, **compute(one_by_one)}
-    return Checked(answers, len(shared) - len(one_by_one), len(again), len(one_by_one), seed)
+    return SampledAnswers(answers, len(shared) - len(one_by_one), len(again), len(one_by_one), seed)
 
 
 def answers(
@@ -204,7 +204,7 @@ def answers(
     names: Iterable[str],
     compute: Callable[[str], _Answer],
     says: Callable[[_Answer], object],
-) -> Checked[_Answer]:
+) -> SampledAnswers[_Answer]:
     """The answer of each subject of one side, all computed in this process.
 
     compute: computes the answer of a subject

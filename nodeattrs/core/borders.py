@@ -24,7 +24,7 @@ NAMED: Any = Mapping | Callable
 """Things by their names: a map, or a function that is asked."""
 
 
-class Listed(ABC):  # noqa: B024 (it is asked, never inherited)
+class ListLike(ABC):  # noqa: B024 (it is asked, never inherited)
     """Anything with entries to go through that is neither text nor a map: a list, a tuple, a generator."""
 
     @classmethod
@@ -38,7 +38,7 @@ _WORDS = {
     bytes: "bytes",
     os.PathLike: "a path",
     Mapping: "a map",
-    Listed: "a list",
+    ListLike: "a list",
     Callable: "a function",
     NoneType: "None",
 }

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from nodeattrs.core.tree import ABSENT, Path, strict_key
 
 
-class Change(NamedTuple):
+class TreeDifference(NamedTuple):
     """A difference between two trees, at one path.
 
     before, after: the values; ABSENT on the side that has none
@@ -29,9 +29,8 @@ class Change(NamedTuple):
         return "added" if self.before is ABSENT else "removed" if self.after is ABSENT else "changed"
 
 
-def changes(before: Any, after: Any) -> list[Change]:
-    """The paths where two trees of plain data differ, as a list of `Change`; removed ones come last, [] for equal
-    trees.
+def changes(before: Any, after: Any) -> list[TreeDifference]:
+    """The differences between two trees of plain data; removed paths come last. [] for equal trees.
 
     Maps are compared key by key, without regard to the order. A list counts as one value. Types matter: 1 differs from
     "1".
@@ -43,15 +42,15 @@ def changes(before: Any, after: Any) -> list[Change]:
     return sorted(_compared(before, after, ()), key=lambda change: change.kind == "removed")
 
 
-def _compared(before: Any, after: Any, path: Path) -> Iterator[Change]:
+def _compared(before: Any, after: Any, path: Path) -> Iterator[TreeDifference]:
     old = before if isinstance(before, dict) else {}
     new = after if isinstance(after, dict) else {}
     if old or new:
         if before is not ABSENT and not isinstance(before, dict):
-            yield Change(path, before, ABSENT)
+            yield TreeDifference(path, before, ABSENT)
         if after is not ABSENT and not isinstance(after, dict):
-            yield Change(path, ABSENT, after)
+            yield TreeDifference(path, ABSENT, after)
         for step in [*new, *(step for step in old if step not in new)]:
             yield from _compared(old.get(step, ABSENT), new.get(step, ABSENT), (*path, step))
     elif strict_key(before) != strict_key(after):
-        yield Change(path, before, after)
+        yield TreeDifference(path, before, after)

@@ -23,7 +23,7 @@ from nodeattrs.core.trace import Trace, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, meant, spell
 from nodeattrs.core.unknown import Unknown, unknown_layer
-from nodeattrs.core.walk import Setting
+from nodeattrs.core.walk import SetValue
 from nodeattrs.errors import BadArgument, MergeConflict, NoSuchAttribute, TooDeep, TypeConflict, wrong_argument
 
 _NOBODY = Origin("caller")
@@ -203,7 +203,7 @@ class Folded:
         titles = {number: layer.title for number, layer in enumerate(self._layers, 1)}
         return traced(walk(self._folding, steps), steps, dig(self.value, steps), self._claim, titles)
 
-    def _claim(self, setting: Setting) -> Claim:
+    def _claim(self, setting: SetValue) -> Claim:
         layer = self._layers[setting.source - 1]
         if type(layer.value) is Unknown:
             return Claim(setting.path, layer.value, setting.source, layer.place(setting.path))

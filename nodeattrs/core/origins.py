@@ -32,7 +32,7 @@ class At(NamedTuple):
     path: Path
 
 
-class Patched(NamedTuple):
+class PatchedOrigins(NamedTuple):
     """Origins in two parts: *by* for the value at *path* inside, *base* for all the rest."""
 
     base: Origins
@@ -43,15 +43,16 @@ class Patched(NamedTuple):
 def patched(base: Origins, path: Path, by: Origins) -> Origins:
     """*base*, with the origins of the part at *path* replaced by *by*; *by* itself for the empty path.
 
-    A list of origins gets another element, and is made longer with *by* if needed; anything else becomes a `Patched`.
+    A list of origins gets another element, and is made longer with *by* if needed. Anything else becomes a
+    `PatchedOrigins`.
     """
     if type(base) is list and path:
         each = base + [by] * (path[0] + 1 - len(base))
         each[path[0]] = patched(each[path[0]], path[1:], by)
         return each
-    if type(base) is Patched and path[: len(base.path)] == base.path:
-        return Patched(base.base, base.path, patched(base.by, path[len(base.path) :], by))
-    return Patched(base, path, by) if path else by
+    if type(base) is PatchedOrigins and path[: len(base.path)] == base.path:
+        return PatchedOrigins(base.base, base.path, patched(base.by, path[len(base.path) :], by))
+    return PatchedOrigins(base, path, by) if path else by
 
 
 def origins_at(origins: Origins, step: Any) -> Origins:
@@ -70,14 +71,14 @@ def origins_at(origins: Origins, step: Any) -> Origins:
         return At(origins.source, (*origins.path, step))
     if kind is tuple:
         return tuple(origins_at(one, step) for one in origins)
-    return _inside(origins, step) if kind is Patched else origins
+    return _inside(origins, step) if kind is PatchedOrigins else origins
 
 
-def _inside(patched: Patched, step: Any) -> Origins:
+def _inside(patched: PatchedOrigins, step: Any) -> Origins:
     first, *rest = patched.path
     if first != step:
         return origins_at(patched.base, step)
-    return Patched(origins_at(patched.base, step), tuple(rest), patched.by) if rest else patched.by
+    return PatchedOrigins(origins_at(patched.base, step), tuple(rest), patched.by) if rest else patched.by
 
 
 def renumbered(origins: Origins, number: Callable[[int], int]) -> Origins:
@@ -87,8 +88,8 @@ def renumbered(origins: Origins, number: Callable[[int], int]) -> Origins:
         return number(origins)
     if kind is At:
         return At(number(origins.source), origins.path)
-    if kind is Patched:
-        return Patched(renumbered(origins.base, number), origins.path, renumbered(origins.by, number))
+    if kind is PatchedOrigins:
+        return PatchedOrigins(renumbered(origins.base, number), origins.path, renumbered(origins.by, number))
     if kind is dict:
         return {key: renumbered(one, number) for key, one in origins.items()}
     if kind is list or kind is tuple:
@@ -191,7 +192,7 @@ def _leaves(origins: Origins, path: Path) -> Iterator[tuple[Path, Any]]:
     elif kind is tuple:
         for one in origins:
             yield from _leaves(one, path)
-    elif kind is Patched:
+    elif kind is PatchedOrigins:
         yield from _leaves(origins.base, path)
     elif kind is dict:
         for key, one in origins.items():

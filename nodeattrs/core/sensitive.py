@@ -84,7 +84,7 @@ class Encrypted(Sensitive):
         return "Sensitive(encrypted)"
 
 
-class Marked(Sensitive):
+class MarkedSecret(Sensitive):
     """A secret because of its place: the settings call its path sensitive. Merges and lookups read it as its value."""
 
     __slots__ = ()
@@ -110,7 +110,7 @@ def encrypted_in(value: Any, path: Path = ()) -> list[tuple[Path, str]]:
     return found
 
 
-def withheld(value: Any, paths: Iterable[Path], at: Path = (), hide: Callable[[Any], Any] = Marked) -> Any:
+def withheld(value: Any, paths: Iterable[Path], at: Path = (), hide: Callable[[Any], Any] = MarkedSecret) -> Any:
     """*value* with the scalars at and below sensitive paths wrapped; null, and a value that is Sensitive already, stay.
 
     paths:  counted from the root of the tree; the step "*" stands for any
@@ -143,12 +143,11 @@ def _hidden(value: Any, rest: Path, hide: Callable[[Any], Any]) -> Any:
 
 
 def revealed(value: Any) -> Any:
-    """*value* with each `Marked` secret replaced by its plain value; other secrets stay. The same object where none is
-    there.
+    """*value* with each `MarkedSecret` replaced by its plain value; other secrets stay. The same object without one.
 
     cost: one visit of the whole value
     """
-    if type(value) is Marked:
+    if type(value) is MarkedSecret:
         return value.unwrap()
     if type(value) not in (dict, list):
         return value

@@ -16,7 +16,7 @@ from nodeattrs.core.claim import Cause, Claim, Origin, ValueText, Verb
 from nodeattrs.core.policy import DROP, KEEP, MEET, TAKE, Line, Meet, Policy, Rule
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unknown import Unknown, unknown_layer
-from nodeattrs.core.walk import Setting, Walk
+from nodeattrs.core.walk import SetValue, Walk
 
 
 class Outcome(Enum):
@@ -213,7 +213,7 @@ def traced(
     walk: Walk,
     path: Path,
     value: Any,
-    claim: Callable[[Setting], Claim],
+    claim: Callable[[SetValue], Claim],
     titles: Mapping[int, str],
     past: Sequence[Earlier] = (),
     *,
@@ -271,8 +271,8 @@ def _held(claim: Claim, walk: Walk) -> str:
 UNREAD = Unknown("", "it cannot be read")
 
 
-def _unknown(claim: Callable[[Setting], Claim], source: int, path: Path) -> TraceClaim:
-    found = claim(Setting(source, path, UNREAD, ()))
+def _unknown(claim: Callable[[SetValue], Claim], source: int, path: Path) -> TraceClaim:
+    found = claim(SetValue(source, path, UNREAD, ()))
     return TraceClaim(
         found, Outcome.UNKNOWN, found.value.reason if isinstance(found.value, Unknown) else "it cannot be read"
     )
@@ -298,11 +298,11 @@ def _verb_words(line: Line) -> str:
     return f"joined by {rule.name}"
 
 
-def _elements(walk: Walk, path: Path, value: Any, claim: Callable[[Setting], Claim]) -> Iterator[Element]:
+def _elements(walk: Walk, path: Path, value: Any, claim: Callable[[SetValue], Claim]) -> Iterator[Element]:
     if not isinstance(value, list) or not walk.standing or walk.cover is not None:
         return
     for index, (entry, found) in enumerate(walk.elements(value)):
-        claims = [claim(Setting(at.source, (*path, index), entry, at.path)) for at in found]
+        claims = [claim(SetValue(at.source, (*path, index), entry, at.path)) for at in found]
         yield Element(entry, tuple(dict.fromkeys(at.source for at in found)), tuple(claims))
 
 

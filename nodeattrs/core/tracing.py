@@ -27,7 +27,7 @@ from nodeattrs.core.walk import (
     Overridden,
     PendingLosses,
     Rule,
-    Setting,
+    SetValue,
     Walk,
     losses_below,
     outwards,
@@ -725,17 +725,17 @@ class _Walker:
 
     # --- who sets what
 
-    def standing(self, here: _Here, path: Path) -> tuple[Setting, ...]:
+    def standing(self, here: _Here, path: Path) -> tuple[SetValue, ...]:
         """The settings of the value at a place, in the order of their sources."""
         return tuple(sorted(self.settings(self.part(here), path), key=lambda one: one.source))
 
-    def settings(self, part: Part, path: Path) -> Iterator[Setting]:
+    def settings(self, part: Part, path: Path) -> Iterator[SetValue]:
         """Yield a Setting for each source of a part, with the value that the source has in its own tree."""
         if part.value is ABSENT:
             return
         found = ((path, part.origins),) if type(part.origins) is At else pieces(part.origins, path)
         own = ((now, at, self.own(at, dig(part.value, now[len(path) :]))) for now, at in found if at.source)
-        yield from (Setting(at.source, now, value, at.path) for now, at, value in own)
+        yield from (SetValue(at.source, now, value, at.path) for now, at, value in own)
 
     def own(self, at: At, otherwise: Any) -> Any:
         """The value that a source has at a place; *otherwise* where it has none."""
@@ -822,7 +822,7 @@ def _covers(here: _Here, key: Any, is_lost: bool) -> bool:
     return not has_elements or (is_lost and dig(value, (key,)) is ABSENT)
 
 
-def _lost(setting: Setting, by: tuple[int, ...], rule: Rule) -> Overridden:
+def _lost(setting: SetValue, by: tuple[int, ...], rule: Rule) -> Overridden:
     """An Overridden; a setting that no other source overrides is overridden by itself."""
     return Overridden(setting, by or (setting.source,), *rule)
 

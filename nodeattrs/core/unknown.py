@@ -64,7 +64,7 @@ def unknown_layer(unknown: Unknown, origin: Origin) -> UnknownLayer:
     )
 
 
-class Side(Protocol):
+class MergeSide(Protocol):
     """One of two values that meet.
 
     kind:    the exact type of the known value; Absent for no value
@@ -78,14 +78,14 @@ class Side(Protocol):
     def unknown(self) -> tuple[int, ...]: ...
 
 
-def may_decide(policy: Policy, lower: Side, upper: Side) -> tuple[int, ...]:
+def may_decide(policy: Policy, lower: MergeSide, upper: MergeSide) -> tuple[int, ...]:
     """The numbers of the unknown sources of both sides that might still change the result; () where none can."""
     below = lower.unknown if upper.kind is Absent or policy.shines_through(upper.kind) else ()
     above = upper.unknown if lower.kind is Absent or policy.may_change(lower.kind) else ()
     return tuple(dict.fromkeys((*below, *above)))
 
 
-def may_meet(policy: Policy, lower: Side, upper: Side) -> bool:
+def may_meet(policy: Policy, lower: MergeSide, upper: MergeSide) -> bool:
     """Whether one side is a known map, the other one has only unknown sources, and the policy merges two maps.
 
     The unknown value may be a map, too, and then both are merged key by key.

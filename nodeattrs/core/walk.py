@@ -23,7 +23,7 @@ Rule = tuple[Policy, Line]
 """A policy, and the line of it that decided."""
 
 
-class Setting(NamedTuple):
+class SetValue(NamedTuple):
     """The value that one source sets at a path.
 
     source: the number of the source
@@ -49,7 +49,7 @@ class Overridden(NamedTuple):
     same loss at an entry below.
     """
 
-    setting: Setting
+    setting: SetValue
     by: tuple[int, ...]
     policy: Policy
     line: Line
@@ -83,7 +83,7 @@ class Overridden(NamedTuple):
         if value is ABSENT:
             is_element = any(type(step) is int for step in setting.own)
             return None if isinstance(setting.value, dict) and not (is_index or is_element) else self
-        return self._replace(setting=Setting(setting.source, path, value, (*setting.own, key)), further_up=True)
+        return self._replace(setting=SetValue(setting.source, path, value, (*setting.own, key)), further_up=True)
 
 
 class PendingLosses(NamedTuple):
@@ -149,13 +149,13 @@ class Walk(NamedTuple):
     holding:    settings of maps above the path, with nothing at the path, without which another value would be read
     """
 
-    standing: tuple[Setting, ...]
+    standing: tuple[SetValue, ...]
     overridden: tuple[Overridden, ...]
     unknown: tuple[int, ...]
     value: Any
     origins: Origins
     cover: Path | None
-    holding: tuple[Setting, ...] = ()
+    holding: tuple[SetValue, ...] = ()
 
     @property
     def part(self) -> Part:
@@ -195,7 +195,7 @@ _MANY = 8
 """Of so many maps it is asked first whether something else would be read without all of them."""
 
 
-def _that_matter(found: Walk, again: Callable[[set[At]], Walk], maps: list[Setting]) -> Iterator[Setting]:
+def _that_matter(found: Walk, again: Callable[[set[At]], Walk], maps: list[SetValue]) -> Iterator[SetValue]:
     """Those of some maps without which, alone, something else would be read."""
     if len(maps) > _MANY:
         half = len(maps) // 2
@@ -206,7 +206,7 @@ def _that_matter(found: Walk, again: Callable[[set[At]], Walk], maps: list[Setti
         yield from (one for one in maps if _matters(found, again, [one]))
 
 
-def _maps_over_others(found: Walk, own: Callable[[At, Any], Any]) -> Iterator[Setting]:
+def _maps_over_others(found: Walk, own: Callable[[At, Any], Any]) -> Iterator[SetValue]:
     named = {one.source for one in (*found.standing, *(lost.setting for lost in found.overridden))}
     for lost in found.overridden:
         for source in lost.by:
@@ -215,10 +215,10 @@ def _maps_over_others(found: Walk, own: Callable[[At, Any], Any]) -> Iterator[Se
                 path = lost.setting.path
                 above = (path[:depth] for depth in range(len(path), 0, -1)) if path else ((),)
                 maps = ((at, value) for at in above if isinstance(value := own(At(source, at), ABSENT), dict))
-                yield from (Setting(source, at, value, at) for at, value in islice(maps, 1))
+                yield from (SetValue(source, at, value, at) for at, value in islice(maps, 1))
 
 
-def _matters(found: Walk, again: Callable[[set[At]], Walk], gone: list[Setting]) -> bool:
+def _matters(found: Walk, again: Callable[[set[At]], Walk], gone: list[SetValue]) -> bool:
     try:
         others = again({At(one.source, one.own) for one in gone})
     except NodeattrsError:

@@ -15,7 +15,7 @@ from typing import Any
 
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import Document, text_of
-from nodeattrs.formats.places import Mark, Reading, Text
+from nodeattrs.formats.places import Mark, ParsedText, Text
 from nodeattrs.formats.ruby_text import Call, Literal, Ruby
 
 
@@ -258,4 +258,4 @@ def ruby_document(path: pathlib.Path, file: str, kind: str) -> Document:
     text = Text(file, text_of(path, file).removeprefix("\ufeff"))
     fields = _Fields(text, kind)
     warnings = (*fields.ruby.warnings, *fields.unread)
-    return Document(text, Reading(fields.tree, lambda: fields.mark, warnings))
+    return Document(text, ParsedText(fields.tree, lambda: fields.mark, warnings))

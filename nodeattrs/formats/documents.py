@@ -32,7 +32,7 @@ from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.formats import flat_text, json_text, toml_text, yaml_text
 from nodeattrs.formats.blobs import blob_name
-from nodeattrs.formats.places import HALF_PAIR, Mark, Reading, Text
+from nodeattrs.formats.places import HALF_PAIR, Mark, ParsedText, Text
 from nodeattrs.formats.yaml_text import Tags
 
 MAX_BYTES = Limits().bytes
@@ -64,7 +64,7 @@ class Document:
     levels:   how many maps and lists stand in one another at most
     """
 
-    def __init__(self, text: Text, reading: Reading) -> None:
+    def __init__(self, text: Text, reading: ParsedText) -> None:
         self.file = text.file
         self.tree: Any = reading.tree
         self.warnings = reading.warnings
@@ -307,7 +307,7 @@ def _source(text: str, file: str) -> Text:
     return source
 
 
-def _reading(source: Text, syntax: Syntax, budget: Budget) -> Reading:
+def _reading(source: Text, syntax: Syntax, budget: Budget) -> ParsedText:
     match syntax:
         case "json":
             return json_text.read(source, budget)

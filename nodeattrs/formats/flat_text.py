@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError
-from nodeattrs.formats.places import HALF_PAIR, Mark, Reading, Text
+from nodeattrs.formats.places import HALF_PAIR, Mark, ParsedText, Text
 
 
 class _Entry(NamedTuple):
@@ -24,7 +24,7 @@ class _Entry(NamedTuple):
     offset: int
 
 
-def read(text: Text, budget: Budget, syntax: str) -> Reading:
+def read(text: Text, budget: Budget, syntax: str) -> ParsedText:
     """What a text of one entry a line says; {} for an empty one.
 
     syntax: "env": `KEY=value`, `export KEY='as it is'`, `KEY="with \\n" # and a comment`
@@ -50,7 +50,7 @@ def read(text: Text, budget: Budget, syntax: str) -> Reading:
             warnings.append(text.repeated(path, before.offset, offset))
             mark.parts[key] = Mark(offset, before=(holder[key], before))
             holder[key] = value
-    return Reading(tree, lambda: root, tuple(warnings), 2)
+    return ParsedText(tree, lambda: root, tuple(warnings), 2)
 
 
 # --- .env

@@ -16,7 +16,7 @@ from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget
 from nodeattrs.core.tree import MAX_DEPTH, Path
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.numbers import NoNumber, finite
-from nodeattrs.formats.places import HALF_PAIR, Mark, Reading, Text
+from nodeattrs.formats.places import HALF_PAIR, Mark, ParsedText, Text
 
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TOKEN = re.compile(rf'({_STRING})(?=\s*:)|([\[{{])|([\]}}])|({_STRING}|[^\s"\[\]{{}}:,]+)', re.DOTALL)
@@ -46,7 +46,7 @@ _HINTS = {
 }
 
 
-def read(text: Text, budget: Budget, number: Callable[[str], float] = finite) -> Reading:
+def read(text: Text, budget: Budget, number: Callable[[str], float] = finite) -> ParsedText:
     """What *text* says. A key written twice: the last one counts, as in Chef, with a warning.
 
     number: makes a float of its spelling
@@ -62,7 +62,7 @@ def read(text: Text, budget: Budget, number: Callable[[str], float] = finite) ->
     # The parsers keep quiet about keys written twice; but what is lost of one shows by its quotes.
     repeated = tuple(_repeated(text)) if _quotes_in(text.text) > 2 * strings else ()
     start = len(text.text) - len(text.text.lstrip())
-    return Reading(tree, lambda: _marked(text.text)[0], repeated, levels, start)
+    return ParsedText(tree, lambda: _marked(text.text)[0], repeated, levels, start)
 
 
 def _parsed(text: Text, number: Callable[[str], float]) -> Any:

@@ -123,7 +123,7 @@ class Text:
         )
 
 
-class Reading(NamedTuple):
+class ParsedText(NamedTuple):
     """What a reader of one syntax makes of a text.
 
     tree:     plain data, its own

@@ -16,7 +16,7 @@ from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget, too_long
 from nodeattrs.core.tree import MAX_DEPTH, Path, copied
 from nodeattrs.errors import DocumentError, TooDeep
 from nodeattrs.formats.numbers import NoNumber, finite
-from nodeattrs.formats.places import Mark, Reading, Text
+from nodeattrs.formats.places import Mark, ParsedText, Text
 
 _QUOTED = r""""(?:[^"\\\n]|\\.)*"|'[^'\n]*\'"""
 _KEY = rf"""(?:{_QUOTED}|[^"'#=\[\]\n])+"""
@@ -32,7 +32,7 @@ _LONG_NUMBER = re.compile(r"0[xob][0-9a-fA-F_]{3500}")
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
-def read(text: Text, budget: Budget) -> Reading:
+def read(text: Text, budget: Budget) -> ParsedText:
     """What *text* says. TOML refuses a key written twice by itself.
 
     raises: DocumentError; TooMuch
@@ -50,7 +50,7 @@ def read(text: Text, budget: Budget) -> Reading:
     except ValueError as error:
         raise text.error(f"a number of more than {MAX_DIGITS} digits", hint="put it in quotes") from error
     _look_at_numbers(text, tree, budget)
-    return Reading(tree, lambda: _marked(text.text))
+    return ParsedText(tree, lambda: _marked(text.text))
 
 
 def _look_at_keys(text: Text, budget: Budget) -> None:

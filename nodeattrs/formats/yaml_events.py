@@ -435,7 +435,7 @@ _LISTS = {None, "!", f"{YAML}seq"}
 _PAIRS = {f"{YAML}omap", f"{YAML}pairs"}
 
 
-class Repeated(NamedTuple):
+class RepeatedKey(NamedTuple):
     """A key that a text writes a second time in one mapping: where in the tree, and where in the text."""
 
     path: tuple[Any, ...]
@@ -454,7 +454,7 @@ class Safe(Builder):
     """
 
     texts = frozenset({f"{YAML}str", PYTHON2})
-    repeated: list[Repeated] | None = None
+    repeated: list[RepeatedKey] | None = None
 
     def scalar(self, event: Any) -> Any:
         """The value of a scalar. raises: DocumentError"""
@@ -478,7 +478,7 @@ class Safe(Builder):
         if self.repeated is not None and value in frame.data:
             path = tuple("<<" if one.step is MERGE else one.step for one in self.open if one.step is not None)
             line, column = event.start_mark.line + 1, event.start_mark.column + 1
-            self.repeated.append(Repeated((*path, value), line, column))
+            self.repeated.append(RepeatedKey((*path, value), line, column))
         return value
 
     def made(self, frame: Frame) -> Any:

@@ -18,7 +18,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.numbers import NoNumber
-from nodeattrs.formats.places import Reading, Text
+from nodeattrs.formats.places import ParsedText, Text
 from nodeattrs.formats.tags import Tagged
 from nodeattrs.formats.yaml_events import MERGE, YAML, Builder, Frame, tag_of
 from nodeattrs.kinds import TAG_REFUSED
@@ -34,7 +34,7 @@ _TAG_HINTS = {
 }
 
 
-def read(text: Text, budget: Budget | None = None) -> Reading:
+def read(text: Text, budget: Budget | None = None) -> ParsedText:
     """What *text* says; an empty one says null.
 
     A key written twice: the last one counts, with a warning. In a merge the map's own
@@ -44,14 +44,14 @@ def read(text: Text, budget: Budget | None = None) -> Reading:
     raises: DocumentError; TooMuch
     """
     builder = _Plain(text, budget=budget)
-    return Reading(builder.run(), lambda: builder.mark, tuple(builder.warnings))
+    return ParsedText(builder.run(), lambda: builder.mark, tuple(builder.warnings))
 
 
 Tags = Mapping[str, Callable[[Any], Any]]
 """Tag, as it is written -> what makes a value of what stands under it."""
 
 
-def read_all(text: Text, budget: Budget, tags: Tags) -> list[Reading]:
+def read_all(text: Text, budget: Budget, tags: Tags) -> list[ParsedText]:
     """The Reading of each document of *text*, other tags than YAML's own included; at least one.
 
     tags:   what makes a value of what stands under a tag; under any other it is a `Tagged`
@@ -63,7 +63,7 @@ def read_all(text: Text, budget: Budget, tags: Tags) -> list[Reading]:
     warnings = tuple(builder.warnings)
     documents = builder.documents or [(None, builder.mark)]
     return [
-        Reading(tree, partial(mark.nearest, ()), () if number else warnings)
+        ParsedText(tree, partial(mark.nearest, ()), () if number else warnings)
         for number, (tree, mark) in enumerate(documents)
     ]
 

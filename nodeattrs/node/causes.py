@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.causes import flow
 from nodeattrs.causes.file_names import file_of
-from nodeattrs.causes.flow import Flow, Found, Frame
+from nodeattrs.causes.flow import Flow, Frame, SourceExpression
 from nodeattrs.causes.scopes import EACH, SOME
 from nodeattrs.core.claim import CALLED, READ, UNAVAILABLE, WRITTEN, Cause, Locator, Origin
 from nodeattrs.core.origins import At
@@ -29,7 +29,7 @@ from nodeattrs.formats import documents
 from nodeattrs.formats.python import PythonText
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.setters import Mark
-from nodeattrs.node.sites import Site, is_inside, text_of
+from nodeattrs.node.sites import ExpressionSite, is_inside, text_of
 from nodeattrs.node.slots import PLAN
 from nodeattrs.node.values import Deferred, Withheld
 
@@ -41,7 +41,7 @@ Read = Callable[[Path], tuple[Origin, tuple[Cause, ...]] | None]
 """Who set an attribute that was read, and the causes of that; None for one that led here, or is not set."""
 
 
-class Code(Protocol):
+class CodePlace(Protocol):
     """The locator of a line of code: of a run (`CodeLocator`), or of a saved run (`SavedLocator`).
 
     site:   the expression that set the value
@@ -52,9 +52,9 @@ class Code(Protocol):
     """
 
     @property
-    def site(self) -> Site: ...
+    def site(self) -> ExpressionSite: ...
     @property
-    def calls(self) -> Sequence[Site]: ...
+    def calls(self) -> Sequence[ExpressionSite]: ...
     @property
     def root(self) -> Callable[[], str]: ...
     def at(self, path: Path) -> Origin: ...
@@ -114,7 +114,7 @@ def _causes_at(mark: Mark, path: Path, value: Any, finder: CauseFinder) -> tuple
     return () if give is None else tuple(give(path[mark.depth :], value, finder))
 
 
-def _causes_of_code(locator: Code, path: Path | None, value: Any, finder: CauseFinder) -> tuple[Cause, ...]:
+def _causes_of_code(locator: CodePlace, path: Path | None, value: Any, finder: CauseFinder) -> tuple[Cause, ...]:
     """Where a value that a line of code set comes from: first the calls, innermost first."""
     site, calls = locator.site, locator.calls
     led = [Cause(CALLED, origin) for call in calls if (origin := _placed(locator, call)) is not None]
@@ -154,12 +154,12 @@ def causes_of_line(
 class _Expression(NamedTuple):
     """An expression that ran, where it is known, and the function around it."""
 
-    code: flow.Code
+    code: flow.ParsedCode
     node: ast.AST | None
     function: Any
 
 
-def _expression(site: Site) -> _Expression:
+def _expression(site: ExpressionSite) -> _Expression:
     code = _code(site.text or PythonText(site.file, ""))
     node = site.setting[0] if site.setting else None
     return _Expression(code, node, None if node is None else code.scopes.function_of(node))
@@ -172,13 +172,15 @@ def _frames(expressions: list[_Expression]) -> Iterator[Frame]:
             yield Frame(function, code, node if isinstance(node, ast.Call) else None)
 
 
-def _placed(locator: Code, call: Site) -> Origin | None:
+def _placed(locator: CodePlace, call: ExpressionSite) -> Origin | None:
     """Where a call stands; None outside of the repository."""
     origin = locator.placed(call.file, None if call.span is None else call.span[0])
     return origin if is_inside(origin.file) and not call.in_comprehension else None
 
 
-def _composed(locator: Any, finder: CauseFinder, found: list[Found], value: Any, here: Origin) -> Iterator[Cause]:
+def _composed(
+    locator: Any, finder: CauseFinder, found: list[SourceExpression], value: Any, here: Origin
+) -> Iterator[Cause]:
     """Each thing that was found, as a line."""
     likely = [one for one in found if finder.is_likely(one, value)]
     for one in likely or found:
@@ -205,15 +207,15 @@ class CauseFinder:
         self._read = read
         self.unavailable: dict[str, None] = {}
 
-    def module_finder(self, locator: Code) -> Any:
-        """A function (module name, importing file) -> the `flow.Code` of the module.
+    def module_finder(self, locator: CodePlace) -> Any:
+        """A function (module name, importing file) -> the `flow.ParsedCode` of the module.
 
         It returns None for a module outside of the repository, and for one whose version is not available;
         `unavailable` notes the latter.
         """
         root = _real(locator.root())
 
-        def imported(name: str, file: str) -> flow.Code | None:
+        def imported(name: str, file: str) -> flow.ParsedCode | None:
             path = _module(name, file, root)
             text = None if path is None else locator.source(path)
             if path is not None and text is None:
@@ -222,13 +224,13 @@ class CauseFinder:
 
         return imported
 
-    def is_likely(self, found: Found, value: Any) -> bool:
+    def is_likely(self, found: SourceExpression, value: Any) -> bool:
         """Whether what was found still has that value. False for an attribute that has another value now; else True."""
         if found.what != "attribute" or not found.exact or value is ABSENT or _known(found.path) != found.path:
             return True
         return _same(self._ledger.part_at(PLAN, found.path, compute=False), value)
 
-    def causes_from(self, found: Found, wanted: Any, at: Origin) -> Iterator[Cause]:
+    def causes_from(self, found: SourceExpression, wanted: Any, at: Origin) -> Iterator[Cause]:
         """Yield the causes for one expression that was found: a literal, an attribute, or a call that read documents.
 
         wanted: the value; only places with an equal one count. ABSENT: it is not known, and all places count
@@ -258,12 +260,12 @@ class CauseFinder:
             yield Cause(WRITTEN, origin, path, at)
             yield from (cause for cause in causes if cause.what != CALLED)
 
-    def _documents(self, found: Found) -> Iterator[tuple[Any, Locator]]:
+    def _documents(self, found: SourceExpression) -> Iterator[tuple[Any, Locator]]:
         """What a call has read, as it was noted; else the file that it names, where that is in the repository."""
         noted = [pair for documents in self._noted(found) for pair in documents]
         yield from noted or self._read_again(_files(found))
 
-    def _noted(self, found: Found) -> Iterator[Iterable[tuple[Any, Locator]]]:
+    def _noted(self, found: SourceExpression) -> Iterator[Iterable[tuple[Any, Locator]]]:
         for site, read in self._ledger.marks.documents_read():
             if site.file == found.code.file and site.span is not None:
                 setting = found.code.text.setting(site.span[0], site.span)
@@ -281,7 +283,7 @@ class CauseFinder:
                 yield document.tree, document.locator("file", "")
 
 
-def _files(found: Found) -> list[str]:
+def _files(found: SourceExpression) -> list[str]:
     """The files that a call names, as its source says."""
     node = found.node
     words = [*node.args, *(word.value for word in node.keywords)] if isinstance(node, ast.Call) else []
@@ -289,7 +291,7 @@ def _files(found: Found) -> list[str]:
     return [name for name in names if name is not None and os.path.isabs(name)]
 
 
-_code = lru_cache(maxsize=256)(flow.Code)
+_code = lru_cache(maxsize=256)(flow.ParsedCode)
 """The names in a source, for as long as others of the same run are asked about."""
 _real = lru_cache(maxsize=256)(os.path.realpath)
 

@@ -18,7 +18,7 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.trace import Earlier, Element, Outcome, Trace, TraceClaim, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.core.walk import Setting, Walk, outwards
+from nodeattrs.core.walk import SetValue, Walk, outwards
 from nodeattrs.node.causes import causes_of
 from nodeattrs.node.joined import plain
 from nodeattrs.node.ledger import Event, Ledger
@@ -56,7 +56,7 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), br
 
     owns: dict[int, tuple[Claim, Path]] = {}
 
-    def claim(setting: Setting) -> Claim:
+    def claim(setting: SetValue) -> Claim:
         if setting.source in unknown:
             slot, layer = unknown[setting.source]
             made = Claim(path, layer.value, slot, layer.place(path))

@@ -12,16 +12,16 @@ from typing import Any, NamedTuple, NoReturn
 
 from nodeattrs.core.claim import UNKNOWN, Cause, Origin, Verb
 from nodeattrs.core.fold import Layer
-from nodeattrs.core.origins import At, Patched
+from nodeattrs.core.origins import At, PatchedOrigins
 from nodeattrs.core.tree import Path, copied, is_json
 from nodeattrs.errors import DocumentError, ValueWithheld
 from nodeattrs.formats.python import PythonText
 from nodeattrs.node.documents import FORMAT, LEVELS, VERSION
 from nodeattrs.node.ledger import EVENTS, HISTORY_BOUND, Chronicle, Event, Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, WorkedList, setters
-from nodeattrs.node.saved_code import SavedDocument, SavedRead, SavedRun, SavedSite, Source, Versions
+from nodeattrs.node.saved_code import FileVersion, SavedDocument, SavedRead, SavedRun, SavedSite, Versions
 from nodeattrs.node.setters import Mark
-from nodeattrs.node.sites import Lines, relative
+from nodeattrs.node.sites import LineRange, relative
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, SLOTS
 from nodeattrs.node.values import MARKER, Deferred, Symbol, Withheld
 
@@ -162,7 +162,7 @@ def _number(packed: Mapping[str, Any], field: str) -> int | None:
 def _unpacked_mark(packed: Mapping[str, Any], run: SavedRun) -> Mark:
     origin, places = _unpacked_origin(packed), _unpacked_lines(packed.get("lines", []))
     over = packed.get("over", None if origin.line is None else [origin.line] * 2)
-    locator = SavedLocator(origin, places, None if over is None else Lines(origin.file, *map(int, over)), run)
+    locator = SavedLocator(origin, places, None if over is None else LineRange(origin.file, *map(int, over)), run)
     if "code" in packed:
         locator.code = _unpacked_site(packed["code"], run)
         locator.calls = [_unpacked_site(call, run) for call in packed["code"].get("calls", ())]
@@ -183,7 +183,7 @@ def _unpacked_site(packed: Mapping[str, Any], run: SavedRun) -> SavedSite:
 
 
 def _unpacked_run(data: Mapping[str, Any], versions: Versions | None) -> SavedRun:
-    sources = [Source(file, digest) for file, digest in data.get("sources", ())]
+    sources = [FileVersion(file, digest) for file, digest in data.get("sources", ())]
     if not all(type(text) is str and "\0" not in text for source in sources for text in source):
         raise ValueError("a source must have a file and a digest")
     return SavedRun(sources, versions)
@@ -265,7 +265,7 @@ def _unpacked_set_by(set_by: Any) -> Any:
     if "all" in set_by:
         return tuple(_unpacked_set_by(one) for one in set_by["all"])
     base, path, inner = set_by["in"]
-    return Patched(_unpacked_set_by(base), _unpacked_path(path), _unpacked_set_by(inner))
+    return PatchedOrigins(_unpacked_set_by(base), _unpacked_path(path), _unpacked_set_by(inner))
 
 
 def _unpacked_path(path: list[Any]) -> Path:
@@ -287,7 +287,7 @@ class SavedLocator:
     is_earlier:  whether a run before the saved one set the value
     """
 
-    def __init__(self, origin: Origin, places: dict[Any, Any], lines: Lines | None, run: SavedRun) -> None:
+    def __init__(self, origin: Origin, places: dict[Any, Any], lines: LineRange | None, run: SavedRun) -> None:
         self.origin, self.places, self.lines, self.run = origin, places, lines, run
         self.code: SavedSite | None = None
         self.calls: list[SavedSite] = []

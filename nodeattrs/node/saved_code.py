@@ -16,7 +16,7 @@ from nodeattrs.core.tree import Path, dig
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats import documents
 from nodeattrs.formats.python import PythonText
-from nodeattrs.node.sites import Site
+from nodeattrs.node.sites import ExpressionSite
 
 
 class Versions(Protocol):
@@ -33,7 +33,7 @@ class Versions(Protocol):
         """
 
 
-class Source(NamedTuple):
+class FileVersion(NamedTuple):
     """A version of a file: its name, and the digest of its content."""
 
     file: str
@@ -47,9 +47,9 @@ class SavedRun:
     versions: finds their content; None where no repository is there to look into
     """
 
-    def __init__(self, sources: Iterable[Source] = (), versions: Versions | None = None) -> None:
+    def __init__(self, sources: Iterable[FileVersion] = (), versions: Versions | None = None) -> None:
         self.sources, self.versions = tuple(sources), versions
-        self._texts: dict[Source, PythonText | None] = {}
+        self._texts: dict[FileVersion, PythonText | None] = {}
 
     def root(self) -> str:
         """The folder of the repository; "" without one."""
@@ -59,11 +59,11 @@ class SavedRun:
         """The absolute name of a file of the repository, as code objects have it."""
         return os.path.join(self.root(), *file.split("/"))
 
-    def content(self, source: Source) -> bytes | None:
+    def content(self, source: FileVersion) -> bytes | None:
         """The bytes of a version; None where it is not available."""
         return None if self.versions is None else self.versions.content(*source)
 
-    def text(self, source: Source) -> PythonText | None:
+    def text(self, source: FileVersion) -> PythonText | None:
         """The Python source of a version, parsed once; None where the version is not available."""
         if source not in self._texts:
             content = self.content(source)
@@ -80,7 +80,7 @@ class SavedRun:
         return None if source is None else self.text(source)
 
 
-class SavedSite(Site):
+class SavedSite(ExpressionSite):
     """An expression of a source, as a snapshot names it.
 
     run:    the saved run with the sources
@@ -89,7 +89,7 @@ class SavedSite(Site):
             nothing
     """
 
-    def __init__(self, run: SavedRun, source: Source | None, at: Sequence[int | None]) -> None:
+    def __init__(self, run: SavedRun, source: FileVersion | None, at: Sequence[int | None]) -> None:
         self.run, self.source, self.at = run, source, tuple(at)
         self.file = "" if source is None else run.path(source.file)
         self.whole_line = len(at) == 1
@@ -108,7 +108,7 @@ class SavedDocument(NamedTuple):
     under:  the path in the document where the data begins that was read
     """
 
-    source: Source
+    source: FileVersion
     kind: str
     name: str
     under: Path

@@ -19,7 +19,7 @@ from nodeattrs.core.claim import UNKNOWN, Locator, Origin, Verb
 from nodeattrs.core.frames import frame_above
 from nodeattrs.core.origins import At
 from nodeattrs.node.saved_code import SavedRead, SavedRun
-from nodeattrs.node.sites import Calls, CodeLocator, Site, site_of
+from nodeattrs.node.sites import Calls, CodeLocator, ExpressionSite, site_of
 
 ATTRIBUTE_FILE, RUN = "attribute file", "run"
 EARLY = frozenset({ATTRIBUTE_FILE, RUN})
@@ -221,7 +221,7 @@ class Marks:
             self.until[number] = len(self.table)
         return number
 
-    def documents_read(self) -> Iterator[tuple[Site, Iterable[tuple[Any, Locator]]]]:
+    def documents_read(self) -> Iterator[tuple[ExpressionSite, Iterable[tuple[Any, Locator]]]]:
         """Yield (expression, documents) for each call that has read documents: each document with its locator.
 
         Documents of a saved run are read again, as far as their versions are available.

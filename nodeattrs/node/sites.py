@@ -21,7 +21,7 @@ _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 _MOST_SITES, _MOST_SPANS = 20_000, 256
 
 
-class Site:
+class ExpressionSite:
     """An expression that ran, and its source text. `CodeSite` and `SavedSite` are the two kinds.
 
     file:             the source file, as code objects name it
@@ -77,7 +77,7 @@ class Site:
         return self.text.says_below(self.span[0], path, self.span)
 
 
-class CodeSite(Site):
+class CodeSite(ExpressionSite):
     """The expression that an instruction of running code belongs to.
 
     Use `site_of`, which gives one object for all nodes of a process.
@@ -174,7 +174,7 @@ Calls = tuple[tuple[CodeType, int, Any], ...]
 """Calls that led somewhere: code object, offset, what linecache has of its file; the innermost first."""
 
 
-class Lines(NamedTuple):
+class LineRange(NamedTuple):
     """The lines of an expression.
 
     source:      identifies the source: the id of a code object, or a file name
@@ -185,7 +185,7 @@ class Lines(NamedTuple):
     first: int
     last: int
 
-    def begins_in(self, other: Lines) -> bool:
+    def begins_in(self, other: LineRange) -> bool:
         """Whether the first line is one of the other's, in the same source."""
         return self.source == other.source and other.first <= self.first <= other.last
 
@@ -210,14 +210,14 @@ class CodeLocator:
         self._calls = calls
 
     @property
-    def calls(self) -> list[Site]:
+    def calls(self) -> list[ExpressionSite]:
         return [site_of(*call) for call in self._calls]
 
     @property
-    def lines(self) -> Lines | None:
+    def lines(self) -> LineRange | None:
         """The lines of the expression; None where they are not known."""
         span = self.site.span
-        return None if span is None else Lines(id(self.site.code), span[0], span[1] or span[0])
+        return None if span is None else LineRange(id(self.site.code), span[0], span[1] or span[0])
 
     def at(self, path: Path) -> Origin:
         """The origin of *path*: the line of the expression, or of its part in a literal."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any
 
 from nodeattrs.core.claim import UNKNOWN, Cause, LocatorBelow, Origin
-from nodeattrs.core.origins import At, Origins, Patched
+from nodeattrs.core.origins import At, Origins, PatchedOrigins
 from nodeattrs.core.tree import NO_ENTRIES, SCALARS, Path, copied, dig, is_json
 from nodeattrs.formats.documents import DocumentLocator
 from nodeattrs.node.causes import causes_of, imported_sources
@@ -18,9 +18,9 @@ from nodeattrs.node.ledger import Chronicle, Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, SetBy, WorkedList, last_mark, setters
 from nodeattrs.node.node_trace import brief_then
 from nodeattrs.node.restoring import SavedLocator
-from nodeattrs.node.saved_code import SavedDocument, SavedSite, Source
+from nodeattrs.node.saved_code import FileVersion, SavedDocument, SavedSite
 from nodeattrs.node.setters import CALLER, Mark
-from nodeattrs.node.sites import CodeLocator, Site, is_inside, relative, site_of
+from nodeattrs.node.sites import CodeLocator, ExpressionSite, is_inside, relative, site_of
 from nodeattrs.node.slot_names import FACTS
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.values import Deferred, Sensitive, Symbol, Withheld
@@ -136,7 +136,7 @@ class _ValueCauses:
 
     def _element(self, value: Any, set_by: Origins, path: Path) -> None:
         """An element: of a list that was worked on in place each part by its own setter."""
-        if type(set_by) is Patched:
+        if type(set_by) is PatchedOrigins:
             self._element(value, set_by.base, path)
             self._element(dig(value, set_by.path), set_by.by, (*path, *set_by.path))
         elif type(set_by) is list:
@@ -187,7 +187,7 @@ class _Sources:
 
     def packed_code(self, locator: Any) -> dict[str, Any] | None:
         """The code that a mark stands for; None where no code of the repository set anything."""
-        calls: Sequence[Site] = ()
+        calls: Sequence[ExpressionSite] = ()
         locator, under = _whole(locator)
         if isinstance(locator, CodeLocator) and locator.kind != CALLER.kind:
             site, calls = self._site(locator.site), locator.calls
@@ -201,7 +201,7 @@ class _Sources:
             return None
         return {**site, "calls": [*map(self._site, calls)]} if calls else site
 
-    def _site(self, site: Site) -> dict[str, Any]:
+    def _site(self, site: ExpressionSite) -> dict[str, Any]:
         """An expression as data; an empty map for one outside of the repository."""
         packed: dict[str, Any] = {}
         if isinstance(site, SavedSite):
@@ -218,7 +218,7 @@ class _Sources:
 
     def reads(self) -> list[dict[str, Any]]:
         """The documents that calls have read."""
-        reads: list[tuple[Site, Sequence[SavedDocument | None]]]
+        reads: list[tuple[ExpressionSite, Sequence[SavedDocument | None]]]
         reads = [(read.site, read.documents) for read in self._marks.saved_reads]
         reads += [
             (site_of(code, offset, None), [*map(_noted, documents.values())])
@@ -241,7 +241,7 @@ def _noted(read: tuple[Any, Any]) -> SavedDocument | None:
     locator, under = _whole(read[1])
     if not isinstance(locator, DocumentLocator) or not is_inside(locator.document.file):
         return None
-    source = Source(locator.document.file, locator.document.digest)
+    source = FileVersion(locator.document.file, locator.document.digest)
     return SavedDocument(source, locator.kind, locator.name, (*locator.under, *under))
 
 
@@ -322,7 +322,7 @@ class _Reach:
 def _every(set_by: Any, at: Path) -> Iterator[At]:
     """Everyone who set an element or a part of it."""
     yield from setters(set_by, at)
-    if isinstance(set_by, Patched):
+    if isinstance(set_by, PatchedOrigins):
         yield from _every(set_by.base, at)
         yield from _every(set_by.by, (*at, *set_by.path))
     elif type(set_by) is tuple:
@@ -446,7 +446,7 @@ def _packed_set_by(set_by: Any) -> Any:
         return [_packed_set_by(one) for one in set_by]
     if isinstance(set_by, At):
         return {"at": [set_by.source, list(set_by.path)]}
-    if isinstance(set_by, Patched):
+    if isinstance(set_by, PatchedOrigins):
         return {"in": [_packed_set_by(set_by.base), list(set_by.path), _packed_set_by(set_by.by)]}
     if isinstance(set_by, tuple):
         return {"all": [_packed_set_by(one) for one in set_by]}

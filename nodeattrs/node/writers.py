@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
-from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.borders import ListLike, taking
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, Path, meant, spell, strict_key
 from nodeattrs.errors import BadArgument, NoSuchAttribute, TypeConflict, wrong_argument
@@ -374,14 +374,14 @@ class ListWriter(_Handle):
         """Add elements at the end; returns this writer."""
         return self._add(None, values)
 
-    @taking(values=Listed)
+    @taking(values=ListLike)
     def concat(self, values: Iterable[Any]) -> ListWriter:
         """Add the elements of a list at the end; returns this writer."""
         return self._add(None, values, listed=True)
 
     extend = concat
 
-    @taking(values=Listed)
+    @taking(values=ListLike)
     def __iadd__(self, values: Iterable[Any]) -> ListWriter:
         return self._add(None, values, listed=True)
 
@@ -412,7 +412,7 @@ class ListWriter(_Handle):
         self._work(change)
         return self
 
-    @taking(values=Listed)
+    @taking(values=ListLike)
     def replace(self, values: Iterable[Any]) -> ListWriter:
         """Make *values* the whole content: no old element and no old setter goes on. Returns this writer."""
         taken = self._taken(values)

@@ -77,14 +77,14 @@ def _line(text: str, offset: int) -> int:
     return text.count("\n", 0, offset) + 1
 
 
-class LookedUp(NamedTuple):
+class ManifestLookup(NamedTuple):
     """A key that a manifest looks up. merged: whether values of all levels count, or that cannot be excluded"""
 
     key: str
     merged: bool
 
 
-def lookups_in(text: str) -> Iterator[LookedUp]:
+def lookups_in(text: str) -> Iterator[ManifestLookup]:
     """Yield the keys that calls of lookup functions in a text name as plain strings.
 
     >>> [*lookups_in("lookup('a::b') hiera_hash('c') lookup('d', Hash, 'deep')")]
@@ -92,7 +92,7 @@ def lookups_in(text: str) -> Iterator[LookedUp]:
     """
     for found in _LOOKUP.finditer(text):
         alone = found["word"] in ("lookup", "hiera") and _ALONE.match(found["rest"])
-        yield LookedUp(found["key"], not alone)
+        yield ManifestLookup(found["key"], not alone)
 
 
 def computed_in(text: str) -> Iterator[list[str]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from nodeattrs.core.changed import Change, changes
+from nodeattrs.core.changed import TreeDifference, changes
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, dig, spell, strict_key
@@ -22,7 +22,7 @@ _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
 _ELEMENT_SIGNS = {"added": "+", "removed": "-"}
 
 
-class Side(NamedTuple):
+class DiffSide(NamedTuple):
     """One of two compared nodes, with its title: "web1", or "web1@3" for revision 3."""
 
     title: str
@@ -88,14 +88,16 @@ class Difference:
     causes:  also name the lines that the values of the right side come from
     """
 
-    def __init__(self, left: Side, right: Side, path: Path = (), by_slot: bool = False, causes: bool = False) -> None:
+    def __init__(
+        self, left: DiffSide, right: DiffSide, path: Path = (), by_slot: bool = False, causes: bool = False
+    ) -> None:
         self.left, self.right, self.path, self.by_slot, self.causes = left, right, path, by_slot, causes
 
     @cached_property
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[TreeDifference]:
         """The leaves of the merged trees that differ; a list is one leaf."""
         before, after = (dig(data_of(side.node.to_dict(evaluate=False)), self.path) for side in (self.left, self.right))
-        return [Change((*self.path, *one.path), one.before, one.after) for one in changes(before, after)]
+        return [TreeDifference((*self.path, *one.path), one.before, one.after) for one in changes(before, after)]
 
     @cached_property
     def slots(self) -> list[SlotDifference]:
@@ -109,7 +111,7 @@ class Difference:
         """The sources of both nodes that were not read and may change a compared value."""
         return [one for side in (self.left, self.right) for one in unread_at(side.node, self.path)]
 
-    def elements(self, change: Change) -> list[ElementChange]:
+    def elements(self, change: TreeDifference) -> list[ElementChange]:
         """The elements that only one of the two lists of a change has.
 
         [] where a value is not a list, and where only the order differs.
@@ -119,13 +121,13 @@ class Difference:
         before = _elements_of(self.left.node, change.path, change.before)
         return _element_changes(before, _elements_of(self.right.node, change.path, change.after))
 
-    def _origins(self, change: Change) -> tuple[tuple[Origin, ...], tuple[Origin, ...]]:
+    def _origins(self, change: TreeDifference) -> tuple[tuple[Origin, ...], tuple[Origin, ...]]:
         return (
             () if change.before is ABSENT else _trace_origins(self.left.node.trace(change.path)),
             () if change.after is ABSENT else _trace_origins(self.right.node.trace(change.path)),
         )
 
-    def _ways(self, change: Change) -> list[str]:
+    def _ways(self, change: TreeDifference) -> list[str]:
         """The lines that a value of the right side comes from, where they are asked for."""
         winner = self.right.node.trace(change.path).winner if self.causes and change.after is not ABSENT else None
         return [] if winner is None else winner.claim.cause_lines()
@@ -161,19 +163,19 @@ class SlotDifference:
         self.left, self.right, self.path = left, right, path
 
     @cached_property
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[TreeDifference]:
         """The leaves of the slot that differ; a list is one leaf."""
         before, after = (dig(data_of(side.to_dict()), self.path) for side in (self.left, self.right))
-        return [Change((*self.path, *one.path), one.before, one.after) for one in changes(before, after)]
+        return [TreeDifference((*self.path, *one.path), one.before, one.after) for one in changes(before, after)]
 
-    def elements(self, change: Change) -> list[ElementChange]:
+    def elements(self, change: TreeDifference) -> list[ElementChange]:
         """The elements that only one of the two lists of a change has; [] where a value is not a list."""
         if not isinstance(change.before, list) or not isinstance(change.after, list):
             return []
         before = _slot_elements(self.left, change.path, change.before)
         return _element_changes(before, _slot_elements(self.right, change.path, change.after))
 
-    def _origins(self, change: Change) -> tuple[tuple[Origin, ...], tuple[Origin, ...]]:
+    def _origins(self, change: TreeDifference) -> tuple[tuple[Origin, ...], tuple[Origin, ...]]:
         return (
             () if change.before is ABSENT else (self.left.origin(change.path),),
             () if change.after is ABSENT else (self.right.origin(change.path),),
@@ -191,7 +193,9 @@ class SlotDifference:
             yield from _block(change, self._origins(change), self.elements(change), screen)
 
 
-def _entry(change: Change, origins: Sequence[tuple[Origin, ...]], elements: list[ElementChange]) -> dict[str, Any]:
+def _entry(
+    change: TreeDifference, origins: Sequence[tuple[Origin, ...]], elements: list[ElementChange]
+) -> dict[str, Any]:
     entry: dict[str, Any] = {"path": spell(change.path), "change": change.kind}
     for side, value, who in zip(("before", "after"), (change.before, change.after), origins, strict=True):
         if value is not ABSENT:
@@ -205,7 +209,7 @@ def _entry(change: Change, origins: Sequence[tuple[Origin, ...]], elements: list
 
 
 def _block(
-    change: Change, origins: Sequence[tuple[Origin, ...]], elements: list[ElementChange], screen: Screen
+    change: TreeDifference, origins: Sequence[tuple[Origin, ...]], elements: list[ElementChange], screen: Screen
 ) -> Iterator[str]:
     yield f"  {screen.paint(_SIGNS[change.kind], change.kind)} {printable(spell(change.path))}"
     for one in elements:

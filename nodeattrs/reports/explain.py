@@ -37,7 +37,7 @@ _ASIDE = " " * 17
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LineChange:
     """The last change of a line, as Git knows it.
 
     commit: the full hash; "" where the line has no commit, and then author, date and summary are "" as well
@@ -81,7 +81,7 @@ class Elsewhere:
         return {**named, "nodes": list(self.nodes), "lacks": self.reason}
 
 
-class LookedUp(Protocol):
+class LookupExplanation(Protocol):
     """The explanation of a key that another dialect looked up (Hiera, bindings).
 
     error:  why the key has no value; None where it has one
@@ -101,7 +101,7 @@ class LookedUp(Protocol):
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadValue:
     """A value that a line of a recipe read.
 
     what:  the expression in the source: a path, or "lookup(key)"
@@ -109,10 +109,10 @@ class Reading:
     """
 
     what: str
-    trace: Trace | LookedUp | None
+    trace: Trace | LookupExplanation | None
 
 
-class Explanation(NamedTuple):
+class NodeExplanation(NamedTuple):
     """A trace of one path, with the node it belongs to, and further answers for the same report.
 
     node, environment: the node of the trace
@@ -130,11 +130,11 @@ class Explanation(NamedTuple):
     node: str = ""
     environment: str = ""
     hint: str | None = None
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[ReadValue, ...] = ()
     revision: int | None = None
     is_run: bool = False
     causes: tuple[Cause, ...] | None = None
-    changes: tuple[Change, ...] | None = None
+    changes: tuple[LineChange, ...] | None = None
     elsewhere: tuple[Elsewhere, ...] | None = None
     facts: str = ""
 
@@ -220,21 +220,21 @@ class Explanation(NamedTuple):
             yield f"  {self.hint}"
 
 
-def explained(node: Node, path: Path, revision: int | None = None) -> Explanation:
+def explained(node: Node, path: Path, revision: int | None = None) -> NodeExplanation:
     """The explanation of a path of a node; a path that was never set has the hint of `way_to`.
 
     revision: the number of the save that the node was read from; None for another node
     """
     trace = node.trace(path)
     hint = None if trace.found or trace.claims or trace.history else way_to(node.to_dict(False), path)
-    return Explanation(trace, node.name, node.environment, hint, revision=revision)
+    return NodeExplanation(trace, node.name, node.environment, hint, revision=revision)
 
 
 def _reading_dict(trace: Any) -> dict[str, Any]:
-    return Explanation(trace).to_dict() if isinstance(trace, Trace) else trace.to_dict()
+    return NodeExplanation(trace).to_dict() if isinstance(trace, Trace) else trace.to_dict()
 
 
-def _read(found: Sequence[Reading], screen: Screen) -> Iterator[str]:
+def _read(found: Sequence[ReadValue], screen: Screen) -> Iterator[str]:
     """Each thing that was read: its value, and the place that set it, below where there is no room beside."""
     yield "  the line that set it read"
     rows = [[reading.what, *_answer(reading.trace)] for reading in found]
@@ -337,7 +337,7 @@ def _beside(left: str, right: str, screen: Screen) -> Iterator[str]:
         yield from screen.wrapped(right, " " * 8)
 
 
-def _changed(changes: Sequence[Change], screen: Screen) -> Iterator[str]:
+def _changed(changes: Sequence[LineChange], screen: Screen) -> Iterator[str]:
     """A line for each: the commit, who and when; below where there is no room beside."""
     yield "  last changed by"
     rows = [[f"{one.file}:{one.line}", one.note or f"{one.commit[:10]}  {one.author}, {one.date}"] for one in changes]

@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any, Literal, get_args
 
 from nodeattrs.codes import entry_of
-from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.borders import ListLike, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.unread import Unread, certainty
 from nodeattrs.errors import NodeattrsError
@@ -131,7 +131,7 @@ def finding_of(problem: object, severity: Severity = "error", code: str = Nodeat
     return replace(found, message=message)
 
 
-@taking(select=Listed, ignore=Listed, known=Mapping, root=str)
+@taking(select=ListLike, ignore=ListLike, known=Mapping, root=str)
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Which findings of a check are reported.
@@ -263,7 +263,7 @@ class Findings:
         yield ", ".join(f"{number} {word}{'' if number == 1 else 's'}" for word, number in counted) + ignored
 
 
-@taking(found=Listed)
+@taking(found=ListLike)
 def baseline_data(found: Iterable[Finding]) -> dict[str, Any]:
     """The findings as the data of a baseline file; later checks leave them out (`Selection.known`).
 

@@ -11,7 +11,7 @@ from nodeattrs.reports.screen import Screen, printable
 
 
 @dataclass(frozen=True, slots=True)
-class Listed(Long):
+class NameList(Long):
     """Names of one kind, such as nodes or roles, for `nodeattrs list`."""
 
     kind: str

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from nodeattrs.reports.screen import Screen, counted, printable
-from nodeattrs.store.folders import Exported
+from nodeattrs.store.folders import ExportResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class TendedStore:
         return cls(store, {"saved": list(names), "revisions": revisions}, [f"{both} saved in {store}"])
 
     @classmethod
-    def exported(cls, store: str, folder: str, done: Exported) -> TendedStore:
+    def exported(cls, store: str, folder: str, done: ExportResult) -> TendedStore:
         """The result of an export to a folder: counts, and a sentence for each file that was kept."""
         what = f"{counted(done.nodes, 'node')} of {store} exported to {folder}"
         files = f"{counted(done.written, 'file')} written, {done.removed} removed"

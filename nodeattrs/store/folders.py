@@ -22,9 +22,9 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from nodeattrs.core.borders import A_PATH, Listed, taking
+from nodeattrs.core.borders import A_PATH, ListLike, taking
 from nodeattrs.core.tree import Path
-from nodeattrs.disk import Entry
+from nodeattrs.disk import FolderEntry
 from nodeattrs.errors import BadValue, DocumentError, NodeNotFound, StoreError
 from nodeattrs.formats import documents
 from nodeattrs.formats.hidden import ESCAPES
@@ -47,7 +47,7 @@ _POLICY = ("policy_name", "policy_group")
 
 
 @dataclass
-class Exported:
+class ExportResult:
     """The result of an export.
 
     nodes:   the number of exported nodes
@@ -76,7 +76,7 @@ def file_stem(name: str) -> str:
 # --- export -------------------------------------------------------------------------
 
 
-@taking(store="names", folder=A_PATH, names=Listed | None)
+@taking(store="names", folder=A_PATH, names=ListLike | None)
 def export_nodes(
     store: Store,
     folder: str | os.PathLike[str],
@@ -84,7 +84,7 @@ def export_nodes(
     *,
     history: bool = False,
     on_node: OnNode | None = None,
-) -> Exported:
+) -> ExportResult:
     """Write the files of nodes to *folder*, which is made if it does not exist.
 
     An export of all nodes also removes the files of nodes that the store no longer has, except files that were edited
@@ -97,7 +97,7 @@ def export_nodes(
     raises:  NodeNotFound; DocumentError, for a node that cannot be read; StoreError, where a file cannot be written
     """
     given = None if names is None else list(names)
-    done = Exported()
+    done = ExportResult()
     with contextlib.ExitStack() as stack:
         opened = stack.enter_context(_Folder.opened(os.fspath(folder), make=True))
         opened.sweep()
@@ -130,7 +130,7 @@ def make_folder(folder: str | os.PathLike[str]) -> None:
         pass
 
 
-def _export(saved: Saved, folder: _Folder, done: Exported) -> None:
+def _export(saved: Saved, folder: _Folder, done: ExportResult) -> None:
     shown = _shown_by_knife(saved.document)
     rest = saved.document
     if saved.snapshot is not None:
@@ -162,7 +162,7 @@ def _by_stem(folder: _Folder) -> dict[str, list[str]]:
     return found
 
 
-def _export_history(store: Store, name: str, folder: _Folder, there: list[str], done: Exported) -> None:
+def _export_history(store: Store, name: str, folder: _Folder, there: list[str], done: ExportResult) -> None:
     """there: the files of its revisions that the folder has"""
     numbers = [revision.number for revision in store.history(name)]
     begin = f"{file_stem(name)}@"
@@ -203,7 +203,7 @@ def _indented(value: JsonMap, what: str, *, sort: bool = False) -> bytes:
         raise BadValue(f"{what} cannot be written as JSON: {error}") from error
 
 
-def _remove_others(folder: _Folder, names: set[str], done: Exported) -> None:
+def _remove_others(folder: _Folder, names: set[str], done: ExportResult) -> None:
     """Remove files that an earlier export wrote of nodes that are not in *names*."""
     files = set(folder.files())
     ours = {file_stem(name) + suffix for name in names for suffix in (_DOCUMENT, _SNAPSHOT)}
@@ -225,7 +225,7 @@ def _remove_others(folder: _Folder, names: set[str], done: Exported) -> None:
                     _remove_revision(older, file, done)
 
 
-def _remove_revision(folder: _Folder, file: str, done: Exported) -> None:
+def _remove_revision(folder: _Folder, file: str, done: ExportResult) -> None:
     with contextlib.suppress(DocumentError, StoreError):
         record = folder.record(file)
         name, number = record["document"].get("name"), record.get("revision")
@@ -257,7 +257,7 @@ def _exported_pair(folder: _Folder, file: str, files: set[str]) -> set[str]:
 # --- import -------------------------------------------------------------------------
 
 
-@taking(store="names", folder=A_PATH, sensitive=Listed)
+@taking(store="names", folder=A_PATH, sensitive=ListLike)
 def import_nodes(store: Store, folder: str | os.PathLike[str], sensitive: Iterable[Path] = ()) -> list[str]:
     """Save the nodes of a folder that `export_nodes` wrote, or of Chef's node documents; returns the names.
 
@@ -481,8 +481,8 @@ class _Folder:
             what = "a symbolic link" if stat.S_ISLNK(status.st_mode) else "no regular file"
             raise StoreError(f"{self.shown}/{file} is {what}, so it is neither read nor written", hint="move it away")
 
-    def _entry(self, name: str) -> Entry:
-        return Entry(self._handle, name)
+    def _entry(self, name: str) -> FolderEntry:
+        return FolderEntry(self._handle, name)
 
 
 @contextlib.contextmanager

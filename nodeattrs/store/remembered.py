@@ -137,7 +137,7 @@ def withheld_of(store: Store, name: str) -> frozenset[Path]:
     return paths
 
 
-class Remembered:
+class SavedNode:
     """A saved node. It is restored when `node` (all of it) or `normal` (what the next run begins with) is first read.
 
     saved:     the document and the snapshot of one revision, from the store
@@ -193,7 +193,7 @@ def remembered(
     sensitive: Iterable[Path] = (),
     at: int | datetime | None = None,
     root: str | os.PathLike[str] | None = None,
-) -> Remembered | None:
+) -> SavedNode | None:
     """A saved node, as it was after its last run or later change; None where it is not saved, or not at *at*.
 
     sensitive: paths whose values are never shown
@@ -208,7 +208,7 @@ def remembered(
     # A revision may be older than the list: what is withheld today was in clear then.
     withheld = () if at is None else withheld_of(store, name)
     versions = RepositoryVersions(root or _noted_root(store, saved) or os.curdir)
-    return Remembered(saved, (*sensitive, *withheld), store.describe(), versions)
+    return SavedNode(saved, (*sensitive, *withheld), store.describe(), versions)
 
 
 def root_from(store: Store, root: str | os.PathLike[str]) -> str:
@@ -237,7 +237,7 @@ def remembered_or_raise(
     sensitive: Iterable[Path] = (),
     at: int | datetime | None = None,
     root: str | os.PathLike[str] | None = None,
-) -> Remembered:
+) -> SavedNode:
     """The saved node as `remembered` returns it, but with NodeNotFound instead of None.
 
     raises: NodeNotFound, with similar names, or the range of saved revisions; BadName, DocumentError, StoreError

@@ -41,7 +41,7 @@ NO_ANSWER = "no answer"
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class FailedValue:
     """What stands for a value that cannot be had."""
 
     message: str
@@ -97,7 +97,7 @@ class Effect(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class SubjectComparison:
     """What came of one subject.
 
     reads:  keys of what it looked at on the side before; None where that was not noted
@@ -118,12 +118,12 @@ class Compared:
     doubtful: bool = False
     like: str = ""
 
-    def has_answers_of(self, other: Compared) -> bool:
+    def has_answers_of(self, other: SubjectComparison) -> bool:
         """Whether another outcome has the same values, failures and unread places."""
         alike = (self.differences == other.differences, self.failed == other.failed)
         return all(alike) and self.unread == other.unread and self.doubtful == other.doubtful
 
-    def of(self, name: str) -> Compared:
+    def of(self, name: str) -> SubjectComparison:
         """The same of a subject that shares the answers."""
         return replace(self, name=name, like=self.name)
 
@@ -212,7 +212,7 @@ def _opened(file: str) -> _Open:
     return _Open(file)
 
 
-def compared(task: Task, name: str) -> Compared:
+def compared(task: Task, name: str) -> SubjectComparison:
     """Ask both sides for one subject, unless it shares the answers of another one."""
     opened = _opened(task.file)
     with held_back(not opened.job.request.run_code):
@@ -220,7 +220,7 @@ def compared(task: Task, name: str) -> Compared:
             return _compared(task, opened, name)
         like = opened.sharing.like(name)
         if like:
-            return Compared(name, like=like)
+            return SubjectComparison(name, like=like)
         with opened.sharing.noted(name):
             found = _compared(task, opened, name)
             if found.failed or has_name(name, (found.differences, found.effects, found.unread)):
@@ -228,7 +228,7 @@ def compared(task: Task, name: str) -> Compared:
         return found
 
 
-def _compared(task: Task, opened: _Open, name: str) -> Compared:
+def _compared(task: Task, opened: _Open, name: str) -> SubjectComparison:
     """Ask both sides for one subject; only the one before, where the change touches nothing that it looked at."""
     job = opened.job
     reads = None
@@ -239,7 +239,7 @@ def _compared(task: Task, opened: _Open, name: str) -> Compared:
             before = answered(asked, name)
         reads = keys()
         if not job.is_affected(reads):
-            return Compared(name, (), reads, False, _failure(before), (), *opened.unread_of(asked, before))
+            return SubjectComparison(name, (), reads, False, _failure(before), (), *opened.unread_of(asked, before))
     else:
         asked = opened.sides[0]
         before = answered(asked, name)
@@ -254,7 +254,7 @@ def _compared(task: Task, opened: _Open, name: str) -> Compared:
         sides = ((asked, before), (opened.sides[1], after))
         found = [one._replace(unread=tuple(dict.fromkeys(_unread_at(one, sides)))) for one in found]
     effects = tuple(_effects(opened, before, after, {line for one in found for line in one.lines}))
-    return Compared(name, tuple(found), reads, True, both, effects, unread | more, is_doubtful or is_more)
+    return SubjectComparison(name, tuple(found), reads, True, both, effects, unread | more, is_doubtful or is_more)
 
 
 def answered(opened: Opened, name: str, *, later: bool = False) -> Answered:
@@ -375,7 +375,7 @@ def plain(value: Any, top: str) -> Any:
         return value.replace(f"{top}/", "").replace(top, ".") if top in value else value
     if isinstance(value, NodeattrsError):
         origins = tuple(one for one in value.origins if isinstance(one, Origin))
-        return Failed(str(value).replace(f"{top}/", ""), value.code, origins)
+        return FailedValue(str(value).replace(f"{top}/", ""), value.code, origins)
     if isinstance(value, Sensitive):
         return value
     evaluate = getattr(value, "evaluate", None)
@@ -397,7 +397,7 @@ def value_of(value: Any) -> Value:
         return Value(None, is_there=False)
     found: set[str] = set()
     data = _shown(value, found)
-    return Value(data, True, SECRET in found, isinstance(value, Failed))
+    return Value(data, True, SECRET in found, isinstance(value, FailedValue))
 
 
 def _shown(value: Any, found: set[str]) -> Any:

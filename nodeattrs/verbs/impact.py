@@ -32,10 +32,10 @@ from nodeattrs.verbs.because import Because
 from nodeattrs.verbs.comparing import (
     NO_ANSWER,
     ChangedSetting,
-    Compared,
     Difference,
     Effect,
     Job,
+    SubjectComparison,
     Task,
     Value,
     compared,
@@ -58,7 +58,7 @@ _MOST_SETTINGS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ChangeGroup:
     """One change, and the subjects that have it.
 
     lines:    the changed lines that cause it; () where none was found
@@ -111,7 +111,7 @@ class Silent:
 
 
 @dataclass(slots=True)
-class Asked:
+class DialectAnswers:
     """What one dialect was asked.
 
     known:   how many subjects there are; sampled: of how many it was, or None
@@ -177,8 +177,8 @@ class Impact:
     before: str
     after: str
     files: tuple[str, ...] = ()
-    asked: list[Asked] = field(default_factory=list)
-    groups: list[Group] = field(default_factory=list)
+    asked: list[DialectAnswers] = field(default_factory=list)
+    groups: list[ChangeGroup] = field(default_factory=list)
     silent: list[Silent] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     unread: tuple[str, ...] = ()
@@ -212,7 +212,7 @@ class Impact:
         return not (is_open or any(one.not_known for one in self.asked))
 
     @property
-    def doubtful(self) -> list[Group]:
+    def doubtful(self) -> list[ChangeGroup]:
         """The changes whose values a place may set that was not read."""
         return [group for group in self.groups if group.unread]
 
@@ -302,7 +302,7 @@ def _is_there(opened: Opened) -> bool:
 def _asked(dialect: str, before: Side, after: Side, request: Request, how: Asking, hunks: Hunks, found: Impact) -> None:
     job = Job(dialect, before, after, request)
     job = job._replace(settings=tuple(_settings(job, hunks)))
-    asked = Asked(dialect, is_for_all=request.what_if != AS_IT_IS)
+    asked = DialectAnswers(dialect, is_for_all=request.what_if != AS_IT_IS)
     names, old, new = _subjects(job, found.notes)
     if how.sample is not None and len(names) > how.sample:
         asked.sampled = len(names)
@@ -312,7 +312,7 @@ def _asked(dialect: str, before: Side, after: Side, request: Request, how: Askin
     both = sorted(set(names) & old & new)
     asked.bare = _without_facts(job, both)
     asked.passed = 0 if asked.is_for_all else len(both)
-    results: list[Compared] = []
+    results: list[SubjectComparison] = []
     file = how.private / f"{dialect}.job"
     file.write_bytes(pickle.dumps(job))
     task = Task(str(file), not asked.is_for_all, how.sharing)
@@ -325,7 +325,7 @@ def _asked(dialect: str, before: Side, after: Side, request: Request, how: Askin
     found.asked.append(asked)
 
 
-def _note_files(asked: Asked, job: Job, reads: Iterable[Iterable[str]], files: Sequence[str]) -> None:
+def _note_files(asked: DialectAnswers, job: Job, reads: Iterable[Iterable[str]], files: Sequence[str]) -> None:
     """Which changed files a subject reads, and which of the dialect no subject reads."""
     keys = {key for some in reads for key in some}
     is_open = EVERYTHING in keys or asked.added or asked.removed or asked.is_for_all
@@ -399,22 +399,24 @@ def _without_facts(job: Job, names: Iterable[str]) -> int:
     return sum(opened.facts_file(name) is None and not latest.get(name) for name in names)
 
 
-def _shared(task: Task, results: list[Compared], how: Asking, asked: Asked) -> list[Compared]:
+def _shared(
+    task: Task, results: list[SubjectComparison], how: Asking, asked: DialectAnswers
+) -> list[SubjectComparison]:
     """The results with the ones of subjects that share answers. Some of these are computed in full as well."""
 
-    def compute(names: Sequence[str]) -> dict[str, Compared]:
-        found: list[Compared] = []
+    def compute(names: Sequence[str]) -> dict[str, SubjectComparison]:
+        found: list[SubjectComparison] = []
         asked.left += _each(task._replace(sharing=False), names, how, found)
         return {one.name: one for one in found}
 
     own = {one.name: one for one in results if not one.like}
     like = {one.name: one.like for one in results if one.like}
-    found = checked(own, like, compute, Compared.has_answers_of)
+    found = checked(own, like, compute, SubjectComparison.has_answers_of)
     asked.shared, asked.checked, asked.one_by_one, asked.seed = found[1:]
     return [one if one.name == name else one.of(name) for name, one in found.answers.items()]
 
 
-def _each(task: Task, names: Sequence[str], how: Asking, results: list[Compared]) -> int:
+def _each(task: Task, names: Sequence[str], how: Asking, results: list[SubjectComparison]) -> int:
     """Ask the subjects; returns the number of those that were not asked."""
     if not names:
         return 0
@@ -422,7 +424,7 @@ def _each(task: Task, names: Sequence[str], how: Asking, results: list[Compared]
     size = max(1, min(_MOST_AT_ONCE, len(names) // _BATCHES))
     batches = [names[start : start + size] for start in range(0, len(names), size)]
 
-    def outcomes(stopping: Callable[[], bool]) -> Iterable[Compared]:
+    def outcomes(stopping: Callable[[], bool]) -> Iterable[SubjectComparison]:
         return chain.from_iterable(each(partial(_compared, task), batches, jobs=how.jobs, stopping=stopping))
 
     if how.through is None:
@@ -431,7 +433,7 @@ def _each(task: Task, names: Sequence[str], how: Asking, results: list[Compared]
     return len(names) - how.through(len(names), outcomes, results.append)
 
 
-def _compared(task: Task, names: Sequence[str]) -> list[Compared]:
+def _compared(task: Task, names: Sequence[str]) -> list[SubjectComparison]:
     found = []
     for name in names:
         found.append(compared(task, name))
@@ -440,7 +442,9 @@ def _compared(task: Task, names: Sequence[str]) -> list[Compared]:
     return found
 
 
-def _take(results: Sequence[Compared], asked: Asked, job: Job, found: Impact, how: Asking, hunks: Hunks) -> None:
+def _take(
+    results: Sequence[SubjectComparison], asked: DialectAnswers, job: Job, found: Impact, how: Asking, hunks: Hunks
+) -> None:
     groups: dict[Any, tuple[Difference, list[str], set[Any]]] = {}
     beside = {*asked.added, *asked.removed}
     effects: dict[ChangedSetting, list[Effect]] = defaultdict(list)
@@ -464,7 +468,7 @@ def _take(results: Sequence[Compared], asked: Asked, job: Job, found: Impact, ho
             seen.add(values)
     because = Because(job, hunks, how.private)
     made = [
-        Group(
+        ChangeGroup(
             job.dialect, change.kind, change.path, change.before, change.after, *because.of(change, names[0], names),
             elements=_elements(change) if len(seen) > 1 else None, unread=change.unread,
         )
@@ -496,7 +500,7 @@ def _only_in(one: list[Any], other: list[Any]) -> list[Any]:
     return found
 
 
-def _order(group: Group) -> tuple[Any, ...]:
+def _order(group: ChangeGroup) -> tuple[Any, ...]:
     kinds = (NO_ANSWER, "attribute", "key", "variable", "value", "resource")
     return kinds.index(group.kind) if group.kind in kinds else 9, -len(group.subjects), group.spelled, group.subjects
 

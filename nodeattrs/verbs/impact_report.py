@@ -21,7 +21,7 @@ from nodeattrs.reports.screen import Screen, cut, first_of, printable
 from nodeattrs.reports.values import on_one_line
 from nodeattrs.verbs.comparing import NO_ANSWER, SECRET, Value
 from nodeattrs.verbs.hunks import Line
-from nodeattrs.verbs.impact import NOT_READ, Asked, Group, Impact, Silent
+from nodeattrs.verbs.impact import NOT_READ, ChangeGroup, DialectAnswers, Impact, Silent
 
 _SHOWN, _LISTED = 6, 40
 _WIDEST = 70
@@ -85,7 +85,7 @@ class ImpactReport:
             self.most is not None and len(self.found.subjects) > self.most
         )
 
-    def _fails(self, group: Group) -> bool:
+    def _fails(self, group: ChangeGroup) -> bool:
         return group.sign == "broken" or any(one.fits(group.path) for one in self.failing)
 
     # --- as data
@@ -150,7 +150,7 @@ class ImpactReport:
         for text in (*self._done(), *self.found.notes):
             yield from screen.wrapped(printable(text), "  ", "")
 
-    def _group(self, group: Group, screen: Screen) -> Iterator[str]:
+    def _group(self, group: ChangeGroup, screen: Screen) -> Iterator[str]:
         places = screen.paint(printable(_because(group)), "faint")
         yield f"{screen.paint(_sign(group), _style(group))} {printable(_title(group))}  {places}"
         if group.kind == NO_ANSWER:
@@ -267,7 +267,7 @@ class ImpactReport:
                 return
             yield block
 
-    def _folded(self, group: Group) -> Iterator[str]:
+    def _folded(self, group: ChangeGroup) -> Iterator[str]:
         sign = "❗ " if self._fails(group) else ""
         yield f"<details><summary>{sign}{plain(_title(group))}: {plain(self._short(group))}</summary>"
         yield ""
@@ -281,7 +281,7 @@ class ImpactReport:
         yield "</details>"
         yield ""
 
-    def _short(self, group: Group) -> str:
+    def _short(self, group: ChangeGroup) -> str:
         if group.kind == NO_ANSWER:
             return cut(_failure(group), 200)
         return _change(group, _WIDEST, "→")
@@ -317,7 +317,7 @@ def _changes(count: int) -> str:
     return f"{count} change{'s' * (count != 1)}"
 
 
-def _title(group: Group) -> str:
+def _title(group: ChangeGroup) -> str:
     who = _many(len(group.subjects), group.dialect)
     if group.kind != NO_ANSWER:
         return f"{who}: {group.spelled}"
@@ -325,26 +325,26 @@ def _title(group: Group) -> str:
     return f"{who}: {words.get(group.sign, 'cannot be resolved for another reason')}"
 
 
-def _failure(group: Group) -> str:
+def _failure(group: ChangeGroup) -> str:
     shown = group.after if group.after.is_there else group.before
     return " ".join(str(shown.data).split("\n")[0].split())
 
 
-def _because(group: Group) -> str:
+def _because(group: ChangeGroup) -> str:
     if group.unsteady:
         return "(another answer each time it is asked)"
     return ", ".join(map(str, group.lines)) or "(no single line)"
 
 
-def _sign(group: Group) -> str:
+def _sign(group: ChangeGroup) -> str:
     return {"added": "+", "removed": "-", "broken": "!", "mended": "+"}.get(group.sign, "~")
 
 
-def _style(group: Group) -> str:
+def _style(group: ChangeGroup) -> str:
     return {"broken": "error", "mended": "added"}.get(group.sign, group.sign)
 
 
-def _change(group: Group, width: int, arrow: str = "->") -> str:
+def _change(group: ChangeGroup, width: int, arrow: str = "->") -> str:
     """From what to what; of lists that differ alike the elements."""
     if group.elements is None:
         return f"{_shown(group.before, width)} {arrow} {_shown(group.after, width)}"
@@ -377,7 +377,7 @@ def _silence(one: Silent, place: bool = True) -> str:
     return f"{where}{_spelled(one.path)}: overridden on {who} by {by}"
 
 
-def _work(one: Asked) -> str:
+def _work(one: DialectAnswers) -> str:
     many = f"{one.dialect}: {_many(one.known, one.dialect)}"
     if one.sampled is not None:
         many += f", a sample of {one.sampled}"
@@ -388,7 +388,7 @@ def _work(one: Asked) -> str:
     return f"{many}; {one.both} computed on both sides{unchanged}{_sharing(one)}"
 
 
-def _sharing(one: Asked) -> str:
+def _sharing(one: DialectAnswers) -> str:
     """How many share answers, where a sample of them was computed in full; "" where all were."""
     alone = f"; {one.one_by_one} one by one, since members of their group differ" if one.one_by_one else ""
     if not one.checked:
@@ -407,7 +407,7 @@ def _line_data(line: Line) -> dict[str, Any]:
     return {"file": line.file, "line": line.line, "gone": line.is_gone}
 
 
-def _group_data(group: Group, fails: bool) -> dict[str, Any]:
+def _group_data(group: ChangeGroup, fails: bool) -> dict[str, Any]:
     return {
         "dialect": group.dialect,
         "kind": group.kind,
@@ -432,7 +432,7 @@ def _value_data(value: Value) -> dict[str, Any]:
     return {"value": value.data, "secret": value.is_secret, "failed": value.is_failed}
 
 
-def _asked_data(one: Asked) -> dict[str, Any]:
+def _asked_data(one: DialectAnswers) -> dict[str, Any]:
     return {
         "dialect": one.dialect,
         "subjects": one.known,

@@ -34,7 +34,7 @@ MOST = 200
 """The default number of subjects of a dialect that are asked."""
 
 
-class Place(NamedTuple):
+class FileLine(NamedTuple):
     """A line of a file, seen from the folder that is asked; both count from 1."""
 
     file: str
@@ -60,7 +60,7 @@ class Setter(NamedTuple):
     outcome: Outcome
     title: str
     value: str
-    place: Place | None
+    place: FileLine | None
     who: str
     note: str
     unread: Unread | None = None
@@ -98,7 +98,7 @@ class Effect:
     accounts: who sets the path -> on whom it is so
     """
 
-    place: Place
+    place: FileLine
     dialect: str
     path: TreePath
     accounts: Mapping[Account, tuple[str, ...]]
@@ -119,7 +119,7 @@ class Effect:
         return tuple(n for account, names in self.accounts.items() if self.setter(account).is_read for n in names)
 
 
-def _is_at(place: Place, other: Place) -> bool:
+def _is_at(place: FileLine, other: FileLine) -> bool:
     return place.file == other.file and place.line == other.line and place.column in (None, other.column)
 
 
@@ -141,7 +141,7 @@ class _Known:
     failed: str = ""
 
 
-class Lines:
+class FolderLines:
     """The lines of a folder.
 
     root:     the folder
@@ -267,7 +267,7 @@ class Lines:
         return (path for tree in trees for path in _paths(tree) if path[-1] in steps or not ends.isdisjoint(path))
 
     def _setters(self, trace: Trace) -> Iterator[Setter]:
-        known: set[tuple[Place | None, str]] = set()
+        known: set[tuple[FileLine | None, str]] = set()
         for one, row in zip(trace.claims, rows(trace), strict=True):
             title = f"{row.rank} {row.title}".rstrip()
             for origin in (row.origin, *(claim.origin for claim in one.then)):
@@ -285,13 +285,13 @@ class Lines:
                     known.add((place, title))
                     yield Setter(Outcome.JOINS, title, shown(claim.value, 40), place, str(claim.origin.who), "element")
 
-    def _place(self, origin: Origin) -> Place | None:
+    def _place(self, origin: Origin) -> FileLine | None:
         if not origin.file or origin.line is None:
             return None
         if origin.file not in self._files:
             self._files[origin.file] = self._real(origin.file)
         file = self._files[origin.file]
-        return None if file is None else Place(file, origin.line, origin.column)
+        return None if file is None else FileLine(file, origin.line, origin.column)
 
     def _real(self, file: str) -> str | None:
         """A file as it is seen from the folder, behind links in there; None where it lies outside."""
@@ -304,12 +304,12 @@ class Lines:
 
     # --- asked by those who show it
 
-    def at(self, place: Place) -> list[Effect]:
+    def at(self, place: FileLine) -> list[Effect]:
         """What a line sets on the subjects, as the last `look` found it; with a column, the value there or before it.
 
         [] if the line sets nothing on any of them.
         """
-        found: dict[tuple[str, TreePath, Place], dict[Account, list[str]]] = {}
+        found: dict[tuple[str, TreePath, FileLine], dict[Account, list[str]]] = {}
         line = place._replace(column=None)
         with self._lock:
             for subject, account in self._at.get((place.file, place.line), ()):
@@ -329,7 +329,7 @@ class Lines:
 
     def all(self) -> list[Effect]:
         """What every line does, the lines in order."""
-        return [effect for place in sorted(self._at) for effect in self.at(Place(*place))]
+        return [effect for place in sorted(self._at) for effect in self.at(FileLine(*place))]
 
     def doubts(self, effects: Sequence[Effect], unset: Sequence[TreePath]) -> list[Unread]:
         """What was not read and may change the effects, or may set a path that no line sets."""

@@ -20,7 +20,7 @@ from nodeattrs.errors import BadArgument, NotFound
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.verbs import hover
 from nodeattrs.verbs.asking import key_of
-from nodeattrs.verbs.lines import Effect, Lines, Place, Setter
+from nodeattrs.verbs.lines import Effect, FileLine, FolderLines, Setter
 
 _LINE = re.compile(r"(.+):(\d{1,9})")
 _ALL = 1_000_000
@@ -126,10 +126,10 @@ def _of_place(question: Question, place: str) -> Output:
     near = [] if line is None else _near(written, line)
     lines = _looked(question, None, near)
     wanted = {line} if line is not None else lines.lines_in(file) | {one for _, one in settings}
-    effects = [effect for number in sorted(wanted) for effect in lines.at(Place(file, number))]
+    effects = [effect for number in sorted(wanted) for effect in lines.at(FileLine(file, number))]
     if near and not effects:  # a subject may have the value under another name
         lines = _looked(question, None)
-        effects = [effect for number in sorted(wanted) for effect in lines.at(Place(file, number))]
+        effects = [effect for number in sorted(wanted) for effect in lines.at(FileLine(file, number))]
     used = {effect.place.line for effect in effects}
     unused = sorted((one for one in settings if one[1] not in used), key=lambda one: (one[1], str(one[0])))
     notes = {} if line is None else _notes(question, file, [path for path, _ in unused])
@@ -152,7 +152,7 @@ def _near(written: Iterable[tuple[Path, int]], line: int) -> list[Path]:
     return [path for path, one in written if one == nearest]
 
 
-def _looked(question: Question, only: Path | None, near: Sequence[Path] = ()) -> Lines:
+def _looked(question: Question, only: Path | None, near: Sequence[Path] = ()) -> FolderLines:
     """The lines of all who are asked. raises: the error of a dialect that cannot list its subjects, if no other has any
 
     only: the path of the question; None for all
@@ -161,7 +161,7 @@ def _looked(question: Question, only: Path | None, near: Sequence[Path] = ()) ->
     on = question.arguments.get("on") or ()
     request = question.request._replace(nodes=tuple(on)) if on else question.request
     request = request._replace(about=tuple(sorted({str(step) for path in near for step in path})))
-    lines = Lines(question.side.root, request, _ALL, question.dialects, only, question.side, near)
+    lines = FolderLines(question.side.root, request, _ALL, question.dialects, only, question.side, near)
     lines.look(question.progress)
     if lines.unlisted and not any(of for _, of in lines.count.values()):
         raise next(iter(lines.unlisted.values()))
@@ -171,7 +171,7 @@ def _looked(question: Question, only: Path | None, near: Sequence[Path] = ()) ->
 
 
 def _output(
-    lines: Lines,
+    lines: FolderLines,
     effects: Sequence[Effect],
     unused: Sequence[tuple[str, Setting]],
     unread: Sequence[Unread],
@@ -183,7 +183,7 @@ def _output(
     )
 
 
-def _doubts(lines: Lines, effects: Sequence[Effect], unset: Sequence[Path]) -> list[Unread]:
+def _doubts(lines: FolderLines, effects: Sequence[Effect], unset: Sequence[Path]) -> list[Unread]:
     return [*lines.doubts(effects, unset), *starmap(unresolved, lines.failed())]
 
 

@@ -10,7 +10,7 @@ from nodeattrs.contract.command import Output, Question
 from nodeattrs.core.trace import Trace, rows, shown
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadUsage, NoSuchAttribute
-from nodeattrs.reports.explain import Explanation, way_to
+from nodeattrs.reports.explain import NodeExplanation, way_to
 from nodeattrs.reports.screen import Screen, first_of, printable
 from nodeattrs.verbs.asking import Reply, Subjects, failed_data, key_of, trace_at
 from nodeattrs.verbs.where import other_lines
@@ -35,7 +35,7 @@ class Reason:
 
     def to_dict(self) -> dict[str, Any]:
         """The trace with its subjects."""
-        trace = Explanation(self.trace).to_dict()
+        trace = NodeExplanation(self.trace).to_dict()
         left_out = ("version", "node", "environment", "revision", "read")
         rest = {name: value for name, value in trace.items() if name not in left_out}
         return {"dialect": self.dialect, "kind": self.kind, "subjects": self.subjects, "facts": self.facts, **rest}
@@ -49,7 +49,7 @@ class Reason:
             yield screen.paint(
                 printable(f"  facts: {first_of([*dict.fromkeys(self.facts.values())], _NAMED)}"), "faint"
             )
-        yield from Explanation(self.trace).lines(screen)
+        yield from NodeExplanation(self.trace).lines(screen)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.errors import BadArgument, NotFound
 from nodeattrs.reports import Report
-from nodeattrs.web.rendering import Source
+from nodeattrs.web.rendering import SourceLinks
 
 
-class Answer(NamedTuple):
+class CommandAnswer(NamedTuple):
     """The answer of a command.
 
     data:     the data of `--format json`; None where the command prints none
@@ -35,10 +35,10 @@ class Answer(NamedTuple):
 class Ask(Protocol):
     """A function that runs a command line, given as words, and returns its Answer."""
 
-    def __call__(self, *words: str) -> Answer: ...
+    def __call__(self, *words: str) -> CommandAnswer: ...
 
 
-class Site(NamedTuple):
+class ShownProject(NamedTuple):
     """What is shown.
 
     ask:        asks a command of the store, or of the repository, that the site is about
@@ -52,7 +52,7 @@ class Site(NamedTuple):
     """
 
     ask: Ask
-    source: Source
+    source: SourceLinks
     store: str
     repository: str | None = None
     facts: str | None = None
@@ -62,7 +62,7 @@ class Site(NamedTuple):
     kinds: Sequence[str] = ()
 
 
-class Question(NamedTuple):
+class AnsweringCommand(NamedTuple):
     """The command that answers a question.
 
     words:   the first words of the command
@@ -81,24 +81,24 @@ _REPO = {"repository": "--repo"}
 _RUN = {**_REPO, "facts": "--facts"}
 _SEEN = {**_REPO, "facts?": "--facts"}
 
-QUESTIONS: Mapping[str, Question] = {
-    "status": Question("status"),
-    "show": Question("show --winners", "node path?", "at"),
-    "explain": Question("explain", "node path", "at"),
-    "history": Question("history", "node", "limit"),
-    "search": Question("search", "query", "attribute node sort limit offset"),
-    "diff": Question("diff", "before after?", "path slots"),
-    "matrix": Question("matrix", "path", "query count"),
-    "list": Question("list", "kind", "", _REPO),
-    "role-show": Question("role show --origins", "name", "", _REPO),
-    "environment-show": Question("environment show --origins", "name", "", _REPO),
-    "catalog-graph": Question("catalog graph", "", "node", _RUN),
-    "catalog-why": Question("catalog why", "first then", "node", _RUN),
-    "why": Question("why", "key", "dialect on", _SEEN),
-    "where": Question("where", "file", "dialect on", {**_SEEN, "kept?": "--from-store"}),
-    "check": Question("check", "", "", _REPO),
-    "blame": Question("blame", "subject?", "dialect", _SEEN),
-    "impact": Question("impact", "range", "sample", _REPO),
+QUESTIONS: Mapping[str, AnsweringCommand] = {
+    "status": AnsweringCommand("status"),
+    "show": AnsweringCommand("show --winners", "node path?", "at"),
+    "explain": AnsweringCommand("explain", "node path", "at"),
+    "history": AnsweringCommand("history", "node", "limit"),
+    "search": AnsweringCommand("search", "query", "attribute node sort limit offset"),
+    "diff": AnsweringCommand("diff", "before after?", "path slots"),
+    "matrix": AnsweringCommand("matrix", "path", "query count"),
+    "list": AnsweringCommand("list", "kind", "", _REPO),
+    "role-show": AnsweringCommand("role show --origins", "name", "", _REPO),
+    "environment-show": AnsweringCommand("environment show --origins", "name", "", _REPO),
+    "catalog-graph": AnsweringCommand("catalog graph", "", "node", _RUN),
+    "catalog-why": AnsweringCommand("catalog why", "first then", "node", _RUN),
+    "why": AnsweringCommand("why", "key", "dialect on", _SEEN),
+    "where": AnsweringCommand("where", "file", "dialect on", {**_SEEN, "kept?": "--from-store"}),
+    "check": AnsweringCommand("check", "", "", _REPO),
+    "blame": AnsweringCommand("blame", "subject?", "dialect", _SEEN),
+    "impact": AnsweringCommand("impact", "range", "sample", _REPO),
 }
 """Name of a question, which is that of its schema, and the command that answers it."""
 
@@ -109,7 +109,7 @@ MISSING = {
 }
 
 
-def words_of(site: Site, name: str, given: Mapping[str, Sequence[str]]) -> list[str]:
+def words_of(site: ShownProject, name: str, given: Mapping[str, Sequence[str]]) -> list[str]:
     """The words of the command that answers a question.
 
     name:   of the question
@@ -136,7 +136,9 @@ def words_of(site: Site, name: str, given: Mapping[str, Sequence[str]]) -> list[
     return [*found, *(["--", *places] if places else [])]
 
 
-def _options(site: Site, name: str, question: Question, given: Mapping[str, Sequence[str]]) -> list[str]:
+def _options(
+    site: ShownProject, name: str, question: AnsweringCommand, given: Mapping[str, Sequence[str]]
+) -> list[str]:
     """The options that the site and the parameters give. A catalog compiled elsewhere is read from its file."""
     compiled = site.catalogs.get(next(iter(given.get("node", ())), "")) if name.startswith("catalog-") else None
     if compiled is not None:
@@ -153,7 +155,7 @@ def _options(site: Site, name: str, question: Question, given: Mapping[str, Sequ
     return found
 
 
-def _places(question: Question, given: Mapping[str, Sequence[str]]) -> Sequence[str]:
+def _places(question: AnsweringCommand, given: Mapping[str, Sequence[str]]) -> Sequence[str]:
     found: list[str] = []
     for one in question.places.split():
         values = [value for value in given.get(one.rstrip("?"), ())[:1] if value]
@@ -163,7 +165,7 @@ def _places(question: Question, given: Mapping[str, Sequence[str]]) -> Sequence[
     return found
 
 
-def answer(site: Site, name: str, /, **given: str | Sequence[str] | None) -> Answer:
+def answer(site: ShownProject, name: str, /, **given: str | Sequence[str] | None) -> CommandAnswer:
     """The answer to a question; errors are in the Answer and are not raised.
 
     given: parameter -> its value or values; empty ones and None are left out
@@ -173,5 +175,5 @@ def answer(site: Site, name: str, /, **given: str | Sequence[str] | None) -> Ans
         words = words_of(site, name, values)
     except (BadArgument, NotFound) as error:
         known = {"code": error.code, "name": type(error).__name__, "message": error.message, "hint": error.hint}
-        return Answer(None, {**known, "details": []})
+        return CommandAnswer(None, {**known, "details": []})
     return site.ask(*words)

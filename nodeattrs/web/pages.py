@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from nodeattrs.web.asking import Answer, Site, answer
+from nodeattrs.web.asking import CommandAnswer, ShownProject, answer
 from nodeattrs.web.drawing import drawn
 from nodeattrs.web.rendering import url
 
@@ -65,7 +65,9 @@ def failed(error: Mapping[str, Any], title: str = "") -> Page:
     return Page("error.html", {}, title or "Not found", error=error)
 
 
-def _made(template: str, title: str, found: Answer, question: str, asked: Mapping[str, Any], **data: Any) -> Page:
+def _made(
+    template: str, title: str, found: CommandAnswer, question: str, asked: Mapping[str, Any], **data: Any
+) -> Page:
     """The page of one question."""
     values = {name: value for name, value in asked.items() if value}
     query = urlencode(values, doseq=True)
@@ -73,7 +75,7 @@ def _made(template: str, title: str, found: Answer, question: str, asked: Mappin
     return Page(template, {"found": found.data, "given": values, **data}, title, api, found.error, found.warnings)
 
 
-def nodes(site: Site, given: Given) -> Page:
+def nodes(site: ShownProject, given: Given) -> Page:
     """The page with saved nodes: all, those that the query `q` finds, or with `failed=1` those with a failed last
     run."""
     query, offset = given.get("q", "").strip() or "*:*", _number(given.get("offset"))
@@ -96,7 +98,7 @@ def _number(text: str | None) -> int:
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 9 else 0
 
 
-def node(site: Site, given: Given) -> Page:
+def node(site: ShownProject, given: Given) -> Page:
     """The page with the attributes of a node, and marks where they differ from the revision before."""
     name, at = given["name"], given.get("at")
     found = answer(site, "show", node=name, at=at)
@@ -106,7 +108,7 @@ def node(site: Site, given: Given) -> Page:
     return made._replace(commit=_commit(found.data, revisions))
 
 
-def _revisions(site: Site, name: str) -> list[Mapping[str, Any]]:
+def _revisions(site: ShownProject, name: str) -> list[Mapping[str, Any]]:
     revisions: list[Mapping[str, Any]] = (answer(site, "history", node=name).data or {}).get("revisions", [])
     return revisions
 
@@ -117,7 +119,7 @@ def _commit(shown: Mapping[str, Any] | None, revisions: Sequence[Mapping[str, An
 
 
 def _changed(
-    site: Site, name: str, shown: Mapping[str, Any] | None, revisions: Sequence[Mapping[str, Any]]
+    site: ShownProject, name: str, shown: Mapping[str, Any] | None, revisions: Sequence[Mapping[str, Any]]
 ) -> list[str]:
     """The paths that differ from the revision before."""
     number = (shown or {}).get("revision")
@@ -128,7 +130,7 @@ def _changed(
     return [one["path"] for one in found["changes"]]
 
 
-def why(site: Site, given: Given) -> Page:
+def why(site: ShownProject, given: Given) -> Page:
     """The page that explains one value by the fifteen slots; with `part` only the picture of the slots."""
     asked = {"node": given["name"], "path": given.get("path"), "at": given.get("at")}
     found = answer(site, "explain", **asked)
@@ -137,13 +139,13 @@ def why(site: Site, given: Given) -> Page:
     return made._replace(commit=_commit(found.data, _revisions(site, given["name"])))
 
 
-def history(site: Site, given: Given) -> Page:
+def history(site: ShownProject, given: Given) -> Page:
     """The page with the revisions of a node."""
     asked = {"node": given["name"]}
     return _made("history.html", f"History of {given['name']}", answer(site, "history", **asked), "history", asked)
 
 
-def catalog(site: Site, given: Given) -> Page:
+def catalog(site: ShownProject, given: Given) -> Page:
     """The page with a drawing of a node's catalog; with `first` and `then` also why one resource comes before the
     other."""
     name, first, then = given["name"], given.get("first"), given.get("then")
@@ -155,12 +157,12 @@ def catalog(site: Site, given: Given) -> Page:
                  first=first or "", then=then or "", name=name)  # fmt: skip
 
 
-def diff(site: Site, given: Given) -> Page:
+def diff(site: ShownProject, given: Given) -> Page:
     """The page that compares two nodes or revisions; a form, where `before` is not given."""
     asked = {"before": given.get("before"), "after": given.get("after"), "path": given.get("path")}
     if given.get("slots") == "1":
         asked["slots"] = "1"
-    found = answer(site, "diff", **asked) if asked["before"] else Answer(None)
+    found = answer(site, "diff", **asked) if asked["before"] else CommandAnswer(None)
     return (
         _made("diff.html", "Compare", found, "diff", asked, sides=asked, names=_some_names(site))
         if asked["before"]
@@ -168,7 +170,7 @@ def diff(site: Site, given: Given) -> Page:
     )
 
 
-def _some_names(site: Site) -> list[str]:
+def _some_names(site: ShownProject) -> list[str]:
     """Names that can be compared: of saved nodes, or where there is no store of subjects."""
     if site.kept is None:
         return [name for _, names in _by_dialect(answer(site, "list", kind="subjects")) for name in names][:_NAMED]
@@ -176,7 +178,7 @@ def _some_names(site: Site) -> list[str]:
     return [one["name"] for one in found["nodes"]]
 
 
-def attribute(site: Site, given: Given) -> Page:
+def attribute(site: ShownProject, given: Given) -> Page:
     """The page with the values of one path on all nodes, in groups; a form, where `path` is not given."""
     path, query = given.get("path", "").strip(), given.get("q", "").strip()
     if not path:
@@ -187,20 +189,20 @@ def attribute(site: Site, given: Given) -> Page:
     return _made("attribute.html", path, found, "matrix", asked, path=path, query=query)
 
 
-def _names_page(kind: str) -> Callable[[Site, Given], Page]:
+def _names_page(kind: str) -> Callable[[ShownProject, Given], Page]:
     """A function that makes the page with the names of all roles or environments. kind: "role" or "environment" """
 
-    def made(site: Site, given: Given) -> Page:
+    def made(site: ShownProject, given: Given) -> Page:
         asked = {"kind": f"{kind}s"}
         return _made("things.html", f"{kind.title()}s", answer(site, "list", **asked), "list", asked, kind=kind)
 
     return made
 
 
-def _named_page(kind: str) -> Callable[[Site, Given], Page]:
+def _named_page(kind: str) -> Callable[[ShownProject, Given], Page]:
     """A function that makes the page of one role or environment: its values, and the nodes that read them."""
 
-    def made(site: Site, given: Given) -> Page:
+    def made(site: ShownProject, given: Given) -> Page:
         name = given["name"]
         shown = answer(site, f"{kind}-show", name=name)
         made = _made("thing.html", f"{kind} {name}", shown, f"{kind}-show", {"name": name}, kind=kind, where=None)
@@ -219,7 +221,7 @@ def _named_page(kind: str) -> Callable[[Site, Given], Page]:
     return made
 
 
-def values(site: Site, given: Given) -> Page:
+def values(site: ShownProject, given: Given) -> Page:
     """The page that explains a key in every dialect of the repository; where `key` is not given, a form and the
     subjects."""
     key = given.get("key", "").strip()
@@ -232,20 +234,20 @@ def values(site: Site, given: Given) -> Page:
     return _made("values.html", key, answer(site, "why", **asked), "why", asked, key=key)
 
 
-def subjects(site: Site, given: Given) -> Page:
+def subjects(site: ShownProject, given: Given) -> Page:
     """All who can be asked, by dialect."""
     found = answer(site, "list", kind="subjects")
     return _made("subjects.html", "Subjects", found, "list", {"kind": "subjects"}, by=_by_dialect(found))
 
 
-def _by_dialect(found: Answer) -> list[tuple[str, list[str]]]:
+def _by_dialect(found: CommandAnswer) -> list[tuple[str, list[str]]]:
     """The names of subjects behind the name of their dialect."""
     names = (found.data or {"names": ()})["names"]
     some = groupby((one.partition(" ") for one in names), lambda one: one[0])
     return [(dialect, [name for _, _, name in pairs]) for dialect, pairs in some]
 
 
-def subject(site: Site, given: Given) -> Page:
+def subject(site: ShownProject, given: Given) -> Page:
     """The values of a subject, each with the line that set it."""
     asked = {"subject": given.get("on"), "dialect": given["dialect"]}
     title = given.get("on") or given["dialect"]
@@ -265,7 +267,7 @@ def _first_step(value: Mapping[str, Any]) -> str:
     return found[0] if found else ""
 
 
-def impact(site: Site, given: Given) -> Page:
+def impact(site: ShownProject, given: Given) -> Page:
     """The page with the changes of values in a range of commits; a form, where `range` is not given."""
     change = given.get("range", "").strip()
     if not change:
@@ -276,7 +278,7 @@ def impact(site: Site, given: Given) -> Page:
     return _made("impact.html", change, found, "impact", {"range": change}, range=change, by=by)
 
 
-def where(site: Site, given: Given) -> Page:
+def where(site: ShownProject, given: Given) -> Page:
     """The page with what a file, or one line of it, sets and where that wins; a form, where `file` is not given."""
     file = given.get("file", "").strip()
     if not file:
@@ -285,7 +287,7 @@ def where(site: Site, given: Given) -> Page:
     return _made("where.html", file, answer(site, "where", **asked), "where", asked, file=file)
 
 
-def check(site: Site, given: Given) -> Page:
+def check(site: ShownProject, given: Given) -> Page:
     """The page with the findings of `check`, by file."""
     found = answer(site, "check")
     rows = sorted((found.data or {}).get("findings", ()), key=lambda one: (one["file"] or "", one["line"] or 0))
@@ -293,13 +295,13 @@ def check(site: Site, given: Given) -> Page:
     return _made("check.html", "Findings", found, "check", {}, by=by)
 
 
-def start(site: Site, given: Given) -> Page:
+def start(site: ShownProject, given: Given) -> Page:
     """The first page: the saved nodes; where none is saved, a form for a key, and what can be asked about."""
     saved = answer(site, "search", query="*:*", limit="1").data or {"total": 0}
     return nodes(site, given) if saved["total"] else values(site, given)
 
 
-PAGES: Mapping[str, Callable[[Site, Given], Page]] = {
+PAGES: Mapping[str, Callable[[ShownProject, Given], Page]] = {
     "/": start,
     "/nodes": nodes,
     "/nodes/{name}": node,

@@ -60,7 +60,7 @@ def environment() -> Any:
     return made
 
 
-def page(template: str, source: Source, **data: Any) -> str:
+def page(template: str, source: SourceLinks, **data: Any) -> str:
     """The HTML of a template with *data* as its variables; a whole page or a part. raises: MissingExtra"""
     text: str = environment().get_template(template).render({**data, "source": source})
     return text
@@ -76,7 +76,7 @@ def url(*steps: object, **query: object) -> str:
     return "/" + "/".join(quote(str(step), safe="") for step in steps) + (f"?{urlencode(given)}" if given else "")
 
 
-class Source:
+class SourceLinks:
     """Makes links to lines of files from the setting `[web] source_url`; without a pattern places are plain text.
 
     pattern: a URL with {file}, {line}, {root} and {commit}; "" for none
@@ -91,9 +91,9 @@ class Source:
         self._pattern = pattern
         self._known = {"root": root.rstrip("/"), "commit": commit or "HEAD"}
 
-    def at(self, commit: str | None) -> Source:
+    def at(self, commit: str | None) -> SourceLinks:
         """A copy that links to another commit; None means HEAD."""
-        return Source(self._pattern, self._known["root"], commit or "")
+        return SourceLinks(self._pattern, self._known["root"], commit or "")
 
     def shown(self, file: str) -> str:
         """The path of a file relative to the repository; unchanged for a file outside."""
@@ -225,7 +225,7 @@ _DEEPEST = 12
 
 def tree_html(
     attributes: Sequence[Mapping[str, Any]],
-    source: Source,
+    source: SourceLinks,
     changed: Collection[str] = (),
     link: str = "",
     picture: Callable[[Mapping[str, Any]], str] | None = None,
@@ -260,7 +260,7 @@ def tree_html(
     return _safe("\n".join(rows))
 
 
-def _cells(leaf: Mapping[str, Any], key: Any, source: Source) -> str:
+def _cells(leaf: Mapping[str, Any], key: Any, source: SourceLinks) -> str:
     rank, joins, lost = leaf["rank"], leaf["joins"], leaf["overrides"]
     text = bare(value_text(leaf["value"]))
     marks = [f'<i class="k{one} {group_of(one)} lost"></i>' for one in lost if one != rank and one not in joins]

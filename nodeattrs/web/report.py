@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from nodeattrs.web.rendering import Source, environment, page, static
+from nodeattrs.web.rendering import SourceLinks, environment, page, static
 
 
 class NodeData(NamedTuple):
@@ -26,7 +26,7 @@ class NodeData(NamedTuple):
     run_list: Sequence[str]
     explain: Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
     changed: Sequence[str]
-    source: Source
+    source: SourceLinks
 
 
 def report(nodes: Sequence[NodeData]) -> str:
@@ -38,7 +38,7 @@ def report(nodes: Sequence[NodeData]) -> str:
     )
     return page(
         "report.html",
-        Source(),
+        SourceLinks(),
         nodes=nodes,
         sections=list(map(safe, sections)),
         made=datetime.now(UTC).isoformat(),

@@ -10,11 +10,11 @@ import socket
 from collections.abc import Callable
 
 from nodeattrs.errors import BadArgument, NodeattrsError, missing_extra
-from nodeattrs.web.asking import Site
+from nodeattrs.web.asking import ShownProject
 from nodeattrs.web.site import app, in_url
 
 
-def serve(site: Site, address: str, port: int, say: Callable[[str], object], has_token: bool = True) -> int:
+def serve(site: ShownProject, address: str, port: int, say: Callable[[str], object], has_token: bool = True) -> int:
     """Serve the explorer until SIGINT or SIGTERM; returns the exit code.
 
     say:       called with the URL to open, token included, when the server accepts connections

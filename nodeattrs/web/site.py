@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from nodeattrs.errors import InternalError, NotFound, missing_extra
 from nodeattrs.formats.hidden import ESCAPES
 from nodeattrs.reports import schemas
-from nodeattrs.web.asking import QUESTIONS, Answer, Site, answer
+from nodeattrs.web.asking import QUESTIONS, CommandAnswer, ShownProject, answer
 from nodeattrs.web.pages import PAGES, Page, failed
 from nodeattrs.web.rendering import page, static
 
@@ -45,7 +45,7 @@ _NO_TOKEN = "open the address with the token that `nodeattrs web` prints in its 
 _STATUS = {"NoSuchAttribute": 404, "MissingExtra": 501, "InternalError": 500}
 
 
-def app(site: Site, token: str, hosts: Collection[str] = ()) -> App:
+def app(site: ShownProject, token: str, hosts: Collection[str] = ()) -> App:
     """The ASGI application of the explorer, behind a Guard. raises: MissingExtra
 
     token: the secret that a browser needs; "" for none
@@ -130,7 +130,7 @@ async def _sent(send: Send, message: Message) -> None:
 # --- answers ------------------------------------------------------------------------
 
 
-def _page(site: Site, make: Callable[..., Page], request: Any) -> Any:
+def _page(site: ShownProject, make: Callable[..., Page], request: Any) -> Any:
     """A page: its template with what it asked; whatever is wrong is a page, too."""
     from starlette.responses import HTMLResponse, RedirectResponse
 
@@ -141,7 +141,7 @@ def _page(site: Site, make: Callable[..., Page], request: Any) -> Any:
     return HTMLResponse(_text(site, made, request.url.path), _status(made.error))
 
 
-def _text(site: Site, made: Page, path: str) -> str:
+def _text(site: ShownProject, made: Page, path: str) -> str:
     error = made.error
     shown = made if error is None or made.data else failed(error, made.title)
     return page(
@@ -150,7 +150,7 @@ def _text(site: Site, made: Page, path: str) -> str:
     )  # fmt: skip
 
 
-def _lost(site: Site, request: Any, error: Exception) -> Any:
+def _lost(site: ShownProject, request: Any, error: Exception) -> Any:
     from starlette.responses import HTMLResponse
 
     is_ours = getattr(error, "status_code", 500) == 404
@@ -160,7 +160,7 @@ def _lost(site: Site, request: Any, error: Exception) -> Any:
     return HTMLResponse(_text(site, made, request.url.path), 404 if is_ours else 500)
 
 
-def _api(site: Site, request: Any) -> Any:
+def _api(site: ShownProject, request: Any) -> Any:
     from starlette.responses import Response
 
     given = {name: request.query_params.getlist(name) for name in request.query_params}
@@ -173,12 +173,12 @@ def _api(site: Site, request: Any) -> Any:
     return Response(text.encode("utf-8", "surrogatepass"), _status(found.error), headers, "application/json")
 
 
-def _schema(given: dict[str, list[str]]) -> Answer:
+def _schema(given: dict[str, list[str]]) -> CommandAnswer:
     """The schema of a question, or of all that there are their names."""
     name = given.get("name", [""])[0]
     if name not in QUESTIONS:
-        return Answer({"version": 1, "kind": "schemas", "names": sorted(QUESTIONS)})
-    return Answer(schemas.schema(name.removesuffix("-line")))
+        return CommandAnswer({"version": 1, "kind": "schemas", "names": sorted(QUESTIONS)})
+    return CommandAnswer(schemas.schema(name.removesuffix("-line")))
 
 
 def _status(error: Any) -> int:

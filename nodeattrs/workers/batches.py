@@ -48,7 +48,7 @@ from nodeattrs.children import callers_safe_path, restore_safe_path, safe_path
 from nodeattrs.core.budget import Limits, in_force, limited
 from nodeattrs.errors import BadArgument, FleetError, missing_extra
 from nodeattrs.kinds import CLUSTER_GONE, OTHER_CLOCK, OTHER_VERSION, WORKER_DIED
-from nodeattrs.workers.shipping import Packed, hold
+from nodeattrs.workers.shipping import PackedRepository, hold
 
 
 def without_processes() -> str:
@@ -310,7 +310,7 @@ def through(
     jobs: int | None = None,
     in_order: bool = False,
     stopping: Callable[[], bool] = lambda: False,
-    pack: Packed | None = None,
+    pack: PackedRepository | None = None,
 ) -> Iterator[_T]:
     """Yield the results of *run* for names that are handed to workers in chunks; nothing without names.
 
@@ -362,7 +362,7 @@ def _handed_out(
     names: Iterable[Any],
     in_order: bool,
     stopping: Callable[[], bool],
-    pack: Packed | None,
+    pack: PackedRepository | None,
 ) -> Iterator[Any]:
     """Submit the chunks, and give their results."""
     shared = None if pack is None else workers.share(pack)
@@ -459,7 +459,7 @@ class _Done(NamedTuple):
     refused: tuple[str, ...] = ()
 
 
-def _run_chunk(task: _Task, pack: Packed | None, names: list[Any]) -> _Done:
+def _run_chunk(task: _Task, pack: PackedRepository | None, names: list[Any]) -> _Done:
     """Run a chunk. raises: FleetError, where this machine cannot do it for any name"""
     host = gethostname()
     if task.version != VERSION:

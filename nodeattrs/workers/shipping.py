@@ -29,7 +29,7 @@ _NO_CONTENT = frozenset({".git", ".hg", ".svn", ".nodeattrs", "__pycache__"})
 """Files and folders of these names are no content of a repository."""
 
 
-class Packed(NamedTuple):
+class PackedRepository(NamedTuple):
     """A repository with facts of nodes, packed for other machines.
 
     digest: the SHA-256 of the body
@@ -57,7 +57,7 @@ def digest_of(root: str | os.PathLike[str], but: Collection[str] = ()) -> str:
 
 def packed(
     root: str | os.PathLike[str], commit: str = "", facts: Path | None = None, nodes: Collection[str] = ()
-) -> Packed:
+) -> PackedRepository:
     """Pack a repository, and the facts of some nodes, to send them to workers.
 
     commit: of the repository, for the notes of revisions
@@ -78,7 +78,7 @@ def packed(
             for name, file in _files(facts):
                 if name in wanted:
                     _add(tar, f"{FACTS}/{name}", _content_inside(inside, file))
-    return Packed(hashlib.sha256(body.getvalue()).hexdigest(), body.getvalue())
+    return PackedRepository(hashlib.sha256(body.getvalue()).hexdigest(), body.getvalue())
 
 
 def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
@@ -139,7 +139,7 @@ MOST_HELD = 4
 """Packs that a process keeps unpacked, for the next fleet that sends the same one."""
 
 
-def hold(pack: Packed) -> None:
+def hold(pack: PackedRepository) -> None:
     """Unpack into a temporary folder of this process, which `held` returns; does nothing for a pack that is unpacked.
 
     Some packs are kept at a time; the oldest is dropped.
@@ -163,7 +163,7 @@ def held(digest: str) -> TemporaryDirectory[str]:
     raise _bad("the repository was not sent with the work")
 
 
-def _unpacked(pack: Packed) -> TemporaryDirectory[str]:
+def _unpacked(pack: PackedRepository) -> TemporaryDirectory[str]:
     if hashlib.sha256(pack.body).hexdigest() != pack.digest:
         raise _bad("the repository that was sent is not the one that was packed")
     folder = TemporaryDirectory(prefix="nodeattrs-")

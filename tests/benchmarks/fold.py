@@ -12,7 +12,7 @@ import yaml
 
 from nodeattrs.core.fold import Folded, Layer
 from nodeattrs.dialects.files.folds import folded
-from nodeattrs.dialects.files.reports import Blamed
+from nodeattrs.dialects.files.reports import BlameReport
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.policies import policy_named
 from nodeattrs.reports.screen import Screen
@@ -29,7 +29,7 @@ def fold_figures(rounds: int) -> Iterator[Figure]:
     for policy in ("across", "compose"):
         read, blame = seconds_each(
             once(lambda: [yaml.load(text, yaml.CSafeLoader) for text in texts]),
-            once(lambda policy=policy: sum(1 for _ in Blamed(laid(texts, policy)).lines(Screen()))),
+            once(lambda policy=policy: sum(1 for _ in BlameReport(laid(texts, policy)).lines(Screen()))),
             rounds=rounds,
         )
         yield Figure(f"blame under {policy}", blame / read, "times", 3, f"PyYAML's C loader, {size}")

@@ -27,7 +27,7 @@ from typing import Any
 from nodeattrs import Origin
 from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.repository.roles import Asked
+from nodeattrs.dialects.chef.repository.roles import RepositoryOptions
 from nodeattrs.dialects.chef.ruby.helper import Helper
 from nodeattrs.dialects.chef.run.ruby_files import KEPT
 from nodeattrs.dialects.chef.run.run import run_node
@@ -389,7 +389,7 @@ def ours(root: Path, run_list: list[str], kept: list[Helper] | None = None) -> d
     repository = Repository(root)
     if kept and kept[-1].alive:
         KEPT.helpers[repository] = kept[-1]
-    repository.asked = Asked(ruby=True)
+    repository.asked = RepositoryOptions(ruby=True)
     facts = Facts(json.loads((root / "facts.json").read_text()), Origin("facts"))
     try:
         run = run_node(repository, "n1", facts=facts, run_list=run_list)

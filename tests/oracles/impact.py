@@ -27,7 +27,7 @@ from nodeattrs.contract.sides import Side, folder_side, private_folder, sides_of
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.verbs.hunks import Line
-from nodeattrs.verbs.impact import Asking, Group, Impact, impact
+from nodeattrs.verbs.impact import Asking, ChangeGroup, Impact, impact
 from nodeattrs.verbs.what_if import side_after
 from tests.causality.maker import Maker
 from tests.causality.notations import json_text, toml_text, yaml_text
@@ -348,7 +348,7 @@ def _codes(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int,
             yield tag, first, last, other, end
 
 
-def is_cause(before: Files, after: Files, group: Group, request: Request) -> bool:
+def is_cause(before: Files, after: Files, group: ChangeGroup, request: Request) -> bool:
     """Whether the named lines are causes: each of them, or all together."""
     if not group.lines:
         return False
@@ -356,7 +356,7 @@ def is_cause(before: Files, after: Files, group: Group, request: Request) -> boo
     return each or _is_cause(before, after, list(group.lines), group, request)
 
 
-def _is_cause(before: Files, after: Files, lines: list[Line], group: Group, request: Request) -> bool:
+def _is_cause(before: Files, after: Files, lines: list[Line], group: ChangeGroup, request: Request) -> bool:
     path = (group.kind,) if group.kind == "no answer" else (group.kind, *group.path)
     name = group.subjects[0]
     for only, like in ((False, after), (True, before)):

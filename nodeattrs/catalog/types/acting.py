@@ -12,7 +12,7 @@ from nodeattrs.catalog.errors import FolderMissing, ResourceFailed
 from nodeattrs.catalog.resources import FirstOf
 from nodeattrs.catalog.transaction import Change
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.disk import Entry, LeadsOut, folder_below
+from nodeattrs.disk import FolderEntry, LeadsOut, folder_below
 from nodeattrs.errors import BadName
 
 
@@ -37,7 +37,7 @@ class Site:
         return self.root / "/".join(_steps(name))
 
     @contextlib.contextmanager
-    def entry(self, name: str, *, make: bool = False) -> Iterator[Entry]:
+    def entry(self, name: str, *, make: bool = False) -> Iterator[FolderEntry]:
         """A context with the entry *name* of an open folder, which stays the same if the path is changed meanwhile.
 
         The entry itself need not exist.
@@ -46,7 +46,7 @@ class Site:
         """
         *above, last = _steps(name) or ["."]
         with self._folder(name, above, make) as folder:
-            yield Entry(folder, last)
+            yield FolderEntry(folder, last)
 
     @contextlib.contextmanager
     def folder(self, name: str) -> Iterator[int]:

@@ -24,7 +24,7 @@ from nodeattrs.catalog.transaction import Change
 from nodeattrs.catalog.types.acting import ResourceType, Site, is_secret, revealed
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.disk import Entry, folder_below
+from nodeattrs.disk import FolderEntry, folder_below
 from nodeattrs.errors import BadArgument
 from nodeattrs.formats.jinja import module, rendering, sandboxed
 
@@ -66,7 +66,7 @@ class _Placed(ResourceType):
     def foresee(self, site: Site) -> None:
         """Note nothing: a file is no folder for other resources."""
 
-    def _hold(self, change: Change, entry: Entry) -> None:
+    def _hold(self, change: Change, entry: FolderEntry) -> None:
         """Mode and owners; the rest is for those who know more."""
         if change.what == "mode":
             entry.chmod(_required(self._mode()))
@@ -154,7 +154,7 @@ class File(_Placed):
                 return [Change("ensure", "created", self._diff(b"", wanted or b""))]
             return self._differing(entry, found, wanted)
 
-    def _differing(self, entry: Entry, found: os.stat_result, wanted: bytes | None) -> list[Change]:
+    def _differing(self, entry: FolderEntry, found: os.stat_result, wanted: bytes | None) -> list[Change]:
         regular = stat.S_ISREG(found.st_mode)
         if wanted is None or (self.ensure == "present" and not regular):
             return [] if stat.S_ISLNK(found.st_mode) else self._held(found)
@@ -180,7 +180,7 @@ class File(_Placed):
             else:
                 self._hold(change, entry)
 
-    def _write(self, entry: Entry, found: os.stat_result | None) -> None:
+    def _write(self, entry: FolderEntry, found: os.stat_result | None) -> None:
         mode, uid, gid = self._mode(), self._uid(), self._gid()
         if mode is None:
             regular = found is not None and stat.S_ISREG(found.st_mode)
@@ -226,14 +226,14 @@ class File(_Placed):
             return None
         return "\n".join(list(difflib.unified_diff(old, new, self.path, self.path, lineterm="", n=2))) or None
 
-    def _keep(self, entry: Entry, found: os.stat_result | None, site: Site) -> None:
+    def _keep(self, entry: FolderEntry, found: os.stat_result | None, site: Site) -> None:
         if not self.backup or site.backups is None or found is None or not stat.S_ISREG(found.st_mode):
             return
         content = entry.content()
         site.backups.mkdir(mode=0o700, parents=True, exist_ok=True)
         with folder_below(site.backups, ()) as folder:
             name = f"{hashlib.sha256(self.path.encode()).hexdigest()[:16]}-{_digest(content)}"
-            kept = Entry(folder, name)
+            kept = FolderEntry(folder, name)
             if kept.status() is None:
                 kept.replace(content, 0o600)
 
@@ -272,7 +272,7 @@ class Directory(_Placed):
             else:
                 self._hold(change, entry)
 
-    def _make(self, entry: Entry) -> None:
+    def _make(self, entry: FolderEntry) -> None:
         entry.make_folder()
         mode, owners = self._mode(), (self._uid(), self._gid())
         if owners != (-1, -1):
@@ -343,7 +343,7 @@ class Link(ResourceType):
 
 
 @contextlib.contextmanager
-def _found(site: Site, name: str) -> Iterator[tuple[Entry | None, os.stat_result | None]]:
+def _found(site: Site, name: str) -> Iterator[tuple[FolderEntry | None, os.stat_result | None]]:
     """What stands at a place; twice None where its folder is not there."""
     with contextlib.ExitStack() as stack:
         try:

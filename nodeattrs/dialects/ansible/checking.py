@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from nodeattrs.contract.dialect import Looked
+from nodeattrs.contract.dialect import CheckedFiles
 from nodeattrs.contract.folder import Folder
 from nodeattrs.dialects.ansible.inventory_report import doubtful_groups
 from nodeattrs.dialects.ansible.static import RepositoryCheck, is_repository
@@ -15,12 +15,12 @@ from nodeattrs.reports.findings import Finding, finding_of
 _UNREAD = "was not looked at: it is encrypted, and may set and mention any variable"
 
 
-def findings_of(root: Path, count: Callable[[str], object]) -> Iterator[Looked]:
+def findings_of(root: Path, count: Callable[[str], object]) -> Iterator[CheckedFiles]:
     """The findings of each kind of file that is there."""
     groups = Folder(root).config.ansible_groups
     if groups:
         found = [finding_of(one, "warning") for one in doubtful_groups(root, groups)]
-        yield Looked("group of Ansible", len(groups), found)
+        yield CheckedFiles("group of Ansible", len(groups), found)
     if is_repository(root):
         look = RepositoryCheck(root, count)
         warnings = [finding_of(one, "note" if one.kind in look.NOTES else "warning") for one in look.warnings()]
@@ -28,4 +28,4 @@ def findings_of(root: Path, count: Callable[[str], object]) -> Iterator[Looked]:
         places |= dict.fromkeys(look.encrypted, _UNREAD)
         unread = [Finding(LAYER_IS_UNKNOWN.entry.code, "note", why, file) for file, why in places.items()]
         faults = [finding_of(one, "error") for one in look.faults]
-        yield Looked("Ansible file", look.looked, [*faults, *unread, *warnings])
+        yield CheckedFiles("Ansible file", look.looked, [*faults, *unread, *warnings])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.contract.command import Command
-from nodeattrs.contract.dialect import Dialect, FirstSteps, Looked, Opened, Option
+from nodeattrs.contract.dialect import CheckedFiles, Dialect, FirstSteps, Opened, Option
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.errors import NodeattrsError
@@ -58,7 +58,7 @@ class Ansible(Dialect):
 
         return AnsibleHosts(side, request)
 
-    def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[Looked]:
+    def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[CheckedFiles]:
         """Playbooks, roles and variables; and the searches that make groups of saved nodes."""
         from nodeattrs.dialects.ansible.checking import findings_of
 

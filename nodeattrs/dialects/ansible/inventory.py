@@ -18,7 +18,7 @@ from typing import Any
 
 from nodeattrs import border
 from nodeattrs.codes import Kind
-from nodeattrs.core.borders import A_PATH, Listed, taking
+from nodeattrs.core.borders import A_PATH, ListLike, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.tree import Path as Steps
@@ -74,11 +74,11 @@ class Inventory:
         sources=tuple,
         folder=A_PATH | None,
         playbook_dir=A_PATH | None,
-        extra_vars=Listed,
+        extra_vars=ListLike,
         environment=Mapping | None,
-        run_inventory=Listed,
-        vault_passwords=Listed,
-        sensitive_paths=Listed,
+        run_inventory=ListLike,
+        vault_passwords=ListLike,
+        sensitive_paths=ListLike,
     )
     def __init__(
         self,

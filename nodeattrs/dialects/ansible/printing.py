@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from nodeattrs.core.budget import Budget
-from nodeattrs.core.sensitive import Marked
+from nodeattrs.core.sensitive import MarkedSecret
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.codes import INVENTORY
 from nodeattrs.dialects.ansible.faults import AnsibleError
@@ -149,7 +149,7 @@ def printed_inventory(inventory: Inventory, form: str = "json", **how: Any) -> s
 
 def _for_toml(value: Any) -> Any:
     """A value of an inventory for TOML: one at a sensitive path is withheld as in JSON."""
-    return as_json(value) if type(value) is Marked else value
+    return as_json(value) if type(value) is MarkedSecret else value
 
 
 # --- the graph

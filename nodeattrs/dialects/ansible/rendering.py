@@ -13,7 +13,7 @@ from types import GeneratorType
 from typing import Any, NamedTuple
 
 from nodeattrs.core.budget import Budget
-from nodeattrs.core.sensitive import Marked, Sensitive
+from nodeattrs.core.sensitive import MarkedSecret, Sensitive
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.faults import AnsibleError
@@ -118,7 +118,7 @@ class Rendering:
             for step, entry in value.items() if is_map else enumerate(value):
                 settled[step] = self._with_reasons(entry, filled[step], (*path, step), left)
             return settled
-        if type(value) is Marked:  # it is withheld, whether evaluated or not
+        if type(value) is MarkedSecret:  # it is withheld, whether evaluated or not
             return value
         missing = self._first_missing(filled)
         if missing is None:

@@ -23,7 +23,7 @@ from nodeattrs.dialects.ansible.printing import printed_variables
 from nodeattrs.dialects.ansible.rendering import Rendered, Rendering
 from nodeattrs.dialects.ansible.values import MaySet, as_json
 from nodeattrs.dialects.ansible.where import first_found_of
-from nodeattrs.reports.explain import Explanation, way_to
+from nodeattrs.reports.explain import NodeExplanation, way_to
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import origin_data
 
@@ -51,7 +51,7 @@ class ExplainedVariable:
 
     inventory: Inventory
     answer: Variables
-    explanation: Explanation
+    explanation: NodeExplanation
     rendered: Rendered | None = None
     in_plays: SettingsInPlays = NO_PLAYS
 
@@ -70,7 +70,7 @@ class ExplainedVariable:
             "unread_in_plays": [one.to_dict() for one in self.in_plays.unread],
         }
 
-    def _mentions(self, explanation: Explanation) -> list[Mention]:
+    def _mentions(self, explanation: NodeExplanation) -> list[Mention]:
         return list(mentions(self.answer, explanation.trace.value))
 
     def lines(self, screen: Screen) -> Iterator[str]:
@@ -135,7 +135,7 @@ def explained_variable(
     if render is not None and trace.found:
         rendered = render.rendered(trace.value, path)
     return ExplainedVariable(
-        inventory, answer, Explanation(trace, answer.host, answer.where, hint=hint), rendered, in_plays
+        inventory, answer, NodeExplanation(trace, answer.host, answer.where, hint=hint), rendered, in_plays
     )
 
 
@@ -144,7 +144,7 @@ class SetVariables:
     """The variables of a host, without Ansible's own, each with who set it."""
 
     answer: Variables
-    explanations: Sequence[Explanation]
+    explanations: Sequence[NodeExplanation]
 
     def to_dict(self) -> dict[str, Any]:
         """The trace of each variable."""
@@ -162,7 +162,7 @@ class SetVariables:
 def set_variables(answer: Variables) -> SetVariables:
     """Who set each variable of a host. cost: that of a trace for each"""
     paths = [(name,) for name in printed_variables(answer)]
-    return SetVariables(answer, [Explanation(answer.trace(path), answer.host, answer.where) for path in paths])
+    return SetVariables(answer, [NodeExplanation(answer.trace(path), answer.host, answer.where) for path in paths])
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from nodeattrs.dialects.ansible.faults import AnsibleError, warned
 from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.formats import json_text
 from nodeattrs.formats.documents import Document
-from nodeattrs.formats.places import Mark, Reading, Text
+from nodeattrs.formats.places import Mark, ParsedText, Text
 from nodeattrs.formats.yaml_events import Frame, Safe
 
 VAULT_HEADER = "$ANSIBLE_VAULT"
@@ -185,7 +185,7 @@ def parsed(text: Text, kind: type[Document] = Document) -> Document:
         raise AnsibleError(YAML, error.reason, file=text.file, line=error.line, column=error.column) from error
 
 
-def _json(text: Text, budget: Budget) -> Reading | None:
+def _json(text: Text, budget: Budget) -> ParsedText | None:
     if text.text.lstrip()[:1] not in ("{", "["):
         return None
     try:
@@ -194,9 +194,9 @@ def _json(text: Text, budget: Budget) -> Reading | None:
         return None
 
 
-def _yaml(text: Text, budget: Budget) -> Reading:
+def _yaml(text: Text, budget: Budget) -> ParsedText:
     builder = _Ansible(text, marks=False, budget=budget)
-    return Reading(builder.run(), lambda: _marked(text), tuple(builder.warnings))
+    return ParsedText(builder.run(), lambda: _marked(text), tuple(builder.warnings))
 
 
 def _marked(text: Text) -> Mark:

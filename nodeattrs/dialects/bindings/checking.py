@@ -12,7 +12,7 @@ from itertools import islice, product
 from math import prod
 from pathlib import Path
 
-from nodeattrs.contract.dialect import Looked
+from nodeattrs.contract.dialect import CheckedFiles
 from nodeattrs.contract.folder import Folder
 from nodeattrs.dialects.bindings.composition import FAULTY
 from nodeattrs.dialects.bindings.injector import Injector
@@ -84,7 +84,7 @@ def title_of(state: State) -> str:
     return " + ".join(f"{name} {value}" for name, value in state.categories if value is not None) or "common"
 
 
-def looked(root: Path) -> Iterator[Looked]:
+def looked(root: Path) -> Iterator[CheckedFiles]:
     """The findings of the site that the settings name, or of a repository with bindings."""
     repository = Folder(root)
     named = repository.config.bindings
@@ -93,7 +93,7 @@ def looked(root: Path) -> Iterator[Looked]:
     site = root / (named or ".")
     injector = site_of(repository, site, node="", facts={}).injector(lenient=True)
     found = [_seen_from(root, site, one) for one in findings_of([("", injector)])]
-    yield Looked("binding", len(injector.keys()), found)
+    yield CheckedFiles("binding", len(injector.keys()), found)
 
 
 def _seen_from(root: Path, site: Path, one: Finding) -> Finding:

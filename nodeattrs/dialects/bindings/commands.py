@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.contract.arguments import ALL_NAMES
-from nodeattrs.contract.command import Argument, Checked, Command, Output, Question
+from nodeattrs.contract.command import Argument, CheckFindings, Command, Output, Question
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.tree import parse
@@ -76,7 +76,7 @@ def _check(question: Question) -> Output:
         looked = {"key": len(injector.keys()), "fragment": sum(map(len, injector.resolution.fragments.values()))}
     else:
         found = findings_of(_everywhere(question, looked))
-    return Output(checked=Checked([*found], looked, str(_opened(question).side.root)))
+    return Output(checked=CheckFindings([*found], looked, str(_opened(question).side.root)))
 
 
 def _everywhere(question: Question, looked: dict[str, int]) -> Iterator[tuple[str, Injector]]:

@@ -42,7 +42,7 @@ from nodeattrs.dialects.bindings.forms.data.kinds import sets_from_document, sit
 from nodeattrs.dialects.bindings.forms.language.reading import parse_sets, parse_site
 from nodeattrs.dialects.bindings.injector import Injector
 from nodeattrs.dialects.bindings.model.faults import BindingError, BindingErrors
-from nodeattrs.dialects.bindings.model.items import BindingSet, Inclusion, Item, Parameters, Variables, When
+from nodeattrs.dialects.bindings.model.items import BindingSet, BoundVariables, Inclusion, Item, Parameters, When
 from nodeattrs.dialects.bindings.model.producers import Constant, Producing
 from nodeattrs.dialects.bindings.model.sites import Environment, Site, environment_of
 from nodeattrs.dialects.bindings.model.state import Objects, State, effective_categories
@@ -528,7 +528,7 @@ class _ClassifierAnswer:
                 for word, given in self._given.items()
                 for name, value in given.items()
             }
-            items.append(Variables(origin=self._at("parameters"), values=variables))
+            items.append(BoundVariables(origin=self._at("parameters"), values=variables))
         if node is None or not items:
             return []
         when = When(origin=self._at(), alternatives=((("node", node),),), items=tuple(items))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from nodeattrs.contract.command import Command
-from nodeattrs.contract.dialect import Dialect, Looked, Opened, Option
+from nodeattrs.contract.dialect import CheckedFiles, Dialect, Opened, Option
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 
@@ -40,7 +40,7 @@ class Bindings(Dialect):
 
         return BindingKeys(side, request)
 
-    def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[Looked]:
+    def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[CheckedFiles]:
         """The site that the settings name, else a repository with bindings in their own language."""
         from nodeattrs.dialects.bindings.checking import looked
 

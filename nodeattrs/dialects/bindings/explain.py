@@ -21,7 +21,16 @@ from nodeattrs.dialects.bindings.model.items import Rebinding
 from nodeattrs.dialects.bindings.model.types import CLASSES, Asked, spelled_key
 from nodeattrs.dialects.bindings.production.maker import ValueMaker, decided
 from nodeattrs.dialects.bindings.resolution import Declaration, Position, UnknownSet, reason_above
-from nodeattrs.dialects.bindings.tracing import Account, SetBy, Source, account_of, data_of, label_of, plain, title_of
+from nodeattrs.dialects.bindings.tracing import (
+    Account,
+    BindingSource,
+    SetBy,
+    account_of,
+    data_of,
+    label_of,
+    plain,
+    title_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +111,9 @@ def inclusions_of(maker: ValueMaker) -> ClassAccount:
         words = f"{'exclude' if excluded else 'include'} {name}"
         counts = deciding.get(name) == (excluded, at.position)
         inclusions.append(ClassInclusion(ranks[index], name, words, at, counts))
-    sources = {one.rank: Source(one.at, title_of(maker, one.at)) for one in inclusions}
+    sources = {one.rank: BindingSource(one.at, title_of(maker, one.at)) for one in inclusions}
     unknown = enumerate(maker.resolution.unknown, len(inclusions) + 1)
-    sources |= {rank: Source(one, one.place.layer) for rank, one in unknown}
+    sources |= {rank: BindingSource(one, one.place.layer) for rank, one in unknown}
     return ClassAccount(CLASSES, Folding(), sources, inclusions=tuple(inclusions))
 
 

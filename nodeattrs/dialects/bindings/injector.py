@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from inspect import iscoroutinefunction
 from typing import Any, TypeVar, cast, overload
 
-from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.borders import ListLike, taking
 from nodeattrs.core.trace import TraceClaim
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import unknown_layer
@@ -41,7 +41,7 @@ _Call = TypeVar("_Call", bound=Callable[..., Any])
 _T = TypeVar("_T")
 
 
-@taking(layers=Listed)
+@taking(layers=ListLike)
 class Injector:
     """Values for keys.
 
@@ -327,7 +327,7 @@ def _plain_layers(
     """Layers of plain sets; the classes that their builders have seen are added to the register."""
     taken = []
     for number, layer in layers:
-        if not isinstance(layer, (Layer, Listed)):
+        if not isinstance(layer, (Layer, ListLike)):
             raise wrong_argument(
                 f"layer {number}", "a Layer, or a list of sets", layer, 'Layer("site", [Bindings("site")])'
             )
@@ -358,7 +358,7 @@ class Filled:
         return f"{self.name} = {self.value!r} from {self.source}" + (f": {self.place}" if self.place else "")
 
 
-@taking(injector="inject", names=Listed | Mapping)
+@taking(injector="inject", names=ListLike | Mapping)
 def fill_parameters(
     injector: Injector,
     target: str,
@@ -392,7 +392,7 @@ def fill_parameters(
     return filled
 
 
-@taking(injector="classes", run_list=Listed)
+@taking(injector="classes", run_list=ListLike)
 def extended_run_list(injector: Injector, run_list: Iterable[str]) -> list[str]:
     """A run-list followed by the included classes as recipes; a recipe that is listed already is not added.
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.borders import ListLike, taking
 from nodeattrs.core.tree import meant
 from nodeattrs.dialects.bindings.codes import BAD_LAYER, BAD_URI, UNKNOWN_SCHEME
 from nodeattrs.dialects.bindings.model.faults import BindingError
@@ -86,7 +86,7 @@ def parse_reference(text: Any, schemes: Iterable[str] | None) -> _Reference:
     return _Reference(scheme, name, bool(mark))
 
 
-@taking(config=Listed)
+@taking(config=ListLike)
 def layer_references(config: Iterable[Mapping[str, Any]], inventory: Inventory) -> list[tuple[str, list[str]]]:
     """(layer, sorted references) for each layer: its included references minus the excluded ones.
 

@@ -17,7 +17,7 @@ from nodeattrs.dialects.bindings.model.producers import Constant
 from nodeattrs.dialects.bindings.resolution import Declaration
 from nodeattrs.dialects.bindings.tracing import data_of
 from nodeattrs.errors import NoSuchAttribute
-from nodeattrs.reports.explain import Explanation as Explained
+from nodeattrs.reports.explain import NodeExplanation as Explained
 from nodeattrs.reports.explain import because, way_to
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 

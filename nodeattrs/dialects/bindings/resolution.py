@@ -19,7 +19,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from nodeattrs.codes import Kind
-from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.borders import ListLike, taking
 from nodeattrs.core.claim import Cause, LocatorBelow, Origin
 from nodeattrs.core.tree import meant, near
 from nodeattrs.core.unknown import Unknown
@@ -41,15 +41,15 @@ from nodeattrs.dialects.bindings.model.items import (
     NOWHERE,
     Bind,
     BindingSet,
+    BoundVariables,
     Dependency,
-    Flagged,
+    FlaggedItem,
     Inclusion,
     Item,
     Multibind,
     ParameterMap,
     Parameters,
     Rebinding,
-    Variables,
     When,
     faults,
     hash_of,
@@ -86,7 +86,7 @@ Position = tuple[int, int]
 """The rank of a layer, and the rank of the categories; the greatest wins."""
 
 
-@taking(name=str, sets=Listed)
+@taking(name=str, sets=ListLike)
 @dataclass(frozen=True)
 class Layer:
     """A named list of binding sets. The name is for messages only; origin: the line of a site that lists the layer."""
@@ -106,7 +106,7 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DeclarationPlace:
     """The place of declarations: a layer, a set of the layer, and the conditions around them.
 
     number: the rank of the layer; the highest layer has the greatest number
@@ -122,12 +122,14 @@ class Place:
     mask: int = 0
     rank: int = 0
 
-    def when(self, item: When, listed_at: Mapping[str, Origin]) -> Place:
+    def when(self, item: When, listed_at: Mapping[str, Origin]) -> DeclarationPlace:
         """The place inside of a condition, with its line as a cause. listed_at: category -> the line that lists it"""
         words = " or ".join(" and ".join(" ".join(map(str, one)) for one in all_of) for all_of in item.alternatives)
         names = dict.fromkeys(str(name) for all_of in item.alternatives for name, *_ in all_of if name in listed_at)
         listed = (Cause(f"category {name} is listed", listed_at[name]) for name in names)
-        return Place(self.number, self.layer, self.set, (Cause(f"when {words}", item.origin), *listed, *self.causes))
+        return DeclarationPlace(
+            self.number, self.layer, self.set, (Cause(f"when {words}", item.origin), *listed, *self.causes)
+        )
 
 
 class OpenBlock(NamedTuple):
@@ -138,7 +140,7 @@ class OpenBlock(NamedTuple):
     """
 
     item: When
-    place: Place
+    place: DeclarationPlace
     names: tuple[str, ...]
 
     @property
@@ -159,7 +161,7 @@ class UnknownSet(NamedTuple):
 
     value: Unknown
     origin: Origin
-    place: Place
+    place: DeclarationPlace
 
     @property
     def position(self) -> tuple[int, float]:
@@ -188,7 +190,9 @@ class Declaration:
         "source", "type",
     )  # fmt: skip
 
-    def __init__(self, item: Item, place: Place, key: Key | None, of: Type, producer: Producing | None = None) -> None:
+    def __init__(
+        self, item: Item, place: DeclarationPlace, key: Key | None, of: Type, producer: Producing | None = None
+    ) -> None:
         self.item = item
         self.place = place
         self.position: Position = (place.number, place.rank)
@@ -196,7 +200,7 @@ class Declaration:
         self.type = of
         self.producer = producer
         self.abstract = self.override = self.final = self.optional = False
-        if isinstance(item, Flagged):
+        if isinstance(item, FlaggedItem):
             self.abstract, self.override = item.abstract, item.override
             self.final, self.optional = item.final, item.optional
         self.source: Declaration | None = None
@@ -380,12 +384,12 @@ class DeclarationTable:
         for index, layer in enumerate(layers):
             listed = () if layer.origin is None else (Cause(f"layer {layer.name} is listed", layer.origin),)
             for one in layer.sets:
-                place = Place(len(layers) - index, layer.name, one.name, listed)
+                place = DeclarationPlace(len(layers) - index, layer.name, one.name, listed)
                 if one.unread:
                     self.resolution.unknown.append(UnknownSet(Unknown(one.name, one.unread), one.origin, place))
                 self._block(one.items, place, (0,))
 
-    def declare(self, item: Item, place: Place, name: str, of: Type, producer: Producing | None) -> None:
+    def declare(self, item: Item, place: DeclarationPlace, name: str, of: Type, producer: Producing | None) -> None:
         """Declare a name among the data, with the flags of its item."""
         self.declared["Data", name].append(Declaration(item, place, ("Data", name), of, producer))
 
@@ -409,7 +413,7 @@ class DeclarationTable:
 
     # --- items -----------------------------------------------------------------------------
 
-    def _block(self, items: Iterable[Item], place: Place, masks: tuple[int, ...]) -> None:
+    def _block(self, items: Iterable[Item], place: DeclarationPlace, masks: tuple[int, ...]) -> None:
         """Take in the items of a block. masks: the conjunctions that hold around the block"""
         ranked = self.state.ranked
         mask = max(masks, key=ranked)
@@ -424,7 +428,7 @@ class DeclarationTable:
             else:
                 self._other(item, at)
 
-    def _when(self, item: When, place: Place, masks: tuple[int, ...]) -> None:
+    def _when(self, item: When, place: DeclarationPlace, masks: tuple[int, ...]) -> None:
         holding = [mask for one in item.alternatives if (mask := self.state.mask(one)) is not None]
         inside = dict.fromkeys(outer | inner for outer in masks for inner in holding)
         if inside:
@@ -437,7 +441,7 @@ class DeclarationTable:
         lists = ([name for name, _ in one if name != "node" and self.state.is_open(name)] for one in item.alternatives)
         return tuple(next(filter(None, lists), ()))
 
-    def _bind(self, item: Bind, at: Place) -> None:
+    def _bind(self, item: Bind, at: DeclarationPlace) -> None:
         """Declare a binding, or add a fragment or the id of a multibind."""
         is_fragment = item.into is not None and type(item) is not Multibind
         of = item.type or (ANY if is_fragment else DATA)  # what a fragment may be its multibind says
@@ -455,11 +459,11 @@ class DeclarationTable:
         if item.into is not None:
             self.resolution.fragments.setdefault(item.into, []).append(one)
 
-    def _other(self, item: Item, at: Place) -> None:
+    def _other(self, item: Item, at: DeclarationPlace) -> None:
         match item:
             case Inclusion():
                 self.resolution.inclusions.append((item, Declaration(item, at, None, DATA)))
-            case Variables():
+            case BoundVariables():
                 for name, value in item.values.items():
                     self.declare(item, at, variable_key(name), item.type or ANY, None if item.abstract else value)
             case ParameterMap():
@@ -471,7 +475,7 @@ class DeclarationTable:
             case Dependency():
                 self.resolution.dependencies.append(item)
 
-    def _parameters(self, item: Parameters, at: Place) -> None:
+    def _parameters(self, item: Parameters, at: DeclarationPlace) -> None:
         """Declare the parameters of a hash one by one; another source waits for `declare_parameters`."""
         given = hash_of(item)
         if given is None:

@@ -22,7 +22,7 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.trace import Outcome, Trace, TraceClaim, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, copied
-from nodeattrs.core.walk import Setting
+from nodeattrs.core.walk import SetValue
 from nodeattrs.dialects.bindings.model.items import Rebinding
 from nodeattrs.dialects.bindings.model.producers import Constant
 from nodeattrs.dialects.bindings.model.types import Asked, Key, spelled_key
@@ -61,7 +61,7 @@ _TIED = _rule(_conflicting, "neither is above the other")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class BindingSource:
     """The declaration, fragment or unread set behind one source number of a folding.
 
     words: shown at the root instead of a value, where the source has no value as data
@@ -73,7 +73,7 @@ class Source:
     words: ValueText | None = None
     named: bool = False
 
-    def shown(self, setting: Setting) -> Any:
+    def shown(self, setting: SetValue) -> Any:
         """The value or the words that the source sets at a place."""
         if isinstance(self.of, UnknownSet):
             return self.of.value
@@ -105,7 +105,7 @@ class Account:
 
     label: str
     folding: Folding
-    sources: Mapping[int, Source]
+    sources: Mapping[int, BindingSource]
     inner: Account | None = None
     ties: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     is_collection: bool = False
@@ -146,7 +146,7 @@ class Account:
         for step in whole.value if isinstance(whole.value, dict) else range(len(whole.value)):
             part = whole.at(step)
             found = sorted(wholes(part.origins, (step,)), key=lambda at: -at.source)
-            yield step, part.value, [self._claim(Setting(at.source, (step,), part.value, at.path)) for at in found]
+            yield step, part.value, [self._claim(SetValue(at.source, (step,), part.value, at.path)) for at in found]
 
     def set_by(self, value: Any) -> Iterator[SetBy]:
         """An entry for each element or name of a collection, then the fragments that contribute nothing.
@@ -183,7 +183,7 @@ class Account:
             return self.inner.causes_of(rank)
         return self.sources[rank].of.place.causes
 
-    def _claim(self, setting: Setting) -> Claim:
+    def _claim(self, setting: SetValue) -> Claim:
         source = self.sources[setting.source]
         place = source.at(setting.own)
         return Claim((self.label, *setting.path), source.shown(setting), setting.source, place)
@@ -303,10 +303,10 @@ def _collected(asking: _ExplainedKey, multibind: Declaration) -> Account:
     return Account(label, folding, sources, is_collection=True)
 
 
-def _source(maker: ValueMaker, one: Fragment | UnknownSet, of: Declaration) -> Source:
+def _source(maker: ValueMaker, one: Fragment | UnknownSet, of: Declaration) -> BindingSource:
     if isinstance(one, UnknownSet):
-        return Source(one, one.place.layer)
-    return Source(one.declaration, title_of(maker, one.declaration), None, of.type.name == "Hash")
+        return BindingSource(one, one.place.layer)
+    return BindingSource(one.declaration, title_of(maker, one.declaration), None, of.type.name == "Hash")
 
 
 class _DeclarationFolding:
@@ -317,7 +317,7 @@ class _DeclarationFolding:
         self.value = asking.value
         self.giver = giver
         self.folding = Folding()
-        self.sources: dict[int, Source] = {}
+        self.sources: dict[int, BindingSource] = {}
         self.ties: dict[int, tuple[int, ...]] = {}
         self._last = first
         self._below: Declaration | None = None
@@ -337,7 +337,7 @@ class _DeclarationFolding:
 
     def _lay_unknown(self, one: UnknownSet) -> None:
         self._last += 1
-        self.sources[self._last] = Source(one, one.place.layer)
+        self.sources[self._last] = BindingSource(one, one.place.layer)
         policy = _FINAL if one.place.number > self._final else _ABOVE[Reason.LAYER]
         self.folding.lay(Part(one.value, self._last), policy)
 
@@ -384,7 +384,7 @@ class _DeclarationFolding:
         self._last += 1
         flags = one.flags().split()
         title = ", ".join([title_of(self.maker, one), *(flag for flag in flags if flag != "abstract")])
-        self.sources[self._last] = Source(one, title, _words(one))
+        self.sources[self._last] = BindingSource(one, title, _words(one))
         return self._last
 
     def _value(self, one: Declaration) -> Any:

@@ -18,10 +18,10 @@ from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of
 from nodeattrs.git import Git
-from nodeattrs.reports.explain import Change
+from nodeattrs.reports.explain import LineChange
 
 
-def of_trace(repository: Repository) -> Callable[[Trace], tuple[Change, ...]]:
+def changes_of_trace(repository: Repository) -> Callable[[Trace], tuple[LineChange, ...]]:
     """A function from a trace to the last changes of the lines in it: of its sources, and of the lines behind their
     values."""
     return lambda trace: blame(repository.root, _places(trace))
@@ -35,7 +35,7 @@ def _places(trace: Trace) -> Iterator[tuple[str, int]]:
         yield from ((origin.file, origin.line) for origin in origins if origin.file and origin.line)
 
 
-def blame(root: pathlib.Path, places: Iterable[tuple[str, int]]) -> tuple[Change, ...]:
+def blame(root: pathlib.Path, places: Iterable[tuple[str, int]]) -> tuple[LineChange, ...]:
     """The last change of each line, in the order of *places*, each place once.
 
     root:   the folder that the files are relative to; it must be in a Git repository
@@ -53,12 +53,12 @@ def blame(root: pathlib.Path, places: Iterable[tuple[str, int]]) -> tuple[Change
     return tuple(found[file][line] for file, line in asked)
 
 
-def _blamed(git: Git, commit: str | None, place: pathlib.Path, file: str, lines: list[int]) -> dict[int, Change]:
+def _blamed(git: Git, commit: str | None, place: pathlib.Path, file: str, lines: list[int]) -> dict[int, LineChange]:
     """The changes of a file by line. Lines that differ from the commit are changed and not committed."""
     path = git.path_of(place)
     committed = git.content(commit, path) if commit is not None and path is not None else None
     if commit is None or path is None or committed is None:
-        return {line: Change(file, line, note="not committed") for line in lines}
+        return {line: LineChange(file, line, note="not committed") for line in lines}
     try:
         now = _lines(content_of(place, file))
     except DocumentError:
@@ -69,7 +69,7 @@ def _blamed(git: Git, commit: str | None, place: pathlib.Path, file: str, lines:
     for line in lines:
         then = changes.get(line_then.get(line, 0))
         note = "changed and not committed" if line <= len(now) else "the file is shorter now"
-        found[line] = Change(file, line, note=note) if then is None else replace(then, line=line)
+        found[line] = LineChange(file, line, note=note) if then is None else replace(then, line=line)
     return found
 
 
@@ -84,7 +84,7 @@ def _lines_then(then: list[bytes], now: list[bytes]) -> dict[int, int]:
     return {one.b + at: one.a + at for one in blocks for at in range(1, one.size + 1)}
 
 
-def _parsed(file: str, text: str) -> dict[int, Change]:
+def _parsed(file: str, text: str) -> dict[int, LineChange]:
     """The changes by line in the porcelain form: the facts of a commit stand where it is first named."""
     commits: dict[str, dict[str, str]] = defaultdict(dict)
     found: dict[int, str] = {}
@@ -101,6 +101,6 @@ def _parsed(file: str, text: str) -> dict[int, Change]:
     return {line: _change(file, line, commit, commits[commit]) for line, commit in found.items()}
 
 
-def _change(file: str, line: int, commit: str, facts: dict[str, str]) -> Change:
+def _change(file: str, line: int, commit: str, facts: dict[str, str]) -> LineChange:
     date = datetime.fromtimestamp(int(facts.get("author-time", "0")), UTC).date().isoformat()
-    return Change(file, line, commit, facts.get("author", ""), date, facts.get("summary", ""))
+    return LineChange(file, line, commit, facts.get("author", ""), date, facts.get("summary", ""))

@@ -43,7 +43,7 @@ def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[
     return list(found)
 
 
-def of_trace(repository: Repository, run: Run) -> Callable[[Trace], list[Cause]]:
+def causes_of_trace(repository: Repository, run: Run) -> Callable[[Trace], list[Cause]]:
     """A function from a trace to the `causes` of all sources in it, the winner first."""
     return lambda trace: causes(repository, run, (stated.origin for stated in trace.claims))
 

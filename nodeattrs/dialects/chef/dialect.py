@@ -8,8 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
-from nodeattrs.contract.command import Command, Group
-from nodeattrs.contract.dialect import Dialect, FirstSteps, Looked, Opened, Option
+from nodeattrs.contract.command import Command, CommandGroup
+from nodeattrs.contract.dialect import CheckedFiles, Dialect, FirstSteps, Opened, Option
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 
@@ -53,7 +53,7 @@ class Chef(Dialect):
 
         return platform_file(name, None)
 
-    def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[Looked]:
+    def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[CheckedFiles]:
         """What is wrong in settings, roles, environments, nodes, data bags, cookbooks and Hiera trees."""
         from nodeattrs.dialects.chef.checks.checking import looked
 
@@ -75,8 +75,8 @@ class Chef(Dialect):
 
         return known_names(noun, arguments) if noun in ("NODE", *self.kinds) else ()
 
-    def top(self, name: str) -> Command | Group:
+    def top(self, name: str) -> Command | CommandGroup:
         """The command of a name in `tops`; the module that declares it is loaded now."""
         module = "role" if name == "environment" else name
-        found: Command | Group = import_module(f"nodeattrs.dialects.chef.commands.{module}").COMMANDS[name]
+        found: Command | CommandGroup = import_module(f"nodeattrs.dialects.chef.commands.{module}").COMMANDS[name]
         return found

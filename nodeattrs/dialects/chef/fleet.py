@@ -25,17 +25,17 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import checked_name
 from nodeattrs.dialects.chef.facts import Facts, load_facts
 from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.repository.roles import NOTHING_ASKED, Asked
+from nodeattrs.dialects.chef.repository.roles import NOTHING_ASKED, RepositoryOptions
 from nodeattrs.dialects.chef.run.recipes import LogLine
-from nodeattrs.dialects.chef.run.session import Session, Wanted, last_of, require_known, run, save_failed
+from nodeattrs.dialects.chef.run.session import NodeRequest, Session, last_of, require_known, run, save_failed
 from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
 from nodeattrs.formats.documents import Document, read
 from nodeattrs.kinds import ALREADY_RUN, OTHER_REPOSITORY, STORE_GONE
 from nodeattrs.store import NewerRevision, Revision, Store, open_store
 from nodeattrs.store.engines.store import last_runs
-from nodeattrs.store.remembered import Remembered
+from nodeattrs.store.remembered import SavedNode
 from nodeattrs.workers.batches import CHUNK, Workers, through
-from nodeattrs.workers.shipping import FACTS, REPOSITORY, Packed, digest_of, held, packed
+from nodeattrs.workers.shipping import FACTS, REPOSITORY, PackedRepository, digest_of, held, packed
 
 if TYPE_CHECKING:
     from nodeattrs.catalog import Catalog, Report
@@ -49,7 +49,7 @@ _OF_THE_RUN = ("cookbooks", "expanded_run_list", "recipes", "roles")
 _SHIP = "bring it up to date there, or send it: --ship"
 
 Collect = Callable[[str, Session | NodeattrsError, Sequence[LogLine]], Any]
-"""Makes `Outcome.collected` from a node's name, its session or its error, and what was logged by then. It is called
+"""Makes `NodeOutcome.collected` from a node's name, its session or its error, and what was logged by then. It is called
 where the node runs. It can be sent between processes, and so can what it returns."""
 
 Apply = Callable[[str, "Catalog"], "Report"]
@@ -88,14 +88,14 @@ class Fleet:
     last_facts: bool = True
     new: bool = True
     override_run_list: tuple[str, ...] | None = None
-    asked: Asked = NOTHING_ASKED
+    asked: RepositoryOptions = NOTHING_ASKED
     content: str = ""
     pack: str = ""
     facts_shown: str = ""
 
 
 @dataclass(frozen=True)
-class Outcome:
+class NodeOutcome:
     """The result of one node.
 
     error:     the error message; "" without an error
@@ -124,7 +124,7 @@ def compared(fleet: Fleet) -> Fleet:
     return replace(fleet, content=digest_of(fleet.repository, _no_content(fleet)))
 
 
-def shipped(fleet: Fleet, names: Collection[str]) -> tuple[Fleet, Packed]:
+def shipped(fleet: Fleet, names: Collection[str]) -> tuple[Fleet, PackedRepository]:
     """Returns a copy of a fleet for workers on other machines, and the pack to send: repository and facts of the nodes.
 
     raises: BadArgument, where the store is a file of this machine; FleetError, DocumentError
@@ -167,14 +167,14 @@ def resolve(
     collect: Collect | None = None,
     apply: Apply | None = None,
     stopping: Callable[[], bool] = lambda: False,
-    pack: Packed | None = None,
+    pack: PackedRepository | None = None,
     opened: Repository | None = None,
-) -> Iterator[Outcome]:
+) -> Iterator[NodeOutcome]:
     """Run nodes and save them; yields the result of each as soon as it is saved. A failed node does not stop the
     others.
 
     executor, jobs, in_order, stopping, pack: as in `batches.through`
-    collect:  a function from a session to `Outcome.collected`
+    collect:  a function from a session to `NodeOutcome.collected`
     apply:    as in `session.run`
     opened:   the caller's repository, for nodes that run in this process with jobs=1
     raises:   FleetError, where a worker has died, or the store fails for several nodes in a row
@@ -229,7 +229,7 @@ class AlreadyRun(NodeattrsError):
         self.found = found
 
 
-def _run(work: _Work, names: Iterable[str]) -> Iterator[Outcome]:
+def _run(work: _Work, names: Iterable[str]) -> Iterator[NodeOutcome]:
     """Run nodes, and save them a chunk at a time; each by itself where nothing is saved or resources are applied."""
     size = CHUNK if work.fleet.save and work.apply is None else 1
     chunk = _Chunk(work)
@@ -251,7 +251,7 @@ class _Chunk:
 
     def __init__(self, work: _Work) -> None:
         self._work = work
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[NodeOutcome] = []
         self._unsaved: dict[int, tuple[Session, list[LogLine]]] = {}  # by their place in the outcomes
 
     def run(self, name: str) -> None:
@@ -267,7 +267,7 @@ class _Chunk:
             self.outcomes.append(_failed(self._work, name, error, log, began))
         else:
             self._unsaved[len(self.outcomes)] = session, log
-            self.outcomes.append(Outcome(name, seconds=time.perf_counter() - began))
+            self.outcomes.append(NodeOutcome(name, seconds=time.perf_counter() - began))
 
     def save(self) -> None:
         """Save the nodes that have run and are not saved."""
@@ -314,7 +314,7 @@ def _session(work: _Work, name: str, log: list[LogLine], before_search: Callable
     facts = worker.facts_of(name, last)
     if fleet.save and not fleet.new and last is None:
         require_known(repository, store, name, facts)
-    wanted = Wanted(facts, fleet.run_list, fleet.override_run_list, fleet.environment, worker.json_attributes)
+    wanted = NodeRequest(facts, fleet.run_list, fleet.override_run_list, fleet.environment, worker.json_attributes)
     apply = partial(work.apply, name) if work.apply else None
     try:
         return run(
@@ -334,7 +334,7 @@ def _session(work: _Work, name: str, log: list[LogLine], before_search: Callable
         raise
 
 
-def _failed(work: _Work, name: str, error: NodeattrsError, log: list[LogLine], began: float) -> Outcome:
+def _failed(work: _Work, name: str, error: NodeattrsError, log: list[LogLine], began: float) -> NodeOutcome:
     """The outcome of a node that was not saved, or that another worker has saved in this call.
 
     An executor gives a chunk to a second worker when it thinks that the first one has died.
@@ -343,8 +343,8 @@ def _failed(work: _Work, name: str, error: NodeattrsError, log: list[LogLine], b
     collected = work.collect(name, error, log) if work.collect else None
     found = error.found if isinstance(error, NewerRevision | AlreadyRun) else None
     if found is not None and found.noted.fleet == work.call:
-        return Outcome(name, found.noted.error, "", found.number, seconds, collected)
-    return Outcome(name, str(error), error.code, None, seconds, collected)
+        return NodeOutcome(name, found.noted.error, "", found.number, seconds, collected)
+    return NodeOutcome(name, str(error), error.code, None, seconds, collected)
 
 
 class _Worker:
@@ -369,7 +369,7 @@ class _Worker:
         given = self._fleet.json_attributes
         return read(Path(given), self.repository.shown(Path(given))) if isinstance(given, str) else given
 
-    def facts_of(self, name: str, last: Remembered | None) -> Facts:
+    def facts_of(self, name: str, last: SavedNode | None) -> Facts:
         """The facts of a node. last: the node as its last run left it
 
         raises: as `load_facts`; BadArgument, where no facts are known

@@ -29,7 +29,7 @@ from nodeattrs.dialects.chef.repository.cookbooks import RUBY
 from nodeattrs.dialects.chef.repository.kitchen import FILES as KITCHEN
 from nodeattrs.dialects.chef.repository.kitchen import LOCAL_FILES as KITCHEN_LOCAL
 from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.repository.roles import Asked, NodeFile
+from nodeattrs.dialects.chef.repository.roles import NodeFile, RepositoryOptions
 from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.dialects.common import WithFacts
 from nodeattrs.dialects.resources import part_of_resources
@@ -146,7 +146,7 @@ class Nodes(WithFacts):
         request = self.request
         roles_only = request.roles_only or not (request.run_code or self._has_no_programs)
         more = request.named(self.side, "nodes", None)
-        self.repository.asked = Asked(
+        self.repository.asked = RepositoryOptions(
             roles_only=roles_only,
             ruby=request.ruby,
             without=request.what_if.without,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.contract.command import Argument, Checked, Output, Question
+from nodeattrs.contract.command import Argument, CheckFindings, Output, Question
 from nodeattrs.dialects.cloudinit.arguments import merged_files
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
 from nodeattrs.dialects.cloudinit.inputs import Given, given_in
@@ -81,7 +81,7 @@ def check(question: Question) -> Output:
     wanted = (None, "", resource) if resource else None
     sized = [(file, one) for file in given for one in given[file] if not wanted or one.address in wanted]
     found += _sizes(sized, asked["cloud"])
-    return Output(checked=Checked(found, looked))
+    return Output(checked=CheckFindings(found, looked))
 
 
 def _of_machine(found: Finding, machine: Given) -> Finding:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 
-from nodeattrs.contract.dialect import Looked
+from nodeattrs.contract.dialect import CheckedFiles
 from nodeattrs.dialects.cloudinit.other_templates import filled_as_jinja, language_of
 from nodeattrs.dialects.cloudinit.reports import findings_of, findings_of_each_branch
 from nodeattrs.dialects.cloudinit.unpacking import Blob, blob_of
@@ -41,7 +41,7 @@ def begun_in(root: Path) -> list[str]:
     return sorted(path.relative_to(root).as_posix() for path, form in _begun_so(root) if form is _Form.PLAIN)
 
 
-def looked(root: Path, count: Callable[[str], object]) -> Iterator[Looked]:
+def looked(root: Path, count: Callable[[str], object]) -> Iterator[CheckedFiles]:
     """The findings of files that begin with `#cloud-config`, each for itself.
 
     A template is named, and is read without a machine; one of another program only where it has blocks.
@@ -58,7 +58,7 @@ def looked(root: Path, count: Callable[[str], object]) -> Iterator[Looked]:
     templates = [path.relative_to(root).as_posix() for path in begun if begun[path] in unread]
     found += [Finding(LAYER_IS_UNKNOWN.entry.code, "note", _UNREAD, file) for file in templates]
     if begun:
-        yield Looked("cloud-config file", len(files), found)
+        yield CheckedFiles("cloud-config file", len(files), found)
 
 
 def _of_each_branch(blob: Blob, form: _Form) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from nodeattrs.contract.command import Command
-from nodeattrs.contract.dialect import Dialect, FirstSteps, Looked, Opened
+from nodeattrs.contract.dialect import CheckedFiles, Dialect, FirstSteps, Opened
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 
@@ -37,7 +37,7 @@ class CloudInit(Dialect):
 
         return UserData(side, request)
 
-    def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[Looked]:
+    def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[CheckedFiles]:
         """Files that begin with `#cloud-config`, each for itself."""
         from nodeattrs.dialects.cloudinit.checking import looked
 

@@ -32,7 +32,7 @@ _Pattern = tuple[_Step, ...]
 """Steps from the top to the value; of a tuple of keys the first that holds something."""
 
 
-class Text(NamedTuple):
+class FormText(NamedTuple):
     """What a form gives to a machine.
 
     path:   of the value in its document
@@ -134,7 +134,7 @@ class Form:
             for one in self.marks
         )
 
-    def texts(self, tree: Any) -> Iterator[Text]:
+    def texts(self, tree: Any) -> Iterator[FormText]:
         """What the document gives, machine by machine."""
         above = _name_of(tree)
         values = [found for pattern in self.at for found in values_at(tree, pattern)]
@@ -146,7 +146,7 @@ class Form:
             taken = Taken(None) if self.is_config else self.take(Value(value, tree, path))
             name = "/".join(word for word in (above, *words) if word)
             why = "" if is_config or taken.text is not None else taken.why or self.why
-            yield Text(path, taken.text, name, why, is_config, taken.is_packed, self.language(value))
+            yield FormText(path, taken.text, name, why, is_config, taken.is_packed, self.language(value))
 
 
 def maps_in(value: Any) -> list[dict[Any, Any]]:

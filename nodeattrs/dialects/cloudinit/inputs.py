@@ -21,11 +21,11 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import dig
 from nodeattrs.dialects.cloudinit.codes import INPUT
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
-from nodeattrs.dialects.cloudinit.forms import FORMS, Form, Text, maps_in
+from nodeattrs.dialects.cloudinit.forms import FORMS, Form, FormText, maps_in
 from nodeattrs.dialects.cloudinit.images import seed_in
 from nodeattrs.dialects.cloudinit.parts import load_yaml
 from nodeattrs.dialects.cloudinit.seeds import seed_data
-from nodeattrs.dialects.cloudinit.sources import SOURCES, Literal, source_of
+from nodeattrs.dialects.cloudinit.sources import SOURCES, GivenUserData, source_of
 from nodeattrs.dialects.cloudinit.templates import InstanceData
 from nodeattrs.dialects.cloudinit.terraform import is_of_terraform, texts_in
 from nodeattrs.dialects.cloudinit.unpacking import Blob, Within, blob_of, read_bytes, type_of_text, unwrapped
@@ -349,7 +349,7 @@ def _of_settings(one: Given, settings: Mapping[str, Blob]) -> Given:
 
 def _of_source(text: str, outer: Blob, name: str, budget: Budget) -> Iterator[Given]:
     """What a file gives, machine by machine: all texts of one name are of one machine."""
-    machines: dict[str, list[Literal]] = {}
+    machines: dict[str, list[GivenUserData]] = {}
     file, rows = outer.file or "user-data", text.split("\n")
     for one in SOURCES[name](text):
         budget.bytes(len(one.text or ""))  # several machines may have one text
@@ -362,7 +362,7 @@ def _of_source(text: str, outer: Blob, name: str, budget: Budget) -> Iterator[Gi
         yield given if unread else given._replace(user=tuple(blob for blob in blobs if blob), unknown="")
 
 
-def _named(one: Literal, outer: Blob, budget: Budget) -> Blob | None:
+def _named(one: GivenUserData, outer: Blob, budget: Budget) -> Blob | None:
     """The file that a source names, below the folder of the source; None where it is missing.
 
     A source that is no file, such as standard input, has no folder, and nothing is read for it.
@@ -384,7 +384,7 @@ def _below(folder: Path, name: str) -> Path | None:
     return path if is_below else None
 
 
-def _literal(rows: Sequence[str], one: Literal, file: str) -> Blob | None:
+def _literal(rows: Sequence[str], one: GivenUserData, file: str) -> Blob | None:
     if one.text is None:
         return None
     text = one.text
@@ -438,7 +438,7 @@ def _objects(tree: Any) -> list[tuple[TreePath, Any]]:
     return [((), tree)]
 
 
-def _of_text(outer: _Outer, above: TreePath, one: Text, budget: Budget) -> Given:
+def _of_text(outer: _Outer, above: TreePath, one: FormText, budget: Budget) -> Given:
     budget.bytes(len(one.text or ""))  # several machines may have one text
     path = (*above, *one.path)
     line, column = outer.document.place(path)
@@ -498,7 +498,7 @@ def _of_secret(outer: _Outer, path: TreePath, secret: Any, budget: Budget) -> It
             is_ignition = dig(secret, (under, "format")) in ("ignition", "aWduaXRpb24=")
             text = None if is_ignition else written
             at = (*path, under, key)
-            yield _of_text(outer, (), Text(at, text, address, _IGNITION, is_packed=under == "data"), budget)
+            yield _of_text(outer, (), FormText(at, text, address, _IGNITION, is_packed=under == "data"), budget)
             return
 
 

@@ -34,7 +34,7 @@ from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, Status,
 from nodeattrs.dialects.cloudinit.templates import InstanceData, template_in, unrendered
 from nodeattrs.dialects.cloudinit.unpacking import read_bytes
 from nodeattrs.dialects.cloudinit.userdata import Merged, without
-from nodeattrs.formats.yaml_events import Repeated
+from nodeattrs.formats.yaml_events import RepeatedKey
 
 Source = str | Mapping[Any, Any] | Merged | CloudPart | Layer
 """A YAML text, a loaded config, a merged one, a text that knows its file; or an unknown layer (`Layer.unknown`)."""
@@ -115,7 +115,7 @@ class _Fold:
         if isinstance(source, str):
             part = CloudPart(source, filename=name)
         value: Any = independent(source) if isinstance(source, dict) else source
-        repeated: list[Repeated] = []
+        repeated: list[RepeatedKey] = []
         if isinstance(source, (str, CloudPart)):
             title = part.filename or name
             try:
@@ -212,7 +212,7 @@ class _Fold:
         return Merged(result.part, tuple(self.reports), tuple(self.rows), self.unknown)
 
 
-def _config_in(text: str, release: Release, repeated: list[Repeated]) -> dict[Any, Any]:
+def _config_in(text: str, release: Release, repeated: list[RepeatedKey]) -> dict[Any, Any]:
     """What a file of configuration says; nothing, if it has comments alone. raises: CloudConfigError"""
     tree = load_yaml(text, None, release, repeated)
     return tree if isinstance(tree, dict) else {} if tree is None else load_config(text, None, release)

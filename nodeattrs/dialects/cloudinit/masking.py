@@ -12,7 +12,7 @@ from typing import Any
 from nodeattrs.core.claim import Claim
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.core.walk import Setting
+from nodeattrs.core.walk import SetValue
 from nodeattrs.dialects.cloudinit.secrets import WITHHELD, guarded
 from nodeattrs.dialects.cloudinit.steps import Change, PartChanges
 from nodeattrs.dialects.cloudinit.userdata import Merged
@@ -35,7 +35,7 @@ class _Masked(Merged):
         hidden = value is not ABSENT and dig(self.value, path) == WITHHELD
         return WITHHELD if hidden else self._guarded(path, value)
 
-    def _claim(self, setting: Setting) -> Claim:
+    def _claim(self, setting: SetValue) -> Claim:
         claim = super()._claim(setting)
         hidden = dig(self._parts.get(setting.source), setting.own) == WITHHELD
         return claim._replace(value=WITHHELD if hidden else self._shown(setting.path, claim.value))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.borders import ListLike, taking
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ANY, MAP, MEET, PRESENT, TAKE, Line, Policy
@@ -97,7 +97,7 @@ def _is_exact(value: Any, room: int) -> bool:
     return True
 
 
-@taking(sources=Listed, mode=("current", "documented"))
+@taking(sources=ListLike, mode=("current", "documented"))
 def merge_many(
     sources: Iterable[Mapping[Any, Any] | None], *, reverse: bool = False, mode: Mode = "current"
 ) -> dict[Any, Any]:

@@ -27,7 +27,7 @@ from nodeattrs.dialects.cloudinit.other_templates import Language, filled_as_jin
 from nodeattrs.dialects.cloudinit.releases import Release
 from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
 from nodeattrs.formats.places import Mark, Text
-from nodeattrs.formats.yaml_events import PYTHON2, Repeated, Safe
+from nodeattrs.formats.yaml_events import PYTHON2, RepeatedKey, Safe
 from nodeattrs.formats.yaml_scanning import Loader
 from nodeattrs.formats.yaml_writing import written
 
@@ -156,7 +156,7 @@ def load_yaml(
     text: str,
     budget: Budget | None = None,
     release: Release | None = None,
-    repeated: list[Repeated] | None = None,
+    repeated: list[RepeatedKey] | None = None,
 ) -> Any:
     """What a text says; what an alias repeats is one object.
 
@@ -198,7 +198,7 @@ def load_config(
     text: str,
     budget: Budget | None = None,
     release: Release | None = None,
-    repeated: list[Repeated] | None = None,
+    repeated: list[RepeatedKey] | None = None,
 ) -> dict[Any, Any]:
     """The mapping that a cloud-config says.
 

@@ -19,7 +19,7 @@ from nodeattrs.core.trace import Trace, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, as_path, dig
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.core.walk import Setting, Walk
+from nodeattrs.core.walk import SetValue, Walk
 from nodeattrs.dialects.cloudinit.lints import Warned
 from nodeattrs.dialects.cloudinit.parts import JSONP, measured
 from nodeattrs.dialects.cloudinit.patching import PatchLocator
@@ -71,7 +71,7 @@ class Provenance:
         if operations and self._result is not None:
             Budget("the explanation").steps(_PER_LEFT * operations * measured(self._result.value))
 
-    def _claim(self, setting: Setting) -> Claim:
+    def _claim(self, setting: SetValue) -> Claim:
         layer = self.unknown.get(setting.source)
         value = setting.value if layer is None else layer.value
         return Claim(setting.path, value, setting.source, self._locator(setting.source).at(setting.own))

@@ -30,7 +30,7 @@ from nodeattrs.dialects.cloudinit.steps import Change
 from nodeattrs.dialects.cloudinit.templates import MISSING, InstanceData
 from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
-from nodeattrs.reports.explain import Explanation, way_to
+from nodeattrs.reports.explain import NodeExplanation, way_to
 from nodeattrs.reports.findings import Finding, Severity, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 
@@ -270,7 +270,7 @@ class ExplainedConfig:
             trace = self.merged.trace(path)
             hint = None if trace.found else _way_to(self.merged, path)
             causes = self.merged.causes(path) if self.with_causes else None
-            yield from Explanation(trace, hint=hint, causes=causes).lines(screen)
+            yield from NodeExplanation(trace, hint=hint, causes=causes).lines(screen)
         if self.is_step_by_step:
             titles = {report.number: report.title for report in self.merged.parts}
             for step in self.merged.changes():

@@ -31,7 +31,7 @@ _FILLED = re.compile(r"\s*[$#]\{[^{}]*\}\s*")
 _TEXTS = re.compile(r""""(?:[^"\\]|\\.)*"?|'[^']*'?""")
 
 
-class Literal(NamedTuple):
+class GivenUserData(NamedTuple):
     """What a file gives to a machine.
 
     name: of the machine; "" where the file has one alone
@@ -52,7 +52,7 @@ class Literal(NamedTuple):
     path: str = ""
 
 
-def of_hcl(text: str) -> Iterator[Literal]:
+def of_hcl(text: str) -> Iterator[GivenUserData]:
     """The user-data of each resource, and the parts of each `cloudinit_config`, of Terraform and Packer."""
     name, is_config = "", False
     rows = list(_rows(text))
@@ -79,9 +79,9 @@ _BLANKS_OF = {"n": "\n", "t": "\t", "r": "\r"}
 _VARIABLE = re.compile(r"(?:base64\( *+)?(?P<name>\w++)[ \t]*+\)?[ \t]*+$", re.M)
 
 
-def of_bicep(text: str) -> Iterator[Literal]:
+def of_bicep(text: str) -> Iterator[GivenUserData]:
     """The `customData` of each resource: a text of several lines, a file that is loaded, or a variable with one."""
-    name, variables, known = "", {}, dict[int, Literal]()
+    name, variables, known = "", {}, dict[int, GivenUserData]()
     feeds = [at for at, sign in enumerate(text) if sign == "\n"]
     for found in _OF_BICEP.finditer(text):
         if found["variable"]:
@@ -97,15 +97,15 @@ def of_bicep(text: str) -> Iterator[Literal]:
             yield known[at]._replace(name=name)
 
 
-def _of_bicep(text: str, at: int, line: int) -> Literal:
+def _of_bicep(text: str, at: int, line: int) -> GivenUserData:
     """The value that begins at a place of a file, which is on that line."""
     if loaded := _LOADED.match(text, at):
-        return Literal("", None, line, f"is in the file {loaded['path']}", path=loaded["path"])
+        return GivenUserData("", None, line, f"is in the file {loaded['path']}", path=loaded["path"])
     if lines := _LINES.match(text, at):
-        return Literal("", lines["text"], line)
+        return GivenUserData("", lines["text"], line)
     if (quoted := _IN_A_LINE.match(text, at)) and quoted["text"]:
-        return Literal("", _ESCAPED.sub(_of_escape, quoted["text"]), line, language=BICEP)
-    return Literal("", None, line, "is made by an expression of Bicep")
+        return GivenUserData("", _ESCAPED.sub(_of_escape, quoted["text"]), line, language=BICEP)
+    return GivenUserData("", None, line, "is made by an expression of Bicep")
 
 
 def _of_escape(found: re.Match[str]) -> str:
@@ -113,7 +113,7 @@ def _of_escape(found: re.Match[str]) -> str:
     return _BLANKS_OF.get(found[1], found[1]) if found[1] else "${!"
 
 
-def of_vagrant(text: str) -> Iterator[Literal]:
+def of_vagrant(text: str) -> Iterator[GivenUserData]:
     """The texts of `config.vm.cloud_init` that stand in a Vagrantfile; one that has a path is in another file."""
     name, is_cloud_init, is_block = "", False, False
     for line, row, body in _rows(text):
@@ -123,34 +123,34 @@ def of_vagrant(text: str) -> Iterator[Literal]:
         if is_cloud_init and (inline := _INLINE.search(row)):
             yield from map(_with_first_line, _value(row[inline.end() :].strip(), body, line, name))
         elif is_cloud_init and (path := _PATH.search(row)):
-            yield Literal(name, None, line, "is in the file that the Vagrantfile names", path=path[1] or "")
+            yield GivenUserData(name, None, line, "is in the file that the Vagrantfile names", path=path[1] or "")
         is_block = is_cloud_init and (is_block or _BLOCK.search(row) is not None) and row.strip() != "end"
         is_cloud_init = is_block or (is_cloud_init and row.rstrip().endswith((",", "cloud_init")))
 
 
-def of_proxmox(text: str) -> Iterator[Literal]:
+def of_proxmox(text: str) -> Iterator[GivenUserData]:
     """The snippets that `cicustom` of a machine names: they lie in a storage, and are not read."""
     for at, row in enumerate(text.split("\n"), 1):
         key, _, value = row.partition(":")
         for entry in value.split(",") if key == "cicustom" else ():
             layer, _, volume = entry.strip().partition("=")
             if layer in ("user", "vendor"):
-                yield Literal("", None, at, f"is in the snippet {volume}")
+                yield GivenUserData("", None, at, f"is in the snippet {volume}")
 
 
-def of_multipass(text: str) -> Iterator[Literal]:
+def of_multipass(text: str) -> Iterator[GivenUserData]:
     """The whole file, which Multipass takes with or without its first line."""
-    yield _with_first_line(Literal("", text, 0))
+    yield _with_first_line(GivenUserData("", text, 0))
 
 
-def _with_first_line(one: Literal) -> Literal:
+def _with_first_line(one: GivenUserData) -> GivenUserData:
     """The same as a cloud-config, where a platform knows its type and the text does not say it."""
     if one.text is None or one.text.lstrip().startswith(("#", "MIME-", "Content-Type:")):
         return one
     return one._replace(text=f"#cloud-config\n{one.text}", is_headless=True)
 
 
-SOURCES: dict[str, Callable[[str], Iterator[Literal]]] = {
+SOURCES: dict[str, Callable[[str], Iterator[GivenUserData]]] = {
     "hcl": of_hcl,
     "bicep": of_bicep,
     "vagrant": of_vagrant,
@@ -198,11 +198,11 @@ def _body(rows: list[str], is_dedented: bool) -> str:
     return "".join(f"{row[cut:]}\n" for row in rows)
 
 
-def _value(written: str, body: str | None, line: int, name: str) -> Iterator[Literal]:
+def _value(written: str, body: str | None, line: int, name: str) -> Iterator[GivenUserData]:
     """The value behind a key: a heredoc, a quoted text, or an expression."""
     quoted = _QUOTED.fullmatch(written.rstrip(","))
     if body is not None and _PACKED.fullmatch(written.partition("<<")[0].strip()):
-        found = Literal(name, body, line)
+        found = GivenUserData(name, body, line)
     elif quoted is not None:
         found = _of_quoted(quoted[0], name, line)
     elif written not in _NOTHING:
@@ -219,19 +219,19 @@ _CALL = re.compile(
 """A function of Terraform that reads a file whose name is literal."""
 
 
-def _made(written: str, name: str, line: int) -> Literal:
+def _made(written: str, name: str, line: int) -> GivenUserData:
     """What an expression makes. The texts in it may be secrets, and are not named."""
     shown = _TEXTS.sub('"…"', written.strip())[:60]
     why = f"is made by an expression: {shown}"
     call = _CALL.match(written)
     if call is not None and (call["end"] == "," or call.end() == len(written.rstrip(", "))):
         language = TERRAFORM if call["function"] == "templatefile" else None
-        return Literal(name, None, line, why, language=language, path=call["path"])
-    return Literal(name, None, line, why)
+        return GivenUserData(name, None, line, why, language=language, path=call["path"])
+    return GivenUserData(name, None, line, why)
 
 
-def _of_quoted(written: str, name: str, line: int) -> Literal:
+def _of_quoted(written: str, name: str, line: int) -> GivenUserData:
     try:
-        return Literal(name, str(json.loads(written)), line)
+        return GivenUserData(name, str(json.loads(written)), line)
     except ValueError:
-        return Literal(name, None, line, "is written in a form that is not read here")
+        return GivenUserData(name, None, line, "is written in a form that is not read here")

@@ -23,7 +23,7 @@ from nodeattrs.dialects.cloudinit.faults import REJECTED, kind_of
 from nodeattrs.dialects.cloudinit.mergers import Definition
 from nodeattrs.dialects.cloudinit.parts import HANDLED_ELSEWHERE, CloudPart, same
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.formats.yaml_events import Repeated
+from nodeattrs.formats.yaml_events import RepeatedKey
 
 _NUMBERED = re.compile(r"part-\d{3,}")
 
@@ -54,7 +54,7 @@ class PartReport(NamedTuple):
     definition: Definition | None = None
     source: str = ""
     error: NodeattrsError | None = None
-    repeated: Sequence[Repeated] = ()
+    repeated: Sequence[RepeatedKey] = ()
 
     @property
     def title(self) -> str:

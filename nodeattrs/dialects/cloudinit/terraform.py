@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.dialects.cloudinit.forms import Text, maps_in
+from nodeattrs.dialects.cloudinit.forms import FormText, maps_in
 from nodeattrs.dialects.cloudinit.packing import pack
 from nodeattrs.dialects.cloudinit.parts import CloudPart
 from nodeattrs.dialects.cloudinit.unpacking import Blob, type_of_text, unwrapped
@@ -51,7 +51,7 @@ class Found(NamedTuple):
     """
 
     is_config: bool
-    text: Text
+    text: FormText
     vendor: tuple[str, ...]
 
 
@@ -112,7 +112,9 @@ def _found(rows: Iterable[_Resource], known_later: Mapping[str, Any]) -> Iterato
         where, written = found
         is_hash = written is not None and _HASH.fullmatch(written) is not None
         why = _why_unread(values, where, is_hash)
-        text = Text((*path, *where), None if is_hash else written, address, why, is_packed=_is_packed(values, where))
+        text = FormText(
+            (*path, *where), None if is_hash else written, address, why, is_packed=_is_packed(values, where)
+        )
         vendor = [row for key in _VENDOR_DATA if (row := _text_at(values, key))]
         yield Found(where in _CONFIG_KEYS, text, tuple(vendor[:1]))
 

@@ -56,7 +56,7 @@ from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, Status,
 from nodeattrs.dialects.cloudinit.templates import REDACTED, InstanceData, template_in, unrendered
 from nodeattrs.dialects.cloudinit.unpacking import type_of_text, unpacked
 from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch, wrong_argument
-from nodeattrs.formats.yaml_events import Repeated
+from nodeattrs.formats.yaml_events import RepeatedKey
 
 _WRITTEN = re.compile(r"(?m)^(merge_how|merge_type)\s*:")
 
@@ -275,7 +275,7 @@ class _Run:
                 folding.change(*changes_in(operations, self.effort.budget), of=given_in(operations, number))
                 self.joinings.append(Joining(number, part, name, None, None, steps=len(operations)))
                 return PartReport(number, part, name, "merged")
-            repeated: list[Repeated] = []
+            repeated: list[RepeatedKey] = []
             config = load_config(text, self.effort.budget.renewed(), self.release, repeated)
             self.effort.read(text, config)
             own, rest, source = own_definition(config, part.headers)

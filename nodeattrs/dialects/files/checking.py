@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.contract.dialect import Looked
+from nodeattrs.contract.dialect import CheckedFiles
 from nodeattrs.contract.folder import Folder
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import Path as TreePath
@@ -43,7 +43,7 @@ class _Chart:
     over: list[str | Layer] = field(default_factory=list)
 
 
-def looked(root: Path, count: Callable[[str], object]) -> Iterator[Looked]:
+def looked(root: Path, count: Callable[[str], object]) -> Iterator[CheckedFiles]:
     """The findings of the charts in a folder; nothing without a chart."""
     folder = Folder(root)
     charts = _charts(folder.config.folds or found_folds(folder.root), folder.root)
@@ -55,7 +55,7 @@ def looked(root: Path, count: Callable[[str], object]) -> Iterator[Looked]:
         except NodeattrsError as error:
             found.append(Finding(LAYER_IS_UNKNOWN.entry.code, "note", f"was not looked at: {error.message}", name))
     if charts:
-        yield Looked("Helm chart", len(charts), [*dict.fromkeys(found)])
+        yield CheckedFiles("Helm chart", len(charts), [*dict.fromkeys(found)])
 
 
 def _charts(folds: Mapping[str, Found | None], root: Path) -> dict[str, _Chart]:

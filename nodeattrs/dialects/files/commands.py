@@ -29,7 +29,7 @@ from nodeattrs.dialects.files.folds import (
     laid_over,
     layers_of,
 )
-from nodeattrs.dialects.files.reports import Blamed, LastChanges, ShownPolicies, traced
+from nodeattrs.dialects.files.reports import BlameReport, LastChanges, ShownPolicies, traced
 from nodeattrs.dialects.files.text import text_of
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, FoldNotFound
 from nodeattrs.formats.documents import read, standard_input
@@ -210,7 +210,7 @@ def _report(layers: _Layers, tree: Folded, asked: Mapping[str, Any]) -> Report:
     if asked["explain"]:
         return traced(tree, map(parse, asked["explain"]))
     if not asked["diff_last"]:
-        return Blamed(tree, asked["blame"])
+        return BlameReport(tree, asked["blame"])
     *others, last = layers.all
     if not others:
         raise BadArgument("--diff-last compares the last layer with those before it, and there is one only")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from nodeattrs.contract.command import Command
-from nodeattrs.contract.dialect import Dialect, Looked, Opened
+from nodeattrs.contract.dialect import CheckedFiles, Dialect, Opened
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 
@@ -30,7 +30,7 @@ class Files(Dialect):
 
         return Folds(side, request)
 
-    def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[Looked]:
+    def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[CheckedFiles]:
         """Values of charts of Helm that no template reads, and misspelt keys."""
         from nodeattrs.dialects.files.checking import looked
 

@@ -22,7 +22,7 @@ from nodeattrs.dialects.files.model_secrets import secret_paths
 from nodeattrs.errors import BadArgument, InvalidSettings, NoSuchAttribute, missing_extra
 from nodeattrs.formats.layers import read_layer
 from nodeattrs.policies import DEFAULT_POLICY, fold
-from nodeattrs.reports.explain import Explanation, way_to
+from nodeattrs.reports.explain import NodeExplanation, way_to
 from nodeattrs.reports.screen import Screen
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Loaded(Generic[Model]):
         path = as_path(key)
         if dig(self.folded.value, path) is ABSENT:
             raise NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=way_to(self.folded.value, path))
-        return "\n".join(Explanation(self.folded.trace(path)).lines(Screen(_WIDTH)))
+        return "\n".join(NodeExplanation(self.folded.trace(path)).lines(Screen(_WIDTH)))
 
 
 def load(

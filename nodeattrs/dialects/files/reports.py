@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.core.changed import Change, changes
+from nodeattrs.core.changed import TreeDifference, changes
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.dialects.files.text import data
 from nodeattrs.errors import NoSuchAttribute
-from nodeattrs.reports.explain import Explanation, way_to
+from nodeattrs.reports.explain import NodeExplanation, way_to
 from nodeattrs.reports.screen import Screen, cut, printable
 from nodeattrs.reports.show import tree_lines, written_lines
 from nodeattrs.reports.values import on_one_line
@@ -31,7 +31,7 @@ def _place(origin: Origin) -> str:
 
 
 @dataclass(frozen=True)
-class Blamed:
+class BlameReport:
     """A merged tree with who set each line: in a margin before it, or as a remark behind it."""
 
     folded: Folded
@@ -72,10 +72,10 @@ def _origin_dict(origin: Origin) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
+class TraceReport:
     """Why some paths are what they are."""
 
-    explanations: Sequence[Explanation]
+    explanations: Sequence[NodeExplanation]
 
     def to_dict(self) -> dict[str, Any]:
         """The trace of each path as plain data."""
@@ -89,7 +89,7 @@ class Traced:
             yield from one.lines(screen)
 
 
-def traced(folded: Folded, paths: Iterable[Path]) -> Traced:
+def traced(folded: Folded, paths: Iterable[Path]) -> TraceReport:
     """The report about some paths. raises: NoSuchAttribute, for one that no layer sets"""
     found = []
     for path in paths:
@@ -97,8 +97,8 @@ def traced(folded: Folded, paths: Iterable[Path]) -> Traced:
         if not (trace.found or trace.claims):
             hint = (way_to(folded.value, path) or "").replace("the node has", "the tree has") or None
             raise NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=hint)
-        found.append(Explanation(trace))
-    return Traced(found)
+        found.append(NodeExplanation(trace))
+    return TraceReport(found)
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class LastChanges:
     after: Folded
 
     @cached_property
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[TreeDifference]:
         """The leaves that differ; a list is one."""
         return changes(self.before.value, self.after.value)
 
@@ -121,7 +121,7 @@ class LastChanges:
         """Each change with both values and who set them."""
         return {"version": 1, "layer": self.title, "changes": [self._dict(one) for one in self.changes]}
 
-    def _dict(self, change: Change) -> dict[str, Any]:
+    def _dict(self, change: TreeDifference) -> dict[str, Any]:
         sides = {"before": (self.before, change.before), "after": (self.after, change.after)}
         return {
             "path": spell(change.path),

@@ -20,21 +20,21 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.dialects.hiera.codes import RECURSIVE_LOOKUP
-from nodeattrs.dialects.hiera.config import URIS, Config, Entry
+from nodeattrs.dialects.hiera.config import URIS, HieraConfig, HierarchyEntry
 from nodeattrs.dialects.hiera.conversions import convert
 from nodeattrs.dialects.hiera.data import DataFile, FunctionData
 from nodeattrs.dialects.hiera.errors import BadData, BadLookup, HieraError, UnsetVariable
 from nodeattrs.dialects.hiera.expressions import planned, variable
 from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, LoadedTree
 from nodeattrs.dialects.hiera.keys import NAME, Options, checked, dug, module_of, split_key
-from nodeattrs.dialects.hiera.locations import Level, Location, Place, located, templates_of
+from nodeattrs.dialects.hiera.locations import DataLocation, LocatedLevel, Location, located, templates_of
 from nodeattrs.dialects.hiera.strategies import FIRST, Strategy, strategy_of
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.puppet.legacy_facts import way_on
 
 Merge = str | Mapping[str, Any] | None
-Layers = Sequence[Sequence[Level]]
-Ask = Callable[[Place], Part | Folding]
+Layers = Sequence[Sequence[LocatedLevel]]
+Ask = Callable[[DataLocation], Part | Folding]
 Option = tuple[str, Mapping[str, Any]]
 """An entry of lookup_options: the name or expression under which it stands, and what it says."""
 
@@ -51,7 +51,7 @@ _ALWAYS_THERE = ("module_name", "caller_module_name")
 """Variables that Puppet has in every scope, with or without a value; so are those that are numbers."""
 OPTIONS = strategy_of("hash")
 """How lookup_options become one map."""
-_END = Level((), False)
+_END = LocatedLevel((), False)
 """Where a layer ends."""
 
 
@@ -83,8 +83,8 @@ class Hierarchy:
         return how.finished(how.level(self.layers, partial(self._layer, how, ask)))
 
     @staticmethod
-    def _layer(how: Strategy, ask: Ask, levels: Sequence[Level]) -> Part | Folding:
-        def entry(level: Level) -> Part | Folding:
+    def _layer(how: Strategy, ask: Ask, levels: Sequence[LocatedLevel]) -> Part | Folding:
+        def entry(level: LocatedLevel) -> Part | Folding:
             return how.level(level.places, ask) if level.located else ask(level.places[0])
 
         return how.level(levels, entry)
@@ -111,7 +111,7 @@ class Defaults(Hierarchy):
 
     option: str | None = None
 
-    def __init__(self, levels: Sequence[Level], module: str) -> None:
+    def __init__(self, levels: Sequence[LocatedLevel], module: str) -> None:
         super().__init__([levels], Sources([levels]), module)
 
     def folding(self, root: str, how: Strategy, ask: Ask) -> Folding:
@@ -236,13 +236,13 @@ class Asking:
         return CACHE.get((sources, root, how), make)
 
     def _merged(self, root: str, how: Strategy, hierarchy: Hierarchy) -> Any:
-        def ask(place: Place) -> Part:
+        def ask(place: DataLocation) -> Part:
             value = self.value_at(place, root)
             return NOTHING if value is ABSENT else Part(value, None)
 
         return hierarchy.folding(root, how, ask).result.value
 
-    def value_at(self, place: Place, root: str) -> Any:
+    def value_at(self, place: DataLocation, root: str) -> Any:
         """The value that one place has for a key, ABSENT, or `Unknown`. raises: UnknownLayer, where one is strict"""
         value = ABSENT if place.source is None else place.source.value(root, self)
         if type(value) is Unknown:
@@ -301,7 +301,7 @@ class Answers:
         self.variables: dict[str, Any] = {**facts, **given, **variables}
         self.has_unknown = False
         self.missing: dict[str, dict[str, None]] = {}
-        self._levels: dict[tuple[str, str | None], tuple[Level, ...]] = {}
+        self._levels: dict[tuple[str, str | None], tuple[LocatedLevel, ...]] = {}
         self._modules: dict[str, str | None] = {}
         self._hierarchies: dict[str | None, Hierarchy] = {}
         self._options: dict[str | None, Options | None] = {}
@@ -331,7 +331,7 @@ class Answers:
         except NodeattrsError:
             return False
 
-    def _sources_of(self, layer: str, config: Config, entry: Entry) -> tuple[int, ...]:
+    def _sources_of(self, layer: str, config: HieraConfig, entry: HierarchyEntry) -> tuple[int, ...]:
         """The sources of an entry by their ids, resolved once for equal variables; () if no file of it is there."""
         of = (id(config), id(entry))
         if of not in self.tree.named:
@@ -347,7 +347,7 @@ class Answers:
         self.tree.shapes[key] = () if level is None else tuple([id(place.source) for place in level.places])
         return self.tree.shapes[key]
 
-    def _has_no_file(self, config: Config, entry: Entry) -> bool:
+    def _has_no_file(self, config: HieraConfig, entry: HierarchyEntry) -> bool:
         """Whether an entry names files, and none of them is there."""
         locations, _ = self._filled_in(config, entry)
         if locations is None or entry.location in URIS:
@@ -367,11 +367,11 @@ class Answers:
                 names.update(getattr(place.source, "tree", ()))
         return sorted(name for name in names if name != NAME and type(name) is str)
 
-    def places(self, module: str | None = None) -> list[Place]:
+    def places(self, module: str | None = None) -> list[DataLocation]:
         """Every place that is searched for a key of a module, in order, whether its file is there or not."""
         return [place for levels in self._layers(module) for level in levels for place in level.places]
 
-    def entries(self, module: str | None = None) -> Iterator[tuple[str, Config, Entry]]:
+    def entries(self, module: str | None = None) -> Iterator[tuple[str, HieraConfig, HierarchyEntry]]:
         """The levels that are searched for a key of a module as hiera.yaml has them, each with its layer."""
         last = None if module is None else self.tree.module_layer(self.environment, module)
         first = self.tree.global_layer(), self.tree.environment_layer(self.environment)
@@ -492,7 +492,7 @@ class Answers:
             else self._resolved("module", module, self.tree.module_layer(self.environment, module)),
         ]
 
-    def _resolved(self, layer: str, module: str | None, config: Config | None) -> tuple[Level, ...]:
+    def _resolved(self, layer: str, module: str | None, config: HieraConfig | None) -> tuple[LocatedLevel, ...]:
         if config is None:
             return ()
         if self.looks is not None and _has_variables(config):
@@ -509,15 +509,15 @@ class Answers:
                 self.tree.warn_of_nothing(config)
         return found
 
-    def _level(self, layer: str, config: Config, entry: Entry) -> Level | None:
+    def _level(self, layer: str, config: HieraConfig, entry: HierarchyEntry) -> LocatedLevel | None:
         """The places of an entry; None where it is built in, and none of them is there."""
         locations, options = self._filled_in(config, entry)
         if locations is None:
             source = self.tree.source(entry, None, options, config.file, self.environment)
-            place = Place(layer, entry.name, "", f"function {entry.function}", source, config.file, entry.line)
-            return Level((place,), False)
+            place = DataLocation(layer, entry.name, "", f"function {entry.function}", source, config.file, entry.line)
+            return LocatedLevel((place,), False)
         places = tuple(
-            Place(
+            DataLocation(
                 layer,
                 entry.name,
                 location.declared,
@@ -529,9 +529,13 @@ class Answers:
             )
             for location in locations
         )
-        return Level(places, True) if not config.built_in or any(place.source is not None for place in places) else None
+        return (
+            LocatedLevel(places, True)
+            if not config.built_in or any(place.source is not None for place in places)
+            else None
+        )
 
-    def _filled_in(self, config: Config, entry: Entry) -> tuple[list[Location] | None, Mapping[str, Any]]:
+    def _filled_in(self, config: HieraConfig, entry: HierarchyEntry) -> tuple[list[Location] | None, Mapping[str, Any]]:
         """The locations of an entry, or None, and its options, with the variables filled in."""
         is_new = self.tree.puppet_version >= DEFAULT_VERSION
         strict = Asking(self, None, None, (IN_LEVELS,)) if is_new else self.in_hierarchies()
@@ -565,13 +569,13 @@ class Answers:
         return Asking(self, None, None, (NAME,))
 
 
-def _has_variables(config: Config) -> bool:
+def _has_variables(config: HieraConfig) -> bool:
     """Whether the files of a layer may be others for another node."""
     entries = (*config.entries, *(config.defaults or ()))
     return any(entry.location == "mapped_paths" or "%{" in repr(entry) for entry in entries)
 
 
-def _is_bare(levels: Sequence[Level]) -> bool:
+def _is_bare(levels: Sequence[LocatedLevel]) -> bool:
     """Whether levels should have files, and not one is there."""
     return bool(levels) and not any(place.source is not None for level in levels for place in level.places)
 

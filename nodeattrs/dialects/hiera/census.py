@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.borders import ListLike, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.sensitive import encrypted_in
 from nodeattrs.core.tree import ABSENT, parse, spell, strict_key
@@ -118,7 +118,7 @@ def _compared(value: Any) -> Any:
     return (True, value) if hasattr(value, "unwrap") else (False, strict_key(value))
 
 
-@taking(hiera=LoadedTree, scopes=Listed)
+@taking(hiera=LoadedTree, scopes=ListLike)
 def unused(hiera: LoadedTree, scopes: Iterable[Scope]) -> Unused:
     """What none of these scopes reads: files, and keys that are always shadowed.
 

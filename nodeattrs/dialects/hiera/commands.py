@@ -34,7 +34,7 @@ from nodeattrs.dialects.hiera.explain import Explanation, UnknownLevel
 from nodeattrs.dialects.hiera.keys import NAME
 from nodeattrs.dialects.hiera.open_paths import FileLooks, open_files, open_paths, unset_variables, with_needed
 from nodeattrs.dialects.hiera.readiness import ahead, legacy, readiness_report, without_legacy
-from nodeattrs.dialects.hiera.reports import Explained, Found, LookedUp, Variables, unused_report
+from nodeattrs.dialects.hiera.reports import ExplainReport, LookupReport, NeededVariables, NodeResult, unused_report
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, scopes_of
 from nodeattrs.dialects.hiera.values import redacted_in
@@ -85,7 +85,7 @@ def _code(value: Any) -> int:
     return _NO_SUCH_KEY if value.may_be_there else _CODES.get(value.kind, 1)
 
 
-def _unread(question: Question, scopes: Mapping[str, Scope], answers: Mapping[str, Found]) -> list[Unread]:
+def _unread(question: Question, scopes: Mapping[str, Scope], answers: Mapping[str, NodeResult]) -> list[Unread]:
     """The levels that were not read, and what facts would decide that are not there.
 
     Facts fill in variables of values, and choose files. Facts that are given may be a part of the node's.
@@ -126,13 +126,18 @@ def _redacted(question: Question, values: Iterable[Any], key: str) -> None:
 
 
 def _values(
-    question: Question, scopes: Mapping[str, Scope], found: Mapping[str, Found], key: str, *, is_whole: bool = False
+    question: Question,
+    scopes: Mapping[str, Scope],
+    found: Mapping[str, NodeResult],
+    key: str,
+    *,
+    is_whole: bool = False,
 ) -> Output:
     """The values of nodes, in the form that the caller wants. is_whole: all values of each node"""
     answers = found.values()
     code = max((_code(one.value) for one in answers), default=0)
     _redacted(question, [one.value for one in answers], key)
-    report: LookedUp | str = LookedUp(key, found, is_whole)
+    report: LookupReport | str = LookupReport(key, found, is_whole)
     if question.arguments["render_as"]:
         report = _rendered(question, {name: plain(one.value) for name, one in found.items()})
     return Output(report, code, unread=_unread(question, scopes, found))
@@ -177,16 +182,16 @@ def _lookup(question: Question, hiera: Hiera) -> Output:
     return _values(question, scopes, found, ", ".join(asked["keys"]))
 
 
-def _looked_up(asked: Asked, name: str, scope: Scope) -> Found:
+def _looked_up(asked: Asked, name: str, scope: Scope) -> NodeResult:
     """The value of the first key that a node has, or the error."""
     keys, how = asked["keys"], how_of(asked)
     key = keys if len(keys) > 1 else keys[0]
     try:
         value, unset = scope.lookup(key, **how), scope.missing
         encrypted = (still_encrypted(scope, {one: value}, how.get("merge")) for one in keys)
-        found = Found(value, (), unset, next(filter(None, encrypted), []))
+        found = NodeResult(value, (), unset, next(filter(None, encrypted), []))
     except NodeattrsError as error:
-        found = Found(_in_words_of_the_command(_harmless(asked, name, error, key, **how)))
+        found = NodeResult(_in_words_of_the_command(_harmless(asked, name, error, key, **how)))
     if scope.has_unknown and _code(found.value) in (0, _NO_SUCH_KEY):
         return found._replace(unknown=scope.unknown_levels(keys, merge=how.get("merge")))
     return found
@@ -202,14 +207,14 @@ def _explain(question: Question, hiera: Hiera) -> Output:
     asked = question.arguments
     scopes = scopes_of(asked, hiera, asked["node"])
     found = {name: _explained(asked, scope) for name, scope in scopes.items()}
-    report = Explained({name: one.value for name, one in found.items()}, asked["because"])
+    report = ExplainReport({name: one.value for name, one in found.items()}, asked["because"])
     code = max((_code(one.value.error) for one in found.values()), default=0)
     _redacted(question, [one.value.value for one in found.values()], ", ".join(asked["keys"]))
     shown = _rendered(question, report.nodes()) if asked["render_as"] in ("json", "yaml") else report
     return Output(shown, code, unread=_unread(question, scopes, found))
 
 
-def _explained(asked: Asked, scope: Scope) -> Found:
+def _explained(asked: Asked, scope: Scope) -> NodeResult:
     """The explanation of the first key that a node has; else of the last key."""
     tried: list[Explanation] = []
     for key in asked["keys"]:
@@ -220,10 +225,10 @@ def _explained(asked: Asked, scope: Scope) -> Found:
     if last.error is not None:
         _in_words_of_the_command(last.error)
     if _code(last.error) not in (0, _NO_SUCH_KEY):
-        return Found(last)
+        return NodeResult(last)
     values = {} if last.error is not None else {last.key: last.value}
     kept = still_encrypted(scope, values, how_of(asked).get("merge"))
-    return Found(last, [level for one in tried for level in one.unknown], scope.missing, kept)
+    return NodeResult(last, [level for one in tried for level in one.unknown], scope.missing, kept)
 
 
 def _list(question: Question, hiera: Hiera) -> Output:
@@ -233,14 +238,16 @@ def _list(question: Question, hiera: Hiera) -> Output:
     return _values(question, scopes, found, "", is_whole=True)
 
 
-def _listed(asked: Asked, name: str, scope: Scope) -> Found:
+def _listed(asked: Asked, name: str, scope: Scope) -> NodeResult:
     """Every key of a node with its value, or with its error."""
     values, unset = view(scope), scope.missing
     for key, value in values.items():
         if isinstance(value, NodeattrsError):
             values[key] = _harmless(asked, name, value, as_asked(key))
     unknown = _undecided(scope)
-    return Found(values, unknown, unset, still_encrypted(scope, {as_asked(key): one for key, one in values.items()}))
+    return NodeResult(
+        values, unknown, unset, still_encrypted(scope, {as_asked(key): one for key, one in values.items()})
+    )
 
 
 def _undecided(scope: Scope) -> list[UnknownLevel]:
@@ -262,7 +269,7 @@ def _variables(question: Question, hiera: Hiera) -> Output:
     for name, scope in scopes_of(question.arguments, hiera, question.arguments["node"]).items():
         modules = (None, *hiera.modules(scope.environment))
         nodes[name or "here"] = list(dict.fromkeys(one for module in modules for one in needed(scope, module)))
-    return Output(Variables(nodes))
+    return Output(NeededVariables(nodes))
 
 
 def _ready_for_8(question: Question, hiera: Hiera) -> Output:

@@ -42,7 +42,7 @@ _OPTION_NAME = re.compile(r"[A-Za-z](:?[0-9A-Za-z_-]*[0-9A-Za-z])?")
 _CODEDIR = "/etc/puppetlabs/code"
 
 
-class Entry(NamedTuple):
+class HierarchyEntry(NamedTuple):
     """One level of a hierarchy.
 
     kind, function: how its data is had: ("data_hash", "yaml_data"), ...
@@ -70,7 +70,7 @@ class Entry(NamedTuple):
         return tuple(ended(one, self.ending) for one in self.declared) if self.ending else self.declared
 
 
-class Config(NamedTuple):
+class HieraConfig(NamedTuple):
     """A hiera.yaml.
 
     file:     its name in messages; None for the built-in one
@@ -80,12 +80,12 @@ class Config(NamedTuple):
 
     file: str | None
     folder: pathlib.Path
-    entries: tuple[Entry, ...]
-    defaults: tuple[Entry, ...] | None = None
+    entries: tuple[HierarchyEntry, ...]
+    defaults: tuple[HierarchyEntry, ...] | None = None
     built_in: bool = False
 
 
-BUILT_IN = (Entry("Common", "data_hash", "yaml_data", "path", ("common.yaml",), "data"),)
+BUILT_IN = (HierarchyEntry("Common", "data_hash", "yaml_data", "path", ("common.yaml",), "data"),)
 """The hierarchy where hiera.yaml has none, and that of a global layer without a file."""
 
 
@@ -96,7 +96,7 @@ def read_config(
     warn: Callable[[BadData], None],
     refuse: Callable[[BadData], None],
     codedir: str | None = None,
-) -> Config | None:
+) -> HieraConfig | None:
     """Read a hiera.yaml for a layer; None where it has none, as version 3 in an environment or module.
 
     layer:   "global", "environment" or "module"
@@ -126,7 +126,7 @@ class _Reader(Checks):
         self.refuse = refuse
         self.codedir = codedir
 
-    def config(self) -> Config | None:
+    def config(self) -> HieraConfig | None:
         tree = self.document.tree
         if not isinstance(tree, dict):
             return self._no_map()
@@ -150,14 +150,14 @@ class _Reader(Checks):
                     "move its entries to the end of hierarchy",
                 )
             default_entries = self._hierarchy(tree["default_hierarchy"], "default_hierarchy", defaults)
-        entries: tuple[Entry, ...] = BUILT_IN
+        entries: tuple[HierarchyEntry, ...] = BUILT_IN
         if tree.get("hierarchy") is not None:
             entries = self._hierarchy(tree["hierarchy"], "hierarchy", defaults)
         elif tree.get("defaults") is not None:
             entries = (self._entry({"name": "Common", "path": "common.yaml"}, (), defaults),)
-        return Config(self.document.file, self.folder, entries, default_entries)
+        return HieraConfig(self.document.file, self.folder, entries, default_entries)
 
-    def _no_map(self) -> Config | None:
+    def _no_map(self) -> HieraConfig | None:
         found = f"hiera.yaml {'is empty' if self.document.tree is None else 'is not a map'}"
         if self.layer == "global":
             return self._version_3({}, CONFIG_INVALID, f"{found}: it counts as version 3")
@@ -167,7 +167,7 @@ class _Reader(Checks):
 
     def _version_3(
         self, tree: Mapping[Any, Any], kind: Kind = OLD_VERSION, message: str = "version 3 is deprecated"
-    ) -> Config | None:
+    ) -> HieraConfig | None:
         check_version_3(tree, self)
         if self.layer == "global":
             return self._old(of_version_3(tree, self, self.codedir), pathlib.Path(), kind, message)
@@ -175,21 +175,21 @@ class _Reader(Checks):
         self.refuse(self.fault(UNSUPPORTED_VERSION, message, ("version",), as_version_5(of_version_3(tree, self))))
         return None
 
-    def _version_4(self, tree: Mapping[Any, Any]) -> Config:
+    def _version_4(self, tree: Mapping[Any, Any]) -> HieraConfig:
         made = of_version_4(tree, self)
         if self.layer == "global":
             message = "version 4 is not read in the global layer"
             raise self.fault(UNSUPPORTED_VERSION, message, ("version",), as_version_5(made))
         return self._old(made, self.folder, OLD_VERSION, "version 4 is deprecated")
 
-    def _old(self, made: Iterable[Made], folder: pathlib.Path, kind: Kind, message: str) -> Config:
+    def _old(self, made: Iterable[Made], folder: pathlib.Path, kind: Kind, message: str) -> HieraConfig:
         """One that counts, and a warning that shows its version 5. folder: where its datadirs are counted from"""
         old = [*made]
         self.warn(self.fault(kind, message, ("version",), as_version_5(old)))
         entries = self._entries(((entry, path) for entry, path, _ in old), self._defaults({}))
         endings = (ending for _, _, ending in old)
         entries = tuple(one._replace(ending=ending) for one, ending in zip(entries, endings, strict=True))
-        return Config(self.document.file, folder, entries)
+        return HieraConfig(self.document.file, folder, entries)
 
     def _options(self, tree: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
         options = self.map(tree.get("options", {}), (*path, "options"))
@@ -225,14 +225,14 @@ class _Reader(Checks):
             "options": self._options(given, ("defaults",)),
         }
 
-    def _hierarchy(self, hierarchy: Any, key: str, defaults: dict[str, Any]) -> tuple[Entry, ...]:
+    def _hierarchy(self, hierarchy: Any, key: str, defaults: dict[str, Any]) -> tuple[HierarchyEntry, ...]:
         if not isinstance(hierarchy, list):
             raise self.invalid(f"{key} must be a list", (key,))
         return self._entries(((given, (key, at)) for at, given in enumerate(hierarchy)), defaults)
 
-    def _entries(self, written: Iterable[tuple[Any, Path]], defaults: dict[str, Any]) -> tuple[Entry, ...]:
+    def _entries(self, written: Iterable[tuple[Any, Path]], defaults: dict[str, Any]) -> tuple[HierarchyEntry, ...]:
         """Entries, each with its path, by which faults are placed."""
-        entries: list[Entry] = []
+        entries: list[HierarchyEntry] = []
         named: dict[str, Path] = {}
         for given, path in written:
             entry = self._entry(given, path, defaults)
@@ -240,7 +240,7 @@ class _Reader(Checks):
             entries.append(entry)
         return tuple(entries)
 
-    def _entry(self, given: Any, path: Path, defaults: dict[str, Any]) -> Entry:
+    def _entry(self, given: Any, path: Path, defaults: dict[str, Any]) -> HierarchyEntry:
         self.map(given, path, "an entry of a hierarchy", "write `- name: ...` and a path")
         self.known(given, _ENTRY_KEYS, path)
         if "name" not in given:
@@ -285,4 +285,4 @@ class _Reader(Checks):
         datadir = self.text(given["datadir"], (*path, "datadir")) if "datadir" in given else defaults["datadir"]
         line = self.document.place(path)[0] if path else None
         kind, called = function
-        return Entry(name, kind, called, location, declared, datadir, options, line)
+        return HierarchyEntry(name, kind, called, location, declared, datadir, options, line)

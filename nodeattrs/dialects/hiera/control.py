@@ -32,14 +32,14 @@ _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 _MODULE = re.compile(r"^[ \t]*mod\b[ \t(]*(?:(['\"])(?:\w+[-/])?(\w+)\1|\S)", re.MULTILINE)
 
 
-class Setting(NamedTuple):
+class SettingLine(NamedTuple):
     """A setting, and the line that has it."""
 
     value: str
     line: int
 
 
-def settings_in(file: pathlib.Path, name: str, sections: Sequence[str] = ("main",)) -> dict[str, Setting]:
+def settings_in(file: pathlib.Path, name: str, sections: Sequence[str] = ("main",)) -> dict[str, SettingLine]:
     """The settings of an INI file as Puppet reads it; {} where there is no file.
 
     sections: those that count, the strongest first; in one section the first line counts
@@ -47,7 +47,7 @@ def settings_in(file: pathlib.Path, name: str, sections: Sequence[str] = ("main"
     """
     if not file.is_file():
         return {}
-    found: dict[str, dict[str, Setting]] = {section: {} for section in sections}
+    found: dict[str, dict[str, SettingLine]] = {section: {} for section in sections}
     section = "main"
     for number, line in enumerate(text_of(file, name).splitlines(), 1):
         written, is_set, value = (part.strip() for part in line.partition("="))
@@ -55,7 +55,7 @@ def settings_in(file: pathlib.Path, name: str, sections: Sequence[str] = ("main"
             section = heading[1]
         elif is_set and _NAME.fullmatch(written) and "\0" not in value:
             value = str(_QUOTES.sub("", value)).rstrip()
-            found.get(section, {}).setdefault(written, Setting(value, number))
+            found.get(section, {}).setdefault(written, SettingLine(value, number))
         elif line.strip() and not line.lstrip().startswith("#"):
             hint = "write `name = value`, or begin a comment with #"
             raise BadData("is no setting", kind=CONFIG_INVALID, file=name, line=number, hint=hint)

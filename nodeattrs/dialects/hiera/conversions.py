@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodeattrs.core.budget import too_long
-from nodeattrs.core.sensitive import Encrypted, Marked, Sensitive, encrypted_in, revealed, withheld
+from nodeattrs.core.sensitive import Encrypted, MarkedSecret, Sensitive, encrypted_in, revealed, withheld
 from nodeattrs.dialects.hiera.codes import CONVERT_BAD_TYPE, CONVERT_FAILED, UNKNOWN_TYPE
 from nodeattrs.dialects.hiera.errors import BadLookup
 from nodeattrs.dialects.hiera.types import Type, parse_type
@@ -43,7 +43,7 @@ def convert(value: Any, to: Any, sensitive: Callable[[Any], Any] = Sensitive) ->
     if clear is not value:
         result = convert(clear, to, sensitive)
         has_new_keys = type(result) is dict and type(value) is not dict
-        return Marked(result) if has_new_keys else withheld(result, [()])
+        return MarkedSecret(result) if has_new_keys else withheld(result, [()])
     name, *arguments = to if isinstance(to, list) and to else [to]
     if not isinstance(name, str):
         raise BadLookup(f"convert_to names no type: {to!r}", kind=CONVERT_BAD_TYPE, hint="write convert_to: Integer")

@@ -102,7 +102,7 @@ def _roots(text: str) -> Iterator[str]:
             yield str(split_key(name)[0])
 
 
-class Source(Protocol):
+class DataSource(Protocol):
     """What can be asked for the value of a key."""
 
     def value(self, key: str, speech: Speech) -> Any:
@@ -113,7 +113,7 @@ class Source(Protocol):
         """Who says what stands below the key."""
         ...
 
-    def overwritten(self, key: str) -> Sequence[Source]:
+    def overwritten(self, key: str) -> Sequence[DataSource]:
         """What stands under the same key, and does not count; the nearest to counting first."""
         ...
 
@@ -131,7 +131,7 @@ class Overwritten(NamedTuple):
     def locator(self, key: str, entry: str) -> Locator:
         return _OverwrittenLocator(self, entry)
 
-    def overwritten(self, key: str) -> Sequence[Source]:
+    def overwritten(self, key: str) -> Sequence[DataSource]:
         return ()
 
 
@@ -270,7 +270,7 @@ class DataFile:
     def locator(self, key: str, entry: str) -> Locator:
         return self.document.locator("hiera", entry, (key,))
 
-    def overwritten(self, key: str) -> Sequence[Source]:
+    def overwritten(self, key: str) -> Sequence[DataSource]:
         """What the file has under a key before it has it again. cost: reads it once more, where it does"""
         if key not in self._twice:
             return ()
@@ -343,7 +343,7 @@ class FunctionData:
     def locator(self, key: str, entry: str) -> Locator:
         return Origin("data function", self._name)
 
-    def overwritten(self, key: str) -> Sequence[Source]:
+    def overwritten(self, key: str) -> Sequence[DataSource]:
         return ()
 
 

@@ -28,7 +28,7 @@ from nodeattrs.core.policy import (
     Meet,
     Policy,
 )
-from nodeattrs.core.sensitive import Marked
+from nodeattrs.core.sensitive import MarkedSecret
 from nodeattrs.core.tree import ABSENT, strict_key
 from nodeattrs.dialects.hiera.codes import BAD_PATTERN, CANNOT_SORT, EMPTY_KNOCKOUT_PREFIX
 from nodeattrs.dialects.hiera.errors import CannotMerge
@@ -36,7 +36,7 @@ from nodeattrs.formats.patterns import BadPattern, Expression
 from nodeattrs.puppet.regex import translated
 
 BOOL = "bool"
-_KINDS: dict[type, str] = {bool: BOOL, Marked: TEXT}
+_KINDS: dict[type, str] = {bool: BOOL, MarkedSecret: TEXT}
 
 KNOCKED_OUT = Policy("knock-out", Line(ANY, PRESENT, TAKE, "a marker removes what it names"))
 """Noted of each knock-out: the marker lies over what it has removed."""
@@ -306,7 +306,7 @@ def _prefix_pattern(prefix: str) -> Expression:
 
 def _clear(value: Any) -> Any:
     """A value, or that of a secret: markers and order are about what it is."""
-    return value.unwrap() if type(value) is Marked else value
+    return value.unwrap() if type(value) is MarkedSecret else value
 
 
 def _compared(one: Any, other: Any) -> int:

@@ -16,24 +16,24 @@ from nodeattrs.core.claim import Cause, Claim, Origin
 from nodeattrs.core.folding import NOTHING, Folding, recorded_decisions
 from nodeattrs.core.origins import wholes
 from nodeattrs.core.part import Part
-from nodeattrs.core.sensitive import Encrypted, Marked, Sensitive, encrypted_in, plain
+from nodeattrs.core.sensitive import Encrypted, MarkedSecret, Sensitive, encrypted_in, plain
 from nodeattrs.core.trace import Trace, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, spell
 from nodeattrs.core.unread import Unread
-from nodeattrs.core.walk import Setting
+from nodeattrs.core.walk import SetValue
 from nodeattrs.dialects.hiera.answers import IN_LEVELS, OPTIONS, Answers, Asking, Merge
 from nodeattrs.dialects.hiera.deep import KNOCKED_OUT
 from nodeattrs.dialects.hiera.errors import HieraError
 from nodeattrs.dialects.hiera.keys import NAME, split_key
-from nodeattrs.dialects.hiera.recorder import Recorder, Searched
+from nodeattrs.dialects.hiera.recorder import Recorder, SearchedLocation
 from nodeattrs.dialects.hiera.values import LEAVES
 from nodeattrs.dialects.hiera.variables import unset
 from nodeattrs.errors import NodeattrsError, TooDeep
 
 
 @dataclass(frozen=True, slots=True)
-class Knocked:
+class KnockedOut:
     """A value that a marker removed, and who set each."""
 
     value: Any
@@ -144,7 +144,7 @@ class Explanation:
     @property
     def is_secret(self) -> bool:
         """Whether a conversion made the whole value a secret, or would have where there is no value."""
-        is_made = hasattr(self.value, "unwrap") and not isinstance(self.value, (Encrypted, Marked))
+        is_made = hasattr(self.value, "unwrap") and not isinstance(self.value, (Encrypted, MarkedSecret))
         return is_made or (not self.found and self._recorder.is_secret)
 
     @property
@@ -206,10 +206,10 @@ class Explanation:
         return tuple(dict.fromkeys(self._recorder.source(at.source).origin(at.path) for at in found))
 
     @property
-    def knocked(self) -> tuple[Knocked, ...]:
+    def knocked(self) -> tuple[KnockedOut, ...]:
         """What knock-outs removed, in the order in which it happened."""
         return tuple(
-            Knocked(removed.value, self._places(removed), marker.value, self._places(marker))
+            KnockedOut(removed.value, self._places(removed), marker.value, self._places(marker))
             for removed, marker in self._located[1]
         )
 
@@ -236,7 +236,7 @@ class Explanation:
             found.append(Cause(f"lookup_options: {self.option} is merged by {strategy}", self.strategy_from))
         return tuple(dict.fromkeys(found))
 
-    def _claim(self, setting: Setting) -> Claim:
+    def _claim(self, setting: SetValue) -> Claim:
         found = self._recorder.source(setting.source)
         value = found.value if found.is_unknown else self._secret if self.is_secret else setting.value
         return Claim((self.root, *setting.path), value, setting.source, found.origin(setting.own))
@@ -421,7 +421,7 @@ def _kind(error: NodeattrsError) -> str:
     return error.kind or type(error).__name__
 
 
-def _searched(one: Searched) -> dict[str, Any]:
+def _searched(one: SearchedLocation) -> dict[str, Any]:
     place = one.place
     found = {"layer": place.layer, "entry": place.entry, "declared": place.declared, "file": place.file}
     return {**found, "outcome": one.outcome}
@@ -432,7 +432,7 @@ def _leaf(leaf: tuple[Path, Any, tuple[Origin, ...]]) -> dict[str, Any]:
     return {"path": spell(path) if path else "", "value": plain(value), "set_by": [one._asdict() for one in origins]}
 
 
-def _knocked(one: Knocked) -> dict[str, Any]:
+def _knocked(one: KnockedOut) -> dict[str, Any]:
     return {
         "value": plain(one.value),
         "set_by": [setter._asdict() for setter in one.set_by],

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from nodeattrs.codes import Kind
 from nodeattrs.core.budget import Budget
-from nodeattrs.core.sensitive import Encrypted, Marked, Sensitive, encrypted_in, revealed
+from nodeattrs.core.sensitive import Encrypted, MarkedSecret, Sensitive, encrypted_in, revealed
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.dialects.hiera.codes import (
     ALIAS_NOT_ENTIRE_STRING,
@@ -110,7 +110,7 @@ def _map_plan(value: dict[Any, Any]) -> Plan | None:
                 if isinstance(name, Encrypted):
                     filled = Encrypted(filled, name.reason)
                 elif isinstance(name, Sensitive):
-                    filled = Marked(filled)
+                    filled = MarkedSecret(filled)
                 out[_as_key(name, key)] = filled
             return out
 
@@ -156,7 +156,7 @@ def text_plan(text: str, calls: bool = True) -> Plan:
             return "".join(map(str, texts))
         whole = "".join([one.unwrap() if isinstance(one, Sensitive) else one for one in texts])
         encrypted = next((one for one in secrets if isinstance(one, Encrypted)), None)
-        return Marked(whole) if encrypted is None else Encrypted(whole, encrypted.reason)
+        return MarkedSecret(whole) if encrypted is None else Encrypted(whole, encrypted.reason)
 
     return fill
 
@@ -271,7 +271,7 @@ class _Lookup(_Piece):
         speech.budget.bytes(len(text))
         if kept:
             return Encrypted(text, kept[0][1])
-        return text if clear is value else Marked(text)
+        return text if clear is value else MarkedSecret(text)
 
 
 class _Alias(_Piece):

@@ -18,7 +18,7 @@ from importlib import metadata
 from typing import Any, Literal, TypeVar
 
 from nodeattrs import border
-from nodeattrs.core.borders import A_PATH, Listed, taking
+from nodeattrs.core.borders import A_PATH, ListLike, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.sensitive import Sensitive
@@ -26,8 +26,8 @@ from nodeattrs.core.tree import ABSENT, Path, copied, dig, is_word, meant
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.hiera import control, eyaml
 from nodeattrs.dialects.hiera.codes import DATA_FUNCTION_FAILED, NO_DATA_FILES, UNKNOWN_DATA_FUNCTION
-from nodeattrs.dialects.hiera.config import BUILT_IN, NOT_INSTALLED, URIS, Config, Entry, read_config
-from nodeattrs.dialects.hiera.data import SKIPPED, DataFile, FunctionData, Source, file_source, unread
+from nodeattrs.dialects.hiera.config import BUILT_IN, NOT_INSTALLED, URIS, HieraConfig, HierarchyEntry, read_config
+from nodeattrs.dialects.hiera.data import SKIPPED, DataFile, DataSource, FunctionData, file_source, unread
 from nodeattrs.dialects.hiera.errors import BadData
 from nodeattrs.dialects.hiera.ruby_functions import RubyData, RubyFunctions
 from nodeattrs.errors import BadArgument, BadName, DocumentError, EnvironmentNotFound, NodeattrsError
@@ -56,11 +56,11 @@ class LoadedTree:
         config=A_PATH | None,
         environmentpath=A_PATH | None,
         global_config=A_PATH | None,
-        modulepath=Listed,
-        basemodulepath=Listed,
+        modulepath=ListLike,
+        basemodulepath=ListLike,
         puppet_conf=A_PATH | None,
-        skip_levels=Listed,
-        sensitive_paths=Listed,
+        skip_levels=ListLike,
+        sensitive_paths=ListLike,
     )
     def __init__(
         self,
@@ -115,9 +115,9 @@ class LoadedTree:
     def forget(self) -> None:
         """Read everything anew when it is needed next; scopes made before keep what they have."""
         self._read: dict[tuple[str, ...], Any] = {}
-        self._sources: dict[tuple[str, str, str], Source | None] = {}
+        self._sources: dict[tuple[str, str, str], DataSource | None] = {}
         self.shapes: dict[Hashable, tuple[int, ...]] = {}
-        self.named: dict[tuple[int, int], tuple[Config, Entry, list[Path]]] = {}
+        self.named: dict[tuple[int, int], tuple[HieraConfig, HierarchyEntry, list[Path]]] = {}
         """By the ids of a layer and of one of its entries: both of them, and the variables that the entry names."""
         self._warnings: dict[str, DocumentError] = {}
         self.skipped: set[str] = set()
@@ -138,25 +138,27 @@ class LoadedTree:
 
     # --- layers
 
-    def global_layer(self) -> Config | None:
+    def global_layer(self) -> HieraConfig | None:
         """The global layer; None where no file was named."""
         return self._once(("global",), self._read_global)
 
-    def environment_layer(self, environment: str) -> Config | None:
+    def environment_layer(self, environment: str) -> HieraConfig | None:
         """The layer of an environment; None where it has no hiera.yaml.
 
         raises: EnvironmentNotFound, BadName, BadData
         """
         return self._once(("environment", environment), partial(self._read_environment, environment))
 
-    def module_layer(self, environment: str, module: str) -> Config | None:
+    def module_layer(self, environment: str, module: str) -> HieraConfig | None:
         """The layer of a module; None where there is no such module, or it has no hiera.yaml."""
         return self._once(("module", environment, module), partial(self._read_module, environment, module))
 
-    def _read_global(self) -> Config | None:
+    def _read_global(self) -> HieraConfig | None:
         if self._global is None:
             return None
-        return self._read_config(self._global, "global") or Config(None, self._global.parent, BUILT_IN, built_in=True)
+        return self._read_config(self._global, "global") or HieraConfig(
+            None, self._global.parent, BUILT_IN, built_in=True
+        )
 
     def _folder(self, environment: str) -> pathlib.Path | None:
         if self._config is not None:
@@ -180,7 +182,7 @@ class LoadedTree:
         """The environments that there are; empty where one hiera.yaml serves all."""
         return sorted(_folders_in(self._environments))
 
-    def _read_environment(self, environment: str) -> Config | None:
+    def _read_environment(self, environment: str) -> HieraConfig | None:
         folder = self._folder(environment)
         if folder is None:
             return None
@@ -192,7 +194,7 @@ class LoadedTree:
                               file=self.shown(str(file)), hint=hint))  # fmt: skip
         return found
 
-    def _read_module(self, environment: str, module: str) -> Config | None:
+    def _read_module(self, environment: str, module: str) -> HieraConfig | None:
         folder = self.module_folder(environment, module)
         return (
             self._not_installed(environment, module)
@@ -200,7 +202,7 @@ class LoadedTree:
             else self._read_config(folder / "hiera.yaml", "module")
         )
 
-    def _not_installed(self, environment: str, module: str) -> Config | None:
+    def _not_installed(self, environment: str, module: str) -> HieraConfig | None:
         """One level that cannot be read, for a module that the Puppetfile names; None for others."""
         folder = self._folder(environment)
         if folder is None:
@@ -210,8 +212,8 @@ class LoadedTree:
         named = self._once(("Puppetfile", environment), read)
         if module not in named:
             return None
-        entry = Entry(f"module {module}", NOT_INSTALLED, module, None, (), "", line=named[module])
-        return Config(self.shown(str(file)), folder, (entry,))
+        entry = HierarchyEntry(f"module {module}", NOT_INSTALLED, module, None, (), "", line=named[module])
+        return HieraConfig(self.shown(str(file)), folder, (entry,))
 
     def modulepath(self, environment: str) -> list[pathlib.Path]:
         """The folders with the modules of an environment, whether they are there or not. raises: BadData"""
@@ -238,7 +240,7 @@ class LoadedTree:
         """The names of the modules that an environment has."""
         return sorted(_folders_in(self.modulepath(environment)))
 
-    def _read_config(self, path: pathlib.Path, layer: str) -> Config | None:
+    def _read_config(self, path: pathlib.Path, layer: str) -> HieraConfig | None:
         try:
             codedir = self._settings.get("codedir")
             return read_config(path, self.shown(str(path)), layer, self.warn, self.refuse, codedir)
@@ -260,7 +262,7 @@ class LoadedTree:
             raise fault
         self.warn(fault)
 
-    def warn_of_nothing(self, config: Config) -> None:
+    def warn_of_nothing(self, config: HieraConfig) -> None:
         """Say that a hierarchy has no file at all."""
         folders = dict.fromkeys(fixed(config, entry) for entry in config.entries if entry.location not in URIS)
         details = [f"there is no folder {self.shown(folder)}" for folder in folders if not os.path.isdir(folder)]
@@ -276,8 +278,13 @@ class LoadedTree:
         return path.replace(os.sep, "/")
 
     def source(
-        self, entry: Entry, path: str | None, options: Mapping[str, Any], file: str | None, environment: str = ""
-    ) -> Source | None:
+        self,
+        entry: HierarchyEntry,
+        path: str | None,
+        options: Mapping[str, Any],
+        file: str | None,
+        environment: str = "",
+    ) -> DataSource | None:
         """What answers for one location of an entry; None where there is no such file.
 
         environment: where a data function of the control repository is looked for
@@ -298,10 +305,10 @@ class LoadedTree:
             else ""
         )
         key = (path or "", entry.function, used)
-        found: Source | None = self._sources.get(key, _UNREAD)
+        found: DataSource | None = self._sources.get(key, _UNREAD)
         if found is not _UNREAD:
             return found
-        made: Source | None
+        made: DataSource | None
         if is_file and path is not None and border.is_layer_outside(path):
             made = unread(entry.name, f"{self.shown(path)} {border.REASON}")
         elif syntax is not None and is_file and path is not None:
@@ -332,8 +339,8 @@ class LoadedTree:
         return file if file is not None and file.is_file() and not border.is_outside(str(file)) else None
 
     def _function_source(
-        self, entry: Entry, options: dict[str, Any], file: str | None, environment: str
-    ) -> Source | None:
+        self, entry: HierarchyEntry, options: dict[str, Any], file: str | None, environment: str
+    ) -> DataSource | None:
         failed = partial(_failed, entry, file)
         try:
             function = self._functions.get(entry.function) or _installed(entry.function)
@@ -368,7 +375,7 @@ class LoadedTree:
 
         return FunctionData(entry.function, ask, self._sensitive_paths)
 
-    def _unread(self, entry: Entry, file: str | None, own: pathlib.Path | None) -> FunctionData:
+    def _unread(self, entry: HierarchyEntry, file: str | None, own: pathlib.Path | None) -> FunctionData:
         """The source of a level that cannot be read.
 
         own:    the file of its function, where that is Ruby of the control repository
@@ -424,7 +431,7 @@ class LoadedTree:
                     faults.append(error)
         return count, faults
 
-    def data_entries(self, environment: str) -> Iterator[Entry]:
+    def data_entries(self, environment: str) -> Iterator[HierarchyEntry]:
         """Each data file below the datadirs of an environment as an entry of its own; no file is opened."""
         seen: set[str] = set()
         for config in self.configs(environment):
@@ -433,9 +440,9 @@ class LoadedTree:
                     if path not in seen:
                         seen.add(path)
                         function = "json_data" if path.endswith(".json") else "yaml_data"
-                        yield Entry(path, "data_hash", function, "path", (path,), "")
+                        yield HierarchyEntry(path, "data_hash", function, "path", (path,), "")
 
-    def configs(self, environment: str) -> list[Config]:
+    def configs(self, environment: str) -> list[HieraConfig]:
         """Every hiera.yaml that has a say in an environment."""
         found = [self.global_layer(), self.environment_layer(environment)]
         found += [self.module_layer(environment, module) for module in self.modules(environment)]
@@ -524,7 +531,7 @@ _CALLS = {
 
 
 def _failed(
-    entry: Entry, file: str | None, error: Exception | str, what: str = "has failed", key: str | None = None
+    entry: HierarchyEntry, file: str | None, error: Exception | str, what: str = "has failed", key: str | None = None
 ) -> BadData:
     why = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
     asked = "" if key is None else f" for the key {key!r}"
@@ -538,7 +545,7 @@ def _failed(
     )
 
 
-def fixed(config: Config, entry: Entry) -> str:
+def fixed(config: HieraConfig, entry: HierarchyEntry) -> str:
     """The datadir of an entry; of one with variables the last folder that has none."""
     datadir = entry.datadir.partition("%{")[0]
     if datadir != entry.datadir:

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from nodeattrs.codes import Kind
-from nodeattrs.core.sensitive import Marked
+from nodeattrs.core.sensitive import MarkedSecret
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.dialects.hiera.codes import (
     BAD_PATTERN,
@@ -99,7 +99,7 @@ def dug(value: Any, steps: Path, key: str) -> Any:
     raises: CannotDig, where a step meets a text, a number or a boolean, or text meets a list
     """
     for step in steps:
-        value = value.unwrap() if type(value) is Marked else value
+        value = value.unwrap() if type(value) is MarkedSecret else value
         if value is None or value is ABSENT:
             return ABSENT
         if type(value) is list and type(step) is int:

@@ -18,8 +18,8 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.hiera.codes import BAD_GLOB, PATH_OUTSIDE
-from nodeattrs.dialects.hiera.config import URIS, Config, Entry
-from nodeattrs.dialects.hiera.data import Source
+from nodeattrs.dialects.hiera.config import URIS, HieraConfig, HierarchyEntry
+from nodeattrs.dialects.hiera.data import DataSource
 from nodeattrs.dialects.hiera.errors import BadLookup
 from nodeattrs.dialects.hiera.expressions import Speech, names_in, text_plan, variable
 from nodeattrs.dialects.hiera.old_versions import ended
@@ -38,7 +38,7 @@ class Location(NamedTuple):
     folder: str = ""
 
 
-class Place(NamedTuple):
+class DataLocation(NamedTuple):
     """One location of one entry, as this scope sees it.
 
     layer:    "global", "environment", "module" or "default_hierarchy"
@@ -52,7 +52,7 @@ class Place(NamedTuple):
     entry: str
     declared: str
     file: str
-    source: Source | None
+    source: DataSource | None
     config: str | None = None
     line: int | None = None
     folder: str = ""
@@ -68,14 +68,14 @@ class Place(NamedTuple):
         return Origin("level", self.entry, self.config, self.line)
 
 
-class Level(NamedTuple):
+class LocatedLevel(NamedTuple):
     """One entry of a hierarchy with its places; `located` is False for a function that needs no file."""
 
-    places: tuple[Place, ...]
+    places: tuple[DataLocation, ...]
     located: bool
 
 
-def located(config: Config, entry: Entry, speech: Speech, of_folder: Speech) -> list[Location] | None:
+def located(config: HieraConfig, entry: HierarchyEntry, speech: Speech, of_folder: Speech) -> list[Location] | None:
     """The files of an entry for one scope, in order; None for an entry without locations.
 
     speech:    fills in paths
@@ -302,7 +302,7 @@ def _one_of(members: str, negated: bool) -> str:
     return f"[^/{inner}]" if negated else f"[{inner}]"
 
 
-def templates_of(entry: Entry) -> Iterator[tuple[str, Iterable[str]]]:
+def templates_of(entry: HierarchyEntry) -> Iterator[tuple[str, Iterable[str]]]:
     """What of a level is filled in, each text with the variables that it names: paths, URIs and options."""
     declared, own = entry.templates, ""
     if entry.location == "mapped_paths":

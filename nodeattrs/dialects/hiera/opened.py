@@ -17,7 +17,7 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects.common import WithFacts, part_of_keys
 from nodeattrs.dialects.hiera.arguments import check, how_of, tree_of, warnings_of
 from nodeattrs.dialects.hiera.census import as_asked, undecided
-from nodeattrs.dialects.hiera.config import Config
+from nodeattrs.dialects.hiera.config import HieraConfig
 from nodeattrs.dialects.hiera.explain import Explanation
 from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION
 from nodeattrs.dialects.hiera.open_paths import FileLooks, open_paths, unset_variables, with_needed
@@ -174,7 +174,7 @@ class HieraKeys(WithFacts):
         return FileLooks(self.repository.shown if self._asked is None else os.path.relpath)
 
     @cached_property
-    def _layer(self) -> Config | None:
+    def _layer(self) -> HieraConfig | None:
         """The layer of the environment; None where it has no hiera.yaml. raises: NodeattrsError"""
         return self.hiera.environment_layer(self.request.environment or USUAL_ENVIRONMENT)
 

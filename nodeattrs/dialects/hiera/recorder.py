@@ -20,8 +20,8 @@ from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.hiera.answers import Answers, Asking, Defaults, Hierarchy, Merge, Option
 from nodeattrs.dialects.hiera.conversions import makes_secret
-from nodeattrs.dialects.hiera.data import SKIPPED, Source
-from nodeattrs.dialects.hiera.locations import Place
+from nodeattrs.dialects.hiera.data import SKIPPED, DataSource
+from nodeattrs.dialects.hiera.locations import DataLocation
 from nodeattrs.dialects.hiera.strategies import FIRST, Strategy
 from nodeattrs.errors import NodeattrsError
 
@@ -31,19 +31,19 @@ _NOBODY: Any = None
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class SearchedLocation:
     """A place that was searched: outcome is "found", "no_key", "no_file", "no_folder", "unknown" or "skipped"."""
 
-    place: Place
+    place: DataLocation
     outcome: str
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundValue:
     """A value that a place has for the key, or that it cannot be read."""
 
     number: int
-    place: Place
+    place: DataLocation
     key: str
     value: Any
 
@@ -100,13 +100,13 @@ class Recorder(Asking):
         self.option: str | None = None
         self.wanted: Any = None
         self.is_secret = False
-        self.searched: list[Searched] = []
-        self.shadowed: list[Found] = []
+        self.searched: list[SearchedLocation] = []
+        self.shadowed: list[FoundValue] = []
         self.folding: Folding | None = None
         self.in_defaults = False
-        self._found: dict[int, Found] = {}
+        self._found: dict[int, FoundValue] = {}
         self._numbers: dict[int, int] = {}
-        self._above: list[Found] = []
+        self._above: list[FoundValue] = []
         self._is_found = False
 
     def strategy(self, merge: Merge, option: Option | None) -> Strategy:
@@ -148,15 +148,15 @@ class Recorder(Asking):
         self.folding = None
         self._is_found = False
 
-    def _ask(self, place: Place) -> Part | Folding:
+    def _ask(self, place: DataLocation) -> Part | Folding:
         """The value of a place as a part that knows its number, over what the same file has overwritten."""
         if self.how is FIRST and self._is_found:
             return self._shadow(place)
         value = self.value_at(place, self.key)
-        self.searched.append(Searched(place, _outcome(place, value)))
+        self.searched.append(SearchedLocation(place, _outcome(place, value)))
         return self._part(place, value)
 
-    def _shadow(self, place: Place) -> Part | Folding:
+    def _shadow(self, place: DataLocation) -> Part | Folding:
         """The same of a place below the first one found: no lookup asks it, and what it cannot say is no error."""
         value, missing = ABSENT, {name: dict(keys) for name, keys in self.answers.missing.items()}
         with suppress(NodeattrsError):
@@ -170,7 +170,7 @@ class Recorder(Asking):
             self.shadowed.append(self._found[number])
         return part
 
-    def _part(self, place: Place, value: Any) -> Part | Folding:
+    def _part(self, place: DataLocation, value: Any) -> Part | Folding:
         if value is ABSENT:
             return NOTHING
         part, overwritten = self._numbered(place, value), self._overwritten(place)
@@ -182,29 +182,29 @@ class Recorder(Asking):
             folding.lay(self._numbered(place._replace(source=source), source.value(self.key, _NOBODY)), ONE_FILE)
         return folding
 
-    def _numbered(self, place: Place, value: Any) -> Part:
+    def _numbered(self, place: DataLocation, value: Any) -> Part:
         number = self._numbers[id(place.source)]
-        self._found.setdefault(number, Found(number, place, self.key, value))
+        self._found.setdefault(number, FoundValue(number, place, self.key, value))
         self._is_found = self._is_found or type(value) is not Unknown
         return Part(value, number)
 
-    def _overwritten(self, place: Place) -> Sequence[Source]:
+    def _overwritten(self, place: DataLocation) -> Sequence[DataSource]:
         return () if place.source is None else place.source.overwritten(self.key)
 
-    def source(self, number: int) -> Found:
+    def source(self, number: int) -> FoundValue:
         """Who has a number."""
         return self._found[number]
 
-    def known(self) -> list[Found]:
+    def known(self) -> list[FoundValue]:
         """Those who have the key and can be read, the strongest first."""
         return [found for found in self.all_found() if not found.is_unknown]
 
-    def all_found(self) -> list[Found]:
+    def all_found(self) -> list[FoundValue]:
         """Those who have the key, the strongest first."""
         return [self._found[number] for number in sorted(self._found, reverse=True)]
 
 
-def _outcome(place: Place, value: Any) -> str:
+def _outcome(place: DataLocation, value: Any) -> str:
     if place.source is None:
         return "no_file" if place.has_folder else "no_folder"
     if place.source is SKIPPED:

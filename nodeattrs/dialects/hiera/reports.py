@@ -14,7 +14,7 @@ from nodeattrs.core.trace import Row, rows, shown
 from nodeattrs.core.tree import NO_ENTRIES, spell
 from nodeattrs.dialects.hiera.census import Kept, Unused
 from nodeattrs.dialects.hiera.explain import Explanation, UnknownLevel
-from nodeattrs.dialects.hiera.recorder import Searched
+from nodeattrs.dialects.hiera.recorder import SearchedLocation
 from nodeattrs.dialects.hiera.variables import Needed
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats.yaml_writing import written
@@ -30,7 +30,7 @@ def _as_yaml(value: Any) -> Iterator[str]:
     yield from (printable(line) for line in text.splitlines())
 
 
-class Found(NamedTuple):
+class NodeResult(NamedTuple):
     """What a command found for one node.
 
     value:   a value, all values by their keys, an explanation, or an error
@@ -45,18 +45,18 @@ class Found(NamedTuple):
     kept: Sequence[Kept] = ()
 
 
-class LookedUp(NamedTuple):
+class LookupReport(NamedTuple):
     """A value for each node; or with `is_whole` all keys of each node."""
 
     key: str
-    found: Mapping[str, Found]
+    found: Mapping[str, NodeResult]
     is_whole: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Each node with its value."""
         return {"version": 1, "key": self.key, "nodes": {node: self._node(one) for node, one in self.found.items()}}
 
-    def _node(self, one: Found) -> dict[str, Any]:
+    def _node(self, one: NodeResult) -> dict[str, Any]:
         data = dict(plain(one.value)) if isinstance(one.value, NodeattrsError) else {"value": plain(one.value)}
         return data | ({"unset": sorted(one.unset)} if one.unset else {})
 
@@ -78,7 +78,7 @@ class LookedUp(NamedTuple):
                 yield from _as_yaml(value)
 
 
-class Explained(NamedTuple):
+class ExplainReport(NamedTuple):
     """Why a key has its value, for each node. with_causes: also the lines that decided who is asked, and how"""
 
     explanations: Mapping[str, Explanation]
@@ -142,7 +142,7 @@ def _blocks(one: Explanation) -> Iterator[Block]:
         yield [(key, _places(one.needed_at[key])) for key in one.needed]
 
 
-def _searched_rows(searched: Iterable[Searched]) -> Iterator[tuple[str, ...]]:
+def _searched_rows(searched: Iterable[SearchedLocation]) -> Iterator[tuple[str, ...]]:
     """A row for each place; one for all places of a level whose folder is not there."""
     for (layer, entry, outcome), group in groupby(
         searched, lambda one: (one.place.layer, one.place.entry, one.outcome)
@@ -157,7 +157,7 @@ def _searched_rows(searched: Iterable[Searched]) -> Iterator[tuple[str, ...]]:
             yield from map(_searched, items)
 
 
-def _searched(item: Searched) -> tuple[str, ...]:
+def _searched(item: SearchedLocation) -> tuple[str, ...]:
     place = item.place
     written = f"from {place.declared}" if "%{" in place.declared else ""
     return place.layer, place.entry, place.file, _OUTCOMES[item.outcome], written
@@ -262,7 +262,7 @@ def unused_report(found: Unused, nodes: int) -> PlainReport:
     return PlainReport([printable(line) for line in text], data)
 
 
-class Variables(NamedTuple):
+class NeededVariables(NamedTuple):
     """The variables that hierarchies need.
 
     nodes: node -> what its hierarchies need, in their order

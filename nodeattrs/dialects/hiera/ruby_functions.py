@@ -20,8 +20,8 @@ from nodeattrs.core.sensitive import plain, withheld
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.dialects.hiera.config import Entry
-from nodeattrs.dialects.hiera.data import Source
+from nodeattrs.dialects.hiera.config import HierarchyEntry
+from nodeattrs.dialects.hiera.data import DataSource
 from nodeattrs.dialects.hiera.errors import BadData, BadLookup
 from nodeattrs.dialects.hiera.expressions import Speech, planned
 from nodeattrs.dialects.hiera.types import parse_type
@@ -119,7 +119,7 @@ class RubyData:
     def __init__(
         self,
         functions: RubyFunctions,
-        entry: Entry,
+        entry: HierarchyEntry,
         file: Path,
         environment: str,
         given: Mapping[str, Any],
@@ -155,6 +155,6 @@ class RubyData:
         """The function as the origin of a value, without a line."""
         return Origin("data function", self._name)
 
-    def overwritten(self, key: str) -> Sequence[Source]:
+    def overwritten(self, key: str) -> Sequence[DataSource]:
         """() since a function gives a key once."""
         return ()

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from nodeattrs.codes import Kind
 from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
 from nodeattrs.core.tree import Path
-from nodeattrs.formats.places import Mark, Reading, Text
+from nodeattrs.formats.places import Mark, ParsedText, Text
 from nodeattrs.formats.yaml_events import DROPPED, MERGE, YAML, Builder, Frame
 from nodeattrs.kinds import KEY_IS_NO_TEXT, REPEATED_KEY
 
@@ -29,7 +29,7 @@ class Symbol(str):
     __slots__ = ()
 
 
-class Refused:
+class RefusedScalar:
     """A scalar that makes the whole file unreadable."""
 
     __slots__ = ("what",)
@@ -38,7 +38,7 @@ class Refused:
         self.what = what
 
 
-class Read(NamedTuple):
+class ParsedYaml(NamedTuple):
     """What a text says.
 
     reading: the tree, its marks and its warnings
@@ -46,7 +46,7 @@ class Read(NamedTuple):
     twice:   the keys of the root that are written more than once
     """
 
-    reading: Reading
+    reading: ParsedText
     unfit: dict[str, tuple[str, int]]
     twice: frozenset[str] = frozenset()
 
@@ -74,7 +74,7 @@ _NO_PLAIN_DATA = (f"{YAML}set", f"{YAML}omap", "!omap", "!set")
 
 @lru_cache(maxsize=4096)
 def scalar(text: str) -> Any:
-    """The value of a plain scalar; a `Symbol`, or `Refused` for dates, where data has no such thing.
+    """The value of a plain scalar; a `Symbol`, or `RefusedScalar` for dates, where data has no such thing.
 
     source: semantics of Psych 4's scanner, measured
 
@@ -92,9 +92,9 @@ def scalar(text: str) -> Any:
     if text[0] != ":" and not any(map(str.isdecimal, text)):
         return _SPECIAL_FLOATS.get(text.lower(), text)  # no number and no time has no digit
     if _TIME.fullmatch(text):
-        return Refused("a time")
+        return RefusedScalar("a time")
     if _DATE.fullmatch(text):
-        return Refused("a date")
+        return RefusedScalar("a date")
     if text.startswith(":") and len(text) > 1:
         quoted = _QUOTED.match(text[1:])
         return Symbol(quoted[2].removeprefix(":") if quoted else text[1:])
@@ -123,7 +123,7 @@ def _number(text: str) -> Any:
         written = written.replace(",", "").replace("_", "")
         number = int(sign + (written or "0"), base) if len(written) <= MAX_DIGITS else None
         if number is None or too_long(number):
-            return Refused(f"a number of more than {MAX_DIGITS:,} digits")
+            return RefusedScalar(f"a number of more than {MAX_DIGITS:,} digits")
         if written or base == 8:
             return number
     return text
@@ -137,21 +137,21 @@ def _tagged(tag: str, text: str) -> Any:
     if tag in (YAML + "binary", "!binary"):
         return _binary(text)
     if tag.startswith("!ruby/"):
-        return Refused("what a data file cannot hold")
+        return RefusedScalar("what a data file cannot hold")
     value = scalar(text)
     if tag in (YAML + "float", "!float"):
-        return float(value) if type(value) in (int, float) else Refused("no number")
+        return float(value) if type(value) in (int, float) else RefusedScalar("no number")
     return value
 
 
-def _binary(text: str) -> str | Refused:
+def _binary(text: str) -> str | RefusedScalar:
     try:
         return binascii.a2b_base64(text).decode("utf-8")
     except ValueError:
-        return Refused("binary data that are no text")
+        return RefusedScalar("binary data that are no text")
 
 
-def read(text: Text, budget: Budget | None = None, *, marks: bool = False) -> Read:
+def read(text: Text, budget: Budget | None = None, *, marks: bool = False) -> ParsedYaml:
     """What *text* says, as Puppet reads it: the first document, {} where there is none.
 
     marks:  whether this reading keeps the place of each part; else a second one finds it when a caller needs it
@@ -161,15 +161,15 @@ def read(text: Text, budget: Budget | None = None, *, marks: bool = False) -> Re
     builder = _Puppet(text, marks=marks, budget=budget)
     tree = builder.run()
     if marks:
-        reading = Reading(tree, lambda: builder.mark, tuple(builder.warnings))
+        reading = ParsedText(tree, lambda: builder.mark, tuple(builder.warnings))
     else:
         warnings = _built(text).warnings if builder.overridden else builder.warnings
-        reading = Reading(tree, lambda: _built(text).mark, tuple(warnings))
+        reading = ParsedText(tree, lambda: _built(text).mark, tuple(warnings))
     unfit: dict[str, tuple[str, int]] = {}
     for key, below in builder.notes.items():
         if notes := list(_notes_in(below)):
             unfit[key] = min(notes, key=itemgetter(1))
-    return Read(reading, unfit, frozenset(builder.twice))
+    return ParsedYaml(reading, unfit, frozenset(builder.twice))
 
 
 def _notes_in(below: dict[Any, Any]) -> Iterator[tuple[str, int]]:
@@ -211,7 +211,7 @@ class _Puppet(Builder):
                 value = _tagged(event.tag, value)
         elif len(value) < 6 or not _WORD.match(value):
             value = scalar(value)
-        if type(value) is Refused:
+        if type(value) is RefusedScalar:
             raise self.error(f"{value.what} is not allowed in data files", event, hint="put it in quotes")
         return self.aliased(value, event) if type(value) is Symbol else value
 

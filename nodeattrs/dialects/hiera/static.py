@@ -20,7 +20,7 @@ from nodeattrs.codes import Kind
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, is_near, meant, spell, strict_key
 from nodeattrs.dialects.hiera.codes import LEGACY_FACT, NEVER_DECRYPTED, REDACTED_TEXT
-from nodeattrs.dialects.hiera.config import FILE_FUNCTIONS, NOT_INSTALLED, Config, Entry
+from nodeattrs.dialects.hiera.config import FILE_FUNCTIONS, NOT_INSTALLED, HieraConfig, HierarchyEntry
 from nodeattrs.dialects.hiera.data import DataFile
 from nodeattrs.dialects.hiera.errors import BadData
 from nodeattrs.dialects.hiera.eyaml import sealed_in
@@ -116,7 +116,9 @@ def doubts_of(tree: LoadedTree, environment: str, beside: Iterable[LoadedTree] =
 class _Judge:
     """One environment under its own hiera.yaml."""
 
-    def __init__(self, tree: LoadedTree, environment: str, config: Config, beside: Iterable[LoadedTree] = ()) -> None:
+    def __init__(
+        self, tree: LoadedTree, environment: str, config: HieraConfig, beside: Iterable[LoadedTree] = ()
+    ) -> None:
         self._tree = tree
         self._beside = beside
         self._environment = environment
@@ -146,7 +148,7 @@ class _Judge:
     def _levels(self) -> list[_Level]:
         return [level for entry in self._config.entries for level in self._levels_of(self._config, entry)]
 
-    def _levels_of(self, config: Config, entry: Entry) -> Iterator[_Level]:
+    def _levels_of(self, config: HieraConfig, entry: HierarchyEntry) -> Iterator[_Level]:
         if entry.function not in FILE_FUNCTIONS or entry.location not in ("path", "paths", "glob", "globs"):
             yield _Level((), False, True)
             return
@@ -251,7 +253,7 @@ class _Judge:
                 yield from doubtful_options(file, self._module_of(entry.name), self._is_key)
 
     @cached_property
-    def _data(self) -> list[tuple[Entry, DataFile]]:
+    def _data(self) -> list[tuple[HierarchyEntry, DataFile]]:
         """Every data file of the environment, of those that can be read."""
         found = []
         for entry in self._tree.data_entries(self._environment):
@@ -400,7 +402,7 @@ class _Judge:
                        details=details)  # fmt: skip
 
 
-def _configs(tree: LoadedTree, environment: str) -> list[Config]:
+def _configs(tree: LoadedTree, environment: str) -> list[HieraConfig]:
     """Every hiera.yaml of a tree; none where one cannot be read, which reading it says."""
     try:
         return tree.configs(environment)

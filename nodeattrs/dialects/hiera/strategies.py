@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from nodeattrs.codes import Kind
-from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.borders import ListLike, taking
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.part import Join, Part, listed, unite
 from nodeattrs.core.policy import ANY, LIST, MAP, NULL, PRESENT, TAKE, Line, Meet, Policy
@@ -351,7 +351,7 @@ def _anonymous(value: Any) -> Part:
     return NOTHING if value is ABSENT else Part(value, None)
 
 
-@taking(values=Listed)
+@taking(values=ListLike)
 def merge(values: Iterable[Any], strategy: str | Mapping[str, Any] | None = None, *, documented: bool = False) -> Any:
     """Merge the values of one key, the strongest first.
 

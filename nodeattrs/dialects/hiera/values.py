@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from re import Match
 from typing import Any
 
-from nodeattrs.core.sensitive import Encrypted, Marked, Sensitive
+from nodeattrs.core.sensitive import Encrypted, MarkedSecret, Sensitive
 from nodeattrs.core.tree import SCALARS, Path
 
 _REDACTED = "Sensitive [value redacted]"
-LEAVES = SCALARS | {Encrypted, Marked, Sensitive}
+LEAVES = SCALARS | {Encrypted, MarkedSecret, Sensitive}
 """What a value of data has at its ends."""
 
 

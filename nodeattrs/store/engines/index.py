@@ -31,7 +31,17 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from nodeattrs.errors import StoreError
-from nodeattrs.store.search.fields import CHEF, OWN, Entry, IndexPart, JsonMap, Steps, index_parts, names_of, within
+from nodeattrs.store.search.fields import (
+    CHEF,
+    OWN,
+    IndexPart,
+    JsonMap,
+    SearchEntry,
+    Steps,
+    index_parts,
+    names_of,
+    within,
+)
 from nodeattrs.store.search.query import All, And, Asked, Not, Or, Pattern, Query, Range, Term
 from nodeattrs.store.search.query import Own as OwnTerm
 
@@ -214,7 +224,7 @@ class Index:
         """The index parts of a document, by their number in this store."""
         return {self._number(b"part", part.key): part for part in parts}
 
-    def new_parts(self, parts: Mapping[int, IndexPart]) -> dict[int, Mapping[Entry, int]]:
+    def new_parts(self, parts: Mapping[int, IndexPart]) -> dict[int, Mapping[SearchEntry, int]]:
         """Part number -> its entries, for each part that the store lacks; {} where it has all. Writes nothing.
 
         The value of an entry says which of the two trees has it (`fields.IndexPart.entries`).
@@ -223,7 +233,7 @@ class Index:
         known = {number for (number,) in self._transaction.all(f"SELECT id FROM part WHERE {condition}", wanted)}
         return {number: parts[number].entries() for number in sorted(parts.keys() - known)}
 
-    def set_parts(self, node: int, parts: Collection[int], new: Mapping[int, Mapping[Entry, int]]) -> None:
+    def set_parts(self, node: int, parts: Collection[int], new: Mapping[int, Mapping[SearchEntry, int]]) -> None:
         """Make the node found by exactly these parts. Parts that it had before become former ones.
 
         parts: the numbers of all its parts
@@ -237,7 +247,7 @@ class Index:
         self._transaction.insert_new("former (part, node)", gone)
         self._transaction.insert_new("node_part (part, node)", [(part, node) for part in sorted(set(parts) - kept)])
 
-    def _put_parts(self, new: Mapping[int, Mapping[Entry, int]]) -> None:
+    def _put_parts(self, new: Mapping[int, Mapping[SearchEntry, int]]) -> None:
         paths: dict[Steps, tuple[int, str]] = {}
         entries, words, views = {}, [], []
         for part, its in new.items():

@@ -18,7 +18,7 @@ from functools import lru_cache
 from threading import Lock, get_ident
 from typing import Any, TypeVar
 
-from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.borders import ListLike, taking
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import (
     BadArgument,
@@ -347,7 +347,7 @@ class Store(ABC):
             raise came
         return came
 
-    @taking(saves=Listed)
+    @taking(saves=ListLike)
     def save_all(self, saves: Sequence[tuple[Saved, int | None]]) -> list[Revision | NodeattrsError]:
         """Save several nodes; returns for each its revision, or the error that refused it. The other nodes are saved.
 
@@ -391,7 +391,7 @@ class Store(ABC):
                     return _Save(_changed(change, saved), None).prepare(transaction).write(transaction, self._shown)
         raise NodeNotFound(f"there is no saved node {name} in {self._shown}")
 
-    @taking(revisions=Listed)
+    @taking(revisions=ListLike)
     def add_history(self, name: str, revisions: Sequence[Saved]) -> None:
         """Save revisions of one node from another store, all or none; each keeps its number, time and notes.
 

@@ -148,7 +148,7 @@ _SLOT = "15"
 _HOLE = {"j": None}
 
 
-class Text:
+class StoredText:
     """A value as JSON, with its hash. raises: BadValue, where the value is no JSON
 
     value:   a document, a snapshot, facts or notes
@@ -184,12 +184,12 @@ class Text:
 
 def noted_text(name: str, noted: Noted) -> str:
     """The notes of a revision as JSON text. raises: BadValue"""
-    text = Text(noted.to_dict(), f"what is noted of the node {name!r}")
+    text = StoredText(noted.to_dict(), f"what is noted of the node {name!r}")
     text.check()
     return text.content.decode()
 
 
-def texts_of(name: str, saved: Saved) -> list[Text | None]:
+def texts_of(name: str, saved: Saved) -> list[StoredText | None]:
     """The texts of a node for each of KINDS: document, snapshot, facts; None for one that it does not have.
 
     raises: BadValue, also where the document has another name
@@ -198,7 +198,7 @@ def texts_of(name: str, saved: Saved) -> list[Text | None]:
         raise BadValue(f"the document of the node {name!r} does not name it")
     document, snapshot, facts = _divided(saved.document, saved.snapshot)
     return [
-        None if value is None else Text(value, f"the {kind} of the node {name!r}")
+        None if value is None else StoredText(value, f"the {kind} of the node {name!r}")
         for kind, value in zip(KINDS, (document, snapshot, facts), strict=True)
     ]
 

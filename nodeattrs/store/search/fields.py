@@ -61,7 +61,7 @@ NO_NUL = "\ufffd"
 """PostgreSQL's texts hold no NUL, and all indexes are to give one answer."""
 
 
-class Entry(NamedTuple):
+class SearchEntry(NamedTuple):
     """One value that can be found.
 
     steps: the keys that lead to the value, without indexes of lists
@@ -90,9 +90,9 @@ class IndexPart(NamedTuple):
     own: JsonMap
     names: Sequence[str]
 
-    def entries(self) -> dict[Entry, int]:
+    def entries(self) -> dict[SearchEntry, int]:
         """Each entry of the part -> CHEF, OWN or both as bits: the trees that have it."""
-        found: dict[Entry, int] = {}
+        found: dict[SearchEntry, int] = {}
         for tree, view in ((self.chef, CHEF), (self.own, OWN)):
             for name in self.names:
                 for entry in entries_of(tree[name], (*self.steps, str(name))) if name in tree else ():
@@ -204,13 +204,13 @@ def _places(steps: Steps, text: bytes) -> list[tuple[bytes, Steps, Sequence[str]
     return [(part.key, part.steps, part.names) for part in _parts(steps, tree, tree)]
 
 
-def entries_of(value: Any, steps: Steps) -> list[Entry]:
+def entries_of(value: Any, steps: Steps) -> list[SearchEntry]:
     """The entries of a value at *steps*: one for each scalar in it, each list and each empty map. May hold doubles."""
     if isinstance(value, dict) and value:
         return [entry for key, inner in value.items() for entry in entries_of(inner, (*steps, str(key)))]
     if not isinstance(value, dict | list):
-        return [Entry(steps, *scalar_text(value))]
-    found = [Entry(steps, "w", whole(value).replace("\0", NO_NUL))]
+        return [SearchEntry(steps, *scalar_text(value))]
+    found = [SearchEntry(steps, "w", whole(value).replace("\0", NO_NUL))]
     for inner in _elements(value):
         found += entries_of(inner, steps) if inner != {} else ()
     return found
@@ -226,7 +226,7 @@ def _elements(value: JsonMap | list[Any]) -> Iterator[Any]:
 
 
 def scalar_text(value: Any) -> tuple[str, str]:
-    """Returns (kind, text) of a scalar; see `Entry.kind`."""
+    """Returns (kind, text) of a scalar; see `SearchEntry.kind`."""
     if value is None:
         return "z", ""
     if isinstance(value, bool):

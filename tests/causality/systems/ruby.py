@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path as Folder
 
 from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.repository.roles import Asked
+from nodeattrs.dialects.chef.repository.roles import RepositoryOptions
 from nodeattrs.dialects.chef.ruby.helper import Helper
 from nodeattrs.dialects.chef.run import ruby_files as ruby
 from tests.causality.system import Input
@@ -38,7 +38,7 @@ class RubyRuns(NodeRuns):
 
     def repository(self, folder: Folder) -> Repository:
         """With the Ruby that was there before."""
-        repository = Repository(folder, asked=Asked(ruby=True))
+        repository = Repository(folder, asked=RepositoryOptions(ruby=True))
         if self._helper is None or not self._helper.alive:
             self._helper = Helper(folder)
         ruby.KEPT.helpers[repository] = self._helper

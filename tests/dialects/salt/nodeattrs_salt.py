@@ -22,7 +22,7 @@ from typing import Any
 from nodeattrs import ACROSS, INSIDE, Layer, Origin, fold
 from nodeattrs.contract.answers import Answered, Setting, Unread, part_of
 from nodeattrs.contract.command import Argument, Command, Output, PlainReport, Question
-from nodeattrs.contract.dialect import Dialect, Looked, Opened
+from nodeattrs.contract.dialect import CheckedFiles, Dialect, Opened
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.tree import under
@@ -193,7 +193,7 @@ class Salt(Dialect):
         """One version of the pillar."""
         return Pillar(side, request)
 
-    def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[Looked]:
+    def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[CheckedFiles]:
         """Pillar files that cannot be read, or that the top file does not find."""
         opened = Pillar(Side("", folder, folder, {}), Request())
         if not opened.is_there:
@@ -208,7 +208,7 @@ class Salt(Dialect):
                     opened._layers(word, ())
         except NodeattrsError as error:
             found.append(error)
-        yield Looked("pillar file", len(files), [*map(finding_of, found)])
+        yield CheckedFiles("pillar file", len(files), [*map(finding_of, found)])
 
     def options(self) -> list[Argument]:
         """What its verbs take."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from nodeattrs.core.fold import Folded, Layer
 from nodeattrs.dialects.files.folds import folded
-from nodeattrs.dialects.files.reports import Blamed, LastChanges, traced
+from nodeattrs.dialects.files.reports import BlameReport, LastChanges, traced
 from nodeattrs.dialects.files.text import text_of
 from nodeattrs.formats.documents import Syntax, parse
 from nodeattrs.formats.layers import LayerReader
@@ -95,8 +95,8 @@ def _used(name: str, layers: list[Layer]) -> None:
     found = folded(layers, policy_named(name))
     tried(
         *(partial(text_of, found.value, form) for form in ("yaml", "json", "toml", "env")),
-        lambda: list(Blamed(found).lines(Screen())),
-        Blamed(found).to_dict,
+        lambda: list(BlameReport(found).lines(Screen())),
+        BlameReport(found).to_dict,
         lambda: list(LastChanges("x", folded(layers[:-1], policy_named(name)), found).lines(Screen())),
         partial(_named_alike, found),
     )

@@ -377,12 +377,12 @@ _SETTINGS = Grammar(
 )  # fmt: skip
 
 
-def _control(text: str) -> tuple[str, dict[str, control.Setting]]:
+def _control(text: str) -> tuple[str, dict[str, control.SettingLine]]:
     written("tree/environment.conf", text)
     return text, control.settings_in(Path("tree/environment.conf"), "environment.conf", ("server", "main"))
 
 
-def _in_control(said: tuple[str, dict[str, control.Setting]]) -> None:
+def _in_control(said: tuple[str, dict[str, control.SettingLine]]) -> None:
     root = _site(_CONFIG, "k: 1\nb::k: [1]\n")
     for name in ("environment.conf", "Puppetfile", "etc/puppet.conf"):
         written(f"tree/{name}", said[0])

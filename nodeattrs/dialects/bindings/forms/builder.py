@@ -19,6 +19,7 @@ from nodeattrs.dialects.bindings.model.faults import BindingError
 from nodeattrs.dialects.bindings.model.items import (
     Bind,
     BindingSet,
+    BoundVariables,
     Category,
     Dependency,
     Inclusion,
@@ -27,7 +28,6 @@ from nodeattrs.dialects.bindings.model.items import (
     ParameterMap,
     Parameters,
     Rebinding,
-    Variables,
     When,
     asked,
     category,
@@ -42,7 +42,7 @@ from nodeattrs.dialects.bindings.model.producers import (
     HashLookup,
     Instance,
     Lookup,
-    Named,
+    NamedProducer,
     ProducerObject,
     Producing,
     Query,
@@ -128,7 +128,7 @@ class BindLine(_Line):
 
     def to_producer_named(self, name: str) -> Self:
         """Bind the products of the producer object that is bound under a name."""
-        return self._to(Named(name))
+        return self._to(NamedProducer(name))
 
     def to_instance(self, reference: Any, map: Mapping[str, str] | None = None) -> Self:
         """Bind an object as it is; a text is a reference: "Sql[one]".
@@ -290,12 +290,12 @@ class Block:
     def variables(self, values: Mapping[str, Any] | None = None, type: Any = None, **more: Any) -> None:
         """Bind top scope variables; each is the key `/var/NAME`."""
         given = {name: Constant(own_copy(value)) for name, value in {**(values or {}), **more}.items()}
-        self.add(Variables(origin=_here(self.name), type=self._type(type), values=given))
+        self.add(BoundVariables(origin=_here(self.name), type=self._type(type), values=given))
 
     def abstract_variables(self, *names: str, type: Any = None) -> None:
         """Demand that top scope variables are bound."""
         demanded: dict[str, Producing | None] = dict.fromkeys(names)
-        self.add(Variables(origin=_here(self.name), type=self._type(type), values=demanded, abstract=True))
+        self.add(BoundVariables(origin=_here(self.name), type=self._type(type), values=demanded, abstract=True))
 
     def dependency(self, *chain: str | Iterable[str]) -> None:
         """References and arrows in turn: dependency("File[a]", "~>", "Service[b]")."""

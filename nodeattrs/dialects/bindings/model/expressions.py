@@ -56,7 +56,7 @@ class Literal(Node):
 
 
 @dataclass(frozen=True)
-class Interpolated(Node):
+class InterpolatedText(Node):
     """A text with variables in it, as it is written: `"http://$host:${port}/"`; `\\$` is a dollar."""
 
     text: str
@@ -251,7 +251,7 @@ class Assign(_Written):
 
 
 @dataclass(frozen=True)
-class Blocked(_Written):
+class StatementBlock(_Written):
     """Statements; the value is that of the last one."""
 
     statements: tuple[Node, ...]
@@ -311,7 +311,7 @@ def variables_of(node: Node) -> Iterator[str]:
     for one in _every(node):
         if isinstance(one, Variable):
             yield one.name.removeprefix("::")
-        elif isinstance(one, Interpolated):
+        elif isinstance(one, InterpolatedText):
             for found in _VARIABLE.finditer(one.text):
                 if not found["escaped"]:
                     yield (found[2] or found[3]).removeprefix("::")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nodeattrs.codes import Kind
-from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.borders import ListLike, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.bindings.codes import (
     ABSTRACT_NOT_OVERRIDDEN,
@@ -72,7 +72,7 @@ class Item:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Flagged(Item):
+class FlaggedItem(Item):
     """An item that may be flagged.
 
     abstract: a higher layer or category must bind the key
@@ -88,7 +88,7 @@ class Flagged(Item):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bind(Flagged):
+class Bind(FlaggedItem):
     """A key that is bound to a producer, or a fragment of a multibind.
 
     type: None is Data
@@ -121,7 +121,7 @@ class When(Item):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rebinding(Flagged):
+class Rebinding(FlaggedItem):
     """A key of a lower position that is bound again: under a second name, moved to a name, or lifted here.
 
     verb:   "alias", "renamed" or "rebind"
@@ -143,7 +143,7 @@ class Inclusion(Item):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parameters(Flagged):
+class Parameters(FlaggedItem):
     """The parameters of a class, a type or an instance, bound to a hash, an instance or a query."""
 
     target: Type
@@ -152,7 +152,7 @@ class Parameters(Flagged):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParameterMap(Flagged):
+class ParameterMap(FlaggedItem):
     """Which parameter of the right type fills which parameter of the left type."""
 
     lhs: Type
@@ -161,7 +161,7 @@ class ParameterMap(Flagged):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Variables(Flagged):
+class BoundVariables(FlaggedItem):
     """Top scope variables that are bound, or that must be bound.
 
     values: name -> producer; for abstract ones name -> None
@@ -211,7 +211,7 @@ class Dependency(Item):
                     yield one, str(arrow), other
 
 
-@taking(name=str, items=Listed)
+@taking(name=str, items=ListLike)
 @dataclass(frozen=True)
 class BindingSet:
     """A named set of bindings: `module::name`.

@@ -1,6 +1,6 @@
 """Producers: how the value of a binding comes about, as plain immutable values.
 
-A producer never looks at layers or precedence: it asks its `Scope` for other keys, for
+A producer never looks at layers or precedence: it asks its `ProducerScope` for other keys, for
 classes and for the objects. None means that nothing was produced.
 """
 
@@ -49,7 +49,7 @@ class ConstantProducer(Producer):
         return self.value
 
 
-class Scope(Protocol):
+class ProducerScope(Protocol):
     """What a producer may use to make a value: other keys, classes, functions, objects, the state."""
 
     register: Classes
@@ -96,7 +96,7 @@ class Producing:
         """Whether `inject` may give arguments for what is called."""
         return False
 
-    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
         """A product; None for nothing. given: arguments of the injection, where the producer takes arguments"""
         raise NotImplementedError
 
@@ -121,7 +121,7 @@ class Producing:
         return None
 
 
-def called(given: Any, scope: Scope) -> Callable[..., Any] | None:
+def called(given: Any, scope: ProducerScope) -> Callable[..., Any] | None:
     """The function of an option: a callable, the name of a function, or a lambda; None for an unknown name."""
     if isinstance(given, str):
         given = scope.functions.get(given)
@@ -179,7 +179,7 @@ class Constant(Written):
 
     value: Any
 
-    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
         if self.each_time and not isinstance(self.value, (list, dict)):
             return copy.deepcopy(self.value)
         return own_copy(self.value)
@@ -194,7 +194,7 @@ class Computed(Written):
 
     expression: Any
 
-    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
         return self.expression.evaluate(scope.variable, scope.functions)
 
     def words(self) -> str:
@@ -207,7 +207,7 @@ class Lookup(Producing):
 
     asked: Asked
 
-    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
         return scope.ask(self.asked)
 
     def asks(self) -> Iterator[Asked]:
@@ -223,7 +223,7 @@ class HashLookup(Lookup):
 
     key: Any
 
-    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
         found = scope.ask(self.asked if self.asked.type else Asked(HASH, self.asked.name))
         return found.get(self.key) if isinstance(found, dict) and isinstance(self.key, Hashable) else None
 
@@ -237,7 +237,7 @@ class FirstFound(Producing):
 
     candidates: tuple[Asked, ...]
 
-    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
         return next((found for asked in self.candidates if (found := scope.ask(asked)) is not None), None)
 
     def asks(self) -> Iterator[Asked]:
@@ -259,7 +259,7 @@ class OfClass(Producing):
     def takes_arguments(self) -> bool:
         return True
 
-    def made(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+    def made(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
         return scope.construct(self.of, tuple(map(own_copy, self.args)), {**own_copy(dict(self.named)), **given})
 
     def calls(self, classes: Classes) -> Calling | None:
@@ -275,7 +275,7 @@ class OfClass(Producing):
 class Instance(OfClass):
     """A new object of a class."""
 
-    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
         return self.made(scope, given)
 
     def words(self) -> str:
@@ -292,7 +292,7 @@ class Factory(Producing):
     def takes_arguments(self) -> bool:
         return True
 
-    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
         return scope.call(self.call, (), given)
 
     def calls(self, classes: Classes) -> Calling | None:
@@ -310,13 +310,13 @@ class Custom(OfClass):
     def keeps(self) -> bool:
         return False
 
-    def producer(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+    def producer(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
         """The producer object, made once unless arguments are given or each injection has its own."""
         if self.each_time or given:
             return _checked(self.made(scope, given), self.of)
         return scope.once(self, lambda: _checked(self.made(scope, {}), self.of))
 
-    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
         return self.producer(scope, given).produce()
 
     def words(self) -> str:
@@ -325,9 +325,9 @@ class Custom(OfClass):
 
 @dataclass(frozen=True)
 class ProducerObject(OfClass):
-    """A producer object itself; `Named` asks it for values."""
+    """A producer object itself; `NamedProducer` asks it for values."""
 
-    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
         return _checked(self.made(scope, given), self.of)
 
     def words(self) -> str:
@@ -338,7 +338,7 @@ PRODUCER = Type("Type", ("Producer",))
 
 
 @dataclass(frozen=True)
-class Named(Producing):
+class NamedProducer(Producing):
     """Asks the producer object that is bound under a name."""
 
     name: str
@@ -350,7 +350,7 @@ class Named(Producing):
     def asks(self) -> Iterator[Asked]:
         yield Asked(PRODUCER, self.name)
 
-    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
         found = scope.ask(next(self.asks()))
         return None if found is None else _checked(found, self.name).produce()
 
@@ -375,7 +375,7 @@ class Ref(Producing):
         """The reference as text: `Sql[one]`, or the name of the type alone."""
         return Reference(f"{self.type.name}[{self.type.title}]" if self.type.args else self.type.name)
 
-    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
         if self.type.name == "Pattern" and self.type.args:
             return re.compile(self.type.title)
         return self.reference
@@ -414,7 +414,7 @@ class Query(Producing):
     type: Type
     where: tuple[Condition, ...] = ()
 
-    def found(self, scope: Scope) -> list[Reference]:
+    def found(self, scope: ProducerScope) -> list[Reference]:
         """The references that match, in the order of the objects."""
         return [
             Reference(reference)
@@ -422,7 +422,7 @@ class Query(Producing):
             if self._holds(self.where, Reference(reference), parameters)
         ]
 
-    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
         return self.found(scope) if scope.objects.is_there else None
 
     def _holds(self, where: tuple[Condition, ...], reference: Reference, has: Mapping[str, Any]) -> bool:
@@ -465,7 +465,7 @@ class Attribute(Producing):
     def asks(self) -> Iterator[Asked]:
         return self.of.asks()
 
-    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
         holder = self._holder(scope)
         if holder is None:
             if self.optional:
@@ -476,7 +476,7 @@ class Attribute(Producing):
             raise BindingError(NOTHING_PRODUCED, f"{self.of.describe()} has no {self.name!r}")
         return value
 
-    def _holder(self, scope: Scope) -> Any:
+    def _holder(self, scope: ProducerScope) -> Any:
         """The object with the attribute: of a query, an instance, or any producer; None for none."""
         if isinstance(self.of, Query):
             reference = self._selected(self.of.found(scope), scope)
@@ -486,7 +486,7 @@ class Attribute(Producing):
             return found if found is not None or self.of.type.is_instance else scope.ask(Asked(self.of.type))
         return self.of.produce(scope, {})
 
-    def _selected(self, found: list[Reference], scope: Scope) -> Reference | None:
+    def _selected(self, found: list[Reference], scope: ProducerScope) -> Reference | None:
         """The one instance of a query. raises: BindingError, for none or several"""
         if not found and self.optional:
             return None

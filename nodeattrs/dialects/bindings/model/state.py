@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.borders import ListLike, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.bindings.codes import (
     BAD_MODE,
@@ -43,7 +43,7 @@ class State:
     2
     """
 
-    @taking(categories=Listed)
+    @taking(categories=ListLike)
     def __init__(
         self,
         categories: Iterable[Sequence[Any]] = (),
@@ -132,7 +132,7 @@ def category_text(name: str, value: Any) -> str | None:
     return str(value).lower()
 
 
-@taking(listed=Listed | None)
+@taking(listed=ListLike | None)
 def effective_categories(
     listed: Iterable[Sequence[Any]] | None, *, fqdn: str, environment: str
 ) -> list[tuple[str, str | None]]:

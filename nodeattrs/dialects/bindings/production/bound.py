@@ -22,14 +22,14 @@ from nodeattrs.dialects.bindings.model.producers import (
     Constant,
     Custom,
     Instance,
-    Named,
+    NamedProducer,
     Producing,
 )
 from nodeattrs.dialects.bindings.model.state import Objects, State
 from nodeattrs.dialects.bindings.model.types import Asked, Classes, Key, Type, is_abstract, parse_type, variable_key
 from nodeattrs.dialects.bindings.production.filling import Slot, name_of, not_given, place_of, returned, slots_of
 from nodeattrs.dialects.bindings.production.scopes import Replay
-from nodeattrs.dialects.bindings.resolution import Declaration, Layer, Place, Resolution, resolve
+from nodeattrs.dialects.bindings.resolution import Declaration, DeclarationPlace, Layer, Resolution, resolve
 
 _PRODUCERS = "Type[Producer["
 
@@ -255,7 +255,7 @@ class Bound:
 
 
 CONCRETE = "bind it to a class that has all of its methods: .to_class(...)"
-NO_PLACE = Place(0, "made for its type", "")
+NO_PLACE = DeclarationPlace(0, "made for its type", "")
 
 
 def chained(links: list[str]) -> str:
@@ -317,7 +317,7 @@ def _of_call(bound: Bound, one: Declaration, calling: Calling) -> Iterator[Bindi
 
 def _type_given(bound: Bound, producer: Producing, calling: Calling | None) -> Type | None:
     """The type of the products of a producer, by its annotation or `Type[Producer[String]]`; None for none."""
-    if isinstance(producer, Named):
+    if isinstance(producer, NamedProducer):
         declared = bound.declaration(next(producer.asks()))
         inner = declared.type.args[0] if declared is not None and declared.type.args else None
         return parse_type(str(inner.args[0])) if isinstance(inner, Type) and inner.args else None

@@ -46,7 +46,7 @@ from nodeattrs.dialects.bindings.model.types import (
 from nodeattrs.dialects.bindings.model.values import own_copy
 from nodeattrs.dialects.bindings.production.bound import CONCRETE, Bound, chained
 from nodeattrs.dialects.bindings.production.filling import Slot, name_of, not_given
-from nodeattrs.dialects.bindings.production.multibinds import Collected, Fragment, collect, option_faults
+from nodeattrs.dialects.bindings.production.multibinds import Collection, Fragment, collect, option_faults
 from nodeattrs.dialects.bindings.production.plans import Make, Planner
 from nodeattrs.dialects.bindings.production.scopes import OpenedContexts, Replay, Waiting, opening_of
 from nodeattrs.dialects.bindings.resolution import (
@@ -90,7 +90,7 @@ class ValueMaker(Bound):
         self.functions: Mapping[str, Callable[..., Any]] = {**functions, "inject": self.word}
         self._lock = RLock()
         self.kept: dict[int, Any] = {}
-        self._collected: dict[int, Collected] = {}
+        self._collected: dict[int, Collection] = {}
         self._givers: dict[int, Declaration] = {}
         self._plans: dict[int, Make | None] = {}
         self._tasks: dict[int, Future[Any]] = {}
@@ -253,7 +253,7 @@ class ValueMaker(Bound):
         id = one.root.id
         return [] if id is None else self.resolution.fragments.get(id, [])
 
-    def collected(self, of: Declaration) -> Collected | None:
+    def collected(self, of: Declaration) -> Collection | None:
         """The collection of a multibind; None before its first injection."""
         return self._collected.get(id(of.root))
 

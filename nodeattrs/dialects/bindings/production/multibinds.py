@@ -32,7 +32,7 @@ from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.bindings.codes import BAD_OPTION, DUPLICATE_FRAGMENT, TYPE_MISMATCH, UNNAMED_FRAGMENT
 from nodeattrs.dialects.bindings.model.faults import BindingError, TypeMismatch
-from nodeattrs.dialects.bindings.model.producers import Scope, called
+from nodeattrs.dialects.bindings.model.producers import ProducerScope, called
 from nodeattrs.dialects.bindings.model.types import Classes
 from nodeattrs.dialects.bindings.model.values import own_copy
 from nodeattrs.dialects.bindings.resolution import Declaration, Position, UnknownSet
@@ -125,7 +125,7 @@ class Fragment:
 
 
 @dataclass(frozen=True)
-class Collected:
+class Collection:
     """A collection, and the folding that made it.
 
     folding: all fragments in one folding; its sources are the numbers of fragments
@@ -140,7 +140,7 @@ class Collected:
 class _Options:
     """The options of a multibind, checked."""
 
-    def __init__(self, of: Declaration, scope: Scope) -> None:
+    def __init__(self, of: Declaration, scope: ProducerScope) -> None:
         root = of.root
         self.key = root.words
         self.origin = root.origin
@@ -165,7 +165,7 @@ class _Options:
             if element.name not in ("Data", "Any", "Array") and self.call is None:
                 raise self.bad(f"append, flatten and uniq need values that may be lists, not {element}")
 
-    def _combinator(self, given: Any, scope: Scope) -> None:
+    def _combinator(self, given: Any, scope: ProducerScope) -> None:
         """Take the option `combinator`: a policy, a function, or a word. raises: BindingError"""
         words = _HASH_WORDS if self.is_hash else _ARRAY_WORDS
         if isinstance(given, Policy):
@@ -195,7 +195,7 @@ class _Options:
         )  # fmt: skip
 
 
-def option_faults(of: Declaration, scope: Scope) -> list[BindingError]:
+def option_faults(of: Declaration, scope: ProducerScope) -> list[BindingError]:
     """The error in the options of a multibind, in a list; [] for correct options."""
     try:
         _Options(of, scope)
@@ -205,8 +205,8 @@ def option_faults(of: Declaration, scope: Scope) -> list[BindingError]:
 
 
 def collect(
-    of: Declaration, fragments: Sequence[Fragment], scope: Scope, unknown: Sequence[UnknownSet] = ()
-) -> Collected:
+    of: Declaration, fragments: Sequence[Fragment], scope: ProducerScope, unknown: Sequence[UnknownSet] = ()
+) -> Collection:
     """The collection of a multibind, from its fragments in their order.
 
     unknown: the sets that cannot be read, which may hold further fragments
@@ -233,7 +233,7 @@ def collect(
         value = independent(value)
     if not options.type.holds(value, scope.register):
         raise TypeMismatch(TYPE_MISMATCH, f"multibind {options.key}: {value!r} is no {options.type}")
-    return Collected(value, folding, numbered)
+    return Collection(value, folding, numbered)
 
 
 def independent(value: Any) -> Any:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from nodeattrs.contract.dialect import Looked
+from nodeattrs.contract.dialect import CheckedFiles
 from nodeattrs.contract.fixes import Fix
 from nodeattrs.contract.peers import Lookup, doubts_of, lookup_of
 from nodeattrs.core.borders import taking
@@ -73,7 +73,7 @@ _PAGES = ("README.md", "README", "Rakefile", "Vagrantfile", "Makefile")
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class RepositoryCheck:
     """The result of a check of a repository.
 
     faults:   errors
@@ -86,7 +86,7 @@ class Checked:
     looked: dict[str, int]
 
 
-def looked(folder: pathlib.Path) -> Iterator[Looked]:
+def looked(folder: pathlib.Path) -> Iterator[CheckedFiles]:
     """Yield what was checked, by kind of file. The first one has all findings, since one may be about several kinds."""
     repository = Repository(folder)
     came = checked(repository, may_run())
@@ -99,12 +99,12 @@ def looked(folder: pathlib.Path) -> Iterator[Looked]:
         return fixes(repository.root, chosen, repository.config.sensitive)
 
     (first, total), *others = came.looked.items()
-    yield Looked(first, total, found, fixed)
-    yield from (Looked(what, total, ()) for what, total in others)
+    yield CheckedFiles(first, total, found, fixed)
+    yield from (CheckedFiles(what, total, ()) for what, total in others)
 
 
 @taking(repository=Repository, run_code=bool)
-def checked(repository: Repository, run_code: bool = False) -> Checked:
+def checked(repository: Repository, run_code: bool = False) -> RepositoryCheck:
     """Read all of a repository, with its Hiera tree, and return faults and warnings.
 
     Missing roles, recipes and cookbooks, versions that do not fit, and rings of dependencies are faults, too.
@@ -128,7 +128,7 @@ def checked(repository: Repository, run_code: bool = False) -> Checked:
     except NodeattrsError as error:  # of the settings it is reported already
         faults.append(error)
     once = {str(one): one for one in faults}  # settings that cannot be read are met again and again
-    return Checked([*once.values()], warnings, looked)
+    return RepositoryCheck([*once.values()], warnings, looked)
 
 
 def _take_tree(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.codes import Kind
 from nodeattrs.core.tree import ABSENT, Path, spell, strict_key
-from nodeattrs.dialects.chef.checks.stacks import Layer, Stack
+from nodeattrs.dialects.chef.checks.stacks import Stack, StackLayer
 from nodeattrs.errors import DocumentError
 from nodeattrs.kinds import ALWAYS_OVERRIDDEN, EQUAL_TO_OVERRIDDEN, TYPE_CHANGE
 
@@ -19,9 +19,9 @@ from nodeattrs.kinds import ALWAYS_OVERRIDDEN, EQUAL_TO_OVERRIDDEN, TYPE_CHANGE
 class _Left(NamedTuple):
     """What is still possible of the leaves of a layer: path -> the layers that override it, or say the same below."""
 
-    layer: Layer
-    hidden: dict[Path, dict[int, Layer]]
-    equal: dict[Path, dict[int, Layer]]
+    layer: StackLayer
+    hidden: dict[Path, dict[int, StackLayer]]
+    equal: dict[Path, dict[int, StackLayer]]
 
 
 def overrides(stacks: Sequence[Stack]) -> Iterator[DocumentError]:
@@ -54,7 +54,7 @@ def overrides(stacks: Sequence[Stack]) -> Iterator[DocumentError]:
                 yield _finding(EQUAL_TO_OVERRIDDEN, layer, path, "is equal to what it overrides", equal[path].values())
 
 
-def _finding(kind: Kind, layer: Layer, path: Path, message: str, others: Iterable[Layer]) -> DocumentError:
+def _finding(kind: Kind, layer: StackLayer, path: Path, message: str, others: Iterable[StackLayer]) -> DocumentError:
     by = "by" if kind == ALWAYS_OVERRIDDEN else "the same value:"
     origins = [other.origin(path) for other in others]
     places = list(dict.fromkeys(f"{by} {one.place or one} ({one.who})" for one in origins))
@@ -62,7 +62,7 @@ def _finding(kind: Kind, layer: Layer, path: Path, message: str, others: Iterabl
     return located(kind, layer, path, f"{spell(path)} {message}", details=places)
 
 
-def located(kind: Kind, layer: Layer, path: Path, message: str, **facts: Any) -> DocumentError:
+def located(kind: Kind, layer: StackLayer, path: Path, message: str, **facts: Any) -> DocumentError:
     """A warning at the line where a layer sets a path. facts: further arguments of the DocumentError"""
     at = layer.origin(path)
     inside = layer.locator.under if hasattr(layer.locator, "under") else ()
@@ -71,7 +71,7 @@ def located(kind: Kind, layer: Layer, path: Path, message: str, **facts: Any) ->
     )
 
 
-def _overrider(layer: Layer, path: Path, stack: Stack, index: int) -> Layer | None:
+def _overrider(layer: StackLayer, path: Path, stack: Stack, index: int) -> StackLayer | None:
     """The layer that overrides a leaf by another value; None for none, for joined lists, and for a possible removal."""
     if "rm" in stack.unknown:
         return None
@@ -86,7 +86,7 @@ def _overrider(layer: Layer, path: Path, stack: Stack, index: int) -> Layer | No
     return None
 
 
-def _same_below(layer: Layer, path: Path, stack: Stack, index: int) -> Layer | None:
+def _same_below(layer: StackLayer, path: Path, stack: Stack, index: int) -> StackLayer | None:
     """Who sets the same value next below a leaf."""
     for lower in stack.layers[index + 1 :]:
         found = lower.value_at(path)
@@ -124,7 +124,7 @@ def type_changes(stacks: Iterable[Stack]) -> Iterator[DocumentError]:
                     yield from _changes(upper, lower)
 
 
-def _changes(upper: Layer, lower: Layer) -> Iterator[DocumentError]:
+def _changes(upper: StackLayer, lower: StackLayer) -> Iterator[DocumentError]:
     left: list[tuple[Path, Mapping[Any, Any], Mapping[Any, Any]]] = [((), upper.tree, lower.tree)]
     while left:
         path, one, other = left.pop()

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import ABSENT, Path, dig, is_near, shape_of, spell
 from nodeattrs.dialects.chef.checks.overrides import located, shape
-from nodeattrs.dialects.chef.checks.stacks import Layer, leaves_of, texts_of
+from nodeattrs.dialects.chef.checks.stacks import StackLayer, leaves_of, texts_of
 from nodeattrs.dialects.chef.facts.known import platforms
 from nodeattrs.dialects.chef.repository.attribute_data import SUFFIXES, AttributeData
 from nodeattrs.dialects.chef.repository.repository import Repository, readable
@@ -43,12 +43,12 @@ def data_files(repository: Repository) -> list[AttributeData]:
     return found
 
 
-def layers_in(files: Iterable[AttributeData]) -> Iterator[Layer]:
+def layers_in(files: Iterable[AttributeData]) -> Iterator[StackLayer]:
     """Yield a layer for each level that each of these attribute files sets."""
     for data in files:
         for block in data.blocks:
             for one in block.levels:
-                yield Layer(f"attributes {one.level}", data.name, one.tree, one.locator, leaves_of(one.tree))
+                yield StackLayer(f"attributes {one.level}", data.name, one.tree, one.locator, leaves_of(one.tree))
 
 
 def misspelt_facts(repository: Repository, files: Iterable[AttributeData]) -> Iterator[DocumentError]:
@@ -99,7 +99,7 @@ _LEVEL = re.compile(r"\b(?:default|force_default|normal|set|override|force_overr
 _CODE = (".rb", ".py", ".erb", ".j2")
 
 
-class Place(NamedTuple):
+class PathUse(NamedTuple):
     """A line of code that names a path. sets: whether the line sets it"""
 
     file: str
@@ -119,7 +119,7 @@ class Words:
 
     def __init__(self, repository: Repository) -> None:
         self.words: set[str] = set()
-        self.chains: dict[Path, Place] = {}
+        self.chains: dict[Path, PathUse] = {}
         self.below: dict[Path, set[str]] = {}
         self.whole: set[Path] = set()
         self.cookbooks = {shape_of(name) for name in repository.cookbooks()}
@@ -127,13 +127,13 @@ class Words:
             for file, text in texts_of(cookbook, _CODE).items():
                 self._take(file, text)
 
-    def learn(self, layers: Iterable[Layer]) -> None:
+    def learn(self, layers: Iterable[StackLayer]) -> None:
         """Add the paths that attribute files in data formats set, as if code named them."""
         for layer in layers:
             for path in layer.leaves:
                 at = layer.origin(path)
                 self.words.update(str(step) for step in path)
-                self._name(path, Place(str(at.file), at.line or 1, sets=True))
+                self._name(path, PathUse(str(at.file), at.line or 1, sets=True))
 
     def _take(self, file: str, text: str) -> None:
         self.words.update(_WORD.findall(text))
@@ -145,9 +145,9 @@ class Words:
             sets = bool(_LEVEL.search(before) and _SET.match(text, found.end()))
             if not sets:
                 self.whole.add(steps)
-            self._name(steps, Place(file, text.count("\n", 0, found.start()) + 1, sets))
+            self._name(steps, PathUse(file, text.count("\n", 0, found.start()) + 1, sets))
 
-    def _name(self, steps: Path, place: Place) -> None:
+    def _name(self, steps: Path, place: PathUse) -> None:
         for depth in range(1, len(steps) + 1):
             self.below.setdefault(steps[: depth - 1], set()).add(steps[depth - 1])
             if depth == len(steps) and (place.sets or steps not in self.chains):
@@ -155,7 +155,7 @@ class Words:
             self.chains.setdefault(steps[:depth], place._replace(sets=False))
 
 
-def misspelt(layers: Iterable[Layer], words: Words) -> Iterator[DocumentError]:
+def misspelt(layers: Iterable[StackLayer], words: Words) -> Iterator[DocumentError]:
     """Yield a warning for each key of a document that no code names: unused, or similar to a key that code names."""
     seen: set[tuple[int, Path]] = set()
     for layer in layers:
@@ -167,7 +167,7 @@ def misspelt(layers: Iterable[Layer], words: Words) -> Iterator[DocumentError]:
                     yield from _judged(layer, path, words)
 
 
-def _judged(layer: Layer, path: Path, words: Words) -> Iterator[DocumentError]:
+def _judged(layer: StackLayer, path: Path, words: Words) -> Iterator[DocumentError]:
     *above, key = path
     parent = tuple(above)
     if not isinstance(key, str) or key in words.words or parent not in words.below:
@@ -188,7 +188,7 @@ def _judged(layer: Layer, path: Path, words: Words) -> Iterator[DocumentError]:
         yield located(UNUSED_ATTRIBUTE, layer, path, f"no cookbook names {spell(path)}", details=[detail])
 
 
-def shadowing(layers: Iterable[Layer], words: Words) -> Iterator[DocumentError]:
+def shadowing(layers: Iterable[StackLayer], words: Words) -> Iterator[DocumentError]:
     """Yield a warning for each value that is not a map, where attribute files set keys below it."""
     for layer in layers:
         for path, value in layer.leaves.items():

@@ -46,7 +46,7 @@ _ALL = frozenset((*_UNKNOWN, "rm"))
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class StackLayer:
     """The attributes that one document sets at one level.
 
     kind:    source and level: "role default"
@@ -97,7 +97,7 @@ class Stack:
     """
 
     node: str
-    layers: tuple[Layer, ...]
+    layers: tuple[StackLayer, ...]
     unknown: frozenset[str] = frozenset()
     cookbooks: bool = True
 
@@ -105,7 +105,7 @@ class Stack:
     def _ranks(self) -> set[int]:
         return {rank for level in self.unknown for rank in _UNKNOWN.get(level, ())}
 
-    def is_certain(self, upper: Layer, lower: Layer) -> bool:
+    def is_certain(self, upper: StackLayer, lower: StackLayer) -> bool:
         """Whether no cookbook can set or remove a value between the two layers, or at the level of *upper*."""
         between = {rank for rank in self._ranks if lower.rank < rank < upper.rank or upper.rank == rank == 7}
         return not between and "rm" not in self.unknown
@@ -145,7 +145,7 @@ def known_nodes(repository: Repository, unrun: Iterable[str] = ()) -> KnownNodes
             environment = file.environment or repository.config.environment or DEFAULT_ENVIRONMENT
             expansion = layers_of.expansion(file.run_list, environment)
             leaves = leaves_of(file.normal)
-            own = Layer("node normal", name, file.normal, file.locator_of("normal"), leaves) if leaves else None
+            own = StackLayer("node normal", name, file.normal, file.locator_of("normal"), leaves) if leaves else None
             used = layers_of.cookbooks(map(cookbook_of, expansion.recipes))
             stack = layers_of.stack(name, expansion, environment, own)
         except NodeattrsError:  # whatever is wrong with it is found elsewhere
@@ -178,7 +178,7 @@ class _Layers:
         self._repository = repository
         self._unrun = unrun
         self._scripts = repository.scripted("environments") if unrun else set()
-        self._made: dict[tuple[str, str], Layer] = {}
+        self._made: dict[tuple[str, str], StackLayer] = {}
         self._named: dict[str, frozenset[str]] = {}
 
     def expansion(self, run_list: Iterable[str], environment: str) -> Expansion:
@@ -195,7 +195,9 @@ class _Layers:
             raise NodeattrsError(f"role {name} is not known")
         return role
 
-    def stack(self, node: str, expansion: Expansion, environment: str, own: Layer | None) -> tuple[Layer, ...]:
+    def stack(
+        self, node: str, expansion: Expansion, environment: str, own: StackLayer | None
+    ) -> tuple[StackLayer, ...]:
         """All layers, the strongest first."""
         if environment in self._scripts:
             raise NodeattrsError(f"environment {environment} is code")
@@ -208,11 +210,11 @@ class _Layers:
         layers += [*map(partial(self._layer, "role default"), roles), self._layer("environment default", found)]
         return tuple(layers)
 
-    def _layer(self, kind: str, one: Role | Environment) -> Layer:
+    def _layer(self, kind: str, one: Role | Environment) -> StackLayer:
         if (kind, one.name) not in self._made:
             level = kind.partition(" ")[2]
             tree, locator = getattr(one, f"{level}_attributes"), getattr(one, f"{level}_locator")
-            self._made[kind, one.name] = Layer(kind, one.name, tree, locator, leaves_of(tree))
+            self._made[kind, one.name] = StackLayer(kind, one.name, tree, locator, leaves_of(tree))
         return self._made[kind, one.name]
 
     def cookbooks(self, names: Iterable[str]) -> list[str]:

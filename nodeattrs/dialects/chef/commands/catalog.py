@@ -14,7 +14,7 @@ from nodeattrs.catalog.module_types import ModuleTypes
 from nodeattrs.catalog.questions import impact_of, known_ref, mermaid, why_before
 from nodeattrs.catalog.types import Site, subject_of
 from nodeattrs.contract.arguments import RUN_CODE, output
-from nodeattrs.contract.command import Argument, Checked, Command, Group, Output, Question
+from nodeattrs.contract.command import Argument, CheckFindings, Command, CommandGroup, Output, Question
 from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.chef.commands.arguments import APPLYING, RUN
 from nodeattrs.dialects.chef.commands.inputs import (
@@ -30,7 +30,7 @@ from nodeattrs.dialects.chef.reports.catalog import (
     CatalogList,
     CatalogOrder,
     ImpactReport,
-    ResourceExplained,
+    ResourceExplanation,
     WhyReport,
     findings_of,
     looked_at,
@@ -129,7 +129,7 @@ def _check(question: Question) -> Output:
     plan, unread = _plan(question)
     code = LAYER_IS_UNKNOWN.entry.code
     found = [*findings_of(plan), *(Finding(code, "note", str(one)) for one in unread or ())]
-    return Output(checked=Checked(found, looked_at(plan), question.arguments["repo"] or ""))
+    return Output(checked=CheckFindings(found, looked_at(plan), question.arguments["repo"] or ""))
 
 
 def _list(question: Question) -> Output:
@@ -168,13 +168,13 @@ def _explain(question: Question) -> Output:
     asked = question.arguments
     if asked["source"] is not None:
         plan, _ = _plan(question)
-        return Output(ResourceExplained(plan, known_ref(plan, asked["resource"])))
+        return Output(ResourceExplanation(plan, known_ref(plan, asked["resource"])))
     run = _run(question)
     plan = run.catalog.plan(documented=asked["documented"])
     ref = known_ref(plan, asked["resource"])
     origin = plan.resources[ref].origin
     read = tuple(readings(Repository(asked["repo"]), run.node, origin)) if origin else ()
-    return Output(ResourceExplained(plan, ref, read), unread=run.undeclared or None)
+    return Output(ResourceExplanation(plan, ref, read), unread=run.undeclared or None)
 
 
 def _impact(question: Question) -> Output:
@@ -381,4 +381,4 @@ _COMMANDS = {
         example=f"apply --noop --root scratch {_NODE}",
     ),
 }
-COMMANDS = {"catalog": Group("", _DESCRIPTION, _EXAMPLES, _COMMANDS)}
+COMMANDS = {"catalog": CommandGroup("", _DESCRIPTION, _EXAMPLES, _COMMANDS)}

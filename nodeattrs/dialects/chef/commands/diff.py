@@ -9,7 +9,7 @@ from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.dialects.common import sources_of, store_of
 from nodeattrs.errors import NodeNotFound
 from nodeattrs.kinds import SAVED_NOTE
-from nodeattrs.reports.diff import Difference, Side
+from nodeattrs.reports.diff import Difference, DiffSide
 from nodeattrs.store import Store
 from nodeattrs.store.remembered import remembered_or_raise
 
@@ -71,12 +71,12 @@ def _perform(question: Question) -> Output:
     return Output(difference, unread=difference.unread)
 
 
-def _side(question: Question, store: Store, sensitive: Any, text: str) -> Side:
+def _side(question: Question, store: Store, sensitive: Any, text: str) -> DiffSide:
     name, mark, when = text.partition("@")
     sources = sources_of(question.settings, question.arguments["sources"])
     found = remembered_or_raise(store, name, sensitive, revision_or_time(when) if mark else None, sources)
     question.caller.warn(filter(None, [found.note]), SAVED_NOTE.entry)
-    return Side(text, found.node)
+    return DiffSide(text, found.node)
 
 
 COMMANDS = {"diff": Command("", _DESCRIPTION, _ARGUMENTS, _EXAMPLES, _EXITS, _perform, (), unsaved="diff")}

@@ -13,7 +13,7 @@ from nodeattrs.dialects.chef.commands.inputs import named_node, repository_of, w
 from nodeattrs.dialects.common import store_of
 from nodeattrs.errors import BadUsage, NoSuchAttribute
 from nodeattrs.node.node import Node
-from nodeattrs.reports.explain import Elsewhere, Explanation, explained
+from nodeattrs.reports.explain import Elsewhere, NodeExplanation, explained
 from nodeattrs.reports.values import unread_at
 
 if TYPE_CHECKING:
@@ -84,10 +84,10 @@ def _perform(question: Question) -> Output:
     return Output(explanation, unread=[*dict.fromkeys((*unread_at(node, path), *behind))])
 
 
-def _of_run(question: Question, repository: Repository, run: Run, path: Path) -> Explanation:
+def _of_run(question: Question, repository: Repository, run: Run, path: Path) -> NodeExplanation:
     """The explanation of a path of the node that was run for this question."""
-    from nodeattrs.dialects.chef.blame import of_trace as changes_of
-    from nodeattrs.dialects.chef.causes import of_trace as causes_of
+    from nodeattrs.dialects.chef.blame import changes_of_trace as changes_of
+    from nodeattrs.dialects.chef.causes import causes_of_trace as causes_of
     from nodeattrs.dialects.chef.reports.explain import explained as explained_run
 
     causes = causes_of(repository, run) if question.arguments["because"] else None

@@ -23,7 +23,7 @@ from nodeattrs.dialects.chef.commands.many import (
     hint_to_resume,
     since_of,
 )
-from nodeattrs.dialects.chef.fleet import Fleet, Outcome, compared, resolve, shipped, still_to_do
+from nodeattrs.dialects.chef.fleet import Fleet, NodeOutcome, compared, resolve, shipped, still_to_do
 from nodeattrs.dialects.chef.reports.fleet import FleetReport
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.run.session import Session, facts_of_another
@@ -114,7 +114,7 @@ class _Resolving:
     def __init__(self, question: Question, fleet: Fleet, names: list[str]) -> None:
         self._question, self._asked = question, question.arguments
         self._fleet, self._names = fleet, names
-        self._outcomes: list[Outcome] = []
+        self._outcomes: list[NodeOutcome] = []
         self._saved: list[str] = []
         self._gone: FleetError | None = None
 
@@ -145,7 +145,7 @@ class _Resolving:
             elif workers.elsewhere:
                 fleet = compared(fleet)
 
-            def outcomes(stopping: Callable[[], bool]) -> Iterator[Outcome]:
+            def outcomes(stopping: Callable[[], bool]) -> Iterator[NodeOutcome]:
                 try:
                     yield from resolve(
                         fleet, self._names, executor=workers, pack=pack, stopping=stopping, collect=_warnings
@@ -156,7 +156,7 @@ class _Resolving:
             jobs = asked["jobs"] if workers.executor is None else 1
             return self._question.through(len(self._names), outcomes, self._take, jobs=jobs)
 
-    def _take(self, outcome: Outcome) -> None:
+    def _take(self, outcome: NodeOutcome) -> None:
         self._question.caller.warn(outcome.collected or ())
         if outcome.error or self._asked["format"] != "text":  # a report as text names only nodes that failed
             self._outcomes.append(outcome)

@@ -21,7 +21,7 @@ from nodeattrs.store.remembered import remembered_or_raise
 if TYPE_CHECKING:
     from nodeattrs.dialects.chef.facts import Facts
     from nodeattrs.dialects.chef.repository.repository import Repository
-    from nodeattrs.dialects.chef.repository.roles import Asked
+    from nodeattrs.dialects.chef.repository.roles import RepositoryOptions
     from nodeattrs.dialects.chef.run.run import Run
 
 _KITCHEN = ("kitchen.yml", ".kitchen.yml")
@@ -30,13 +30,13 @@ _KITCHEN = ("kitchen.yml", ".kitchen.yml")
 _ASKED = ("policy", "policy_group", "named_run_list", "secret_file", "roles_only", "ruby", "cookbook_path")
 
 
-def run_options(question: Question) -> Asked:
+def run_options(question: Question) -> RepositoryOptions:
     """The options of a run that are not about its node: policy, secret file, --roles-only, --ruby."""
-    from nodeattrs.dialects.chef.repository.roles import Asked
+    from nodeattrs.dialects.chef.repository.roles import RepositoryOptions
 
-    given = {name: question.arguments.get(name) for name in Asked._fields}
+    given = {name: question.arguments.get(name) for name in RepositoryOptions._fields}
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-    return Asked(**{name: value for name, value in given.items() if value is not None})
+    return RepositoryOptions(**{name: value for name, value in given.items() if value is not None})
 
 
 def run_list(question: Question, option: str = "--run-list") -> list[str] | None:
@@ -172,11 +172,11 @@ def named_node(question: Question) -> tuple[Node, int | None, Run | None]:
     for word in ("at", "sources"):
         if asked.get(word) is not None:
             raise BadUsage(f"--{word} is about what was saved, and --repo about a run made now")
-    from nodeattrs.dialects.chef.run.session import Wanted, facts_of_another, last_of, run
+    from nodeattrs.dialects.chef.run.session import NodeRequest, facts_of_another, last_of, run
 
     repository, (store, _) = repository_of(question), store_of(question.settings)
     last = last_of(repository, store, asked["node"])
-    wanted = Wanted(
+    wanted = NodeRequest(
         facts_from(question, asked["node"], repository),
         run_list(question),
         run_list(question, "--override-run-list"),

@@ -13,7 +13,7 @@ from zlib import crc32
 from nodeattrs.contract.arguments import ALL_NAMES, RUBY, STORE, output, path_of
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.contract.request import Request
-from nodeattrs.contract.sharing import Checked, answers
+from nodeattrs.contract.sharing import SampledAnswers, answers
 from nodeattrs.contract.sides import folder_side
 from nodeattrs.core.looks import KEYS, TREE, quietly
 from nodeattrs.core.tree import ABSENT, Path, spell
@@ -220,7 +220,7 @@ def _shared(question: Question, fleet: Fleet, names: Sequence[str], path: Path) 
             facts = opened.facts(name)
             question.caller.warn([*others_facts(facts.tree, facts.place, name)])
 
-    def found(some: Sequence[str]) -> Checked[Cell]:
+    def found(some: Sequence[str]) -> SampledAnswers[Cell]:
         return answers(opened, warned(some), partial(_shared_cell, opened, path), _texts_of)
 
     tried = found(fit[:TRIED])

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from nodeattrs.contract.arguments import REPO_HELP, RUN_CODE, output, path_of
-from nodeattrs.contract.command import Argument, Command, Group, Output, Question
+from nodeattrs.contract.command import Argument, Command, CommandGroup, Output, Question
 from nodeattrs.dialects.chef.commands.inputs import repository_of
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.reports.show import ShownDocument, part_of
@@ -53,11 +53,11 @@ def _show(kind: str, fields: tuple[str, ...], question: Question) -> Output:
     return Output(ShownDocument(path, value, thing.locator.at if asked["origins"] else None))
 
 
-def _group(kind: str, description: str, examples: Sequence[str], fields: tuple[str, ...]) -> Group:
+def _group(kind: str, description: str, examples: Sequence[str], fields: tuple[str, ...]) -> CommandGroup:
     show = Command(
         f"show one {kind}", "", _SHOWING, (examples[0].partition(" ")[2],), {}, partial(_show, kind, fields), ()
     )
-    return Group("", description, examples, {"show": show})
+    return CommandGroup("", description, examples, {"show": show})
 
 
 COMMANDS = {

@@ -33,7 +33,7 @@ from nodeattrs.dialects.chef.commands.many import (
     since_of,
 )
 from nodeattrs.dialects.chef.facts import Facts
-from nodeattrs.dialects.chef.fleet import Fleet, Outcome, resolve, still_to_do
+from nodeattrs.dialects.chef.fleet import Fleet, NodeOutcome, resolve, still_to_do
 from nodeattrs.dialects.chef.reports.catalog import AppliedCatalog, AppliedRuns
 from nodeattrs.dialects.chef.reports.run import RunReport, RunReports
 from nodeattrs.dialects.chef.repository.repository import Repository
@@ -215,7 +215,7 @@ class _Runs:
     def _was_interrupted(self) -> bool:
         return any(one.report.interrupted for one in self._catalogs.values())
 
-    def _take(self, outcome: Outcome) -> None:
+    def _take(self, outcome: NodeOutcome) -> None:
         report = outcome.collected
         if outcome.revision is not None:
             self._saved.append(outcome.name)

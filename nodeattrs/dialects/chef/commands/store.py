@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, TextIO
 
 from nodeattrs.contract.arguments import AT, FORMATS, SETTINGS_FROM, STORE, revision_or_time
-from nodeattrs.contract.command import Argument, Checked, Command, Output, Question
+from nodeattrs.contract.command import Argument, CheckFindings, Command, Output, Question
 from nodeattrs.dialects.common import saved_nodes_of, store_of
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError
 from nodeattrs.kinds import DAMAGED, SAVED_NOTE
@@ -124,7 +124,7 @@ def _check(store: Store, question: Question) -> Output:
     with question.caller.counting(count) as tick:
         faults = store.check(tick)
     found = [finding_of(fault, code=DAMAGED.entry.code) for fault in faults]
-    return Output(checked=Checked(found, {"node": count}))
+    return Output(checked=CheckFindings(found, {"node": count}))
 
 
 def _tended(store: Store, question: Question, sensitive: Any) -> TendedStore:

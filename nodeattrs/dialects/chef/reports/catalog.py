@@ -15,7 +15,7 @@ from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path, parse
 from nodeattrs.dialects.chef.reports.run import RunReports
 from nodeattrs.dialects.chef.run.applying import counted, outcome_data
-from nodeattrs.reports.explain import Explanation, Reading
+from nodeattrs.reports.explain import NodeExplanation, ReadValue
 from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, printable
 
@@ -231,7 +231,7 @@ class ImpactReport:
 
 
 @dataclass(frozen=True, slots=True)
-class ResourceExplained:
+class ResourceExplanation:
     """A resource with its line, its relationships, and the values that its line read.
 
     readings: the values, each with its trace
@@ -239,7 +239,7 @@ class ResourceExplained:
 
     plan: Plan
     ref: Ref
-    readings: Sequence[Reading] = ()
+    readings: Sequence[ReadValue] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The resource, its relationships with reasons, and the values with traces, as JSON-able data."""
@@ -254,7 +254,7 @@ class ResourceExplained:
             "read": [
                 {
                     "what": reading.what,
-                    "trace": Explanation(reading.trace).to_dict() if isinstance(reading.trace, Trace) else None,
+                    "trace": NodeExplanation(reading.trace).to_dict() if isinstance(reading.trace, Trace) else None,
                 }
                 for reading in self.readings
             ],
@@ -278,7 +278,7 @@ class ResourceExplained:
         for reading in self.readings:
             yield ""
             if isinstance(reading.trace, Trace):
-                yield from Explanation(reading.trace).lines(screen)
+                yield from NodeExplanation(reading.trace).lines(screen)
             else:
                 text = reading.what if reading.trace is None else str(reading.trace)
                 yield from map(printable, text.splitlines())

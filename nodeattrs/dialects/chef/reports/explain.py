@@ -12,7 +12,7 @@ from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.run.lookups import readings
 from nodeattrs.node.node import Node
 from nodeattrs.reports import explain
-from nodeattrs.reports.explain import Change, Explanation
+from nodeattrs.reports.explain import LineChange, NodeExplanation
 
 
 def explained(
@@ -20,9 +20,9 @@ def explained(
     path: Path,
     repository: Repository,
     causes_of: Callable[[Trace], Iterable[Cause]] | None = None,
-    changes_of: Callable[[Trace], Iterable[Change]] | None = None,
+    changes_of: Callable[[Trace], Iterable[LineChange]] | None = None,
     search: Callable[..., Any] | None = None,
-) -> Explanation:
+) -> NodeExplanation:
     """The explanation of a path of a node that was run now, with the values that the winning line read.
 
     repository: of the node's cookbooks

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nodeattrs.dialects.chef.fleet import Outcome
+from nodeattrs.dialects.chef.fleet import NodeOutcome
 from nodeattrs.reports.screen import Screen, printable
 
 
@@ -21,14 +21,14 @@ class FleetReport:
     left:     the number of nodes that were not started because of an interruption
     """
 
-    outcomes: Sequence[Outcome]
+    outcomes: Sequence[NodeOutcome]
     done: int
     seconds: float
     skipped: int = 0
     left: int = 0
 
     @property
-    def failed(self) -> list[Outcome]:
+    def failed(self) -> list[NodeOutcome]:
         """The results with an error."""
         return [one for one in self.outcomes if one.error]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodeattrs.core.changed import Change, changes
+from nodeattrs.core.changed import TreeDifference, changes
 from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.dialects.chef.run.recipes import LogLine
 from nodeattrs.dialects.chef.run.session import Session, facts_of_another
@@ -45,7 +45,7 @@ class RunReport:
     warnings: list[Finding]
     facts: str
     leaves: dict[int, int]
-    changes: list[Change] | None
+    changes: list[TreeDifference] | None
     note: str
     saved: str | None
 
@@ -166,7 +166,7 @@ def _found(warnings: Iterable[NodeattrsError | str]) -> list[Finding]:
     return list(dict.fromkeys(finding_of(one, "warning", NodeattrsError.entry.code) for one in warnings))
 
 
-def _changes(session: Session) -> list[Change] | None:
+def _changes(session: Session) -> list[TreeDifference] | None:
     if session.is_as_before:
         return []
     if (before := session.before) is None:
@@ -174,14 +174,14 @@ def _changes(session: Session) -> list[Change] | None:
     return changes(data_of(before), data_of(session.after))
 
 
-def _described(change: Change) -> str:
+def _described(change: TreeDifference) -> str:
     path = printable(spell(change.path))
     if change.kind == "changed":
         return f"{path}: {on_one_line(change.before)} -> {on_one_line(change.after)}"
     return f"{path}: {on_one_line(change.before if change.after is ABSENT else change.after)}"
 
 
-def _change_dict(change: Change) -> dict[str, Any]:
+def _change_dict(change: TreeDifference) -> dict[str, Any]:
     data: dict[str, Any] = {"path": spell(change.path), "change": change.kind}
     if change.before is not ABSENT:
         data["before"] = change.before

@@ -176,7 +176,7 @@ WORDS = (
 _WHEN, _BLOCKS = "when", "blocks"
 
 
-class Level(NamedTuple):
+class BlockLevel(NamedTuple):
     """The attributes of one block at one level.
 
     unless: whether they only count where the level has no value
@@ -195,7 +195,7 @@ class Block:
     """A part of an attribute file. It counts where all its conditions are met. at: its path in the document"""
 
     when: tuple[When, ...]
-    levels: tuple[Level, ...]
+    levels: tuple[BlockLevel, ...]
     at: Path
 
     def applies_to(self, facts: Facts) -> bool:
@@ -217,7 +217,7 @@ class AttributeData:
     document: documents.Document
     warnings: tuple[DocumentError, ...] = ()
 
-    def levels(self, facts: Facts) -> Iterator[Level]:
+    def levels(self, facts: Facts) -> Iterator[BlockLevel]:
         """Yield the attributes of the blocks whose conditions *facts* meet, in order."""
         for block in self.blocks:
             if block.applies_to(facts):
@@ -285,14 +285,14 @@ def _hint(key: Any, nested: bool) -> str:
     return meant(key, (*WORDS, _WHEN, *(() if nested else (_BLOCKS,)))) or f"the levels are {', '.join(WORDS)}"
 
 
-def _level(fields: Fields, locator: Callable[..., Locator], under: Path) -> Level:
+def _level(fields: Fields, locator: Callable[..., Locator], under: Path) -> BlockLevel:
     tree: dict[Any, Any] = fields.map(*under)
     try:
         tree = stored(tree, ())
     except (BadKey, BadValue, TooDeep) as error:
         fields.wrong((*under, *(error.path or ())), error.message, error.hint)
     word = under[-1]
-    return Level(word.removesuffix(_UNLESS), word.endswith(_UNLESS), tree, locator(under), under)
+    return BlockLevel(word.removesuffix(_UNLESS), word.endswith(_UNLESS), tree, locator(under), under)
 
 
 def set_data(node: Node, data: AttributeData, facts: Facts) -> None:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, NoReturn
 
-from nodeattrs.core.borders import NAMED, Listed, taking
+from nodeattrs.core.borders import NAMED, ListLike, taking
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.chef.repository import recipe_data
@@ -436,7 +436,7 @@ def read_metadata(name: str, fields: Fields, files: Iterable[str], root: pathlib
     return cookbook
 
 
-@taking(recipes=Listed, cookbooks=NAMED)
+@taking(recipes=ListLike, cookbooks=NAMED)
 def cookbook_order(recipes: Iterable[str], cookbooks: Cookbooks) -> list[str]:
     """The cookbooks of *recipes* in the order in which their attribute files load, each once.
 

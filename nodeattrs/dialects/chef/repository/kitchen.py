@@ -45,7 +45,7 @@ Entry = tuple[documents.Document, Path]
 """A place in one of the files."""
 
 
-class Source(NamedTuple):
+class ProvisionerSettings(NamedTuple):
     """One map in a kitchen file that has settings of the provisioner.
 
     path: where the map is in the document
@@ -64,7 +64,7 @@ class Source(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Instance:
+class KitchenInstance:
     """A suite on a platform.
 
     suite, platform: their names; the platform is "" where kitchen.yml has no platforms
@@ -73,7 +73,7 @@ class Instance:
 
     suite: str
     platform: str
-    sources: tuple[Source, ...]
+    sources: tuple[ProvisionerSettings, ...]
 
     @property
     def name(self) -> str:
@@ -114,7 +114,7 @@ class Instance:
 class _Attributes:
     """A locator of an instance's normal attributes, as a node's file has them."""
 
-    instance: Instance
+    instance: KitchenInstance
 
     def at(self, path: Path) -> Origin:
         return self.instance.at(("attributes", *path[1:]) if path[:1] == ("normal",) else path)
@@ -130,7 +130,7 @@ class Kitchen:
     """
 
     root: pathlib.Path
-    instances: Mapping[str, Instance] = field(default_factory=dict)
+    instances: Mapping[str, KitchenInstance] = field(default_factory=dict)
     unread: tuple[Unset, ...] = ()
     warnings: tuple[DocumentError, ...] = ()
     fault: DocumentError | None = None
@@ -162,7 +162,7 @@ class Kitchen:
             unread=tuple(unread),
         )
 
-    def _policyfile(self, one: Instance) -> str:
+    def _policyfile(self, one: KitchenInstance) -> str:
         named = one.text("policyfile_path") or one.text("policyfile")
         path = os.path.normpath(named or "Policyfile.rb")
         return path if named or (self.root / path).is_file() else ""
@@ -195,7 +195,7 @@ _DECIDING = (
 """Settings beside the run-list that decide what a node has."""
 
 
-def _checked_item(item: str, one: Instance) -> str:
+def _checked_item(item: str, one: KitchenInstance) -> str:
     try:
         return str(RunListItem.parse(item))
     except InvalidRunListItem as error:
@@ -215,7 +215,7 @@ def read_kitchen(root: pathlib.Path) -> Kitchen:
     files = [_document(root / name, name, unread) for name in found]
     layers = [one for one in files if isinstance(one.tree, dict)]
     warnings = tuple(warning for one in layers for warning in (*one.warnings, *_nameless(one)))
-    instances: dict[str, Instance] = {}
+    instances: dict[str, KitchenInstance] = {}
     for one in _instances(layers):
         instances.setdefault(one.name, one)
     return Kitchen(root, instances, tuple(unread), warnings)
@@ -265,8 +265,8 @@ def _of_erb(inside: str, origin: Origin, unread: list[Unset]) -> str:
     return f"{_HIDDEN if literal is None else next(one for one in literal.groups() if one is not None)}{lines}"
 
 
-def _instances(layers: list[documents.Document]) -> Iterator[Instance]:
-    common = [Source(one, ("provisioner",)) for one in reversed(layers)]
+def _instances(layers: list[documents.Document]) -> Iterator[KitchenInstance]:
+    common = [ProvisionerSettings(one, ("provisioner",)) for one in reversed(layers)]
     suites, platforms = (_entries(layers, key) for key in ("suites", "platforms"))
     no_platform: list[Entry | None] = [None]
     for suite_at in suites:
@@ -279,17 +279,19 @@ def _instances(layers: list[documents.Document]) -> Iterator[Instance]:
                 *_settings_of(*suite_at, (*_MOVED, *_PATHS)),
                 *(_settings_of(*platform_at, _MOVED) if platform_at else ()),
             ]
-            one = Instance(suite, platform, (*own, *common))
+            one = KitchenInstance(suite, platform, (*own, *common))
             if one.name and _provisioner_of(one).startswith(_OF_CHEF):
                 yield one
 
 
-def _settings_of(document: documents.Document, path: Path, moved: tuple[str, ...]) -> tuple[Source, Source]:
+def _settings_of(
+    document: documents.Document, path: Path, moved: tuple[str, ...]
+) -> tuple[ProvisionerSettings, ProvisionerSettings]:
     """The settings of a suite or a platform, the strongest first. moved: keys that count outside of `provisioner`"""
-    return Source(document, path, moved), Source(document, (*path, "provisioner"))
+    return ProvisionerSettings(document, path, moved), ProvisionerSettings(document, (*path, "provisioner"))
 
 
-def _provisioner_of(one: Instance) -> str:
+def _provisioner_of(one: KitchenInstance) -> str:
     """The name of the provisioner, from a map or a text; "chef" where it has no name, or a name by ERB."""
     whole = [source.get(()) for source in one.sources if source.path[-1:] == ("provisioner",)]
     names = (found.get("name") if isinstance(found, dict) else found for found in whole)
@@ -319,7 +321,7 @@ def _is_included(suite: Entry, platform: str) -> bool:
     return not (isinstance(excludes, list) and platform in excludes)
 
 
-def _attributes_of(one: Instance) -> tuple[dict[Any, Any], list[Path]]:
+def _attributes_of(one: KitchenInstance) -> tuple[dict[Any, Any], list[Path]]:
     """The attributes without what ERB makes, and the paths of that. raises: DocumentError, where they are no map"""
     found = one.get("attributes")
     if _is_hidden(found) and not isinstance(found, Mapping):
@@ -329,18 +331,18 @@ def _attributes_of(one: Instance) -> tuple[dict[Any, Any], list[Path]]:
     return _without_erb(found or {}, ())
 
 
-def _run_list_of(one: Instance, of: str) -> list[str]:
+def _run_list_of(one: KitchenInstance, of: str) -> list[str]:
     """The run-list of the suite or of the platform. raises: DocumentError"""
     found = (source.get(("run_list",)) for source in one.sources if source.path[0] == f"{of}s")
     return _items(one, next((one for one in found if one is not ABSENT and one is not None), None))
 
 
-def _common_run_list(one: Instance) -> list[str]:
+def _common_run_list(one: KitchenInstance) -> list[str]:
     """The run-list of the provisioner itself, which counts where neither suite nor platform has one."""
     return _items(one, one.get("run_list"))
 
 
-def _items(one: Instance, found: Any) -> list[str]:
+def _items(one: KitchenInstance, found: Any) -> list[str]:
     """The items of a run-list: lists in it are opened, and a text is one item; [] for None. raises: DocumentError"""
     if isinstance(found, list):
         return [item for inner in found for item in _items(one, inner)]

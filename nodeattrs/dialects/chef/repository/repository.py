@@ -54,10 +54,10 @@ from nodeattrs.dialects.chef.repository.programs import Script
 from nodeattrs.dialects.chef.repository.roles import (
     DEFAULT_ENVIRONMENT,
     NOTHING_ASKED,
-    Asked,
     Environment,
     NodeFile,
     Policy,
+    RepositoryOptions,
     Role,
     read_environment,
     read_node,
@@ -124,7 +124,7 @@ class Repository(Folder):
         self,
         root: str | os.PathLike[str],
         *,
-        asked: Asked = NOTHING_ASKED,
+        asked: RepositoryOptions = NOTHING_ASKED,
         settings: RepositorySettings | None = None,
     ) -> None:
         super().__init__(root, settings=settings)

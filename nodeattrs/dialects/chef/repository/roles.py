@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.borders import ListLike, taking
 from nodeattrs.core.claim import Locator, LocatorBelow, Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.chef.repository.cookbooks import Lock
@@ -48,7 +48,7 @@ class _AttributeLevels:
         return LocatorBelow(self.locator, ("override_attributes",))
 
 
-@taking(name=str, run_list=Listed, default_attributes=Mapping, override_attributes=Mapping)
+@taking(name=str, run_list=ListLike, default_attributes=Mapping, override_attributes=Mapping)
 @dataclass(frozen=True)
 class Role(_AttributeLevels):
     """A role.
@@ -265,7 +265,7 @@ _POLICY_FIELDS = (
 )
 
 
-class Asked(NamedTuple):
+class RepositoryOptions(NamedTuple):
     """Options of a call that concern the repository and not the node.
 
     roles_only:     read no cookbook; each becomes an unknown layer
@@ -300,7 +300,7 @@ def _item_key(item: str) -> tuple[str, str]:
     return parsed.type, qualified(parsed.name) if parsed.type == "recipe" else parsed.name
 
 
-NOTHING_ASKED = Asked()
+NOTHING_ASKED = RepositoryOptions()
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.chef.ruby.helper import Helper, Message
 from nodeattrs.errors import RecipeFailed
 from nodeattrs.formats.documents import Document, text_of
-from nodeattrs.formats.places import Mark, Reading, Text
+from nodeattrs.formats.places import Mark, ParsedText, Text
 
 _NOBODY: Mapping[str, Any] = {
     "name": "",
@@ -54,7 +54,7 @@ def described(root: pathlib.Path, path: pathlib.Path, file: str, kind: str, seco
     if message[0] == "failed":
         raise _failed(message, file, kind)
     tree, lines = _judged(message, helper)
-    return Document(text, Reading(tree, lambda: _marked(text, lines), ()))
+    return Document(text, ParsedText(tree, lambda: _marked(text, lines), ()))
 
 
 def _failed(message: Message, file: str, kind: str) -> RecipeFailed:

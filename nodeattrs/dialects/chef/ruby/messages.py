@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, MAX_DEPTH, Path, dig
 from nodeattrs.dialects.chef.ruby.places import RubyPlace
-from nodeattrs.dialects.chef.ruby.seen import Declared, Seen
+from nodeattrs.dialects.chef.ruby.seen import DeclaredResource, RecipeNotes
 from nodeattrs.dialects.chef.ruby.values import RubyValues
 from nodeattrs.errors import BadArgument
 from nodeattrs.node.node import Node
@@ -49,7 +49,7 @@ class RunServices:
     recipe: Callable[[str, str, Callable[[], Origin]], bool] = lambda *_: False
     cookbooks: Mapping[str, str] = field(default_factory=dict)
     run_list: Sequence[str] = ()
-    seen: Seen = field(default_factory=Seen)
+    seen: RecipeNotes = field(default_factory=RecipeNotes)
 
     def word(self, name: str) -> Callable[..., Any]:
         """One of the words. raises: BadArgument, where this run does not have it"""
@@ -152,23 +152,23 @@ class NodeMessages:
         """A resource, or what one of that number is by now."""
         if not isinstance(properties, dict):
             self._refuse(f"the properties of {kind[:40]} have another shape")
-        self._services.seen.declared(number, Declared(kind, title, properties, place.origin))
+        self._services.seen.add_resource(number, DeclaredResource(kind, title, properties, place.origin))
 
     def forget_resource(self, place: RubyPlace, number: int | str) -> None:
         """Forget a resource that the recipe deleted."""
-        self._services.seen.gone(number)
+        self._services.seen.remove_resource(number)
 
     def note_later_block(self, place: RubyPlace) -> None:
         """Note a block that runs when resources converge."""
-        self._services.seen.later(place.origin)
+        self._services.seen.add_later_block(place.origin)
 
     def note_undefined(self, place: RubyPlace, kind: str) -> None:
         """Note a resource of a type that no cookbook defines."""
-        self._services.seen.undefined(kind, place.at(()))
+        self._services.seen.add_undefined_resource(kind, place.at(()))
 
     def note_hidden(self, place: RubyPlace, reason: str) -> None:
         """Note a line after which any attribute may be set."""
-        self._services.seen.hidden(reason, place.at(()))
+        self._services.seen.add_hidden_place(reason, place.at(()))
 
     # Questions: Ruby waits for the answer
 

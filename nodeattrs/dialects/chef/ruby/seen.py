@@ -11,7 +11,7 @@ RECIPE = "recipe"
 """What an origin calls a recipe."""
 
 
-class Declared(NamedTuple):
+class DeclaredResource(NamedTuple):
     """A declared resource: its type, its name, its properties as plain data, its line."""
 
     kind: str
@@ -20,22 +20,22 @@ class Declared(NamedTuple):
     origin: Origin
 
 
-class Seen:
+class RecipeNotes:
     """Takes what recipes declare and leave open; each method does nothing here. A subclass keeps it."""
 
-    def declared(self, number: int | str, resource: Declared) -> None:
+    def add_resource(self, number: int | str, resource: DeclaredResource) -> None:
         """Take note of a declared resource, or of what one of that number is by now."""
 
-    def gone(self, number: int | str) -> None:
+    def remove_resource(self, number: int | str) -> None:
         """Take note that a resource was deleted."""
 
-    def later(self, origin: Origin) -> None:
+    def add_later_block(self, origin: Origin) -> None:
         """Take note of the place of a block that runs when resources converge."""
 
-    def hidden(self, reason: str, origin: Origin) -> None:
+    def add_hidden_place(self, reason: str, origin: Origin) -> None:
         """Take note of a place after which any attribute may be set."""
 
-    def undefined(self, kind: str, origin: Origin) -> None:
+    def add_undefined_resource(self, kind: str, origin: Origin) -> None:
         """Take note of a resource of a type that no cookbook here defines."""
 
     def is_harmless(self, kind: str, origin: Origin | None) -> bool:

@@ -188,7 +188,7 @@ class RubySession:
             if not self._helper.alive:
                 raise
             if word in _KEPT_ELSEWHERE and self._current.kind == RECIPE:
-                self._services.seen.hidden(error.message, place.at(()))
+                self._services.seen.add_hidden_place(error.message, place.at(()))
             reply: Message = ["refuse", type(error).__name__, error.message, self._remember(error)]
         else:
             reply = ["answer", answer]

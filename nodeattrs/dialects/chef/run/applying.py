@@ -21,7 +21,7 @@ from typing import Any, TextIO
 from nodeattrs.catalog import Catalog, Outcome, Plan, Report, apply_plan
 from nodeattrs.catalog.types import Site
 from nodeattrs.core.tree import checked_name
-from nodeattrs.disk import Entry, folder_below, write_all
+from nodeattrs.disk import FolderEntry, folder_below, write_all
 from nodeattrs.errors import StoreError
 
 VERSION = 1
@@ -172,7 +172,7 @@ def _begun(file: Path, head: bytes) -> int:
     is written to.
     """
     with folder_below(file.parent, ()) as folder:
-        entry = Entry(folder, file.name)
+        entry = FolderEntry(folder, file.name)
         handle = entry.special()
         if handle is None:
             found = entry.status()

@@ -15,7 +15,7 @@ from typing import Any
 
 from nodeattrs.causes.program_reads import reads_of
 from nodeattrs.contract.hiera_looks import LooksOfScope
-from nodeattrs.contract.peers import Scope
+from nodeattrs.contract.peers import LookupScope
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.looks import quietly
 from nodeattrs.core.trace import Trace
@@ -27,12 +27,12 @@ from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.node.running import note_read, origin_here
 from nodeattrs.node.watched import looks_of
-from nodeattrs.reports.explain import LookedUp, Reading
+from nodeattrs.reports.explain import LookupExplanation, ReadValue
 from nodeattrs.store.search import fields_of, parse_query
 from nodeattrs.store.search.query import All, And, Asked, Not, Or, Own, QueryNotSupported, Range
 
 
-def scope_of(repository: Repository, node: Node) -> Scope:
+def scope_of(repository: Repository, node: Node) -> LookupScope:
     """The Hiera scope of a node, with its automatic attributes as facts.
 
     raises: NotFound, where the repository has no Hiera tree
@@ -51,8 +51,8 @@ def scope_of(repository: Repository, node: Node) -> Scope:
 
 
 def lookup_word(repository: Repository, node: Node) -> Callable[..., Any]:
-    """The function `lookup` for the recipes of a node: looks up a Hiera key, with the options of `Scope.lookup`."""
-    scopes: list[Scope] = []
+    """The function `lookup` for the recipes of a node. It has the options of `LookupScope.lookup`."""
+    scopes: list[LookupScope] = []
 
     def lookup(name: str | list[str], **options: Any) -> Any:
         if not scopes:
@@ -68,7 +68,7 @@ def readings(
     origin: Origin,
     then: Callable[[Path], Trace] | None = None,
     search: Callable[..., Any] | None = None,
-) -> Iterator[Reading]:
+) -> Iterator[ReadValue]:
     """Yield the values that the line at *origin* read, each with its explanation, as far as its keys are constant.
 
     A Hiera value is followed by the lookups of keys that its expressions used. Nothing for a line that is not Python.
@@ -80,7 +80,7 @@ def readings(
     seen = dict.fromkeys(reads_of(python_at(repository.root, origin), origin.line))
     ahead = list(seen)[::-1]
     while ahead:
-        reading = Reading(what := ahead.pop(), _traced(repository, node, what, then or node.trace, search))
+        reading = ReadValue(what := ahead.pop(), _traced(repository, node, what, then or node.trace, search))
         yield reading
         needed = [f"lookup({key})" for key in getattr(reading.trace, "needed", ())]
         ahead += [key for key in reversed(needed) if key not in seen]
@@ -93,7 +93,7 @@ def _traced(
     what: str,
     attribute: Callable[[Path], Trace],
     search: Callable[..., Any] | None,
-) -> Trace | LookedUp | None:
+) -> Trace | LookupExplanation | None:
     word, found, rest = what.partition("(")
     if not found:
         return attribute(parse(what))

@@ -124,7 +124,7 @@ QUESTIONS: Mapping[str, Ask] = {
 """Word -> what it asks."""
 
 
-class Question(partial[bool]):
+class PlatformQuestion(partial[bool]):
     """A question about the machine; `bool(question)` and `question()` give the answer."""
 
     __slots__ = ()
@@ -136,9 +136,9 @@ class Question(partial[bool]):
         return repr(self())
 
 
-def questions(node: Node) -> dict[str, Question]:
+def questions(node: Node) -> dict[str, PlatformQuestion]:
     """The names of questions, such as "debian" -> the questions about the machine of a node."""
-    return dict(zip(QUESTIONS, map(Question, QUESTIONS.values(), repeat(partial(_read, node))), strict=False))
+    return dict(zip(QUESTIONS, map(PlatformQuestion, QUESTIONS.values(), repeat(partial(_read, node))), strict=False))
 
 
 def _read(node: Node, attribute: str) -> Any:

@@ -136,12 +136,12 @@ class Resources:
         """Relate resources by a chain in Puppet's language. raises: DocumentError"""
         self.catalog.relate(text, origin_here(self._node))
 
-    def define(self, body: Callable[..., Any]) -> Defined:
+    def define(self, body: Callable[..., Any]) -> DefinedType:
         """Make a defined type from a function: `@define` above `def vhost(title, port=80): ...`.
 
         A missing parameter is looked up in the bindings, then in Hiera; else its default counts.
         """
-        return Defined(body, self)
+        return DefinedType(body, self)
 
     def require_recipe(self, *names: str) -> None:
         """Include recipes, and order them before all resources of the current one."""
@@ -314,7 +314,7 @@ class Resources:
         return Refs(self._linked(ref) for ref in refs(*given))
 
 
-class Defined:
+class DefinedType:
     """A defined type: call it with a title, or several, to declare instances.
 
     The type of a function `vhost` is `Vhost`; `vhost['a']` is a reference to `Vhost[a]`.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from nodeattrs.dialects.chef.ruby.helper import Helper
     from nodeattrs.dialects.chef.ruby.session import RubySession
     from nodeattrs.dialects.chef.ruby.unrun import UnrunCode
-    from nodeattrs.dialects.chef.run.ruby_recipes import Compiled
+    from nodeattrs.dialects.chef.run.ruby_recipes import CompiledRecipes
 
 
 NOT_READ = f"{NOT_RUN}, nor read"
@@ -228,7 +228,7 @@ class RubyFiles:
             place = next((one for one in error.origins if isinstance(one, Origin)), None)
             reason = error.message.partition(" failed: ")[2] or error.message
             place = place or Origin(RECIPE, name, cookbook.shown(file))
-            self._compiled.hidden(f"failed, and its rest was not run: {reason}", place)
+            self._compiled.add_hidden_place(f"failed, and its rest was not run: {reason}", place)
 
     def note_recipe(self, name: str) -> None:
         """Note that a recipe starts: the node names it, unless it does already."""
@@ -292,13 +292,13 @@ class RubyFiles:
         return True
 
     @cached_property
-    def _compiled(self) -> Compiled:
-        from nodeattrs.dialects.chef.run.ruby_recipes import Compiled
+    def _compiled(self) -> CompiledRecipes:
+        from nodeattrs.dialects.chef.run.ruby_recipes import CompiledRecipes
 
         def reaches(code: UnrunCode) -> Iterator[UnrunCode]:
             return (one for _, _, one in self._unrun.called(code, set()))
 
-        return Compiled(self._node, self._repository.root, self._warn, note_anything, reaches, self._vouched)
+        return CompiledRecipes(self._node, self._repository.root, self._warn, note_anything, reaches, self._vouched)
 
     def _load(self, session: RubySession, kind: str, folder: str) -> None:
         for cookbook in self._cookbooks:

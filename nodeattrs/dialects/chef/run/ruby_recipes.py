@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from nodeattrs.catalog import Catalog, Ref, Resource
 from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.chef.ruby.later import later_code, reads_of
-from nodeattrs.dialects.chef.ruby.seen import RECIPE, Declared, Seen
+from nodeattrs.dialects.chef.ruby.seen import RECIPE, DeclaredResource, RecipeNotes
 from nodeattrs.dialects.chef.ruby.unrun import UnrunCode, resource_code
 from nodeattrs.errors import BadArgument, MissingExtra
 from nodeattrs.node.node import Node
@@ -26,7 +26,7 @@ Later = tuple[Origin, UnrunCode]
 
 
 @dataclass(frozen=True, slots=True)
-class OfRuby:
+class RubyResource:
     """The subject of a resource that a recipe in Ruby declares; it cannot be applied."""
 
     refreshable: bool = False
@@ -37,7 +37,7 @@ class OfRuby:
 
 
 @dataclass
-class Compiled(Seen):
+class CompiledRecipes(RecipeNotes):
     """What the recipes of one node declared and left open.
 
     node:    gets unknown layers
@@ -54,15 +54,15 @@ class Compiled(Seen):
     note: Callable[[Node, Origin, str], None]
     reaches: Callable[[UnrunCode], Iterator[UnrunCode]]
     vouched: bool = False
-    _resources: dict[int | str, Declared] = field(default_factory=dict)
+    _resources: dict[int | str, DeclaredResource] = field(default_factory=dict)
     _blocks: dict[Origin, None] = field(default_factory=dict)
     _hidden: dict[Origin, str] = field(default_factory=dict)
 
-    def declared(self, number: int | str, resource: Declared) -> None:
+    def add_resource(self, number: int | str, resource: DeclaredResource) -> None:
         """Keep a resource in the order of its first declaration."""
         self._resources[number] = resource
 
-    def gone(self, number: int | str) -> None:
+    def remove_resource(self, number: int | str) -> None:
         """Forget a resource that a recipe has deleted."""
         self._resources.pop(number, None)
 
@@ -81,16 +81,16 @@ class Compiled(Seen):
             reads: tuple[str, ...] = ()
             if origin.file is not None and origin.line is not None:
                 reads = reads_of(self.root / origin.file, origin.file).get(origin.line, ())
-            within, subject = (f"Recipe[{origin.name}]",), OfRuby()
+            within, subject = (f"Recipe[{origin.name}]",), RubyResource()
             catalog.add(
                 Resource(ref, within=within, parameters=properties, origin=origin, subject=subject, reads=reads)
             )
 
-    def later(self, origin: Origin) -> None:
+    def add_later_block(self, origin: Origin) -> None:
         """Take note of a block that runs later."""
         self._blocks[origin] = None
 
-    def hidden(self, reason: str, origin: Origin) -> None:
+    def add_hidden_place(self, reason: str, origin: Origin) -> None:
         """Warn that any attribute may be set from a place on. Of a recipe that lasts until its resources converge."""
         self.warn(reason, origin)
         if origin.kind == RECIPE:
@@ -98,10 +98,10 @@ class Compiled(Seen):
         else:
             self.note(self.node, origin, reason)
 
-    def undefined(self, kind: str, origin: Origin) -> None:
+    def add_undefined_resource(self, kind: str, origin: Origin) -> None:
         """Take note that a resource may set anything, unless it is of a cookbook that sets its own attributes only."""
         if not self.vouched:
-            self.hidden(f"no cookbook here defines the resource {kind}, which may set anything", origin)
+            self.add_hidden_place(f"no cookbook here defines the resource {kind}, which may set anything", origin)
 
     def is_harmless(self, kind: str, origin: Origin | None) -> bool:
         """Whether neither the resource nor its block can set an attribute, as far as their text says."""

@@ -31,7 +31,7 @@ from nodeattrs.kinds import EMPTY_RUN_LIST
 from nodeattrs.node.node import Node
 from nodeattrs.store import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
 from nodeattrs.store.engines.texts import is_same_form
-from nodeattrs.store.remembered import Remembered, remembered, root_from
+from nodeattrs.store.remembered import SavedNode, remembered, root_from
 from nodeattrs.store.search.word import search_word
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class NodeRequest:
     """The arguments of `run_node` for one node."""
 
     facts: Facts
@@ -61,7 +61,7 @@ class Session:
     """
 
     run: Run
-    last: Remembered | None
+    last: SavedNode | None
     saved: Saved
     place: str | None = None
     revision: Revision | None = None
@@ -134,7 +134,7 @@ def machine_name(facts: Facts) -> str:
     raise BadArgument("these facts name no machine", hint="say which node is meant: --node NAME")
 
 
-def last_of(repository: Repository, store: Store, name: str) -> Remembered | None:
+def last_of(repository: Repository, store: Store, name: str) -> SavedNode | None:
     """The saved node of a repository; None where it is not saved. raises: BadName, DocumentError, StoreError"""
     return remembered(store, name, repository.config.sensitive, root=repository.root)
 
@@ -157,8 +157,8 @@ def run(
     repository: Repository,
     store: Store,
     name: str,
-    wanted: Wanted,
-    last: Remembered | None,
+    wanted: NodeRequest,
+    last: SavedNode | None,
     *,
     apply: Callable[[Catalog], Report] | None = None,
     log: Callable[[LogLine], None] | None = None,
@@ -205,8 +205,8 @@ def save_failed(
     repository: Repository,
     store: Store,
     name: str,
-    wanted: Wanted,
-    last: Remembered | None,
+    wanted: NodeRequest,
+    last: SavedNode | None,
     error: NodeattrsError,
     fleet: str = "",
 ) -> None:
@@ -222,7 +222,7 @@ def save_failed(
             store.save(was._replace(noted=noted), number if last else 0)
 
 
-def _unrun(repository: Repository, name: str, wanted: Wanted) -> Saved | None:
+def _unrun(repository: Repository, name: str, wanted: NodeRequest) -> Saved | None:
     """A node whose first run failed, to be saved: its run-list and environment, and no attribute.
 
     None where nodes/ does not describe it and no run-list was given: a slip in a name makes no node.

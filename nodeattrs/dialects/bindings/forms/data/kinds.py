@@ -23,8 +23,8 @@ from nodeattrs.dialects.bindings.forms.data.shapes import (
     TEXT,
     TEXT_OR_NULL,
     TYPE,
+    DocumentReading,
     Field,
-    Reading,
     Record,
     Shape,
     list_of,
@@ -35,7 +35,7 @@ from nodeattrs.dialects.bindings.forms.language.reading import parse_expression
 from nodeattrs.dialects.bindings.model.expressions import (
     Assign,
     HashOf,
-    Interpolated,
+    InterpolatedText,
     ListOf,
     Literal,
     Node,
@@ -52,6 +52,7 @@ from nodeattrs.dialects.bindings.model.items import (
     PARAMETER_OPTIONS,
     Bind,
     BindingSet,
+    BoundVariables,
     Category,
     Chain,
     Dependency,
@@ -61,7 +62,6 @@ from nodeattrs.dialects.bindings.model.items import (
     ParameterMap,
     Parameters,
     Rebinding,
-    Variables,
     When,
     category,
     chain_of,
@@ -77,7 +77,7 @@ from nodeattrs.dialects.bindings.model.producers import (
     Instance,
     InstanceOfType,
     Lookup,
-    Named,
+    NamedProducer,
     ProducerObject,
     Producing,
     Query,
@@ -93,7 +93,7 @@ from nodeattrs.formats.documents import Document
 # --- values ------------------------------------------------------------------------------------
 
 
-def expression(reading: Reading, data: Any, path: Path) -> Node:
+def expression(reading: DocumentReading, data: Any, path: Path) -> Node:
     """The expression of some data; a plain value is a literal. raises: Malformed, with the fault noted"""
     if isinstance(data, dict):
         special = _special(reading, data, path)
@@ -113,7 +113,7 @@ def looks_special(value: Any) -> bool:
     return isinstance(value, list) and any(map(looks_special, value))
 
 
-def _special(reading: Reading, data: dict[Any, Any], path: Path) -> Node | None:
+def _special(reading: DocumentReading, data: dict[Any, Any], path: Path) -> Node | None:
     """The expression of a map with one of the special words; None for an ordinary map."""
     if len(data) == 1:
         ((word, value),) = data.items()
@@ -125,11 +125,11 @@ def _special(reading: Reading, data: dict[Any, Any], path: Path) -> Node | None:
     return None
 
 
-def _regex(reading: Reading, text: str, path: Path) -> Node:
+def _regex(reading: DocumentReading, text: str, path: Path) -> Node:
     return Literal(reading.tried(pattern_of, path, text, kind=FORMAT))
 
 
-def _pairs(reading: Reading, data: list[Any], path: Path) -> Node | None:
+def _pairs(reading: DocumentReading, data: list[Any], path: Path) -> Node | None:
     if not all(isinstance(pair, list) and len(pair) == 2 for pair in data):
         return None
     pairs = []
@@ -142,13 +142,13 @@ def _pairs(reading: Reading, data: list[Any], path: Path) -> Node | None:
     return HashOf(tuple(pairs))
 
 
-def _source(reading: Reading, text: str, path: Path) -> Node:
+def _source(reading: DocumentReading, text: str, path: Path) -> Node:
     return reading.tried(parse_expression, path, text, kind=FORMAT, what="the expression cannot be read: ")
 
 
 _LAMBDA = {"lambda", "source"}
-_WORDS: dict[Any, tuple[type, Callable[[Reading, Any, Path], Node | None]]] = {
-    "interpolate": (str, lambda reading, text, path: Interpolated(text)),
+_WORDS: dict[Any, tuple[type, Callable[[DocumentReading, Any, Path], Node | None]]] = {
+    "interpolate": (str, lambda reading, text, path: InterpolatedText(text)),
     "variable": (str, lambda reading, name, path: Variable(name)),
     "regex": (str, _regex),
     "hash": (list, _pairs),
@@ -156,11 +156,11 @@ _WORDS: dict[Any, tuple[type, Callable[[Reading, Any, Path], Node | None]]] = {
 }
 
 
-def _list(reading: Reading, data: Any, path: Path) -> tuple[Any, ...]:
+def _list(reading: DocumentReading, data: Any, path: Path) -> tuple[Any, ...]:
     return tuple(own_copy(reading.list(data, path, f"{path[-1]} is a list")))
 
 
-def _option(reading: Reading, data: Any, path: Path) -> Any:
+def _option(reading: DocumentReading, data: Any, path: Path) -> Any:
     return settled(expression(reading, data, path))
 
 
@@ -182,7 +182,7 @@ OPTIONS = replace(map_of(Shape(_option, as_data, {}), "options is a map"), schem
 # --- conditions of queries ---------------------------------------------------------------------
 
 
-def _condition(reading: Reading, data: Any, path: Path) -> Condition:
+def _condition(reading: DocumentReading, data: Any, path: Path) -> Condition:
     if isinstance(data, dict) and set(data) == {"or"}:
         return "or", *_SIDES_OF_OR.read(reading, data["or"], (*path, "or"))
     if isinstance(data, dict) and set(data) == {"not"}:
@@ -208,7 +208,7 @@ _SIDES_OF_OR = list_of(CONDITIONS, "or takes a list of lists of conditions")
 # --- producers ---------------------------------------------------------------------------------
 
 
-def _read_producer(reading: Reading, data: Any, path: Path) -> Producing:
+def _read_producer(reading: DocumentReading, data: Any, path: Path) -> Producing:
     """The producer of a map with exactly one of the words of producers. raises: Malformed"""
     whole = reading.map(data, path, 'a producer is a map, such as {"value": 1}')
     words = [word for word in PRODUCERS if word in whole]
@@ -240,14 +240,14 @@ PRODUCER = Shape(_read_producer, _write_producer, {"$ref": "#/$defs/producer"})
 class _Inner(Field):
     """A word whose map holds attributes of the model itself, not the value of one attribute."""
 
-    def take(self, reading: Reading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
+    def take(self, reading: DocumentReading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
         taken.update(self.shape.read(reading, whole[self.word], (*path, self.word)))
 
     def give(self, model: Any, data: dict[str, Any]) -> None:
         data[self.word] = self.shape.write(model)
 
 
-def _hash_entry(reading: Reading, data: Any, path: Path) -> dict[str, Any]:
+def _hash_entry(reading: DocumentReading, data: Any, path: Path) -> dict[str, Any]:
     whole = reading.map(data, path, "a hash look-up is a map")
     if "key" not in whole:
         raise reading.stop(path, "a hash look-up needs a key")
@@ -264,7 +264,7 @@ _HASH_ENTRY = Shape(
 )
 
 
-def _class_name(reading: Reading, data: Any, path: Path) -> str:
+def _class_name(reading: DocumentReading, data: Any, path: Path) -> str:
     text: str = TEXT.read(reading, data, path)
     return text.removeprefix("Type[").removesuffix("]") if text.startswith("Type[") else text
 
@@ -301,7 +301,7 @@ PRODUCERS: dict[str, Record] = {
     "producer": _of_class("producer", Custom, _CLASS_AS_TYPE, each_time=False),
     "producer_series": _of_class("producer_series", Custom, _CLASS_AS_TYPE, each_time=True),
     "producer_object": _of_class("producer_object", ProducerObject),
-    "producer_named": _simple("producer_named", Named, TEXT, "name"),
+    "producer_named": _simple("producer_named", NamedProducer, TEXT, "name"),
     "ref": _simple("ref", Ref, TYPE, "type", make=reference_to),
     "query": Record("a query producer", Query, (_Inner("query", _QUERY.shape(), needed=True),)),
 }
@@ -311,12 +311,12 @@ PRODUCERS: dict[str, Record] = {
 # --- items -------------------------------------------------------------------------------------
 
 
-def _read_items(reading: Reading, data: Any, path: Path) -> tuple[Item, ...]:
+def _read_items(reading: DocumentReading, data: Any, path: Path) -> tuple[Item, ...]:
     listed = reading.list(data, path, "items is a list")
     return tuple(reading.each(lambda one, at: _read_item(reading, one, at), listed, path))
 
 
-def _read_item(reading: Reading, data: Any, path: Path) -> Item:
+def _read_item(reading: DocumentReading, data: Any, path: Path) -> Item:
     """The item of a map, by its `kind`. raises: Malformed, for an unknown kind"""
     whole = reading.map(data, path, "an item is a map")
     kind = whole.get("kind")
@@ -343,7 +343,7 @@ ITEMS = Shape(_read_items, lambda items: [_write_item(item) for item in items], 
 _ALTERNATIVES = 'a condition is a list of alternatives, each a list of [category, value]: [[["node", "web1"]]]'
 
 
-def _category(reading: Reading, data: Any, path: Path) -> Category:
+def _category(reading: DocumentReading, data: Any, path: Path) -> Category:
     if not isinstance(data, list) or len(data) != 2 or not all(isinstance(one, (str, int, float)) for one in data):
         raise reading.stop(path, _ALTERNATIVES)
     return category(*data)
@@ -359,7 +359,7 @@ _CATEGORY = Shape(
 _CONDITION = list_of(list_of(_CATEGORY, _ALTERNATIVES, least=1), _ALTERNATIVES, least=1)
 
 
-def _read_map(reading: Reading, data: Any, path: Path) -> dict[str, str]:
+def _read_map(reading: DocumentReading, data: Any, path: Path) -> dict[str, str]:
     if not isinstance(data, dict) or not is_parameter_map(data):
         raise reading.stop(path, "map is a map of parameter names")
     return dict(data)
@@ -368,7 +368,7 @@ def _read_map(reading: Reading, data: Any, path: Path) -> dict[str, str]:
 _MAP = Shape(_read_map, dict, {"type": "object", "additionalProperties": {"type": "string"}})
 
 
-def _read_chain(reading: Reading, data: Any, path: Path) -> Chain:
+def _read_chain(reading: DocumentReading, data: Any, path: Path) -> Chain:
     links = reading.list(data, path, "chain is a list of references and arrows in turn")
     return reading.tried(chain_of, path, links, kind=FORMAT)
 
@@ -390,7 +390,7 @@ _BOUND_TO_A_HASH = "variables are bound to a hash of values"
 class _Values(Field):
     """The word `to` of variables: a hash of values, or for abstract variables the names that must be bound."""
 
-    def take(self, reading: Reading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
+    def take(self, reading: DocumentReading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
         at = (*path, "to")
         to = reading.map(whole.get("to"), at, 'variables are bound with "to": {"value": {...}}')
         if set(to) - {"value", "literal"} or len(to) != 1:
@@ -459,7 +459,7 @@ KINDS: dict[str, Record] = {
     "exclude": _record("exclude", Inclusion, _NAMES, exclude=True),
     "parameters": _record("parameters", Parameters, _TARGET, *_FLAGS, _TO, _OPTIONS),
     "map": _record("map", ParameterMap, *_SIDES, *_FLAGS, Field("map", _MAP, needed=True)),
-    "variables": _record("variables", Variables, _TYPE, *_FLAGS, _VALUES),
+    "variables": _record("variables", BoundVariables, _TYPE, *_FLAGS, _VALUES),
     "dependency": _record("dependency", Dependency, Field("chain", _CHAIN, needed=True)),
 }
 """`kind` of an item -> the map of the item."""
@@ -525,13 +525,13 @@ def _parts() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _listed_category(reading: Reading, data: Any, path: Path) -> list[Any]:
+def _listed_category(reading: DocumentReading, data: Any, path: Path) -> list[Any]:
     if not isinstance(data, list) or len(data) != 2 or not isinstance(data[0], str):
         raise reading.stop(path, "a category is [name, value]")
     return [data[0], VALUE.read(reading, data[1], (*path, 1))]
 
 
-def _layer(reading: Reading, data: Any, path: Path) -> dict[str, Any]:
+def _layer(reading: DocumentReading, data: Any, path: Path) -> dict[str, Any]:
     layer: dict[str, Any] = _LAYER.read(reading, data, path)
     sides = {side: list(layer[side]) for side in ("include", "exclude") if layer[side]}
     return {"name": layer["name"], **sides}
@@ -567,7 +567,7 @@ _SITE_FILE = Record(
 )
 
 
-def _site(reading: Reading, data: Any) -> Site:
+def _site(reading: DocumentReading, data: Any) -> Site:
     """The site of a document: `{"site": {...}, "assign": {...}}`."""
     whole = _SITE_FILE.read(reading, {} if data is None else data, ())
     found = Site(statements=[Assign("", name, value) for name, value in (whole["assign"] or {}).items()])
@@ -589,25 +589,25 @@ def sets_from_data(data: Any, origin: Origin = NOWHERE) -> list[BindingSet]:
     >>> [one.name for one in sets_from_data({"name": "a::default", "items": []})]
     ['a::default']
     """
-    reading = Reading(lambda name, path: origin)  # a place that knows no other
+    reading = DocumentReading(lambda name, path: origin)  # a place that knows no other
     return reading.guarded(lambda: _sets(reading, data)) or []
 
 
 @taking(document=Document)
 def sets_from_document(document: Document) -> list[BindingSet]:
     """The sets of a document; each item knows its line. An empty document is an error. raises: BindingErrors"""
-    reading = Reading(partial(document.locator, "bindings"))
+    reading = DocumentReading(partial(document.locator, "bindings"))
     return reading.guarded(lambda: _sets(reading, document.tree)) or []
 
 
 @taking(document=Document)
 def site_from_document(document: Document) -> Site:
     """The site of a document: `{"site": {...}, "assign": {...}}`; {} gives an empty site. raises: BindingErrors"""
-    reading = Reading(partial(document.locator, "bindings"))
+    reading = DocumentReading(partial(document.locator, "bindings"))
     return reading.guarded(lambda: _site(reading, document.tree)) or Site()
 
 
-def _sets(reading: Reading, data: Any) -> list[BindingSet]:
+def _sets(reading: DocumentReading, data: Any) -> list[BindingSet]:
     """The sets of a document; an entry with a fault is left out. raises: Malformed, for another document"""
     whole = reading.map(data, (), "a document of bindings is a map")
     if "items" in whole:
@@ -619,7 +619,7 @@ def _sets(reading: Reading, data: Any) -> list[BindingSet]:
     return reading.each(lambda one, path: _set(reading, one, path), listed, ("sets",))
 
 
-def _set(reading: Reading, data: Any, path: Path) -> BindingSet:
+def _set(reading: DocumentReading, data: Any, path: Path) -> BindingSet:
     """The set of a map, with its items. raises: Malformed, for a map without a name"""
     whole = reading.map(data, path, "a set is a map")
     reading.known(whole, ("version", "name", "items"), path, "a set")

@@ -1,6 +1,6 @@
 """Shapes: how one sort of value is written as data, in one place for reading, writing and the schema.
 
-A `Reading` is a document while it is read: its faults, each with its place, all of them together.
+A `DocumentReading` is a document while it is read: its faults, each with its place, all of them together.
 
 A `Shape` is a value alone, a `Field` one word of a map, a `Record` a map that stands for one
 class of the model. The tables of items and producers are made of them; they know no item.
@@ -23,11 +23,11 @@ from nodeattrs.dialects.bindings.model.types import Asked, parse_type, target_of
 _Found = TypeVar("_Found")
 
 
-class Malformed(Exception):
+class MalformedEntry(Exception):
     """Stops the reading of one entry; the fault was noted before."""
 
 
-class Reading:
+class DocumentReading:
     """One document.
 
     locate: (the name of a set, a path in the document) -> a locator for that path
@@ -44,7 +44,7 @@ class Reading:
         found = None
         try:
             found = read()
-        except Malformed:
+        except MalformedEntry:
             pass
         except RecursionError:
             self.set = ""
@@ -59,7 +59,7 @@ class Reading:
         for index, entry in enumerate(data):
             try:
                 found.append(read(entry, (*path, index)))
-            except Malformed:
+            except MalformedEntry:
                 continue
         return found
 
@@ -96,10 +96,10 @@ class Reading:
         details = () if origin is NOWHERE else (f"at {origin}",)
         self._faults.append(BindingError(kind, message, origins=(origin,), details=details, hint=hint))
 
-    def stop(self, path: Path, message: str, hint: str | None = None, kind: Kind = FORMAT) -> Malformed:
+    def stop(self, path: Path, message: str, hint: str | None = None, kind: Kind = FORMAT) -> MalformedEntry:
         """Note a fault; the caller raises the result."""
         self.fault(path, message, hint, kind)
-        return Malformed()
+        return MalformedEntry()
 
     def tried(
         self, read: Callable[..., _Found], path: Path, *given: Any, kind: Kind | None = None, what: str = ""
@@ -136,7 +136,7 @@ class Shape:
     schema: what the data looks like, for other languages
     """
 
-    read: Callable[[Reading, Any, Path], Any]
+    read: Callable[[DocumentReading, Any, Path], Any]
     write: Callable[[Any], Any]
     schema: Schema
 
@@ -167,7 +167,7 @@ class Field:
     def __post_init__(self) -> None:
         object.__setattr__(self, "attribute", self.attribute or self.word)
 
-    def take(self, reading: Reading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
+    def take(self, reading: DocumentReading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
         """Read the word of a map into *taken*. raises: Malformed, where the word is wrong, or needed and missing"""
         data = whole.get(self.word)
         if data is not None or (self.word in whole and (self.needed or self.null)):
@@ -202,7 +202,7 @@ class Record:
     copies: Mapping[str, str] = field(default_factory=dict)
     make: Callable[..., Any] | None = None
 
-    def read(self, reading: Reading, data: Any, path: Path, **more: Any) -> Any:
+    def read(self, reading: DocumentReading, data: Any, path: Path, **more: Any) -> Any:
         """The model of a map. more: further attributes. raises: Malformed, for wrong, unknown or missing words"""
         whole = reading.map(data, path, f"{self.what} is a map")
         reading.known(whole, [one.word for one in self.fields], path, self.what)
@@ -246,17 +246,17 @@ def _same(value: Any) -> Any:
     return value
 
 
-def _text(reading: Reading, data: Any, path: Path) -> str:
+def _text(reading: DocumentReading, data: Any, path: Path) -> str:
     if not isinstance(data, str):
         raise reading.stop(path, f"{path[-1]} is {kind_in_words(data)}, not text")
     return data
 
 
-def _text_or_null(reading: Reading, data: Any, path: Path) -> str | None:
+def _text_or_null(reading: DocumentReading, data: Any, path: Path) -> str | None:
     return None if data is None else _text(reading, data, path)
 
 
-def _flag(reading: Reading, data: Any, path: Path) -> bool:
+def _flag(reading: DocumentReading, data: Any, path: Path) -> bool:
     if not isinstance(data, bool):
         raise reading.stop(path, f"{path[-1]} is true or false, and this is {kind_in_words(data)}")
     return data
@@ -280,7 +280,7 @@ def list_of(shape: Shape, what: str, least: int = 0) -> Shape:
     least: the smallest number of values
     """
 
-    def read(reading: Reading, data: Any, path: Path) -> tuple[Any, ...]:
+    def read(reading: DocumentReading, data: Any, path: Path) -> tuple[Any, ...]:
         listed = reading.list(data, path, what)
         if len(listed) < least:
             raise reading.stop(path, what)
@@ -296,7 +296,7 @@ def list_of(shape: Shape, what: str, least: int = 0) -> Shape:
 def map_of(shape: Shape, what: str) -> Shape:
     """A map of names to values of one shape; null is a map without any."""
 
-    def read(reading: Reading, data: Any, path: Path) -> dict[str, Any]:
+    def read(reading: DocumentReading, data: Any, path: Path) -> dict[str, Any]:
         named = reading.map({} if data is None else data, path, what)
         return {str(name): shape.read(reading, entry, (*path, name)) for name, entry in named.items()}
 
@@ -306,7 +306,7 @@ def map_of(shape: Shape, what: str) -> Shape:
     return Shape(read, write, {"type": "object", "additionalProperties": shape.schema})
 
 
-def _class_names(reading: Reading, data: Any, path: Path) -> tuple[str, ...]:
+def _class_names(reading: DocumentReading, data: Any, path: Path) -> tuple[str, ...]:
     """Class names as a tuple: one text, or a list of texts. raises: Malformed, for an empty list"""
     what = "names is a list of class names"
     listed = [data] if isinstance(data, str) else reading.list(data, path, what)
@@ -318,7 +318,7 @@ def _class_names(reading: Reading, data: Any, path: Path) -> tuple[str, ...]:
 CLASSES = Shape(_class_names, list, {"$ref": "#/$defs/names"})
 
 
-def _key(reading: Reading, data: Any, path: Path) -> Asked:
+def _key(reading: DocumentReading, data: Any, path: Path) -> Asked:
     """The key of a text, or of a map with a type, a name or both. raises: Malformed, for neither"""
     if isinstance(data, str):
         return Asked(None, data)

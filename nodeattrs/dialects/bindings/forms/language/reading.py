@@ -11,21 +11,21 @@ from typing import Any
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.bindings.codes import CATEGORIES_TWICE, ENVIRONMENT_TWICE
-from nodeattrs.dialects.bindings.forms.language.text import Text, Tree
+from nodeattrs.dialects.bindings.forms.language.text import LanguageText, Tree
 from nodeattrs.dialects.bindings.model.expressions import (
     Assign,
-    Blocked,
     Branch,
     Call,
     HashOf,
     Index,
-    Interpolated,
+    InterpolatedText,
     Lambda,
     ListOf,
     Literal,
     Node,
     Not,
     Operation,
+    StatementBlock,
     Variable,
     is_constant,
     plain,
@@ -36,6 +36,7 @@ from nodeattrs.dialects.bindings.model.faults import BindingError
 from nodeattrs.dialects.bindings.model.items import (
     Bind,
     BindingSet,
+    BoundVariables,
     Dependency,
     Inclusion,
     Item,
@@ -43,7 +44,6 @@ from nodeattrs.dialects.bindings.model.items import (
     ParameterMap,
     Parameters,
     Rebinding,
-    Variables,
     When,
     category,
     is_parameter_map,
@@ -51,7 +51,7 @@ from nodeattrs.dialects.bindings.model.items import (
 from nodeattrs.dialects.bindings.model.producers import (
     Condition,
     Custom,
-    Named,
+    NamedProducer,
     Producing,
     Query,
     Ref,
@@ -71,7 +71,7 @@ _MOST_DIGITS = 4000
 class ExpressionReader:
     """Reads the expressions of one text. The method `_NAME` reads a branch of that name."""
 
-    def __init__(self, text: Text) -> None:
+    def __init__(self, text: LanguageText) -> None:
         self._text = text
 
     def node(self, tree: Tree) -> Node:
@@ -84,7 +84,7 @@ class ExpressionReader:
     def name(self, tree: Tree) -> str:
         """A name: the text of a string, where `$` means itself."""
         node = self.node(tree)
-        return node.text if isinstance(node, Interpolated) else str(plain(node))
+        return node.text if isinstance(node, InterpolatedText) else str(plain(node))
 
     # --- values ------------------------------------------------------------------------------
 
@@ -94,7 +94,7 @@ class ExpressionReader:
         inner = token[1:-1]
         if token[0] == "'":
             return Literal(_ESCAPED.sub(itemgetter(1), inner))
-        return Interpolated(inner) if "$" in inner else Literal(Interpolated(inner).evaluate(str, {}))
+        return InterpolatedText(inner) if "$" in inner else Literal(InterpolatedText(inner).evaluate(str, {}))
 
     def _number(self, tree: Tree) -> Node:
         """The literal of a number. raises: BindingError, for too many digits and for infinity"""
@@ -171,7 +171,7 @@ class ExpressionReader:
         return Lambda(self._text.source(tree), tuple(str(one)[1:] for one in parameters), self.node(body))
 
     def _block(self, tree: Tree) -> Node:
-        return Blocked(self._text.source(tree), tuple(map(self.node, tree.children)))
+        return StatementBlock(self._text.source(tree), tuple(map(self.node, tree.children)))
 
     def _assign(self, tree: Tree) -> Node:
         name, value = tree.children
@@ -193,7 +193,7 @@ class WrittenValue:
     origin: where the value begins
     """
 
-    text: Text
+    text: LanguageText
     tree: Tree
     origin: Origin
 
@@ -209,7 +209,7 @@ class WrittenValue:
         return self.origin.moved(begin.line, begin.column)
 
 
-def written(text: Text, tree: Tree) -> WrittenValue:
+def written(text: LanguageText, tree: Tree) -> WrittenValue:
     """A locator for the entries of the value that a branch writes."""
     return WrittenValue(text, tree, text.origin(tree))
 
@@ -307,7 +307,7 @@ class SetReader(ExpressionReader):
         *optional, producer = at.children
         node = self.node(producer) if producer.data not in ("producer", "type_or_query") else None
         values = (self._demanded if others.get("abstract") else self._given)(node, at)
-        return Variables(origin=origin, **others, **values, optional=bool(optional))
+        return BoundVariables(origin=origin, **others, **values, optional=bool(optional))
 
     def _demanded(self, node: Node | None, at: Tree) -> dict[str, Any]:
         """The names of abstract variables. raises: BindingError, for anything but a name or a list of names"""
@@ -372,7 +372,7 @@ class SetReader(ExpressionReader):
         """(category, value as text) of a condition."""
         name, value = tree.children
         node = self.node(value)
-        if isinstance(node, Interpolated):
+        if isinstance(node, InterpolatedText):
             return str(name), node.text
         return category(name, plain(node))
 
@@ -381,7 +381,7 @@ class SetReader(ExpressionReader):
         if tree.data == "producer":
             (of,) = tree.children
             if of.data == "string":
-                return Named(self.name(of))
+                return NamedProducer(self.name(of))
             found = self._text.type(of)
             return Custom(found.title if found.name == "Type" else str(found))
         if tree.data == "type_or_query":
@@ -473,13 +473,13 @@ def parse_sets(text: str, file: str | None = None) -> list[BindingSet]:
     >>> [one.name for one in parse_sets("bindings ssh::default { bind 'ssh::port' to 22 }")]
     ['ssh::default']
     """
-    read = Text(text, file)
+    read = LanguageText(text, file)
     return read.guarded(lambda: list(map(SetReader(read).set, read.parsed("bindings_file").children)))
 
 
 def parse_items(text: str, name: str = "", file: str | None = None) -> BindingSet:
     """A set of the items in a text that has no `bindings NAME { }` around them. raises: as `parse_sets`"""
-    read = Text(text, file, name)
+    read = LanguageText(text, file, name)
     return read.guarded(lambda: BindingSet(name, tuple(map(SetReader(read).item, read.parsed("items").children))))
 
 
@@ -491,11 +491,11 @@ def parse_site(text: str, file: str | None = None) -> Site:
     >>> parse_site("site { categories { rack => $rack } }").to_dict()
     {'site': {'categories': [['rack', {'variable': 'rack'}]]}}
     """
-    read = Text(text, file)
+    read = LanguageText(text, file)
     return read.guarded(lambda: SiteReader(read).site(read.parsed("site_file")))
 
 
 def parse_expression(text: str) -> Node:
     """One expression. raises: as `parse_sets`"""
-    read = Text(text)
+    read = LanguageText(text)
     return read.guarded(lambda: ExpressionReader(read).node(read.parsed("expression").children[0]))

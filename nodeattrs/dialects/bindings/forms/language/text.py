@@ -124,7 +124,7 @@ _PER_SIGN = 50
 """How many steps it takes to read a sign, as near as one can say."""
 
 
-class Text:
+class LanguageText:
     """A text and its file. name: the set that is being read, for origins"""
 
     @taking(text=str)
