@@ -205,7 +205,7 @@ class TestNode:
         a_number_as_root=(lambda: Node("web1", root=3), BadArgument, "a folder, and not the number 3"),
         a_number_as_rules=(lambda: Node("web1", rules=3), BadArgument, "a map, and not the number 3"),
         a_number_as_run_list=(lambda: setattr(web1(), "run_list", 3), InvalidRunListItem, 'write ["role[web]"]'),
-        a_map_as_run_list=(lambda: setattr(web1(), "run_list", {"a": 1}), InvalidRunListItem, "no list of items"),
+        a_map_as_run_list=(lambda: setattr(web1(), "run_list", {"a": 1}), InvalidRunListItem, "not a list of items"),
         pickled=(lambda: pickle.dumps(web1()), BadArgument, "node.to_dict()"),
         copied=(lambda: copy.deepcopy(web1()), BadArgument, "node.to_dict()"),
         a_path_that_is_a_number=(lambda: web1().explain(3), BadArgument, "a path is text, or a list of steps"),

@@ -22,7 +22,6 @@ from nodeattrs.contract.caller import Caller
 from nodeattrs.contract.command import Command, CommandGroup, Question
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side, folder_side
-from nodeattrs.store import open_store
 from nodeattrs.verbs.commands import OF_DIALECT, TOP
 
 _SHARED = {
@@ -159,6 +158,8 @@ def _unsaved(options: argparse.Namespace, command: Command) -> str:
     The command answers where a node is saved, where an option of its own is given, and for a repository that
     describes nodes.
     """
+    from nodeattrs.store import open_store  # `--help` needs no store
+
     if not command.unsaved:
         return ""
     shared = {one.name for one in (*OF_DIALECT[command.unsaved].arguments, *output(command.forms))}

@@ -8,9 +8,7 @@ import pathlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from nodeattrs.core.tree import Path
 from nodeattrs.disk import FolderEntry, folder_below
-from nodeattrs.formats.removing import veiled
 from nodeattrs.reports.findings import Finding
 
 
@@ -18,20 +16,19 @@ from nodeattrs.reports.findings import Finding
 class Fix:
     """A corrected file.
 
-    before, after: its text
-    mended:        the findings that the correction removes
-    sensitive:     paths of attributes whose values are not shown
+    after:  its new text
+    shown:  the old and the new text for people, without secret values
+    mended: the findings that the correction removes
     """
 
     file: str
-    before: str
     after: str
+    shown: tuple[str, str]
     mended: tuple[Finding, ...]
-    sensitive: tuple[Path, ...] = ()
 
     def diff(self) -> Iterator[str]:
         """The lines of a unified diff from the old to the new text, without secret values."""
-        old, new = (veiled(text, self.sensitive).splitlines() for text in (self.before, self.after))
+        old, new = (text.splitlines() for text in self.shown)
         yield from difflib.unified_diff(old, new, f"a/{self.file}", f"b/{self.file}", lineterm="", n=2)
 
 

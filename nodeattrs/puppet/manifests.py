@@ -87,8 +87,8 @@ class ManifestLookup(NamedTuple):
 def lookups_in(text: str) -> Iterator[ManifestLookup]:
     """Yield the keys that calls of lookup functions in a text name as plain strings.
 
-    >>> [*lookups_in("lookup('a::b') hiera_hash('c') lookup('d', Hash, 'deep')")]
-    [LookedUp(key='a::b', merged=False), LookedUp(key='c', merged=True), LookedUp(key='d', merged=True)]
+    >>> [*lookups_in("lookup('a::b') hiera_hash('c')")]
+    [ManifestLookup(key='a::b', merged=False), ManifestLookup(key='c', merged=True)]
     """
     for found in _LOOKUP.finditer(text):
         alone = found["word"] in ("lookup", "hiera") and _ALONE.match(found["rest"])

@@ -116,7 +116,8 @@ def words_of(site: ShownProject, name: str, given: Mapping[str, Sequence[str]]) 
     given:  parameter -> its values
     raises: NotFound, for an unknown question, and for places that the site does not have; BadArgument, for parameters
 
-    >>> words_of(Site(None, Source(), ""), "explain", {"node": ["--web1"], "path": ["app.workers"], "at": ["3"]})
+    >>> shop = ShownProject(None, SourceLinks(), "")
+    >>> words_of(shop, "explain", {"node": ["--web1"], "path": ["app.workers"], "at": ["3"]})
     ['explain', '--at=3', '--', '--web1', 'app.workers']
     """
     if name not in QUESTIONS:

@@ -83,7 +83,7 @@ class SourceLinks:
     root:    the folder of the repository
     commit:  "" means HEAD
 
-    >>> Source("https://forge.example/shop/blob/{commit}/{file}#L{line}", commit="4f1c").link("roles/web.json", 38)
+    >>> SourceLinks("https://forge.example/shop/blob/{commit}/{file}#L{line}", commit="4f1c").link("roles/web.json", 38)
     'https://forge.example/shop/blob/4f1c/roles/web.json#L38'
     """
 

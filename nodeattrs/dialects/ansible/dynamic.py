@@ -165,7 +165,7 @@ class _Output:
     def _of(self, value: Any, kind: type, what: str) -> Any:
         if isinstance(value, kind):
             return value
-        raise AnsibleError(INVENTORY, f"{what} is no {'map' if kind is dict else 'list'}", file=self.file)
+        raise AnsibleError(INVENTORY, f"{what} is not a {'map' if kind is dict else 'list'}", file=self.file)
 
 
 def _printed(value: Any) -> str:

@@ -198,6 +198,12 @@ def map_condition(condition: Condition) -> Condition:
 class MultibindLine(_Line):
     """A multibind that is being built."""
 
+    def collect(self, *classes: type) -> Self:
+        """Add a fragment for each of these classes."""
+        for one in classes:
+            self._block.fragment(self._fields["id"]).to_class(one)
+        return self
+
     def into(self, id: str) -> Self:
         """Make the collection a fragment of another multibind, too."""
         return self._with(into=id)

@@ -14,7 +14,7 @@ from nodeattrs.contract.fixes import Fix
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.formats.documents import Syntax, text_of
-from nodeattrs.formats.removing import without
+from nodeattrs.formats.removing import veiled, without
 from nodeattrs.kinds import EQUAL_TO_OVERRIDDEN, REPEATED_KEY
 from nodeattrs.reports.findings import finding_of
 
@@ -52,5 +52,7 @@ def _fix(root: pathlib.Path, file: str, found: list[DocumentError], sensitive: t
         if text is not None:
             after = text
             mended.append(one)
+    if not mended:
+        return None
     findings = tuple(finding_of(one, "warning") for one in mended)
-    return Fix(file, before, after, findings, sensitive) if mended else None
+    return Fix(file, after, (veiled(before, sensitive), veiled(after, sensitive)), findings)

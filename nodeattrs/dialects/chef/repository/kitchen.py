@@ -79,7 +79,7 @@ class KitchenInstance:
     def name(self) -> str:
         """The name that Test Kitchen gives it.
 
-        >>> Instance("my_suite", "ubuntu-22.04", ()).name
+        >>> KitchenInstance("my_suite", "ubuntu-22.04", ()).name
         'my-suite-ubuntu-2204'
         """
         text = f"{self.suite}-{self.platform}" if self.platform else self.suite
