@@ -66,7 +66,7 @@ class NodeattrsError(Exception):
     """What every error here has: a sentence, a place, who set what, a way out.
 
     path:    the steps to the attribute, or None
-    origins: who set each side, as objects that print as "file:line (who)"
+    origins: who set each side, as objects that print as "file:line (who)"; the text of the error leaves them out
     hint:    the way out, one line, or None
     kind:    a word that distinguishes what one class is raised for; "" where it says all
     may_be_there: whether a place that was not read may have what was not found

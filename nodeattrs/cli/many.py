@@ -46,7 +46,10 @@ def go_through(
 ) -> int:
     """Pass each outcome of many nodes to *take*, with a progress bar, until Ctrl-C; returns the number taken.
 
-    `contract.caller.Through` says what the arguments are.
+    count:    of all nodes; one node has no progress bar
+    outcomes: a function that yields outcomes until the function that it is given returns True
+    stopping: asked instead of catching Ctrl-C; None: Ctrl-C stops
+    jobs:     the number of processes, for a warning alone
     """
     _warn_without_processes(terminal, count, jobs)
     taken = 0

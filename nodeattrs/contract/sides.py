@@ -334,7 +334,9 @@ class _Later(Mapping[str, str]):
 def folder_side(top: Path, prefix: str = "", title: str = "", *, later: bool = False) -> Side:
     """A folder as it is now. raises: NotFound
 
-    later: whether its files are looked for at their first use: for one question alone
+    prefix: the part of it that is asked about; a note where it is missing
+    title:  the name in reports; "": the name of the folder
+    later:  whether its files are looked for at their first use: for one question alone
     """
     if not top.is_dir():
         close = near(top.name, [one.name for one in top.parent.iterdir()] if top.parent.is_dir() else ())

@@ -31,8 +31,8 @@ VERSION = 3
 def json_ready(value: Any, path: Path = ()) -> Any:
     """A copy of *value* for JSON: deferred values are computed, secrets become MARKER, keys and symbols become text.
 
-    A deferred value that fails becomes {"$deferred": reason}. Of the keys 1 and "1" in one map the last one is kept,
-    as in Chef: `running.double_keys` warns of them.
+    Any other value stays as it is. A deferred value that fails becomes {"$deferred": reason}.
+    Of the keys 1 and "1" in one map the last one is kept, as in Chef: `running.double_keys` warns of them.
     path:   where the value stands, for messages
     raises: DeferredCycle
     """

@@ -261,7 +261,7 @@ def _settle(component: ComponentTree, tree: Mapping[Any, Any], locator: Locator)
     What of the slot is such data now, entry by entry; nothing where there may be secrets in it.
     """
     ledger = component.ledger
-    if ledger.secrets is not None and ledger.secrets.may_concern(tree):
+    if ledger.secrets is not None and ledger.secrets.may_be_in(tree):
         replace_slot(component, tree, locator)
         return {}
     with ledger.lock:

@@ -57,9 +57,9 @@ def _met(policy: Policy, lower: Any, upper: Any) -> Any:
 
 
 def joined(policy: Policy, parts: Iterable[Any]) -> Any:
-    """Several parts joined under a policy, the weakest first: a value, or `Joined` maps. ABSENT parts are skipped.
+    """The value of several parts under a policy, the weakest first. Maps that meet become `Joined`.
 
-    ABSENT where all are.
+    ABSENT parts are skipped; ABSENT where all are. One part alone is returned as it is.
     """
     result = ABSENT
     for part in parts:

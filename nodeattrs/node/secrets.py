@@ -19,6 +19,7 @@ class Secrets:
     """The sensitive paths of a node.
 
     paths: texts ("db.password") or steps; the step "*" stands for any. Everything below a path is secret, too
+    `wrapped` changes the maps of a value in place.
     first: the first steps of these paths; None where any step may lead to a secret
     raises: BadArgument, for anything but a list of paths
     """
@@ -34,7 +35,7 @@ class Secrets:
         first = {path[0] if path else "*" for path in self.paths}
         self.first = None if "*" in first else first
 
-    def may_concern(self, tree: Mapping[Any, Any]) -> bool:
+    def may_be_in(self, tree: Mapping[Any, Any]) -> bool:
         """Whether one of the paths may lead into a tree: it begins with one of the tree's keys, or with any."""
         return self.first is None or not self.first.isdisjoint(tree)
 

@@ -57,7 +57,7 @@ _SIMPLE = frozenset({str, int, bool, type(None)})
 
 
 class Deferred:
-    """A value that is computed each time it is read; made by `lazy`. Its result is never cached.
+    """A value that is computed each time it is read; made by `lazy`. Its result is copied, and never cached.
 
     compute: a function without arguments
     place:   where it was made, for messages; "": found from the function

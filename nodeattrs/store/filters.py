@@ -156,7 +156,11 @@ class _Entry(NamedTuple):
 
 
 def entries_of(entries: Iterable[Entry], where: str) -> Iterator[tuple[_Entry, Path]]:
-    """Yield each entry of a list with its keys. where: the name of the list in messages. raises: BadArgument"""
+    """Yield each entry of a list with its keys; "" and "/" have none.
+
+    where:  the name of the list in messages
+    raises: BadArgument
+    """
     if isinstance(entries, str | bytes | Mapping) or not isinstance(entries, Iterable):
         raise BadArgument(f"the {where} is not a list of entries: {entries!r}", hint=_SHAPE)
     for text in entries:

@@ -36,6 +36,8 @@ MOST = 60_000
 class Pattern:
     """A pattern of paths: `apache2.**`, `*.port`; of resources `File[/etc/*].content`.
 
+    Any other text is compared as it is.
+
     >>> Pattern("apache2.**").fits(("apache2", "tls", "port")), Pattern("*.port").fits(("app", "x", "port"))
     (True, False)
     """
@@ -48,7 +50,7 @@ class Pattern:
             self._steps = None  # as a resource is spelled
 
     def fits(self, path: Path) -> bool:
-        """Whether a path is meant."""
+        """Whether the pattern means a path. `**` fits no step as well; in a pattern with "[", `*` goes across dots."""
         whole = ".".join(map(str, path))
         plainly = self.text.replace("[", "[[]")
         if (fnmatchcase(whole, plainly) and "*" not in self.text) or ("[" in self.text and fnmatchcase(whole, plainly)):

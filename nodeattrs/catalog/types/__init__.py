@@ -74,7 +74,7 @@ def parameters_of(kind: Any) -> list[str]:
 def subject_of(name: str, title: str, parameters: Mapping[str, Any]) -> Any:
     """Make a resource of a type, which can be checked and applied.
 
-    raises: BadArgument, for an unknown type or parameter, with similar names; NodeattrsError
+    raises: BadArgument, for an unknown type or parameter, with similar names; the error of the type, for a bad value
     """
     kind = type_named(name)
     known = parameters_of(kind)

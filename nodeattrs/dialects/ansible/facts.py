@@ -33,7 +33,7 @@ _INTERPRETER = re.compile(r"ansible_\w+_interpreter")
 class FactCache:
     """The cache of facts, where there is one that can be read.
 
-    folder: where the files lie; None where there is none
+    folder: of the files; else the one that *config* names; None where there is none
     """
 
     def __init__(self, config: AnsibleConfig, root: Path, folder: Path | None) -> None:
@@ -66,8 +66,8 @@ class FactCache:
             injected = {"ansible_local": facts.get("ansible_local", {})}
         return Layer(injected, Origin("facts", host, file or None), title(11)) if injected else None
 
-    def grouped(self, host: str) -> dict[str, Any]:
-        """What `ansible_facts` holds for a host."""
+    def ansible_facts_of(self, host: str) -> dict[str, Any]:
+        """The content of the variable `ansible_facts` of a host."""
         return {
             name if name == "ansible_local" else name.removeprefix(_PREFIX): value
             for name, value in self.facts_of(host)[0].items()

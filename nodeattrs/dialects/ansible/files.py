@@ -106,9 +106,11 @@ class VariableFiles:
         return self._listed[folder]
 
     def variables(self, path: Path, kind: str, name: str, titled: str) -> Layer | None:
-        """The layer of a file of variables; None where it says nothing.
+        """The layer of a file of variables; None for an empty file.
 
-        raises: AnsibleError, for a file that is broken or no map, unless that is borne
+        An unknown layer for a file that lies outside or is encrypted; where `lenient` is set, also for a broken one.
+        titled: the name of the layer
+        raises: AnsibleError, for a file that is broken or not a map
         """
         if border.is_layer_outside(path):
             return Layer.unknown(titled, Origin(kind, name, self.shown(path)), border.REASON)

@@ -143,7 +143,7 @@ class InventoryTree:
         return _ODD.sub("_", name) if self._rename else name
 
     def host(self, name: str, group: str) -> Host:
-        """The host of a name, in a group; made where it is not there."""
+        """The host of a name, made where it is missing, and put into a group. raises: KeyError, for an unknown group"""
         host = self.hosts.get(name)
         if host is None:
             host = self.hosts[name] = Host(name, source=self.source)

@@ -306,10 +306,11 @@ class Inventory:
         """The names of the hosts of each group."""
         return {name: list(group.all_hosts()) for name, group in self.groups.items()}
 
-    def set_by_groups(self, name: str, folders: Iterable[Path]) -> frozenset[str] | None:
-        """The variables that the groups of a name with gaps, and those above them, set; None for any.
+    def names_set_by_groups_like(self, name: str, folders: Iterable[Path]) -> frozenset[str] | None:
+        """The variables that may be set by the groups that a name with gaps may mean, or by groups above these.
 
-        folders: of playbooks, in which `group_vars` lies, too
+        The group `all` is left out. None where any variable may be set.
+        folders: of playbooks, in which `group_vars` may lie
         """
         places = [*self._sources.places, *dict.fromkeys(folders)]
         named = {file.partition(".")[0] for place in places for file in self.files.listed(place / "group_vars")}

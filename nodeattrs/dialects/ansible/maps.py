@@ -22,7 +22,8 @@ _SECTIONS = ("hosts", "vars", "children")
 def read(document: Document, tree: InventoryTree, warn: Warn) -> None:
     """Read an inventory into a tree.
 
-    raises: AnsibleError, with file and line; what stands above was read
+    raises: AnsibleError, with file and line, also for an empty document and for the configuration of a plugin; the
+            entries above the fault were read
     """
     found = document.tree
     if not isinstance(found, dict) or not found:

@@ -118,7 +118,7 @@ class Playbook:
 
     def _tasks_of_host(self, host: str) -> Iterator[Task]:
         folders = [play.folder for play in self.plays]
-        set_by_groups = partial(self.inventory.set_by_groups, folders=folders)
+        set_by_groups = partial(self.inventory.names_set_by_groups_like, folders=folders)
         walk: TaskWalk = TaskWalk(
             self._roles_reader(None), lambda where: self._variables_at(where, walk, host), set_by_groups
         )
@@ -201,8 +201,8 @@ class Playbook:
                 asked: RoleEntry = replace(role_entry(entry, play.document, at), collections=outside.collections)
                 role = reader.read(asked, play.folder)
                 joined.append(role)
-                running += role.chain()
-            for one in [one for role in joined for one in role.chain()]:
+                running += role.with_needs()
+            for one in [one for role in joined for one in role.with_needs()]:
                 joined += tasks.roles_imported_by_role(one, outside, reader)
             joined += tasks.roles_imported_by_play(play, reader)
             self._roles[play.number] = running, joined
@@ -215,7 +215,7 @@ class Playbook:
         defaults = [] if role is None else role.all_defaults()
         own = [] if role is None else role.all_vars()
         return [
-            *self._public_layers(task.roles, lambda role: [one.defaults for one in role.chain()], defaults),
+            *self._public_layers(task.roles, lambda role: [one.defaults for one in role.with_needs()], defaults),
             *as_one_fold(defaults, policy),
             *self._layers_to_vars_files(task, host),
             *self._public_layers(task.roles, lambda role: [one.vars for one in role.in_order()], own),
@@ -266,7 +266,7 @@ class Playbook:
     def _plugin_folders(self, task: Task) -> list[Path]:
         """The folders of the playbooks, and of the roles that are read so far: plugins in them count for all tasks."""
         joined = [role for _, roles in self._roles.values() for role in roles]
-        roles = (one for role in (*joined, *task.roles) for one in role.chain())
+        roles = (one for role in (*joined, *task.roles) for one in role.with_needs())
         return [*dict.fromkeys([*(play.folder for play in self.plays), *(role.path for role in roles)])]
 
     def _variables_at(self, context: TaskContext, walk: TaskWalk, host: str) -> InTask:
@@ -280,11 +280,11 @@ class Playbook:
         hosts = self._hosts_of(play)
         running, joined = self._roles_of(play)
         entered = [role.name for role in joined]
-        needed = list(dict.fromkeys(one.name for role in running for need in role.needs for one in need.chain()))
+        needed = list(dict.fromkeys(one.name for role in running for need in role.needs for one in need.with_needs()))
         known: dict[str, Any] = {
             **self.inventory.magic(host),
             "playbook_dir": str(play.folder),
-            "ansible_facts": self.inventory.facts.grouped(host.name),
+            "ansible_facts": self.inventory.facts.ansible_facts_of(host.name),
             "ansible_play_name": play.name,
             **dict.fromkeys(_OF_PLAY, hosts),
             **dict.fromkeys(("role_names", "ansible_play_role_names"), entered),

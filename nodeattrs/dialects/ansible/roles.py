@@ -41,9 +41,9 @@ class Role:
     defaults, vars: the layers of levels 2 and 15, its own only
     entry:      `vars` of its own entry (level 15)
     params:     the other keys of it (level 20)
-    led:        `vars` of the task that includes or imports it, as handlers of roles that it imports have them
+    include_variables: `vars` of the task that includes or imports it, as handlers of roles that it imports have them
     limits:     what `tags` and `when` of its entry say; of a task that includes it, which files it names
-    asked:      its entry
+    role_entry: the entry or the task that asks for it
     handlers:   the name of its file of handlers; ABSENT where that is not known
     needs:      the roles it depends on, in order
     parents:    the roles that led here, as dependants or by an include, the outermost first
@@ -59,19 +59,19 @@ class Role:
     vars: list[Plan] = field(default_factory=list)
     entry: list[Layer] = field(default_factory=list)
     params: list[Layer] = field(default_factory=list)
-    led: list[Layer] = field(default_factory=list)
+    include_variables: list[Layer] = field(default_factory=list)
     limits: list[Any] = field(default_factory=list)
-    asked: RoleEntry | None = None
+    role_entry: RoleEntry | None = None
     handlers: Any = "main"
     needs: list[Role] = field(default_factory=list)
     runs: bool = True
     repeats: bool = False
     is_public: bool = True
 
-    def chain(self) -> Iterator[Role]:
+    def with_needs(self) -> Iterator[Role]:
         """The roles it depends on, each before those that need it, then itself; a role may be there twice."""
         for role in self.needs:
-            yield from role.chain()
+            yield from role.with_needs()
         yield self
 
     def in_order(self) -> list[Role]:
@@ -80,7 +80,7 @@ class Role:
         Each that is needed counts once, at its first place, and brings what it needs itself along once more.
         """
         needed: list[Role] = []
-        for one in list(self.chain())[:-1]:
+        for one in list(self.with_needs())[:-1]:
             if not any(one.same_as(other) for other in needed):
                 needed.append(one)
         found = [one for need in needed for one in need.in_order()]
@@ -88,7 +88,7 @@ class Role:
 
     def all_defaults(self) -> list[Plan]:
         """Level 2 in its tasks, on top of what all tasks of the play see: dependencies, parents, its own."""
-        needed = list(self.chain())[:-1]
+        needed = list(self.with_needs())[:-1]
         return [one for role in (*needed, *self.parents, self) for one in role.defaults]
 
     def all_vars(self) -> list[Plan]:
@@ -102,19 +102,21 @@ class Role:
 
     def entries(self) -> list[RoleEntry]:
         """The entries of the roles that depend on it, then its own."""
-        found = [] if self.asked is None else [self.asked]
+        found = [] if self.role_entry is None else [self.role_entry]
         return [*self.parents[-1].entries(), *found] if found and found[0].depends else found
 
     def for_handlers(self) -> Role:
         """The same for its handlers: to them `vars` of tasks that include the roles above count as those of entries."""
-        return replace(self, parents=tuple(replace(one, entry=[*one.entry, *one.led]) for one in self.parents))
+        return replace(
+            self, parents=tuple(replace(one, entry=[*one.entry, *one.include_variables]) for one in self.parents)
+        )
 
     def same_as(self, other: Role) -> bool:
         """Whether it is the same role with the same entry: it runs once."""
         return self._given() == other._given()
 
     def _given(self) -> list[Any]:
-        layers = (*self.entry, *self.params, *self.led)
+        layers = (*self.entry, *self.params, *self.include_variables)
         return [self.name, self.path, self.limits, *(layer.value for layer in layers)]
 
 
@@ -185,7 +187,7 @@ class Roles:
             raise AnsibleError(CYCLE, f"the role {name} needs itself", file=asked.document.file, line=line)
         role = Role(name, path, parents, self._of(path, "defaults", name, asked, asked.defaults_from, 2))
         role.vars = self._of(path, "vars", name, asked, asked.vars_from, 15)
-        role.asked = asked
+        role.role_entry = asked
         role.is_public = not self.are_private if asked.is_public is None else asked.is_public
         role.entry, role.params = _given(asked)
         role.runs = not never_runs(asked.body) and (by is None or by.runs)

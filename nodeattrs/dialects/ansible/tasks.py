@@ -90,7 +90,7 @@ class TaskWalk:
         self._note_module_defaults(outside, play.body, play.at)
         met = [*self._tasks_of_sections(outside, play, entries)]
         facts, included = len(self.happened.facts), len(self.happened.included)
-        listed = [(outside, one) for role in joined[: len(play.entries("roles"))] for one in role.chain()]
+        listed = [(outside, one) for role in joined[: len(play.entries("roles"))] for one in role.with_needs()]
         unsure = replace(outside, is_sure=False)
         handlers = [*self._tasks_of_list(unsure, play.entries("handlers"), (*play.at, "handlers"))]
         handlers += self._handlers_of_roles([*listed, *(one for unit in self._entered for one in unit)])
@@ -425,13 +425,13 @@ class TaskWalk:
         """The tasks of a role that import_role or include_role names; tasks of its dependencies come first."""
         outside, inside = inside.for_handlers(), inside.entering_role(has_run=self._has_run(inside, role))
         for need in role.needs:
-            for one in need.chain():
+            for one in need.with_needs():
                 yield from self._tasks_of_role(replace(inside, has_run=False), one)
         stem = given.get("tasks_from", "main")
         if stem not in ("main", ABSENT) and self.roles.file(role.path / "tasks", stem) is None:
             raise AnsibleError(NO_FILE, f"the role {role.name} has no tasks/{stem}", file=inside.document.file)
         yield from self._tasks_of_role_file(inside, role, "tasks", stem)
-        self._unit += [(outside, one) for one in role.chain()]  # after what their tasks import
+        self._unit += [(outside, one) for one in role.with_needs()]  # after what their tasks import
 
     def _named_role(self, inside: TaskContext, own: dict[Any, Any], given: dict[Any, Any], at: Steps) -> Role | None:
         """The role that a task names; None, and noted as unknown, where it cannot be known. raises: AnsibleError
@@ -454,7 +454,7 @@ class TaskWalk:
         role.limits = [given.get(key, "main") for key in _FILES]
         role.handlers = role.limits[-1]
         if own:  # they count as those of an entry, too, which replacing shows to handlers alone
-            its = role.entry if self.roles.policy is MERGE else role.led
+            its = role.entry if self.roles.policy is MERGE else role.include_variables
             its += inside.with_variables(own, at, 15, "include_role").outer_variables[-1:]
         return role
 
@@ -516,7 +516,7 @@ def roles_joining_with(role: Role, given: dict[Any, Any], outside: TaskContext, 
     given:  the arguments that name it
     raises: AnsibleError
     """
-    for one in role.chain():
+    for one in role.with_needs():
         yield from roles_imported_by_role(
             one, outside, roles, given.get("tasks_from", "main") if one is role else "main"
         )

@@ -4,8 +4,8 @@ A position is a layer, then the categories that make a declaration apply. The be
 the order in which things are declared never matters. All faults of all keys are collected before any is
 raised. Nothing is produced.
 
-What has to wait until all of them are known is put aside: rebindings, and parameters that come
-from instances; then one of the declarations of each key is chosen, and the others are below it.
+Rebindings, and parameters that come from instances, wait until all other declarations are known. After these, one
+declaration of each key is chosen.
 """
 
 from __future__ import annotations
@@ -530,7 +530,11 @@ def _rebound(item: Rebinding, at: Declaration, source: Declaration, below: list[
 
 
 def choose(table: DeclarationTable) -> None:
-    """Choose the declaration that counts for each key; note conflicts and unmet demands."""
+    """Put the declaration that counts for each key into the winners of the resolution.
+
+    A key has no winner, and a fault is noted, where declarations conflict, where the winner is abstract, and where an
+    override overrides nothing.
+    """
     resolution = table.resolution
     for key, several in table.declared.items():
         if not several:

@@ -55,7 +55,10 @@ ARGUMENTS = (
 
 
 def check(question: Question) -> Output:
-    """Say what is wrong or doubtful, and what was not looked at."""
+    """Check files, together or each by itself: their content, the schema, the size that a cloud takes.
+
+    The output has the findings, the counts, and what was not looked at.
+    """
     asked = question.arguments
     files, resource = asked["files"], asked["resource"]
     schema = None

@@ -54,13 +54,13 @@ class FormText(NamedTuple):
 
 
 class Value(NamedTuple):
-    """A value of a document: itself, the whole document, and its path there."""
+    """A value of a document, with the document and the path of the value there."""
 
     value: Any
     tree: Any
     path: TreePath
 
-    def beside(self, key: str) -> Any:
+    def sibling_value(self, key: str) -> Any:
         """What the map around the value has under another key; None for nothing."""
         found = dig(self.tree, (*self.path[:-1], key))
         return None if found is ABSENT else found
@@ -312,7 +312,7 @@ def _arm_text(value: Any, tree: Any) -> str | None:
 
 def _heat(one: Value) -> Taken:
     """What cloud-init gets of a server: with the format HEAT_CFNTOOLS Heat's own part handler takes the text."""
-    if one.beside("user_data_format") not in ("RAW", "SOFTWARE_CONFIG"):
+    if one.sibling_value("user_data_format") not in ("RAW", "SOFTWARE_CONFIG"):
         why = "is for Heat's own tools, and not for cloud-init: write user_data_format: RAW"
         return Taken(None, why=why)
     return Taken(_heat_text(one.value, one.tree), False)

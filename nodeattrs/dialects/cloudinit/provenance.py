@@ -32,7 +32,7 @@ _PER_LEFT = 10
 
 
 class Provenance:
-    """What a merged config says of where it came from: the half of `Merged` that a merge alone does not need."""
+    """The base of `Merged`: where each part of a merged config came from. A subclass has `value`."""
 
     parts: tuple[PartReport, ...]
     rows: tuple[Row, ...]

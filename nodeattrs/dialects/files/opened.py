@@ -48,7 +48,7 @@ class Folds(InRepository):
         return self.folds
 
     def answer(self, name: str) -> Answered:
-        """The merged tree of a fold. raises: FoldNotFound, DocumentError"""
+        """The merged tree of a fold; `unread` has what was left out. raises: FoldNotFound, DocumentError"""
         one = self._given.get(name) or (None if self._given else found_named(self.side.root, name))
         one = one or fold_named(self.repository, name)
         laid = self._laid(one)

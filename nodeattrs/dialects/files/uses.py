@@ -51,7 +51,7 @@ class Uses:
     unread: list[str] = field(default_factory=list)
 
     def covers(self, path: TreePath) -> bool:
-        """Whether a path is read, or one above it."""
+        """Whether a path is read, or one above it; `computed` does not count."""
         return any(path[:depth] in self.paths for depth in range(len(path) + 1))
 
     def names_below(self, path: TreePath) -> set[str]:

@@ -90,8 +90,8 @@ class Hierarchy:
         return how.level(levels, entry)
 
 
-class OfOptions(Hierarchy):
-    """The same layers where lookup_options are searched for: each layer is checked before it is laid."""
+class OptionsHierarchy(Hierarchy):
+    """The layers of a hierarchy in a search for `lookup_options`; a layer without options that count is left out."""
 
     def folding(self, root: str, how: Strategy, ask: Ask) -> Folding:
         folding = how.folding(len(self.layers))
@@ -473,7 +473,7 @@ class Answers:
     def options_hierarchy(self, module: str | None) -> Hierarchy:
         """What is searched for the lookup_options of the keys of a module."""
         hierarchy = self.hierarchy(module)
-        return OfOptions(hierarchy.layers, hierarchy.sources, module)
+        return OptionsHierarchy(hierarchy.layers, hierarchy.sources, module)
 
     def default_hierarchy(self, module: str) -> Defaults | None:
         """What is searched for the keys of a module that no layer has; None where it has no such hierarchy."""

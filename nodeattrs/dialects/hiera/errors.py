@@ -36,7 +36,7 @@ from nodeattrs.formats.documents import Document
 class HieraError(NodeattrsError):
     """Every error of a lookup.
 
-    kind: one word for programs, such as "not_found" or "hash_in_unique"
+    kind: one word for programs, such as "not_found" or "hash_in_unique"; it must be given
     """
 
     entry = declared(

@@ -46,7 +46,7 @@ _Read = TypeVar("_Read")
 
 
 class LoadedTree:
-    """Hiera's layers on disk, and the files that were read so far; it knows no node. Made as a `Hiera`.
+    """The base of `Hiera`: the layers on disk (each a HieraConfig, or None), and the files that were read so far.
 
     skipped: the levels that options left out so far
     lacking: file and line of each level whose data function does not exist here, and the error that says so

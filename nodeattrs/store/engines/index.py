@@ -323,7 +323,7 @@ class Index:
         return self.numbered(index_parts(document)).keys() == {part for (part,) in rows}
 
     def has_all_words(self) -> bool:
-        """Whether the table of words has as many rows as the indexed texts have words; False for a damaged table."""
+        """Whether the table of words has a row for each word of the indexed texts; False where a text is missing."""
         ((count,),) = self._transaction.all("SELECT count(*) FROM word")
         for (text,) in self._transaction.rows("SELECT coalesce(folded, text) FROM entry"):
             if not isinstance(text, str):  # in a file of SQLite that was damaged

@@ -225,7 +225,7 @@ class Not(_Written):
 
 @dataclass(frozen=True)
 class Index(_Written):
-    """An entry of a list or hash; nothing where there is none."""
+    """An entry of a list or hash, None where it is missing. A negative number counts from the end of a list."""
 
     of: Node
     at: Node
@@ -307,7 +307,10 @@ class Lambda(_Written):
 
 
 def variables_of(node: Node) -> Iterator[str]:
-    """The variables that it mentions, those of its own lambdas and blocks too."""
+    """Yield the name of each variable that an expression mentions, without `::`; a name may come twice.
+
+    Names in texts, and in lambdas and blocks of the expression, count as well.
+    """
     for one in _every(node):
         if isinstance(one, Variable):
             yield one.name.removeprefix("::")

@@ -214,7 +214,7 @@ class Dependency(Item):
 @taking(name=str, items=ListLike)
 @dataclass(frozen=True)
 class BindingSet:
-    """A named set of bindings: `module::name`.
+    """A named set of bindings: `module::name`. `unknown` makes a set that cannot be read.
 
     unread: why it cannot be read, in words; empty where it can
     """

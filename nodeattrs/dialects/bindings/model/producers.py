@@ -190,7 +190,7 @@ class Constant(Written):
 
 @dataclass(frozen=True)
 class Computed(Written):
-    """An expression of the text language: a text with variables, a list that holds one, ..."""
+    """An expression of the text language: a text with variables, a list that holds one, ... `words` gives its text."""
 
     expression: Any
 

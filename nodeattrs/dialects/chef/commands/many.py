@@ -86,9 +86,10 @@ def began_now() -> str:
 
 
 def hint_to_resume(question: Question, began: str, *, interrupted: bool) -> None:
-    """Print the command line that continues a fleet: with *interrupted* the rest, else only the failed nodes.
+    """Print the command line that runs the nodes of a fleet that have not succeeded; nothing with --why-run.
 
-    Does nothing with --why-run. began: the time of the start, for --since
+    began:       the time of the start, for --since
+    interrupted: chooses the words before the line
     """
     if question.arguments["why_run"]:
         return  # nothing was saved

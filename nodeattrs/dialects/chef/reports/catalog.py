@@ -132,7 +132,10 @@ class CatalogOrder:
 
 @dataclass(frozen=True, slots=True)
 class CatalogGraph:
-    """The relationships of a catalog, with its resources in the order of visiting; with faults in catalog order."""
+    """The relationships of a catalog as data, or as lines for Graphviz.
+
+    Resources are in the order of visiting; with faults in catalog order.
+    """
 
     plan: Plan
     name: str

@@ -106,7 +106,7 @@ class _Declared(NamedTuple):
 
 
 class CookbookPaths:
-    """The folders with cookbooks of a repository.
+    """The folders with cookbooks of a repository. `find` gives None for a missing cookbook, and `hint` says why.
 
     root:    the folder of the repository
     folders: relative to it, absolute, or below the home (`~`); (): Chef's usual ones

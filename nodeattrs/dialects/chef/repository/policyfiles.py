@@ -34,7 +34,10 @@ _Item = TypeVar("_Item")
 
 
 def policy_files(root: pathlib.Path) -> Iterator[pathlib.Path]:
-    """Yield the lock files and Policyfiles of a repository: those at its root, then those in folders of policies."""
+    """Yield the lock files and Policyfiles of a repository: at its root, then in folders of policies.
+
+    A Policyfile.rb counts beside its lock, too; in `policies/` each `*.json` is a lock.
+    """
     names = sorted(os.listdir(root))
     yield from (root / one for one in names if one.endswith(LOCK) or one == "Policyfile.rb")
     for folder in _FOLDERS:

@@ -254,7 +254,7 @@ def _reads(text: Text, node: Node) -> Iterator[str]:
     steps = _steps(text, node)
     inside = node.named_children
     if steps is not None:
-        path = Reader(text, "recipes").keys(steps)
+        path = Reader(text, "recipes").leading_keys(steps)
         if path:
             yield spell(path)
         inside = steps[len(path) :]

@@ -318,7 +318,7 @@ class Reader:
             place = _Place(_LEVELS[word])
         if place is None or place.levels is None:
             return None
-        path = self.keys(keys) if place.is_open else ()
+        path = self.leading_keys(keys) if place.is_open else ()
         return _Place(place.levels, (*place.path, *path), place.is_open and len(path) == len(keys) == 1)
 
     def _receiver(self, node: Node) -> _Place | None:
@@ -342,7 +342,7 @@ class Reader:
             place = _NODE
         self._visit_all(iter((*given, node.child_by_field_name("block"))))
         if method in _SENDING:
-            method, given = "".join(map(str, self.keys(given[:1]))), given[1:]
+            method, given = "".join(map(str, self.leading_keys(given[:1]))), given[1:]
         if self._is_hidden(node, method, given, is_own, place):
             self._note_hidden(node)
         elif (method,) in _NODES and not given:
@@ -363,7 +363,7 @@ class Reader:
             is_of_node = receiver is not None and (place is _NODE or self._slice(receiver).endswith("Node"))
             return is_text or (is_of_node and not is_own)
         if method.startswith("def_delegator"):
-            return self.keys(given[:1]) in _NODES
+            return self.leading_keys(given[:1]) in _NODES
         return method in _HIDING or (method in _HIDING_ALONE and is_own and self._part != "libraries")
 
     def _take_word(self, node: Node, method: str, given: list[Node], is_own: bool) -> bool:
@@ -377,7 +377,7 @@ class Reader:
         elif method in CHANGING and given:
             self._change(node, method)
         elif method in _DEFINING:
-            names = self.keys(given)
+            names = self.leading_keys(given)
             self.code.names.update(map(str, names))
             self.code.is_reached |= not names
         else:
@@ -391,12 +391,12 @@ class Reader:
         if method in _LEVELS:
             if not given:
                 return _Place(_LEVELS[method])
-            self._use(_Place(_LEVELS[method], self.keys(given[:-1])), node)
+            self._use(_Place(_LEVELS[method], self.leading_keys(given[:-1])), node)
         elif method in _REMOVING:
-            self._use(_Place(_REMOVING[method], self.keys(given)), node)
+            self._use(_Place(_REMOVING[method], self.leading_keys(given)), node)
         elif method in _BY_LEVEL:
-            levels = _LEVELS.get("".join(map(str, self.keys(given[:1]))))
-            self._use(_Place(levels, self.keys(given[1 : _BY_LEVEL[method]])), node)
+            levels = _LEVELS.get("".join(map(str, self.leading_keys(given[:1]))))
+            self._use(_Place(levels, self.leading_keys(given[1 : _BY_LEVEL[method]])), node)
         elif method in _TAGS:
             self._change(node, method)
         elif method in _HANDING and not is_own:
@@ -409,7 +409,7 @@ class Reader:
             self._use(_Place((level,), (key,) if key else ()), node)
 
     def _include(self, node: Node, given: list[Node], into: dict[str, int]) -> None:
-        names = self.keys(given)
+        names = self.leading_keys(given)
         into.update((str(name), node.start_point.row + 1) for name in names)
         self._note_reach()
         if len(names) < len(given) or not given:
@@ -427,7 +427,7 @@ class Reader:
     def _note_reach(self) -> None:
         self.code.is_reached |= self._around.depth == 0 and self._part == "libraries"
 
-    def keys(self, given: list[Node]) -> Path:
+    def leading_keys(self, given: list[Node]) -> Path:
         """The keys that are written out as texts or symbols, up to the first that is not."""
         found: list[str] = []
         for one in given:

@@ -67,7 +67,9 @@ class CompiledRecipes(RecipeNotes):
         self._resources.pop(number, None)
 
     def fill(self, catalog: Catalog, enter: Callable[[str], None]) -> None:
-        """Add the resources to a catalog. A title that is taken gets a number, since Chef allows it twice.
+        """Add the resources to a catalog, each inside its recipe and without relationships.
+
+        A title that is taken gets a number, `x (2)`, since Chef allows it twice.
 
         enter: called with each recipe that declares one
         """

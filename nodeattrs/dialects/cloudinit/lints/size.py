@@ -20,7 +20,10 @@ SMALLEST = "aws"
 
 
 def about_size(size: int, title: str, cloud: str | None) -> Warned | None:
-    """The warning about user-data of *size* bytes as they are sent; None where it fits. cloud: None for any"""
+    """The warning about user-data of *size* bytes; None where it fits.
+
+    cloud: a key of LIMITS; None: the smallest limit counts, and the warning is a note
+    """
     name = cloud or SMALLEST
     most, of_base64 = LIMITS[name]
     sent = -(-size // 3) * 4 if of_base64 else size
