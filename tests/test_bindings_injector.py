@@ -356,6 +356,18 @@ class TestAsking:
         assert injector.inject("list") == [1]
 
 
+class Unspelled:
+    """Its objects print with the address that they have in memory."""
+
+
+def test_an_object_of_the_wrong_type_is_named_by_its_class():
+    """The message is the same in each run."""
+    one = Bindings("x")
+    one.bind("port", int).to_factory(Unspelled)
+    with pytest.raises(TypeMismatch, match="an object of Unspelled is no Integer, as declared"):
+        Injector([[one]]).inject("port", int)
+
+
 class TestMultibinds:
     def test_a_policy_of_the_core_is_a_combinator(self):
         """`merge` is any of them."""

@@ -108,3 +108,9 @@ def kinds_of(error: BindingError) -> frozenset[str]:
 def _by_place(error: BindingError) -> tuple[str, int, int, str]:
     first = next((origin for origin in error.origins if isinstance(origin, Origin)), Origin(""))
     return first.file or "", first.line or 0, first.column or 0, error.message
+
+
+def value_in_words(value: object) -> str:
+    """A value for a message, the same in each run: an object without a text of its own is named by its class."""
+    is_plain_object = type(value).__repr__ is object.__repr__
+    return f"an object of {type(value).__qualname__}" if is_plain_object else repr(value)

@@ -13,7 +13,7 @@ from nodeattrs.codes import Kind
 from nodeattrs.core.tree import near
 from nodeattrs.dialects.bindings.codes import ABSTRACT_CLASS, LOOKUP_LOOP, MISSING, NO_PRODUCER, TYPE_MISMATCH, UNFILLED
 from nodeattrs.dialects.bindings.model.expressions import injected_by, variables_of
-from nodeattrs.dialects.bindings.model.faults import BindingError, LookupLoop, NotBound, TypeMismatch
+from nodeattrs.dialects.bindings.model.faults import BindingError, LookupLoop, NotBound, TypeMismatch, value_in_words
 from nodeattrs.dialects.bindings.model.items import Bind
 from nodeattrs.dialects.bindings.model.producers import (
     PRODUCER,
@@ -244,7 +244,7 @@ class Bound:
         """The error for a value that does not conform to a type. what: "declared", "asked for"."""
         is_class = isinstance(value, type) and of.name == "Type"
         return TypeMismatch(
-            TYPE_MISMATCH, f"{one.words}: {value!r} is no {of}, as {what}",
+            TYPE_MISMATCH, f"{one.words}: {value_in_words(value)} is no {of}, as {what}",
             origins=(one.origin,), details=(self.resolution.described(one), *self._asked_by(one)),
             hint=f"an object of the class is made by .to_class({value.__name__})" if is_class else None,
         )  # fmt: skip

@@ -31,7 +31,7 @@ from nodeattrs.core.policy import (
 from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.bindings.codes import BAD_OPTION, DUPLICATE_FRAGMENT, TYPE_MISMATCH, UNNAMED_FRAGMENT
-from nodeattrs.dialects.bindings.model.faults import BindingError, TypeMismatch
+from nodeattrs.dialects.bindings.model.faults import BindingError, TypeMismatch, value_in_words
 from nodeattrs.dialects.bindings.model.producers import ProducerScope, called
 from nodeattrs.dialects.bindings.model.types import Classes
 from nodeattrs.dialects.bindings.model.values import own_copy
@@ -232,7 +232,7 @@ def collect(
     elif options.call is None:  # the caller of inject may change the value; a function was given copies
         value = independent(value)
     if not options.type.holds(value, scope.register):
-        raise TypeMismatch(TYPE_MISMATCH, f"multibind {options.key}: {value!r} is no {options.type}")
+        raise TypeMismatch(TYPE_MISMATCH, f"multibind {options.key}: {value_in_words(value)} is no {options.type}")
     return Collection(value, folding, numbered)
 
 
@@ -264,9 +264,11 @@ def _check_type(options: _Options, fragment: Fragment, classes: Classes) -> None
         fits = options.type.holds(fragment.value, classes)
     if not fits:
         raise TypeMismatch(
-            TYPE_MISMATCH, f"multibind {options.key}: {fragment.value!r} is no {element}", origins=(fragment.origin,),
+            TYPE_MISMATCH,
+            f"multibind {options.key}: {value_in_words(fragment.value)} is no {element}",
+            origins=(fragment.origin,),
             details=(f"the fragment is at {fragment.origin}",),
-        )  # fmt: skip
+        )
 
 
 def _flatten_levels(given: Any, options: _Options) -> int | None:
