@@ -105,6 +105,11 @@ class Git:
         """Whether there is a commit at all."""
         return not self._run("rev-parse", "--verify", "--quiet", "HEAD").code
 
+    def remotes(self) -> list[str]:
+        """The URLs of the remotes, as the repository's own configuration has them; [] for none."""
+        found = self._run("config", "--local", "--no-includes", "--get-regexp", r"^remote\..*\.url$")
+        return [line.partition(" ")[2] for line in found.output.decode(errors="replace").splitlines()]
+
     def path_of(self, file: Path) -> str | None:
         """A file as a path below the root of the work tree; None where it lies elsewhere."""
         real = Path(os.path.realpath(file))

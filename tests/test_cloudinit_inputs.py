@@ -159,6 +159,11 @@ class TestTerraform:
         with pytest.raises(CloudConfigError):
             given_in(plan(("any_machine.x", values)))
 
+    def test_a_droplet_has_its_user_data_as_it_is(self) -> None:
+        """Source: cloud-init, DataSourceDigitalOcean, which unpacks no base64."""
+        (one,) = given_in(plan(("digitalocean_droplet.x", {"user_data": packed()})))
+        assert one.user[0].content == packed()
+
     def test_vendor_data_of_lxd_lies_below_its_user_data(self) -> None:
         config = {"cloud-init.user-data": TEXT, "cloud-init.vendor-data": "#cloud-config\nv: 1\n"}
         (one,) = given_in(plan(("lxd_instance.x", {"config": config})))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,42 @@ class TestArgo:
         files = {**CHART, "app.yaml": in_yaml("Application", "shop", {"sources": sources})}
         code, _, errors = in_folder(files, "why", "port", "--on", "app.yaml#shop")
         assert (code, "app.yaml:3" in errors) == (5, True)
+
+    @pytest.mark.parametrize(
+        ("remote", "code"),
+        [
+            ("git@git.example.org:a-fork/shop.git", 0),
+            ("https://git.example.org/other.git", 5),
+            ("../a-clone", 0),
+        ],
+        ids=["a fork", "another repository", "a clone of this machine, whose name says nothing"],
+    )
+    def test_a_source_of_another_repository_is_not_read_here(
+        self, in_folder: InFolder, tmp_path: Path, remote: str, code: int
+    ) -> None:
+        for words in (["init", "--quiet"], ["remote", "add", "origin", remote]):
+            subprocess.run(["git", *words], cwd=tmp_path, check=True)
+        files = {**CHART, **application(path="charts/shop", helm={"valueFiles": ["/charts/shop/values.yaml"]})}
+        assert in_folder(files, "why", "port", "--on", "apps/shop.yaml#shop")[0] == code
+
+    @pytest.mark.parametrize(
+        ("revision", "code"), [("HEAD", 0), ("main", 0), ("v1.2.0", 5), ("refs/tags/old", 5), ("4f1c0de", 5)]
+    )
+    def test_a_source_at_a_version_or_commit_may_have_other_values(
+        self, in_folder: InFolder, revision: str, code: int
+    ) -> None:
+        files = {**CHART, **application(path="charts/shop", helm={}, targetRevision=revision)}
+        assert in_folder(files, "why", "port", "--on", "apps/shop.yaml#shop")[0] == code
+
+    def test_a_pattern_of_many_steps_makes_applications_that_are_not_known(self, in_folder: InFolder) -> None:
+        template = {
+            "metadata": {"name": "{{path.basename}}"},
+            "spec": {"source": {"path": "{{path}}", "helm": {"values": "a: 1"}}},
+        }
+        spec = {"generators": [{"git": {"directories": [{"path": "*/" * 30}]}}], "template": template}
+        files = {"set.yaml": in_yaml("ApplicationSet", "all", spec)}
+        assert subjects(in_folder, files) == ["set.yaml#all"]
+        assert in_folder({}, "why", "port", "--on", "set.yaml#all")[0] == 5
 
     def test_a_list_generator_makes_an_application_for_each_element(self, in_folder: InFolder) -> None:
         spec = {
@@ -371,6 +408,14 @@ class TestHelmfile:
         code, _, errors = in_folder(files, "why", "port", "--on", "helmfile.yaml#shop")
         assert (code, place in errors) == (5, True), errors
 
+    def test_a_base_with_releases_says_that_they_were_not_read(self, in_folder: InFolder) -> None:
+        base = "releases:\n- {name: cache, chart: bitnami/redis}\n"
+        text = "bases: [base.yaml]\nreleases:\n- {name: shop, chart: ./charts/shop}\n"
+        found = subjects(in_folder, {**CHART, "base.yaml": base, "helmfile.yaml": text})
+        assert found == ["base.yaml#cache", "helmfile.yaml#base.yaml", "helmfile.yaml#shop"]
+        code, _, errors = in_folder({}, "why", "port", "--on", "helmfile.yaml#base.yaml")
+        assert (code, "helmfile.yaml:1" in errors) == (5, True)
+
     def test_a_condition_within_a_line_concerns_that_line_alone(self, in_folder: InFolder) -> None:
         text = (
             "releases:\n- name: shop\n  chart: ./charts/shop\n  wait: {{ if true }}true{{ else }}false{{ end }}\n"
@@ -409,6 +454,11 @@ class TestStrangers:
         assert in_folder(files, "list", "subjects")[1] == "folds app.yaml\n"
         code, out, errors = in_folder({}, "why", "port", "--on", "app.yaml")
         assert (code, "app.yaml:3" in out + errors) == (1, True)
+
+    def test_a_manifest_that_is_too_large_is_a_subject_with_its_error(self, in_folder: InFolder) -> None:
+        files = {"app.yaml": "kind: HelmRelease\n" + "# more\n" * 150_000, "other.yaml": "# more\n" * 150_000}
+        assert in_folder(files, "list", "subjects")[1] == "folds app.yaml\n"
+        assert "is larger than 1,000,000 bytes" in in_folder({}, "why", "port", "--on", "app.yaml")[2]
 
     @pytest.mark.parametrize(
         "spec",

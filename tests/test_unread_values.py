@@ -80,6 +80,13 @@ def test_the_values_of_a_release_are_looked_at(in_folder: InFolder) -> None:
     assert [(one["file"], one["line"]) for one in findings(in_folder, files)] == [("helmfile.yaml", 6)]
 
 
+def test_a_values_file_that_cannot_be_read_is_named(in_folder: InFolder) -> None:
+    files = {**chart("{{ .Values.a }}", "a: 1"), "chart/values-prod.yaml": "a: [\n"}
+    (one,) = findings(in_folder, files)
+    assert (one["severity"], one["file"]) == ("note", "chart/values-prod.yaml")
+    assert in_folder({}, "check")[0] == 5
+
+
 def test_a_file_with_the_values_of_another_chart_is_passed_over(in_folder: InFolder) -> None:
     files = chart("{{ .Values.a }}", "a: 1\n", **{"tempo-values": "ingester: 1\ntraces: 2\n"})
     assert findings(in_folder, files) == []

@@ -32,6 +32,8 @@ _ENCODINGS: dict[TreePath, tuple[str, tuple[str, ...]]] = {
     _GUESTINFO: ("guestinfo.userdata.encoding", ("base64", "b64", "gzip+base64", "gz+b64")),
 }
 """The keys beside user-data that say how it is encoded, and the words for base64."""
+_DROPLET = "digitalocean_droplet"
+"""Its user-data comes as it is: cloud-init's data source DigitalOcean unpacks nothing."""
 _VENDOR_DATA: tuple[TreePath, ...] = (("config", "cloud-init.vendor-data"), ("config", "user.vendor-data"))
 _LIKE_USER_DATA = re.compile(r"(?i)(?:.*[-_.])?(?:user|custom)[-_.]?data(?:[-_](?:base64|b64|raw|file))?|cicustom")
 """A key that may hold user-data, in a resource whose form is not known here."""
@@ -113,7 +115,11 @@ def _found(rows: Iterable[_Resource], known_later: Mapping[str, Any]) -> Iterato
         is_hash = written is not None and _HASH.fullmatch(written) is not None
         why = _why_unread(values, where, is_hash)
         text = FormText(
-            (*path, *where), None if is_hash else written, address, why, is_packed=_is_packed(values, where)
+            (*path, *where),
+            None if is_hash else written,
+            address,
+            why,
+            is_packed=_is_packed(resource.get("type"), values, where),
         )
         vendor = [row for key in _VENDOR_DATA if (row := _text_at(values, key))]
         yield Found(where in _CONFIG_KEYS, text, tuple(vendor[:1]))
@@ -154,8 +160,10 @@ def _written(resource: Any, later: Any) -> tuple[TreePath, str | None] | None:
     return None if unread is None else (unread, None)
 
 
-def _is_packed(values: Any, where: TreePath) -> bool | None:
-    """Whether user-data is unpacked as base64; None where that is not known."""
+def _is_packed(kind: Any, values: Any, where: TreePath) -> bool | None:
+    """Whether user-data of a resource of some type is unpacked as base64; None where that is not known."""
+    if kind == _DROPLET and where == ("user_data",):
+        return False
     key, words = _ENCODINGS.get(where, ("", ()))
     return dig(values, (*where[:-1], key)) in words or _USER_DATA.get(where)
 

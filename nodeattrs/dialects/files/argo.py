@@ -1,7 +1,8 @@
 """Releases of Helm that Argo CD's Application and ApplicationSet describe.
 
-A source is this repository where its path is here. Of an ApplicationSet the generators `list` and `git` with
-directories are followed; where another one fills in the template, what it fills in is unknown.
+A source is this repository where its path is here, unless its URL names another repository than each remote of
+Git, or it asks for a version or commit. Of an ApplicationSet the generators `list` and `git` with directories
+are followed; where another one fills in the template, what it fills in is unknown.
 source: Argo CD, "Helm", "Multiple Sources for an Application", "Generators"
 """
 
@@ -28,7 +29,9 @@ from nodeattrs.dialects.files.releases import (
     chart_at,
     has_mark,
     inline_layers,
+    is_other_repository,
     origin_at,
+    texts_by_path,
     unread,
 )
 from nodeattrs.errors import DocumentError
@@ -43,6 +46,10 @@ _MOST_PATTERNS = 50
 _LARGEST = 20_000_000
 """The most characters of all applications that one template makes."""
 _PASSED = "node_modules"
+_MOST_STEPS = 20
+"""The most steps of a pattern of folders that is followed."""
+_PINNED = re.compile(r"[0-9a-f]{7,40}|v?\d+(?:\.\d+)+\S*|refs/tags/.*")
+"""A revision that names a commit or a version; a branch or HEAD is taken to be the files that are here."""
 
 
 class _Application(NamedTuple):
@@ -108,9 +115,9 @@ def _of_application(
     application = _Application(document, name, spec if isinstance(spec, dict) else {}, path, mark, root)
     sources = [(at, one) for at, one in application.sources if _is_helm(one, root)]
     for number, (at, source) in enumerate(sources):
-        chart, origin = _chart(application, at, source)
+        chart, origin, reason = _chart(application, at, source)
         values = [*_values(application, at, source, chart)]
-        yield name if not number else f"{name}/{number + 1}", Release(chart, origin, values)
+        yield name if not number else f"{name}/{number + 1}", Release(chart, origin, values, reason)
 
 
 def _is_helm(source: Mapping[Any, Any], root: Path) -> bool:
@@ -118,12 +125,22 @@ def _is_helm(source: Mapping[Any, Any], root: Path) -> bool:
     return bool(source.get("chart") or source.get("helm") or (isinstance(path, str) and chart_at(root, "", path)))
 
 
-def _chart(application: _Application, at: TreePath, source: Mapping[Any, Any]) -> tuple[str, Origin]:
+def _chart(application: _Application, at: TreePath, source: Mapping[Any, Any]) -> tuple[str, Origin, str]:
+    """The folder of the chart, "" where it is not here; the line that names it; why it is not here."""
     key = "chart" if source.get("chart") else "path"
     named = source.get(key)
     origin = application.origin((*at, key), "chart", named)
-    folder = chart_at(application.root, "", named) if key == "path" and isinstance(named, str) else ""
-    return folder, origin
+    reason = _elsewhere(application.root, source)
+    folder = chart_at(application.root, "", named) if isinstance(named, str) and key == "path" and not reason else ""
+    return folder, origin, reason or "is not in this repository"
+
+
+def _elsewhere(root: Path, source: Mapping[Any, Any]) -> str:
+    """Why the files of a source are not those that are here; "" where they may be."""
+    if is_other_repository(root, str(source.get("repoURL", ""))):
+        return f"is in another repository: {source['repoURL']}"
+    revision = str(source.get("targetRevision", ""))
+    return f"comes from revision {revision}, where it may have other values" if _PINNED.fullmatch(revision) else ""
 
 
 def _values(application: _Application, at: TreePath, source: Mapping[Any, Any], chart: str) -> Iterator[Values]:
@@ -164,8 +181,9 @@ def _file(application: _Application, at: TreePath, text: str, chart: str, is_opt
         )
     # A file of another source; it may be missing only where the repository is known to be this one.
     ref, _, path = text[1:].partition("/")
-    refs = [source.get("ref") for _, source in application.sources]
-    return ValuesFile(below(application.root, "", path), origin) if ref in refs else unread(origin, "names no source")
+    source = next((one for _, one in application.sources if one.get("ref") == ref), None)
+    reason = "names no source" if source is None else _elsewhere(application.root, source)
+    return unread(origin, reason) if reason else ValuesFile(below(application.root, "", path), origin)
 
 
 def _parameter(application: _Application, at: TreePath, one: Mapping[Any, Any]) -> Values:
@@ -193,10 +211,13 @@ def _parameters(generators: Any, root: Path) -> Iterator[Mapping[str, str]]:
         elements = dig(one, ("list", "elements")) if is_plain else ABSENT
         directories = dig(one, ("git", "directories")) if is_plain else ABSENT
         if kind == "list" and isinstance(elements, list) and not has_mark(elements, OPEN):
-            found += [dict(_flat(element)) for element in elements]
+            found += [dict(texts_by_path(element)) for element in elements]
         elif kind == "git" and _can_be_followed(directories):
             prefix = dig(one, ("git", "pathParamPrefix"))
-            found += _of_directories(directories, prefix if isinstance(prefix, str) else "", root)
+            try:
+                found += _of_directories(directories, prefix if isinstance(prefix, str) else "", root)
+            except _TooMany:
+                is_open = True
         else:
             is_open = True
     yield from found[:_MOST]
@@ -204,13 +225,8 @@ def _parameters(generators: Any, root: Path) -> Iterator[Mapping[str, str]]:
         yield {}
 
 
-def _flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """The texts and numbers in an element, by their dotted path."""
-    if isinstance(value, dict):
-        for key, one in value.items():
-            yield from _flat(one, f"{path}.{key}" if path else str(key))
-    elif isinstance(value, (str, int)) and not isinstance(value, bool):
-        yield path, str(value)
+class _TooMany(Exception):
+    """More folders, or steps of a pattern, than are followed."""
 
 
 def _can_be_followed(directories: Any) -> bool:
@@ -222,6 +238,7 @@ def _of_directories(directories: Sequence[Any], prefix: str, root: Path) -> Iter
     """The parameters for each folder that the patterns fit; a star fits one step.
 
     prefix: the `pathParamPrefix` of the generator, which begins the name of each parameter; "" for none
+    raises: _TooMany
     """
     known = [one for one in directories if isinstance(one, dict) and isinstance(one.get("path"), str)]
     without = [one["path"] for one in known if one.get("exclude") is True]
@@ -249,10 +266,14 @@ def _fitting(pattern: str, root: Path) -> list[str]:
     """The folders of a repository that a pattern fits, sorted. Argo CD passes over those whose name begins with a dot.
 
     `**` is not followed, and no link that leads out.
+    raises: _TooMany
     """
     found = [""]
-    for step in pattern.strip("/").split("/")[:20]:
-        found = [path for folder in found[:_MOST] for path in _one_below(folder, step, root)]
+    steps = pattern.strip("/").split("/")
+    for step in steps:
+        if len(found) > _MOST or len(steps) > _MOST_STEPS:
+            raise _TooMany
+        found = [path for folder in found for path in _one_below(folder, step, root)]
     return sorted(found)
 
 

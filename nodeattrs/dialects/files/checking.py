@@ -15,8 +15,8 @@ from typing import Any
 from nodeattrs.contract.dialect import CheckedFiles
 from nodeattrs.contract.folder import Folder
 from nodeattrs.core.fold import Layer
+from nodeattrs.core.tree import ABSENT, dig, is_near, spell
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.core.tree import is_near, spell
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.files.charts import CHART, Described, described
 from nodeattrs.dialects.files.found import Found, found_folds
@@ -66,7 +66,7 @@ def _charts(folds: Mapping[str, Found | None], root: Path) -> dict[str, _Chart]:
             found.setdefault(one.files[0], _Chart()).over += one.files[1:]
         elif isinstance(one, Release) and one.chart:
             over = found.setdefault(one.chart, _Chart()).over
-            over += [each.path for each in one.values if isinstance(each, ValuesFile)]
+            over += [each.path for each in one.values if isinstance(each, ValuesFile) and each.path]
             over += one.inline
     return found
 
@@ -91,17 +91,12 @@ def _of_chart(folder: Folder, name: str, chart: _Chart) -> Iterator[Finding]:
     for layer in layers:
         yield from known.findings(layer, "note")
     for one in chart.over:
-        yield from (each for layer in _read(folder, one) for each in known.findings(layer, "warning"))
-
-
-def _read(folder: Folder, one: str | Layer) -> Sequence[Layer]:
-    """The layers of values over a chart; none for a file that cannot be read, which an answer about it says."""
-    if isinstance(one, Layer):
-        return [one]
-    try:
-        return LayerReader("yaml").read(folder.root / one, one) if one else []
-    except DocumentError:
-        return []
+        try:
+            over = [one] if isinstance(one, Layer) else LayerReader("yaml").read(folder.root / one, one)
+        except DocumentError as error:
+            yield Finding(LAYER_IS_UNKNOWN.entry.code, "note", f"was not looked at: {error.message}", str(one))
+            continue
+        yield from (each for layer in over for each in known.findings(layer, "warning"))
 
 
 def _kept_back(uses: Uses, about: Described) -> tuple[str, str] | None:
@@ -148,7 +143,7 @@ class _Values:
         if not is_own and 1 < len(layer.value) == len([path for path in unread if len(path) == 1]):
             return  # no key is of this chart: the file has the values of another one
         for path in unread:
-            if is_own or not any(_has(one.value, path) for one in self.defaults):
+            if is_own or all(dig(one.value, path) is ABSENT for one in self.defaults):
                 yield from self._finding(layer, path, severity)
 
     def _unread(self, value: Any, path: TreePath) -> Iterator[TreePath]:
@@ -164,7 +159,7 @@ class _Values:
     def _finding(self, layer: Layer, path: TreePath, severity: Any) -> Iterator[Finding]:
         at = layer.origin.at(path)
         near = sorted(name for name in self.uses.names_below(path[:-1]) if is_near(path[-1], name))
-        near = [name for name in near if not _has(layer.value, (*path[:-1], name))]
+        near = [name for name in near if dig(layer.value, (*path[:-1], name)) is ABSENT]
         if near:
             what = f"no template reads {spell(path)}; one reads {spell((*path[:-1], near[0]))}"
             hint = f"did you mean {near[0]}?"
@@ -172,14 +167,6 @@ class _Values:
         elif not _has_anchor(layer, at.line):
             what = f"no template of the chart reads {spell(path)}"
             yield Finding(UNREAD_VALUE.entry.code, severity, what, at.file, at.line, at.column)
-
-
-def _has(tree: Any, path: TreePath) -> bool:
-    for step in path:
-        if not isinstance(tree, dict) or step not in tree:
-            return False
-        tree = tree[step]
-    return True
 
 
 def _has_anchor(layer: Layer, line: int | None) -> bool:

@@ -99,6 +99,7 @@ def kind_of(root: Path, file: str) -> str:
     """What a file describes releases for: "HelmRelease", "Application", "ApplicationSet", or "releases" of a helmfile.
 
     "" for any other file, and for one that lies outside.
+    raises: DocumentError, for one that cannot be read, or is too large
     """
     path = root / file
     if not file.endswith(_MANIFESTS) or not path.is_file() or border.is_layer_outside(path):
@@ -106,11 +107,13 @@ def kind_of(root: Path, file: str) -> str:
     try:
         with open(path, "rb") as stream:
             content = stream.read(_LARGEST + 1)
-    except OSError:
-        return ""
-    found = _MANIFEST.search(content) if len(content) <= _LARGEST else None
+    except OSError as error:
+        raise DocumentError(f"cannot be read: {error.strerror}", file=file) from error
+    found = _MANIFEST.search(content)
     if found is None or (found[2] and not _HELMFILE.search(content)):
         return ""
+    if len(content) > _LARGEST:
+        raise DocumentError(f"is larger than {_LARGEST:,} bytes", file=file)
     return (found[1] or found[2]).decode()
 
 

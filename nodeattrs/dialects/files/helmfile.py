@@ -30,6 +30,7 @@ from nodeattrs.dialects.files.releases import (
     inline_layers,
     origin_at,
     parsed,
+    texts_by_path,
     unread,
 )
 from nodeattrs.errors import DocumentError
@@ -169,7 +170,9 @@ class _Helmfile:
                 is_known = is_known and found is not None
                 layers += found or []
         values = fold(layers, ACROSS).value if layers and is_known else {}
-        known = {f"{name}.{path}": text for path, text in _texts(values, "") for name in _VALUES}
+        known = {
+            f"{name}.{path}": text for path, text in texts_by_path(values) if len(text) <= _LONGEST for name in _VALUES
+        }
         return {**known, "Environment.Name": environment}
 
     def _state_values(self, folder: str, one: Any) -> list[Layer] | None:
@@ -185,9 +188,14 @@ class _Helmfile:
             return None
 
     def releases(self) -> Iterator[tuple[str, Release]]:
-        """The releases by name, in the order of the file."""
+        """The releases by name, in the order of the file; a base with releases of its own is one that was not read."""
         for document in self.documents:
             tree = _map(document.tree)
+            bases = tree.get("bases")
+            for number, base in enumerate(bases if isinstance(bases, list) else ()):
+                if any(_map(top).get("releases") for _, top in self._base(str(base))):
+                    origin = origin_at(document, ("bases", number), "base", base)
+                    yield str(base), Release("", origin, (), "is a base whose releases were not read")
             named = tree.get("releases")
             for number, one in enumerate(named if isinstance(named, list) else ()):
                 if isinstance(one, dict) and one.get("installed") is not False:
@@ -252,17 +260,6 @@ class _Helmfile:
 
 def _map(value: Any) -> dict[Any, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """The texts and whole numbers in values that are not long, by their dotted path."""
-    if isinstance(value, dict):
-        for key, one in value.items():
-            yield from _texts(one, f"{path}.{key}" if path else str(key))
-    elif isinstance(value, (str, int)) and not isinstance(value, bool):
-        text = str(value)
-        if len(text) <= _LONGEST:
-            yield path, text
 
 
 def _filled(text: str, known: Mapping[str, str]) -> str:

@@ -60,10 +60,10 @@ class Folds(InRepository):
     def settings(self, file: str) -> Iterator[Setting]:
         """The paths that a file sets; a subchart's values are below its key."""
         own = self.side.named(file)
-        if kind_of(self.side.root, own):
-            with suppress(NodeattrsError):  # a file that cannot be read sets nothing that is known
+        with suppress(NodeattrsError):  # a file that cannot be read sets nothing that is known
+            if kind_of(self.side.root, own):
                 yield from (each for one in releases_in(self.side.root, own).values() for each in settings_of(one))
-            return
+                return
         paths = self._subcharts.get(own, [()])
         for setting in super().settings(file):
             yield from (setting._replace(path=(*path, *setting.path)) for path in paths)

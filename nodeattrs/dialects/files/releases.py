@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,10 +25,12 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.files.charts import CHART
 from nodeattrs.dialects.files.folds import Laid, laid_over
-from nodeattrs.errors import BadArgument, DocumentError
+from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError
 from nodeattrs.formats.documents import Document, content_of, decoded, parse_all
 from nodeattrs.formats.encrypted import marked, may_be_encrypted
 from nodeattrs.formats.layers import LayerReader
+from nodeattrs.formats.nearest import work_tree_of
+from nodeattrs.git import Git
 from nodeattrs.policies.helm import ChartValues
 from nodeattrs.policies.helm_set import set_layers
 from nodeattrs.policies.named import NamedPolicy
@@ -40,6 +43,8 @@ _INDEX = re.compile(r"\[\s*\+?0*(\d{4,})\s*\]", re.ASCII)
 """An index of 1,000 or more, which would make a list as long."""
 OPEN = "{{"
 """How a Go template begins."""
+_ADDRESS = re.compile(r"\w[\w+.-]*://|[\w.-]+@[\w.-]+:")
+"""How the address of a repository on another machine begins."""
 _BLOCK = re.compile(r"[|>][-+\d]*\s*(?:#.*)?$")
 """The end of a line behind which a text of several lines begins."""
 
@@ -157,6 +162,39 @@ def chart_at(root: Path, folder: str, text: str) -> str:
     """The folder of a chart, below the root; "" where no chart is there."""
     path = below(root, folder, text)
     return path if path and os.path.isfile(root / path / CHART) else ""
+
+
+def is_other_repository(root: Path, url: str) -> bool:
+    """Whether a URL names another repository than each remote of the one at *root*.
+
+    The last step of the addresses counts, since forks and other protocols share it. False without a remote on another
+    machine.
+    """
+    remotes = [one for one in _remotes(root) if _ADDRESS.match(one)]
+    return bool(remotes and url) and _name_of(url) not in map(_name_of, remotes)
+
+
+@lru_cache(maxsize=8)
+def _remotes(root: Path) -> list[str]:
+    """The URLs of the remotes; [] where Git has none. A repository may have hundreds of releases."""
+    try:
+        return Git(root).remotes() if work_tree_of(root) == root else []
+    except NodeattrsError:
+        return []
+
+
+def _name_of(url: str) -> str:
+    """The name of a repository: the last step of its URL."""
+    return re.split("[/:]", url.rstrip("/").removesuffix(".git"))[-1].lower()
+
+
+def texts_by_path(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """The texts and whole numbers in maps by their dotted path."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield from texts_by_path(one, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, (str, int)) and not isinstance(value, bool):
+        yield path, str(value)
 
 
 def documents_of(root: Path, file: str) -> list[Document]:
