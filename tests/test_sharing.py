@@ -16,8 +16,6 @@ from nodeattrs.contract.sharing import LookTree, drawn
 from nodeattrs.contract.sides import folder_side
 from nodeattrs.core.looks import Looks
 from nodeattrs.dialects import named
-from nodeattrs.dialects.chef.commands import matrix
-from nodeattrs.dialects.hiera.opened import HieraKeys
 from nodeattrs.node.maps import WatchedMap
 from nodeattrs.verbs.impact import Asking, Impact, impact
 from tests.oracles import sharing as oracle
@@ -423,7 +421,7 @@ def test_a_file_of_facts_that_is_a_link_to_one_that_changes_is_shared_by_nobody(
     "path", ["x", "y", "net.mac", "net", "site", "port", "nothing", "net.nothing", "motd", "cpu.total", "name", "gpu"]
 )
 def test_a_matrix_of_nodes_that_share_is_the_one_of_nodes_that_do_not(
-    path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     recipe = "node.default['x'] = node['site']\nif node['site'] == 'main':\n    node.default['y'] = node['port']\n"
     made = files(recipe, 40, "default['motd'] = lazy(lambda: f\"{node['net']['mac']}\")\n")
@@ -433,22 +431,20 @@ def test_a_matrix_of_nodes_that_share_is_the_one_of_nodes_that_do_not(
     words = ["matrix", path, "--repo", str(folder), "--store", str(tmp_path / "store"), "--json", "--jobs", "1"]
 
     found = main(words), capsys.readouterr()
-    monkeypatch.setattr(matrix, "TRIED", 0)
 
-    assert found == (main(words), capsys.readouterr())
+    assert found == (main([*words, "--no-sharing"]), capsys.readouterr())
 
 
 def test_a_matrix_of_hiera_is_the_same_with_and_without_sharing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     facts = {f"facts/n{number}.json": json.dumps({"site": "main" if number % 2 else "spare"}) for number in range(30)}
     folder = written({**HIERA, **facts}, tmp_path / "r")
     words = ["hiera", "matrix", "port", "--hiera", str(folder), "--facts", str(folder / "facts"), "--json"]
 
     found = main(words), capsys.readouterr()
-    monkeypatch.setattr(HieraKeys, "notes_looks", False)
 
-    assert found == (main(words), capsys.readouterr())
+    assert found == (main([*words, "--no-sharing"]), capsys.readouterr())
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -15,7 +15,7 @@ from nodeattrs.cli.exits import DONE, FAILED, INTERRUPTED, UNKNOWN_LAYER
 from nodeattrs.cli.many import go_through
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
-from nodeattrs.contract.arguments import RUBY, output
+from nodeattrs.contract.arguments import NO_SHARING, RUBY, output
 from nodeattrs.contract.dialect import Dialect
 from nodeattrs.dialects import BUILT_IN
 from nodeattrs.errors import NodeattrsError
@@ -98,7 +98,7 @@ CHANGING = (
     Argument(("--no-run-code",), "run no code of the repository", _FLAG, "how"),
     Argument(("--roles-only",), "read no cookbook, only roles and environments", _FLAG, "how"),
     Argument(("--jobs",), "how many processes (default: as for a fleet)", _COUNT, "how"),
-    Argument(("--no-sharing",), "share no answers: compute each subject", _FLAG, "how"),
+    NO_SHARING._replace(group="how"),
     Argument(
         ("--ignore-path",),
         "pass over changes there, such as 'apache2.**'",

@@ -92,6 +92,8 @@ ALL_NAMES = Argument(
     ("--all-names",), "name all nodes of each group (default: 10, and how many more)", {"action": "store_true"}
 )
 
+NO_SHARING = Argument(("--no-sharing",), "share no answers: compute each subject", {"action": "store_true"})
+
 RUBY = (
     Argument(
         ("--ruby",),

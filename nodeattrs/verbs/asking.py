@@ -137,7 +137,8 @@ class Subjects:
     ) -> Iterator[tuple[str, _Answer]]:
         """What a function makes of each reply, by the name of the subject.
 
-        Subjects that have the same wherever the function looked share the result (`contract.sharing`).
+        Subjects that have the same wherever the function looked share the result (`contract.sharing`), unless the
+        question says --no-sharing.
         says: gives all that a result says: equal for equal results
         """
         for dialect, names in self.names.items():
@@ -155,6 +156,9 @@ class Subjects:
         def compute(name: str) -> _Answer:
             return ask(self._reply(dialect, name))
 
+        if self.question.arguments.get("no_sharing"):
+            yield from ((name or "here", compute(name)) for name in self._counted(names))
+            return
         found = answers(self._opened[dialect.name], self._counted(names), compute, says)
         if found.one_by_one:
             self._notes.append(found.note)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from nodeattrs.contract.arguments import ALL_NAMES
+from nodeattrs.contract.arguments import ALL_NAMES, NO_SHARING
 from nodeattrs.contract.command import Argument, Command, Output, PlainReport, Question
 
 _EXITS = {
@@ -136,7 +136,7 @@ OF_DIALECT: Mapping[str, Command] = {
     "matrix": Command(
         "print the values that a key has, each with the subjects that have it",
         "Group the subjects by the value of a key, the largest group first, with the lines that set it.",
-        [_KEY, ALL_NAMES],
+        [_KEY, ALL_NAMES, NO_SHARING],
         ["matrix app.workers"],
         _EXITS,
         _matrix,

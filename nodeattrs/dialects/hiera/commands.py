@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from nodeattrs.contract.arguments import ALL_NAMES
+from nodeattrs.contract.arguments import ALL_NAMES, NO_SHARING
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.sensitive import plain
 from nodeattrs.core.tree import spell
@@ -356,7 +356,7 @@ COMMANDS: Mapping[str, Command] = {
     "matrix": _verb(
         "print the values that a key has for many nodes, each with its lines and its nodes",
         "matrix",
-        [KEY, *NODES, *MERGING, ALL_NAMES],
+        [KEY, *NODES, *MERGING, ALL_NAMES, NO_SHARING],
         example="matrix profile::users",
     ),
     "ready-for-8": _command(

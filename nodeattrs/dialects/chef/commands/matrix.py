@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from nodeattrs.contract.arguments import ALL_NAMES, RUBY, STORE, output, path_of
+from nodeattrs.contract.arguments import ALL_NAMES, NO_SHARING, RUBY, STORE, output, path_of
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sharing import SampledAnswers, answers
@@ -78,6 +78,7 @@ _ARGUMENTS = (
     ),
     COOKBOOK_PATH,
     ALL_NAMES,
+    NO_SHARING._replace(help="with --repo: share no answers: compute each node"),
     Argument(("--jobs",), "with --repo: how many nodes at a time", {"metavar": "N", "type": int}),
     *RUBY,
     *STORE,
@@ -187,7 +188,7 @@ def _run(question: Question, path: Path) -> Iterator[tuple[str, Cell]]:
         save=False,
         asked=run_options(question),
     )
-    shared = _shared(question, fleet, names, path)
+    shared = {} if asked["no_sharing"] else _shared(question, fleet, names, path)
     yield from shared.items()
     names = [name for name in names if name not in shared]
     for came in resolve(fleet, names, jobs=asked["jobs"], collect=partial(_collected, path)):
@@ -196,7 +197,7 @@ def _run(question: Question, path: Path) -> Iterator[tuple[str, Cell]]:
         yield came.name, cell
 
 
-TRIED = 24
+_TRIED = 24
 """Nodes that are looked at first: if none of them shares an answer, several processes run the others."""
 
 
@@ -223,8 +224,8 @@ def _shared(question: Question, fleet: Fleet, names: Sequence[str], path: Path) 
     def found(some: Sequence[str]) -> SampledAnswers[Cell]:
         return answers(opened, warned(some), partial(_shared_cell, opened, path), _texts_of)
 
-    tried = found(fit[:TRIED])
-    more = found(fit[TRIED:]) if tried.shared else tried
+    tried = found(fit[:_TRIED])
+    more = found(fit[_TRIED:]) if tried.shared else tried
     question.caller.warn(filter(None, (tried.note, more.note)))
     return {**tried.answers, **more.answers}
 
