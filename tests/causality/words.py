@@ -176,7 +176,9 @@ def next_in_line(
     own = [row for row in own[:1] if row.eraser is None or row.eraser.path == winner.path or is_gone(row.eraser)]
     if own and own[0].means == OVERRIDDEN and not hidden:
         return own[0]
-    if not any(_is_component(winner, row) and row.value is not None for row in others):
+    # What comes after the first one is hidden by the map that held the winner: an `unless` does not find it either.
+    found_first = others[: others.index(first) + 1] if first is not None else others
+    if not any(_is_component(winner, row) and row.value is not None for row in found_first):
         # To an `unless` null is nothing. An attribute file's speaks before a recipe's, and of two the first.
         found = [row for row in before if row.word == "silent" and _heeds(row, winner)]
         found = [row for row in found if further or row.at in (None, winner.path)]
