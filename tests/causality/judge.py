@@ -211,6 +211,9 @@ class _Judge:
         elif one in told.wins:
             # Some systems take false for nothing: another one is read then.
             shows = one.new == "false" or one.shown not in texts(told.value) or shown(str(one.new)) in texts(now)
+            # true may be in a list already that has each value once: then the element is gone, and its value is not.
+            among = dig(answer.value, path[:-1]) if told.is_element and now is ABSENT else ABSENT
+            shows |= isinstance(among, list) and shown(str(one.new)) in texts(among)
             there = changed and shows
             self.note("a", "the winner's edit is not read", path, edit, one.new, now, there)
         elif one in told.part:
