@@ -308,10 +308,16 @@ class _Judge:
         may_be_read = [*freed, *(told.rows if any(row.word != "silent" for row in freed) else ())]
         held = held or any(self.is_let_go(row, told, now, answer) for row in may_be_read)
         held = held or self.is_united(told, gone, answer) or is_key(answer.value, told.path, told.value)
+        held = held or (told.is_element and self.is_told_of_list(told, gone, now, answer))
         law, cause = "c", "a line that is not named is missed"
         if gone & told.overridden:
             law, cause = "b", "an overridden line is missed"
         self.note(law, cause, told.path, edit, told.value, now, held)
+
+    def is_told_of_list(self, told: Told, gone: set[Setting], now: Any, answer: Answer) -> bool:
+        """Whether the explanation of the list says it: a list that what is gone overrides may hold a knock-out."""
+        around = self.tell(told.path[:-1])
+        return around is not None and any(self.is_let_go(row, told, now, answer) for row in around.holds_down(gone))
 
     def is_united(self, told: Told, gone: set[Setting], answer: Answer) -> bool:
         """Whether the list around an element has become equal to another one, and is united with it."""
