@@ -44,12 +44,17 @@ from nodeattrs.dialects.bindings.injector import Injector
 from nodeattrs.dialects.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.dialects.bindings.model.items import BindingSet, BoundVariables, Inclusion, Item, Parameters, When
 from nodeattrs.dialects.bindings.model.producers import Constant, Producing
-from nodeattrs.dialects.bindings.model.sites import Environment, Site, environment_of
-from nodeattrs.dialects.bindings.model.state import Objects, State, effective_categories
+from nodeattrs.dialects.bindings.model.sites import (
+    Environment,
+    Inventory,
+    Site,
+    environment_of,
+    layer_references,
+    parse_reference,
+)
+from nodeattrs.dialects.bindings.model.state import NodeVariables, Objects, State, effective_categories
 from nodeattrs.dialects.bindings.model.types import Classes, target_of
 from nodeattrs.dialects.bindings.model.values import own_copy
-from nodeattrs.dialects.bindings.model.variables import NodeVariables
-from nodeattrs.dialects.bindings.references import Inventory, layer_references, parse_reference
 from nodeattrs.dialects.bindings.resolution import BOUND_PROVIDERS, Layer
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.formats.documents import Document, parse, read, text_of
