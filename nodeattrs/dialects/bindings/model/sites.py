@@ -1,7 +1,9 @@
-"""What a site says, before it is evaluated: environments, categories and layers.
+"""What a site says: its environments, its categories, and its layers with references to sets.
 
-A site is written in the text language or as data; what comes of it for a request is
-worked out here, from variables. It reads no file.
+A *site* is written in the text language or as data, with expressions that are evaluated here for the variables of a
+request. An *environment* is a name with its paths. A *reference* such as `confdir:/windows::default`,
+`module:/*::default` or `enc:/classes` names sets of a layer; the part before the colon is its *scheme*.
+No file is read here: the composition loads what references name.
 """
 
 from __future__ import annotations
@@ -47,14 +49,14 @@ _DEFAULT_LAYERS: list[Any] = [
 
 @dataclass
 class Site:
-    """The description of a site, nothing evaluated.
+    """A site as it is written, nothing evaluated. A reader fills the fields; the methods evaluate them.
 
-    parts:      what `site { }` says, as data with expressions for its values: "defaults" (attribute -> value),
-                "environments" (name -> attributes), "dynamic" ("dir" and "attrs"), "categories" ([name, value], the
-                highest first), "layers" ("name", "include", "exclude"); None where no site is written
-    statements: what stands beside `site { }`; the value of `$environment` is picked from there
-    listed_at:  where each category is listed
-    layers_at:  where each layer is listed, in the order of the layers
+    parts:      `site { }` as data, with expressions as values: "defaults" (attribute -> value), "environments"
+                (name -> attributes), "dynamic" ("dir", "attrs"), "categories" ([name, value], the highest first),
+                "layers" ("name", "include", "exclude"); None where no `site { }` is written
+    statements: the assignments beside `site { }`; the one to `$environment` selects the environment
+    listed_at:  category -> the line that lists it
+    layers_at:  the line of each layer, in the order of the layers
     """
 
     parts: dict[str, Any] | None = None
@@ -63,25 +65,29 @@ class Site:
     layers_at: list[Origin] = field(default_factory=list, compare=False)
 
     def listed(self, part: str) -> list[Any] | None:
-        """The entries of "categories" or "layers"; None where the site does not mention them."""
+        """The entries of the part "categories" or "layers"; None where the site does not have the part."""
         return None if self.parts is None else self.parts.get(part)
 
     def layers(self) -> list[tuple[dict[str, Any], Origin | None]]:
-        """The layers, the highest first, each with the line that lists it; of a site that lists none the usual two."""
+        """(layer as data, the line that lists it) for each layer, the highest first.
+
+        A site without the part "layers" has the layers "site" and "modules", each with the line None.
+        """
         listed = self.listed("layers")
         return list(zip_longest(_DEFAULT_LAYERS if listed is None else listed, self.layers_at))
 
     def to_dict(self) -> dict[str, Any]:
-        """The data form of the site, with nothing evaluated."""
+        """The data form of the site: "site" and "assign", each where it is written. Expressions are not evaluated."""
         site = {} if self.parts is None else {"site": as_data(self.parts)}
         assigned = {one.name: one.value.to_data() for one in self.statements if isinstance(one, Assign)}
         return {**site, **({"assign": assigned} if assigned else {})}
 
     def evaluated(self, variables: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str | None]:
-        """The environments as plain values for `environment_of`, and the environment that is selected.
+        """(the environments as plain values for `environment_of`, the name of the selected environment).
 
-        variables: facts and settings such as `confdir`; a variable that is missing is an error
-        raises:    BindingError
+        The first is None where no `site { }` is written, the second where no environment is selected.
+        variables: facts and settings such as `confdir`; they also select an environment
+        raises:    BindingError, also for a variable that is not set
         """
         assigned: dict[str, Any] = {}
         outer = _asker(variables)
@@ -104,10 +110,11 @@ class Site:
     def listed_categories(
         self, variables: Mapping[str, Any], compared: Mapping[str, Any] | None = None
     ) -> list[tuple[str, Any]] | None:
-        """The categories that are listed, with their values for these variables; None where none is listed.
+        """(category, value) for each listed category, the highest first; None where the site lists no categories.
 
-        A variable that is not set is nothing: its category does not apply.
+        A variable that is not set has the value None: its category does not hold.
         compared: the variables for categories of `variables_of_categories`; None: the same
+        raises:   BindingError, where an expression fails
         """
         categories = self.listed("categories")
         if categories is None:
@@ -118,13 +125,13 @@ class Site:
         return [(name, value.evaluate(plain if name in alone else ask, FUNCTIONS)) for name, value in categories]
 
     def variables_of_categories(self) -> dict[str, str]:
-        """Category -> the variable whose value it has; without those that are computed, and without environment."""
+        """Category -> the variable whose value it has; categories that are computed, and environment, are left out."""
         listed = [(name, value) for name, value in self.listed("categories") or () if isinstance(value, Variable)]
         return {name: value.name.removeprefix("::") for name, value in listed if name != "environment"}
 
 
 def _asker(variables: Mapping[str, Any], missing_is_nothing: bool = False) -> Callable[[str], Any]:
-    """A function that gives the value of a variable; a missing one is None or an error."""
+    """A function from the name of a variable to its value; where it is not set to None, or to a BindingError."""
 
     def ask(name: str) -> Any:
         plain = name.removeprefix("::")
@@ -146,7 +153,7 @@ def _worked(part: Any, ask: Callable[[str], Any]) -> Any:
 
 @dataclass(frozen=True)
 class Environment:
-    """An environment and its paths: absolute, without a slash at the end."""
+    """An environment and its paths: absolute, and without a slash at the end. `environment_of` makes it."""
 
     name: str
     envdir: str
@@ -165,13 +172,14 @@ def environment_of(
     confdir: str,
     is_directory: Callable[[str], bool] = os.path.isdir,
 ) -> Environment:
-    """The selected environment and its paths.
+    """The selected environment with its paths, from the attributes of a site and the usual folders of Puppet.
 
-    site:        "defaults", "environments" (name -> attributes), "dynamic" ("dir", "attrs"); None without any
-    selected:    its name; production unless given
-    is_directory: whether an absolute path is a directory; asked for dynamic environments
-    raises:      BindingError: "unknown-environment", "envdir-not-allowed", "dynamic-not-absolute",
-                 "environment-attribute"
+    site:         "defaults", "environments" (name -> attributes), "dynamic" ("dir", "attrs"); None for nothing
+    selected:     the name of the environment; None is production, which needs no declaration
+    confdir:      the folder that relative paths begin at
+    is_directory: whether an absolute path is a directory; called for a dynamic environment alone
+    raises:       BindingError: "unknown-environment", "envdir-not-allowed", "dynamic-not-absolute",
+                  "environment-attribute"
 
     >>> environment_of(None, confdir="/etc/puppet").manifest
     '/etc/puppet/manifests/site.pp'
@@ -245,9 +253,9 @@ _ENC_PARTS = ("classes", "parameters", "variables")
 
 @dataclass(frozen=True)
 class Inventory:
-    """Which sets exist.
+    """The names of the sets that exist; wildcards of references are matched against them.
 
-    modules: the name of a module -> the names of the sets it ships
+    modules: the name of a module -> the names of its sets
     confdir: the names of the sets of the configuration directory
     schemes: further schemes that have a provider; None allows any scheme
     """
@@ -256,12 +264,11 @@ class Inventory:
     confdir: Sequence[str] = ()
     schemes: Sequence[str] | None = ()
 
-    def names(self, scheme: str) -> Iterator[str]:
-        """The sets that a scheme reaches."""
+    def names(self, scheme: str) -> list[str]:
+        """The names of the sets that "confdir" or "module" has, in the order of the fields."""
         if scheme == "confdir":
-            yield from self.confdir
-        for names in self.modules.values() if scheme == "module" else ():
-            yield from names
+            return list(self.confdir)
+        return [name for names in self.modules.values() for name in names]
 
 
 @dataclass(frozen=True)
@@ -277,8 +284,9 @@ class _Reference:
 
 
 def parse_reference(text: Any, schemes: Iterable[str] | None) -> _Reference:
-    """The parts of a reference.
+    """The scheme, the name and the mark `?optional` of a reference. The name of `enc:` alone is "*".
 
+    text:    a value that is not a text raises, too
     schemes: those with a provider, beside confdir and module; None allows any scheme
     raises:  BindingError ("bad-uri", "unknown-scheme")
 
@@ -290,8 +298,7 @@ def parse_reference(text: Any, schemes: Iterable[str] | None) -> _Reference:
         raise BindingError(BAD_URI, f"{text!r} is no reference", hint="write module:/name::default")
     known = ("confdir", "module", *(schemes or ()))
     if schemes is not None and scheme not in known:
-        hint = meant(scheme, known) or f"known are {', '.join(known)}"
-        raise BindingError(UNKNOWN_SCHEME, f"{text!r}: the scheme {scheme} has no provider", hint=hint)
+        raise unknown_scheme(text, scheme, known)
     path, mark, query = rest.partition("?")
     if mark and query not in ("", "optional"):
         raise BindingError(BAD_URI, f"{text!r}: the query {query!r} means nothing", hint="known is ?optional")
@@ -307,11 +314,19 @@ def parse_reference(text: Any, schemes: Iterable[str] | None) -> _Reference:
     return _Reference(scheme, name, bool(mark))
 
 
+def unknown_scheme(text: str, scheme: str, known: Sequence[str]) -> BindingError:
+    """The error for a reference to a scheme without a provider. known: the schemes that have one"""
+    hint = meant(scheme, known) or f"known are {', '.join(known)}"
+    return BindingError(UNKNOWN_SCHEME, f"{text!r}: the scheme {scheme} has no provider", hint=hint)
+
+
 @taking(config=ListLike)
 def layer_references(config: Iterable[Mapping[str, Any]], inventory: Inventory) -> list[tuple[str, list[str]]]:
-    """(layer, sorted references) for each layer: its included references minus the excluded ones.
+    """(name of the layer, sorted references) for each layer: its included references minus the excluded ones.
 
-    config: layers as data: {"name", "include"?, "exclude"?}, a reference or a list of them
+    Wildcards are replaced by the sets of the inventory; `?optional` references to sets that it lacks are left out.
+    A reference without a wildcard stays, whether its set exists or not.
+    config: layers as data: "name", and optionally "include" and "exclude", each a reference or a list of references
     raises: BindingError ("bad-uri", "unknown-scheme", "bad-layer")
 
     >>> layer_references([{"name": "modules", "include": "module:/*::default"}], Inventory({"a": ["a::default"]}))
@@ -331,33 +346,30 @@ def layer_references(config: Iterable[Mapping[str, Any]], inventory: Inventory) 
 
 def _expanded(given: Any, inventory: Inventory, keeps: bool) -> Iterator[str]:
     """The named references, wildcards expanded. keeps: whether missing optional ones are left out"""
-    for text in given if isinstance(given, (list, tuple)) else () if given is None else (given,):
+    if given is None:
+        return
+    for text in given if isinstance(given, (list, tuple)) else [given]:
         reference = parse_reference(text, inventory.schemes)
         if reference.scheme not in ("confdir", "module"):
             yield str(reference)
-        elif "*" in reference.name:
-            is_meant = _matching(reference.name.split("::"))
-            names = sorted(inventory.names(reference.scheme))
-            yield from (f"{reference.scheme}:/{name}" for name in names if is_meant(name))
-        elif not (keeps and reference.optional) or reference.name in set(inventory.names(reference.scheme)):
+            continue
+        names = inventory.names(reference.scheme)
+        if "*" in reference.name:
+            wanted = reference.name.split("::")
+            yield from (f"{reference.scheme}:/{name}" for name in sorted(names) if _matches(name, wanted))
+        elif not (keeps and reference.optional) or reference.name in names:
             yield str(reference)
 
 
-def _matching(wanted: list[str]) -> Callable[[str], object]:
-    """A function that tests whether a name matches segments: `*` is one segment, `**` one or more.
-
-    Each row takes as few as it can, and that is final.
-    """
-    rows: list[list[str]] = [[]]
+def _matches(name: str, wanted: list[str]) -> bool:
+    """Whether the name of a set matches the segments of a reference: `*` is one segment, `**` one or more."""
+    segments = name.split("::")
+    if any(":" in segment for segment in segments):
+        return False  # a colon alone is in no reference
+    reached = {0}  # each number of segments that what was compared so far can stand for
     for one in wanted:
         if one == "**":
-            rows.append([])
+            reached = set(range(min(reached) + 1, len(segments) + 1)) if reached else set()
         else:
-            rows[-1].append("[^:]+" if one == "*" else re.escape(one))
-    first, *others = rows
-    parts = ["::".join(first)] if first else []
-    for row in others[:-1]:
-        parts.append("(?>[^:]+(?:::[^:]+)*?" + "".join(f"::{one}" for one in row) + ")")
-    for row in others[-1:]:
-        parts.append("[^:]+(?:::[^:]+)*" + "".join(f"::{one}" for one in row))
-    return re.compile("::".join(parts)).fullmatch
+            reached = {end + 1 for end in reached if end < len(segments) and one in ("*", segments[end])}
+    return len(segments) in reached
