@@ -11,7 +11,7 @@ from typing import Any
 
 from nodeattrs.core.trace import Trace, shown
 from nodeattrs.core.tree import ABSENT, Path, spell
-from nodeattrs.dialects.bindings.explain import Explanation, Graph
+from nodeattrs.dialects.bindings.explain import Explanation
 from nodeattrs.dialects.bindings.injector import Injector
 from nodeattrs.dialects.bindings.model.producers import Constant
 from nodeattrs.dialects.bindings.resolution import Declaration
@@ -170,18 +170,3 @@ class ListedBindings:
         classes = self.injector.classes()
         if classes and not self.prefix:
             yield f"classes: {', '.join(map(printable, classes))}"
-
-
-@dataclass(frozen=True, slots=True)
-class BindingGraph:
-    """The graph of keys. The text is DOT, for Graphviz."""
-
-    graph: Graph
-
-    def to_dict(self) -> dict[str, Any]:
-        """The nodes and edges as plain data."""
-        return self.graph.to_dict()
-
-    def lines(self, screen: Screen) -> Iterator[str]:
-        """The graph in the language of Graphviz, line by line."""
-        yield from map(printable, self.graph.to_dot().splitlines())

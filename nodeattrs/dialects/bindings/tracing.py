@@ -232,14 +232,12 @@ def title_of(maker: ValueMaker, one: Declaration) -> str:
     return f"{one.place.layer}, {maker.resolution.when(one)}"
 
 
-def account_of(maker: ValueMaker, wanted: Asked, value: Any) -> Account | None:
-    """The account of a key; None where nothing is declared and all sets were read.
+def account_of(maker: ValueMaker, wanted: Asked, value: Any) -> Account:
+    """The account of the declarations of a key, of unread sets that may declare it, and of what its value is made of.
 
     value: the injected value; ABSENT for none
     """
     several = maker.resolution.declared.get(wanted.key, [])
-    if not several and not maker.resolution.unknown:
-        return None
     giver = maker.giver(wanted)
     if giver not in several:
         giver = maker.declaration(wanted)  # an alias decides what lies below its source
