@@ -63,13 +63,15 @@ from nodeattrs.formats.encrypted import encrypted_whole
 
 PROVIDERS = "nodeattrs.bindings_providers"
 """The entry points that provide further schemes: the name is the scheme, the object a `Provider`."""
+CLASSES = "nodeattrs.bindings_classes"
+"""The entry points of classes that `Type[X]` may name, in every folder."""
 
 TEXTS = (".pp", ".bindings")
 ENDINGS = (*TEXTS, ".yaml", ".yml", ".json")
 
 
 class SiteFiles:
-    """The parsed files of a site and the providers of installed packages, shared by the compositions of all nodes.
+    """What the compositions of all nodes share: the parsed files of a site, and the entry points of installed packages.
 
     files: (file, the folder it is shown from) -> the stamp of the file when it was read, and what it says or its error
     """
@@ -78,9 +80,14 @@ class SiteFiles:
         self.files: dict[tuple[pathlib.Path, pathlib.Path], tuple[tuple[int, int], Any]] = {}
 
     @cached_property
-    def offered(self) -> Mapping[str, Any]:
+    def providers(self) -> Mapping[str, Any]:
         """Scheme -> the entry point of its provider; read at the first question."""
         return {point.name: point for point in metadata.entry_points(group=PROVIDERS)}
+
+    @cached_property
+    def classes(self) -> Mapping[str, Any]:
+        """The name of a class -> its entry point; read at the first question."""
+        return {point.name: point for point in metadata.entry_points(group=CLASSES)}
 
 
 def _sets_below(directory: pathlib.Path, module: str) -> Iterator[tuple[str, pathlib.Path]]:
@@ -332,10 +339,10 @@ class Composition:
         """The provider of a scheme that is given or installed; None where neither has the scheme."""
         if scheme in self._providers:
             return self._providers[scheme]
-        if scheme not in self._known.offered:
+        if scheme not in self._known.providers:
             return None
         return partial(
-            provided_by_code, scheme, Origin("provider", scheme), self._known.offered[scheme].load, self._looks
+            provided_by_code, scheme, Origin("provider", scheme), self._known.providers[scheme].load, self._looks
         )
 
     def _bound_providers(self) -> Mapping[str, Any]:
@@ -356,7 +363,7 @@ class Composition:
         if scheme in bound:
             self._note(BindingError(PROVIDER_FAILED, f"what is bound as the provider of {scheme}: is no function"))
         else:
-            known = ["confdir", "module", "enc", *self._providers, *self._known.offered, *bound]
+            known = ["confdir", "module", "enc", *self._providers, *self._known.providers, *bound]
             self._note(unknown_scheme(part.references[0], scheme, known))
         return []
 

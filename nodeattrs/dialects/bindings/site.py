@@ -11,7 +11,6 @@ import importlib.util
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from importlib import metadata
 from pathlib import Path
 from pkgutil import resolve_name
 from types import MappingProxyType
@@ -35,9 +34,6 @@ from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.node.intake import facts_of
 from nodeattrs.node.node import Node
 from nodeattrs.project.config import FILE
-
-CLASSES = "nodeattrs.bindings_classes"
-"""The entry points of classes that `Type[X]` may name, in every folder."""
 
 Search = Callable[..., list[dict[str, Any]]]
 """The word `search` of recipes."""
@@ -99,7 +95,8 @@ def _classes_of(folder: Folder, looks: Looks) -> Classes:
     looks: are told when a class is loaded that may depend on more than the facts that are noted
     """
     classes, modules = Classes(), dict[str, Any]()
-    classes.offer_from(partial(_offered, looks))
+    for name, point in folder.site_files.classes.items():
+        classes.offer(name, partial(_of_package, point, looks))
     for text in folder.config.binding_classes:
         name = text.rpartition(":")[2].rpartition(".")[2]
         classes.offer(name, partial(_class_of, folder.root, text, modules, looks))
@@ -110,11 +107,6 @@ def _class_of(root: Path, text: str, modules: dict[str, Any], looks: Looks) -> A
     home = text.partition(":")[0]
     looks.refuse(unnoted(root / home) if home.endswith(".py") else f"{home} is no program of the repository")
     return loaded(root, text, modules)
-
-
-def _offered(looks: Looks) -> Mapping[str, Callable[[], type]]:
-    """The classes of installed packages."""
-    return {point.name: partial(_of_package, point, looks) for point in metadata.entry_points(group=CLASSES)}
 
 
 def _of_package(point: Any, looks: Looks) -> Any:

@@ -232,7 +232,6 @@ class Classes:
     def __init__(self, known: Mapping[str, type] | None = None) -> None:
         self._known: dict[str, type] = {}
         self._offered: dict[str, Callable[[], type]] = {}
-        self._sources: list[Callable[[], Mapping[str, Callable[[], type]]]] = []
         for name, one in (known or {}).items():
             self.add(one, name)
 
@@ -252,42 +251,31 @@ class Classes:
         return name
 
     def find(self, name: str) -> type | None:
-        """The class of a name, or None."""
-        plain = name.removeprefix("::").partition("[")[0]
-        if plain not in self._known and may_run() and (load := self._offer(plain)):
-            self.add(load(), plain)
+        """The class of a name, with or without its brackets; None for an unknown one, and where its code may not run."""
+        plain = _class_name(name)
+        if plain not in self._known and plain in self._offered and may_run():
+            self.add(self._offered[plain](), plain)
         return self._known.get(plain)
 
-    def offer(self, name: str, load: Callable[[], type]) -> None:
-        """Register a class that *load* loads when the class is needed."""
-        self._offered[name] = load
-
-    def offer_from(self, source: Callable[[], Mapping[str, Callable[[], type]]]) -> None:
-        """Register a function that gives more offers; it is called once, at the first unknown name."""
-        self._sources.append(source)
-
-    def _offer(self, name: str | None) -> Callable[[], type] | None:
-        while name not in self._offered and self._sources:
-            self._offered = {**self._sources.pop()(), **self._offered}
-        return self._offered.get(name or "")
-
     def require(self, name: str) -> type | None:
-        """The class of a name, or None. raises: UnknownLayer, for a class whose code must not be loaded now"""
-        plain = name.removeprefix("::").partition("[")[0]
-        if plain not in self._known and self._offer(plain):
+        """As `find`, for a class that is needed now: raises UnknownLayer where its code may not run."""
+        plain = _class_name(name)
+        if plain not in self._known and plain in self._offered:
             require_may_run(f"the class {plain}")
-        return self.find(name)
+        return self.find(plain)
+
+    def offer(self, name: str, load: Callable[[], type]) -> None:
+        """Register a class that *load* gives when the class is needed; a later offer of the name replaces this one."""
+        self._offered[name] = load
 
     def include(self, other: Classes) -> None:
         """Register the classes and the offers of another register, too. raises: BindingError, for two of one name"""
         self._offered.update(other._offered)
-        self._sources.extend(other._sources)
         for name, one in other._known.items():
             self.add(one, name)
 
     def names(self) -> list[str]:
         """The names of all classes, also of those that are only offered, in order."""
-        self._offer(None)
         return sorted({*self._known, *self._offered})
 
     def is_subclass(self, name: str, of: str) -> bool:
@@ -296,12 +284,19 @@ class Classes:
         return name == of or (one is not None and base is not None and issubclass(one, base))
 
     def is_instance(self, value: Any, name: str) -> bool:
-        """Whether *value* is an instance of the class of that name; an unknown class is compared by its name."""
+        """Whether *value* is an instance of the class of that name, or follows the Protocol of that name.
+
+        For an unknown name: whether the class of the value, or a class that it inherits from, has the name.
+        """
         known = self.find(name)
-        if known is not None:
-            return isinstance(value, known) if not is_protocol(known) else follows(type(value), known)
-        plain = name.partition("[")[0]
-        return any(base.__name__ == plain for base in type(value).__mro__)
+        if known is None:
+            plain = name.partition("[")[0]
+            return any(base.__name__ == plain for base in type(value).__mro__)
+        return follows(type(value), known) if is_protocol(known) else isinstance(value, known)
+
+
+def _class_name(text: str) -> str:
+    return text.removeprefix("::").partition("[")[0]
 
 
 @lru_cache(maxsize=4096)
