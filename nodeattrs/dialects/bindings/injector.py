@@ -21,7 +21,7 @@ from nodeattrs.dialects.bindings.codes import NEEDS_AWAIT
 from nodeattrs.dialects.bindings.explain import Explanation, Graph, explain, explained, graph
 from nodeattrs.dialects.bindings.forms.builder import Bindings
 from nodeattrs.dialects.bindings.model.faults import BindingError, BindingErrors
-from nodeattrs.dialects.bindings.model.items import BindingSet, asked
+from nodeattrs.dialects.bindings.model.items import BindingSet, asked_key
 from nodeattrs.dialects.bindings.model.producers import ConstantProducer, Custom, Producer
 from nodeattrs.dialects.bindings.model.state import Objects, State
 from nodeattrs.dialects.bindings.model.types import (
@@ -160,7 +160,7 @@ class Injector:
         return Handle(lambda: self._maker.finished(declared, made.produce()))
 
     def _asked(self, key: Any, type: Any = None) -> Asked:
-        return asked(key, type, self._maker.register)
+        return asked_key(key, type, self._maker.register)
 
     def _require_known(self, wanted: Asked | None = None) -> None:
         """Check that no unread layer might decide a key, where the injector is strict. raises: UnknownLayer

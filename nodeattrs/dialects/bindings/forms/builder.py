@@ -29,7 +29,7 @@ from nodeattrs.dialects.bindings.model.items import (
     Parameters,
     Rebinding,
     When,
-    asked,
+    asked_key,
     category,
     chain_of,
 )
@@ -151,15 +151,15 @@ class BindLine(_Line):
 
     def lookup(self, key: Any, type: Any = None) -> Self:
         """The value of another key."""
-        return self._to(Lookup(asked(key, type, self._block.classes)))
+        return self._to(Lookup(asked_key(key, type, self._block.classes)))
 
     def hash_lookup(self, name: str, key: Any, type: Any = None) -> Self:
         """One entry of the hash of another key."""
-        return self._to(HashLookup(asked(name, type, self._block.classes), key))
+        return self._to(HashLookup(asked_key(name, type, self._block.classes), key))
 
     def first_found(self, *keys: Any) -> Self:
         """The value of the first of several keys that has one; a key is a name, a type, or (name, type)."""
-        return self._to(FirstFound(tuple(asked(key, None, self._block.classes) for key in keys)))
+        return self._to(FirstFound(tuple(asked_key(key, None, self._block.classes) for key in keys)))
 
     def each_time(self) -> Self:
         """Do not keep the product: each injection gets its own. raises: BindingError, before a producer is given"""
@@ -222,7 +222,7 @@ class Block:
 
     def bind(self, key: Any, type: Any = None) -> BindLine:
         """Bind a name, a name with a type, or a type alone."""
-        wanted = asked(key, type, self.classes)
+        wanted = asked_key(key, type, self.classes)
         return self._bound(BindLine(Bind, self, type=wanted.type, name=wanted.name))
 
     def fragment(self, id: Any, name: str | None = None, type: Any = None) -> BindLine:
@@ -274,7 +274,7 @@ class Block:
         self._rebinding("rebind", key, key, False)
 
     def _rebinding(self, verb: str, key: Any, target: Any, abstract: bool) -> None:
-        given, again = (asked(one, None, self.classes) for one in (key, target))
+        given, again = (asked_key(one, None, self.classes) for one in (key, target))
         self.add(Rebinding(origin=_here(self.name), verb=verb, key=given, target=again, abstract=abstract))
 
     def include(self, *names: str) -> None:

@@ -1,8 +1,8 @@
-"""The model: sets of bindings, as plain immutable values.
+"""Sets of bindings and their items, as plain immutable values: what the builder, the data form and the language make.
 
-The Python builder, the data form and the text language all make these; two models are
-equal when they say the same, wherever they say it. What is wrong with an item on its own
-is found by `faults`; what is wrong among items is for the resolution.
+An *item* is one statement of a set, such as `bind`, `multibind`, `when` or `include`. Items are equal when they state
+the same, wherever they are written. `faults` finds the errors of one item; errors among items are found by the
+resolution.
 """
 
 from __future__ import annotations
@@ -48,10 +48,13 @@ def category(name: Any, value: Any) -> Category:
     return str(name), str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def asked(key: Any, type: Any, classes: Classes) -> Asked:
-    """The key that a caller writes: a name, a name with a type, a (name, type) pair, or a type alone.
+def asked_key(key: Any, type: Any, classes: Classes) -> Asked:
+    """The key that a caller of the builder or the injector writes.
 
-    raises: BindingError
+    key:     a name, a (name, type) pair, a type alone, or an `Asked`, which is returned as it is
+    type:    the type of a name; None for none
+    classes: classes that are given as a type are added to it
+    raises:  BindingError: "no-key" where key and type are both types, "bad-type"
     """
     if isinstance(key, tuple) and len(key) == 2:
         key, type = key
@@ -66,19 +69,19 @@ def asked(key: Any, type: Any, classes: Classes) -> Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Item:
-    """One item of a set. The origin is its place and does not count for equality."""
+    """The base class of the items of a set. origin: the line of the item; it does not count for equality"""
 
     origin: Origin = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FlaggedItem(Item):
-    """An item that may be flagged.
+    """The base class of items that bind keys and have flags.
 
     abstract: a higher layer or category must bind the key
     override: a lower layer or category must bind the key
     final:    no higher layer may bind the key
-    optional: a producer that gives nothing lets the next lower binding decide
+    optional: where the producer gives nothing, the next lower binding decides
     """
 
     abstract: bool = False
@@ -89,10 +92,13 @@ class FlaggedItem(Item):
 
 @dataclass(frozen=True, kw_only=True)
 class Bind(FlaggedItem):
-    """A key that is bound to a producer, or a fragment of a multibind.
+    """A key that is bound to a producer; with *into* a fragment of a multibind, which has no key.
 
-    type: None is Data
-    into: the id of a multibind: then the item is a fragment and has no key
+    type:    None is Data
+    name:    None binds the type alone; of a fragment of a hash, the name of its entry
+    to:      the producer; None for an abstract binding, else an error
+    into:    the id of a multibind
+    options: `BIND_OPTIONS`
     """
 
     type: Type | None = None
@@ -104,9 +110,11 @@ class Bind(FlaggedItem):
 
 @dataclass(frozen=True, kw_only=True)
 class Multibind(Bind):
-    """A key that is bound to the collection of all fragments that name the id.
+    """A key that is bound to the collection of all fragments that name the id. It takes no producer.
 
-    id: the id; `same as the name` unless given; None takes no fragments
+    id:      None takes no fragments
+    into:    the id of another multibind, of which this collection is a fragment, too
+    options: `MULTIBIND_OPTIONS`
     """
 
     id: str | None = None
@@ -114,7 +122,10 @@ class Multibind(Bind):
 
 @dataclass(frozen=True, kw_only=True)
 class When(Item):
-    """Items that are in effect when one of the alternatives holds; each is a conjunction."""
+    """Items that are in effect where one of the alternatives holds.
+
+    alternatives: conjunctions; all (category, value) pairs of one must hold
+    """
 
     alternatives: tuple[tuple[Category, ...], ...]
     items: tuple[Item, ...]
@@ -122,10 +133,12 @@ class When(Item):
 
 @dataclass(frozen=True, kw_only=True)
 class Rebinding(FlaggedItem):
-    """A key of a lower position that is bound again: under a second name, moved to a name, or lifted here.
+    """A key of a lower position that is bound again, with the producer that it has there.
 
-    verb:   "alias", "renamed" or "rebind"
-    to:     refused; kept so that the fault can be reported
+    verb:   "alias" (the key gets a second name), "renamed" (it is moved to another name), "rebind" (it is lifted to
+            the position of this item)
+    key:    the key below; target: the key that is bound here, of a "rebind" the same
+    to:     a producer is an error, which `faults` reports
     """
 
     verb: str
@@ -136,7 +149,7 @@ class Rebinding(FlaggedItem):
 
 @dataclass(frozen=True, kw_only=True)
 class Inclusion(Item):
-    """Classes that are included, or excluded."""
+    """Classes that are included, or excluded: they are statements about the key `/classes`."""
 
     names: tuple[str, ...]
     exclude: bool = False
@@ -144,7 +157,11 @@ class Inclusion(Item):
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters(FlaggedItem):
-    """The parameters of a class, a type or an instance, bound to a hash, an instance or a query."""
+    """The parameters of a class, a type or an instance, bound together.
+
+    to:      a constant hash (name -> value), or a producer of an object with attributes: an instance, a query, ...
+    options: `PARAMETER_OPTIONS`
+    """
 
     target: Type
     to: Producing | None = None
@@ -153,7 +170,7 @@ class Parameters(FlaggedItem):
 
 @dataclass(frozen=True, kw_only=True)
 class ParameterMap(FlaggedItem):
-    """Which parameter of the right type fills which parameter of the left type."""
+    """The parameter map of two types: parameter of *lhs* -> the parameter of *rhs* that fills it."""
 
     lhs: Type
     rhs: Type
@@ -162,10 +179,11 @@ class ParameterMap(FlaggedItem):
 
 @dataclass(frozen=True, kw_only=True)
 class BoundVariables(FlaggedItem):
-    """Top scope variables that are bound, or that must be bound.
+    """Top scope variables that are bound; abstract ones must be bound by a higher layer or category.
 
-    values: name -> producer; for abstract ones name -> None
-    single: whether one abstract name was written without a list
+    type:   of all of them; None is Any
+    values: name -> producer; name -> None where they are abstract
+    single: whether one abstract name was written without a list, for the data form
     """
 
     type: Type | None = None
@@ -178,8 +196,9 @@ Chain = tuple[tuple[str, ...] | str, ...]
 
 
 def chain_of(links: Iterable[Any]) -> Chain:
-    """The chain of a dependency. links: in turn a reference, or a list of references, and an arrow
+    """The chain of a dependency, with canonical references.
 
+    links:  in turn a reference, or a list of references, and an arrow; at least one arrow
     raises: BindingError ("syntax", "bad-type")
     """
     chain: list[tuple[str, ...] | str] = []
@@ -198,12 +217,12 @@ def chain_of(links: Iterable[Any]) -> Chain:
 
 @dataclass(frozen=True, kw_only=True)
 class Dependency(Item):
-    """An order of resources: the left side before the right side. chain: made by `chain_of`"""
+    """An order of resources: what is left of an arrow comes before what is right of it. `chain_of` makes the chain."""
 
     chain: Chain
 
     def pairs(self) -> Iterator[tuple[str, str, str]]:
-        """(left, arrow, right) for each pair of references."""
+        """Yield (left, arrow, right) for each pair of references on the two sides of an arrow."""
         for at in range(0, len(self.chain) - 2, 2):
             left, arrow, right = self.chain[at : at + 3]
             for one in left:
@@ -214,9 +233,9 @@ class Dependency(Item):
 @taking(name=str, items=ListLike)
 @dataclass(frozen=True)
 class BindingSet:
-    """A named set of bindings: `module::name`. `unknown` makes a set that cannot be read.
+    """A named set of bindings, `module::name`, with its items in the order in which they are written.
 
-    unread: why it cannot be read, in words; empty where it can
+    unread: why the set cannot be read, in words; "" for a set that was read
     """
 
     name: str
@@ -233,22 +252,17 @@ class BindingSet:
         return cls(name, (), origin, reason)
 
     def every(self) -> Iterator[Item]:
-        """All items in order, also the items inside `when`."""
-        return _every(self.items)
-
-
-def _every(items: tuple[Item, ...]) -> Iterator[Item]:
-    """All items in order, the items inside `when` after their `when`."""
-    waiting = list(reversed(items))
-    while waiting:
-        item = waiting.pop()
-        yield item
-        if isinstance(item, When):
-            waiting.extend(reversed(item.items))
+        """Yield all items in order; the items inside a `when` follow it."""
+        waiting = list(reversed(self.items))
+        while waiting:
+            item = waiting.pop()
+            yield item
+            if isinstance(item, When):
+                waiting.extend(reversed(item.items))
 
 
 def faults(item: Item) -> Iterator[BindingError]:
-    """The errors of one item, without a look at other items; nothing for a correct item."""
+    """Yield the errors of one item by itself; nothing for a correct item, and for a `when` with items in error."""
     if isinstance(item, Bind):
         yield from _bind_faults(item)
     elif isinstance(item, Rebinding):
@@ -328,7 +342,7 @@ def _at(origin: Origin) -> tuple[str, ...]:
 
 
 def is_parameter_map(given: Any) -> bool:
-    """Whether the option `map` is a map of names, or a list of names that both sides share."""
+    """Whether a value of the option `map` is a map of names to names, or a list of names that both sides share."""
     if isinstance(given, Mapping):
         return all(isinstance(name, str) for pair in given.items() for name in pair)
     return isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given)

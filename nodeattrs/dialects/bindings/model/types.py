@@ -1,8 +1,8 @@
-"""Types of values: what may be bound, and what may stand where.
+"""Types of values, classes of Python that types name, and the keys that are bound.
 
-The type table of docs/bindings.md. A type is its canonical text cut into name and
-arguments; `Type[X]` names a class of Python, which a `Classes` register knows. With a name
-it is a `Key`; a reserved name begins with a slash. It knows no bindings.
+The types are those of the table in docs/bindings.md, such as `Array[Integer]` and `Sql[one]`. `Type[X]` names a class
+of Python; a `Classes` register finds the class. A *key* is the kind of a type and a name; names that begin with a
+slash are the library's own (`/param/...`, `/var/...`, `/map/...`, `/classes`). Bindings are not known here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol, Union, get_args, get_origin
-from typing import Any as OurAny
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.code import may_run, require_may_run
@@ -39,7 +38,10 @@ _NARROWER: dict[str, frozenset[str]] = {
 
 @dataclass(frozen=True)
 class Type:
-    """A type. `args` are types, or the text of a title, a class or a pattern."""
+    """A type of values, as `parse_type` reads it; its text is canonical, so that equal types have equal texts.
+
+    args: types, for Array and Hash; else one text: a title, the name of a class, or a pattern; () for none
+    """
 
     name: str
     args: tuple[Type | str, ...] = ()
@@ -56,7 +58,7 @@ class Type:
 
     @property
     def title(self) -> str:
-        """The text in the brackets of `Type[X]`, `Class[x]` or a reference."""
+        """The text in the brackets of `Type[X]`, `Class[x]` or a reference; "" without brackets."""
         return str(self.args[0]) if self.args else ""
 
     @property
@@ -73,7 +75,10 @@ class Type:
 
     @property
     def kind(self) -> str:
-        """The first half of a key: "Data" for all data, else the type itself."""
+        """The first half of a key: "Data" for all types of data, else the text of the type.
+
+        A Hash of Literal keys has the kind of its values in its brackets: `Hash[Literal,X]` and `Hash[X]` are one kind.
+        """
         if self.is_data:
             return "Data"
         if self.name == "Hash" and self.key == LITERAL:
@@ -81,7 +86,10 @@ class Type:
         return str(self)
 
     def accepts(self, other: Type, classes: Classes) -> bool:
-        """Whether *other* may stand where this type is declared."""
+        """Whether *other* may stand where this type is declared: the same type, or a narrower one.
+
+        Classes are compared by inheritance; an unknown class accepts its own name alone.
+        """
         if self == other or self.name == "Any":
             return True
         if self.name in ("Array", "Hash"):
@@ -101,7 +109,10 @@ class Type:
         return other.name in _NARROWER.get(self.name, ())
 
     def excludes(self, other: Type, classes: Classes) -> bool:
-        """Whether no value of *other* can stand where this type is declared."""
+        """Whether no value of *other* can stand where this type is declared; False where this is not certain.
+
+        It is not certain of an unknown or abstract class, of Any, and of references and patterns.
+        """
         if self.accepts(other, classes) or other.accepts(self, classes):
             return False
         if self.name == other.name == "Type":
@@ -115,9 +126,9 @@ class Type:
         )
 
     def holds(self, value: Any, classes: Classes) -> bool:
-        """Whether *value* conforms. Null conforms to nothing but Any; inside a collection of data it is data.
+        """Whether *value* conforms to the type. Null conforms to Any alone; inside a collection of data it is data.
 
-        A secret is data, and no text or number. cost: one visit a value, but for Any and Type[X]
+        A secret is Data, and no text or number. cost: one visit to each value inside, except for Any and Type[X]
         """
         name = self.name
         if name == "Any":
@@ -199,7 +210,7 @@ def is_abstract(of: type) -> bool:
 
 
 def follows(kind: type, protocol: type) -> bool:
-    """Whether a class follows a Protocol, by inheritance or by its members."""
+    """Whether a class follows a Protocol: it inherits from it, or has all of its methods."""
     return protocol in kind.__mro__ or all(hasattr(kind, name) for name in _members(protocol))
 
 
@@ -221,9 +232,11 @@ _OF_EVERY_PROTOCOL = frozenset(
 
 @taking(known=Mapping | None)
 class Classes:
-    """The classes of Python that `Type[X]` may name. Two classes of one name are an error.
+    """A register of the classes of Python that `Type[X]` may name: name -> class.
 
-    Some may only be offered: they are loaded when a binding needs them, and where code may run.
+    A class is registered with `add`, or offered with a function that loads it when it is needed and where code may run.
+    known:  the first classes, by name
+    raises: BindingError ("ambiguous-class"), for two classes of one name
 
     >>> Classes({"Path": str}).find("Path")
     <class 'str'>
@@ -251,7 +264,7 @@ class Classes:
         return name
 
     def find(self, name: str) -> type | None:
-        """The class of a name, with or without its brackets; None for an unknown one, and where its code may not run."""
+        """The class of a name, with or without brackets; None for an unknown one, and where its code may not run."""
         plain = _class_name(name)
         if plain not in self._known and plain in self._offered and may_run():
             self.add(self._offered[plain](), plain)
@@ -304,7 +317,7 @@ def _class_name(text: str) -> str:
 def parse_type(text: str) -> Type:
     """The type that a text spells: `Array[Integer]`, `class ntp`, `File['/etc/hosts']`, `Type[Logger]`.
 
-    cost:   one scan; equal texts once
+    cost:   one scan; the types of 4,096 texts are cached
     raises: BindingError ("bad-type")
 
     >>> str(parse_type("Hash[ String , Array[Integer] ]")), str(parse_type("class ntp")), str(parse_type("Web['one']"))
@@ -393,7 +406,7 @@ HASH = Type("Hash")
 
 _OF_HINT: dict[Any, Type] = {
     int: Type("Integer"), float: Type("Float"), str: Type("String"), bool: Type("Boolean"), list: ARRAY,
-    dict: HASH, Any: ANY, OurAny: ANY, object: ANY, re.Pattern: Type("Pattern"),
+    dict: HASH, Any: ANY, object: ANY, re.Pattern: Type("Pattern"),
 }  # fmt: skip
 _UNIONS: dict[frozenset[Any], Type] = {
     frozenset({int, float}): Type("Number"),
@@ -402,7 +415,9 @@ _UNIONS: dict[frozenset[Any], Type] = {
 
 
 def type_of_hint(hint: Any, classes: Classes) -> Type:
-    """The type that a type of Python, a text or a `Type` means; classes are made known.
+    """The type of a type of Python, or of its text; a `Type` is returned as it is. Classes are added to *classes*.
+
+    raises: BindingError ("bad-type", "ambiguous-class")
 
     >>> type_of_hint(dict[str, list[int]], Classes()), type_of_hint("Array", Classes())
     (<Hash[String,Array[Integer]]>, <Array>)
@@ -436,19 +451,23 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Asked:
-    """A key as a caller asks for it: a type and a name. No type means data; no name means the type alone."""
+    """A key as a caller writes it: a type, a name, or both. A value that is asked for must conform to the type.
+
+    type: None means Data
+    name: None means the type alone: a binding without a name
+    """
 
     type: Type | None = None
     name: str | None = None
 
     @property
     def key(self) -> Key:
-        """The key under which declarations are found."""
+        """(kind of the type, name or ""): the key under which declarations are found."""
         return (self.type.kind if self.type else "Data"), self.name or ""
 
     @property
     def label(self) -> str:
-        """The key in one word for messages: its name, or its class."""
+        """The key in one word for messages: its name, else its class or type; "" for neither."""
         if self.name or self.type is None:
             return self.name or ""
         return self.type.title if self.type.name == "Type" else str(self.type)
@@ -475,7 +494,9 @@ _ESCAPES = {"%": "%25", "/": "%2F", "[": "%5B", "]": "%5D"}
 
 
 def target_of(text: str) -> Type:
-    """The type that parameters are for. A name that begins in lower case or with `_` is a host class.
+    """The type that parameters are for. A name that begins with a lower case letter or `_` is a class of Puppet.
+
+    raises: BindingError ("bad-type")
 
     >>> target_of("ntp"), target_of("class ntp"), target_of("Web[one]")
     (<Class[ntp]>, <Class[ntp]>, <Web[one]>)
@@ -494,7 +515,7 @@ def _target(of: Type) -> str:
 
 @taking(target=str | Type, name=str)
 def parameter_key(target: str | Type, name: str) -> str:
-    """The name under which a parameter is bound.
+    """The name under which a parameter of a class, type or instance is bound. raises: BindingError ("bad-type")
 
     >>> parameter_key("File['foo/bar[x]']", "mode")
     '/param/File[foo%2Fbar%5Bx%5D]/mode'
@@ -504,7 +525,7 @@ def parameter_key(target: str | Type, name: str) -> str:
 
 @taking(lhs=str | Type, rhs=str | Type)
 def map_key(lhs: str | Type, rhs: str | Type) -> str:
-    """The name under which the map of a pair of types is bound.
+    """The name under which the parameter map of two types is bound. raises: BindingError ("bad-type")
 
     >>> map_key("Web", "Sql")
     '/map/Web/Sql'
@@ -515,5 +536,5 @@ def map_key(lhs: str | Type, rhs: str | Type) -> str:
 
 @taking(name=str)
 def variable_key(name: str) -> str:
-    """The name under which a top scope variable is bound."""
+    """The name under which a top scope variable is bound; a leading `::` of the variable is left out."""
     return f"/var/{name.removeprefix('::')}"

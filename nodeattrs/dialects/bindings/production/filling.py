@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import Parameter, isroutine, signature, unwrap
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
-from typing import Any as OurAny
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
@@ -96,7 +95,7 @@ def returned(call: Callable[..., Any], register: Classes) -> Type | None:
     if get_origin(hint) in (Iterator, Generator, AsyncIterator, AsyncGenerator):
         hint = get_args(hint)[0]  # of a factory that yields
     try:
-        return None if hint in (None, Any, OurAny, types.NoneType) else type_of_hint(_without_none(hint)[0], register)
+        return None if hint in (None, Any, types.NoneType) else type_of_hint(_without_none(hint)[0], register)
     except BindingError:
         return None
 
