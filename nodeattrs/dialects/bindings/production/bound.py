@@ -12,7 +12,7 @@ from typing import Any
 from nodeattrs.codes import Kind
 from nodeattrs.core.tree import near
 from nodeattrs.dialects.bindings.codes import ABSTRACT_CLASS, LOOKUP_LOOP, MISSING, NO_PRODUCER, TYPE_MISMATCH, UNFILLED
-from nodeattrs.dialects.bindings.model.expressions import injected_by, variables_of
+from nodeattrs.dialects.bindings.model.expressions import injected_names, variables_of
 from nodeattrs.dialects.bindings.model.faults import BindingError, LookupLoop, NotBound, TypeMismatch, value_in_words
 from nodeattrs.dialects.bindings.model.items import Bind
 from nodeattrs.dialects.bindings.model.producers import (
@@ -93,7 +93,7 @@ class Bound:
                 key = self._key_of_variable(name)
                 if key is not None:
                     yield key
-            yield from (Asked(None, name) for name in injected_by(producer.expression))
+            yield from (Asked(None, name) for name in injected_names(producer.expression))
         elif producer is not None:
             yield from producer.asks()
             if (calling := producer.calls(self.register)) is not None:
