@@ -72,7 +72,7 @@ _MOST_DIGITS = 4000
 
 
 class _ExpressionReader:
-    """Reads the expressions of one text. The method `_NAME` reads a branch of that name."""
+    """Reads the expressions of one text."""
 
     def __init__(self, text: LanguageText) -> None:
         self._text = text
@@ -227,7 +227,7 @@ class _ValueLocator:
 
 
 class _SetReader(_ExpressionReader):
-    """Reads the sets of one text. The method `_NAME` with an origin reads an item of that name."""
+    """Reads the sets and items of one text. A method with an origin reads an item."""
 
     def set(self, tree: Tree) -> BindingSet:
         """The set of a branch, with its items in order. raises: BindingError, for a wrong item"""
@@ -460,7 +460,7 @@ class _SiteReader(_ExpressionReader):
 def parse_sets(text: str, file: str | None = None) -> list[BindingSet]:
     """The sets of a text, each `bindings NAME { ... }`, in order; [] for an empty text.
 
-    file:   its name in messages and origins
+    file:   the name of its file in messages and origins
     raises: BindingError ("syntax", "bad-type"), MissingExtra
 
     >>> [one.name for one in parse_sets("bindings ssh::default { bind 'ssh::port' to 22 }")]
@@ -471,7 +471,11 @@ def parse_sets(text: str, file: str | None = None) -> list[BindingSet]:
 
 
 def parse_items(text: str, name: str = "", file: str | None = None) -> BindingSet:
-    """A set of the items in a text that has no `bindings NAME { }` around them. raises: as `parse_sets`"""
+    """A set with the items of a text that has no `bindings NAME { }` around them; an empty text gives no items.
+
+    name:   of the set
+    raises: BindingError ("syntax", "bad-type"), MissingExtra
+    """
     read = LanguageText(text, file, name)
     return read.guarded(lambda: BindingSet(name, tuple(map(_SetReader(read).item, read.parsed("items").children))))
 
@@ -479,7 +483,7 @@ def parse_items(text: str, name: str = "", file: str | None = None) -> BindingSe
 def parse_site(text: str, file: str | None = None) -> Site:
     """The site of a text: categories, layers and environments, nothing evaluated; an empty text gives an empty site.
 
-    raises: as `parse_sets`; BindingError ("categories-twice"), for a second categories expression
+    raises: BindingError ("syntax", "categories-twice", "environment-twice"), MissingExtra
 
     >>> parse_site("site { categories { rack => $rack } }").to_dict()
     {'site': {'categories': [['rack', {'variable': 'rack'}]]}}
@@ -489,6 +493,6 @@ def parse_site(text: str, file: str | None = None) -> Site:
 
 
 def parse_expression(text: str) -> Node:
-    """One expression. raises: as `parse_sets`"""
+    """The expression of a text that has nothing else. raises: BindingError ("syntax"), MissingExtra"""
     read = LanguageText(text)
     return read.guarded(lambda: _ExpressionReader(read).node(read.parsed("expression").children[0]))
