@@ -1,4 +1,4 @@
-"""`nodeattrs bindings`: check, inject, explain, list and draw bindings."""
+"""The commands of `nodeattrs bindings`: check, inject, explain, list, graph and matrix, declared in `COMMANDS`."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class Injection(HieraParameters):
     def _targets(self) -> Mapping[str, list[str]]:
         """First part of a key -> the names of the parameters that are bound there."""
         found: dict[str, list[str]] = {}
-        for _, name in self.injector.keys():
+        for _, name in sorted(self.injector.resolution.winners):
             if name.startswith("/param/"):
                 target, slash, parameter = name.rpartition("/")
                 found.setdefault(target + slash, []).append(parameter)

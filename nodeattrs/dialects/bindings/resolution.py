@@ -186,7 +186,7 @@ class Reason(Enum):
 
 
 class Declaration:
-    """An item that is in effect, at a position: it declares a key, or is a fragment. `resolve` makes it and sets fields.
+    """An item that is in effect, at a position: it declares a key, or is a fragment. `resolve` sets the fields.
 
     key:      None for a fragment, and for an include or exclude of classes
     type:     what the value must conform to
@@ -568,8 +568,8 @@ def _choose(table: _DeclarationTable) -> None:
             continue
         is_lowest = several[-1].position == winner.position and not any(one.abstract for one in several)
         if winner.override and is_lowest:
-            hint = table.near_misses(key) or _unread(table)
-            table.fault(OVERRIDE_WITHOUT_BASE, f"{spelled_key(key)} overrides nothing", [winner], hint=hint)
+            message = f"{spelled_key(key)} overrides nothing"
+            table.fault(OVERRIDE_WITHOUT_BASE, message, [winner], hint=table.near_misses(key) or _unread(table))
         resolution.winners[key] = winner
 
 

@@ -1,7 +1,7 @@
-"""The site of bindings of a repository for one node: its classes, its providers, and the kept nodes.
+"""The site of bindings of a repository: its composition for a node, with classes, providers and saved nodes.
 
-A class or a provider that the settings name, or an installed package offers, is code: it is loaded when a binding
-needs it, and only where code may run. Queries see the kept nodes, as `search` does.
+A class or a provider that the settings name, or that an installed package offers, is code: it is loaded when a binding
+needs it, and only where code may run. Queries find saved nodes, as the word `search` of recipes does.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ def site_of(
     looks: Looks | None = None,
     **more: Any,
 ) -> Composition:
-    """The composition of a site of bindings for one node of a repository.
+    """The composition of a site of bindings for one node of a repository. It reads the files of the site.
 
-    place:  its folder
+    place:  the folder of the site
     search: finds saved nodes; None where there is no store
-    looks:  where it notes what it looks at of the node; None: nowhere
+    looks:  where the facts that are read are noted; None: nowhere
     more:   further arguments of `Composition`
     """
     providers: dict[str, Provider] = {"nodes": partial(_from_nodes, search)}
@@ -81,7 +81,7 @@ def site_of(
 
 
 def facts_of_run(node: Node) -> dict[str, Any]:
-    """The facts of a node of a run; without a fact `role`, the first role of the run-list is `role`."""
+    """The facts of a node, with `role`: the first role of the run-list, unless there is a fact of that name."""
     role = next((item[5:-1] for item in node.run_list if item.startswith("role[")), None)
     return {**({} if role is None else {"role": role}), **facts_of(node)}
 
@@ -116,10 +116,10 @@ def _of_package(point: Any, looks: Looks) -> Any:
 
 
 def loaded(root: Path, text: str, modules: dict[str, Any] | None = None) -> Any:
-    """The object of "package.module:name", or of "file.py:name" in a folder; its code is loaded.
+    """The object of "package.module:name", or of "file.py:name" in a folder; its module is run.
 
-    modules: files that were loaded, for this call and those to come
-    raises:  UnknownLayer, where code is held back; DocumentError
+    modules: file -> its module, for files that are not to be run again; this call adds its file. None: none
+    raises:  UnknownLayer, where no code may run; DocumentError, where the object cannot be loaded
     """
     modules = {} if modules is None else modules
     require_may_run(text)

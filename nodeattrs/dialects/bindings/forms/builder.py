@@ -230,7 +230,7 @@ class Block:
         self._lines: list[_Line | _When | Item] = []
 
     def bind(self, key: Any, type: Any = None) -> _BindLine:
-        """Add a binding of a name, a name with a type, or a type alone; the line that is returned takes the producer."""
+        """Add a binding of a name, a name with a type, or a type alone; returns its line, which takes the producer."""
         wanted = asked_key(key, type, self.classes)
         return self._bound(_BindLine(Bind, self, type=wanted.type, name=wanted.name))
 

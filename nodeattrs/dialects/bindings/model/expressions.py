@@ -118,7 +118,7 @@ class ListOf(Node):
 
 @dataclass(frozen=True)
 class HashOf(Node):
-    """A hash of expressions; a list or hash as a key is an error of its evaluation. Of equal keys the last one counts."""
+    """A hash of expressions. A list or hash as a key is an error of its evaluation; of equal keys the last counts."""
 
     pairs: tuple[tuple[Node, Node], ...]
 

@@ -315,7 +315,7 @@ class Factory(Producing):
 
 @dataclass(frozen=True)
 class Custom(OfClass):
-    """A producer that asks a custom `Producer` object for a value: one object, or with each_time a new one each time."""
+    """A producer that asks a custom `Producer` object for a value: always the same one, or with each_time a new one."""
 
     @property
     def keeps(self) -> bool:

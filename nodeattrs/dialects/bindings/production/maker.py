@@ -263,7 +263,7 @@ class ValueMaker(Bound):
     # --- making ------------------------------------------------------------------------------------
 
     def giver(self, wanted: Asked) -> Declaration | None:
-        """The declaration that gave a key its last value: the winner, or a lower one where an optional winner gave none.
+        """The declaration that gave a key its last value: the winner, or a lower one if an optional winner gave none.
 
         None where nothing is bound; before the first injection the winner.
         """
@@ -522,9 +522,10 @@ def _is_wrong_call(call: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -
 
 
 def decided(inclusions: Iterable[ClassStatement]) -> dict[str, tuple[bool, Position]]:
-    """Included class -> (whether it is excluded, the position that decides this); a class that is only excluded is left out.
+    """Included class -> (whether it is excluded, the position that decides this).
 
-    An exclude counts from its position down, also against an include at the same position.
+    An exclude counts from its position down, also against an include at the same position. A class without an include
+    is left out.
     """
     best: dict[bool, dict[str, Position]] = {False: {}, True: {}}
     for excluded, name, at in inclusions:

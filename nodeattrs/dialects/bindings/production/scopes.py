@@ -97,7 +97,7 @@ class Replay:
         self._used.clear()
 
     def next(self, steps: Steps, make: Callable[[], Any]) -> Any:
-        """The next product for these steps: of an earlier try, else what *make* gives now. raises: what *make* raises"""
+        """The next product for these steps: of an earlier try, else made now. raises: what *make* raises"""
         made, index = self._made.setdefault(steps, []), self._used[steps]
         if index == len(made):
             made.append(make())

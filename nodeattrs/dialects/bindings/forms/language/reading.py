@@ -30,8 +30,8 @@ from nodeattrs.dialects.bindings.model.expressions import (
     Operation,
     StatementBlock,
     Variable,
-    is_constant,
     constant_value,
+    is_constant,
     producer_of,
     value_or_expression,
 )
