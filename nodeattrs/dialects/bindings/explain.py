@@ -2,7 +2,7 @@
 
 The account of the declarations (`tracing`) says which one wins and what it overrides. Here are the look-ups on the
 way to a value, the account of the key `/classes`, and the data form of all this. Nothing is stored while values are
-made: an explanation is computed from the declarations when it is asked for. `reports` prints it.
+made: `explain` computes an explanation from the declarations. `reports` prints it.
 """
 
 from __future__ import annotations

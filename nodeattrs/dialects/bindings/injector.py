@@ -281,7 +281,7 @@ class Injector:
     def child(self, *layers: Layer | Iterable[Bindings | BindingSet], state: State | None = None) -> Injector:
         """A new injector with further layers on top, the first one highest; its singletons are its own.
 
-        state:  None: that of this injector
+        state:  None: the state of this injector
         raises: BindingErrors
         """
         maker = self._maker

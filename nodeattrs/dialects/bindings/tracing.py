@@ -78,7 +78,7 @@ class BindingSource:
     named: bool = False
 
     def shown(self, setting: SetValue) -> Any:
-        """The value that the source sets at a place; at the root its words, if it has any; an Unknown if it is unread."""
+        """The value that the source sets at a place; at the root its words, if any; an Unknown if it is unread."""
         if isinstance(self.of, UnknownSet):
             return self.of.value
         return setting.value if self.words is None or setting.own else self.words

@@ -248,7 +248,7 @@ class Index(_Written):
 
 @dataclass(frozen=True)
 class Assign(_Written):
-    """The assignment of a local variable of a block, or of a variable of a site; its value is that of the variable."""
+    """The assignment of a local variable of a block, or of a variable of a site. Its value is the assigned value."""
 
     name: str
     value: Node

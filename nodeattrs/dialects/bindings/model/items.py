@@ -113,7 +113,7 @@ class Multibind(Bind):
     """A key that is bound to the collection of all fragments that name the id. It takes no producer.
 
     id:      None takes no fragments
-    into:    the id of another multibind, of which this collection is a fragment, too
+    into:    the id of another multibind; this collection is a fragment of it, too
     options: `MULTIBIND_OPTIONS`
     """
 

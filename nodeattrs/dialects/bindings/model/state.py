@@ -119,7 +119,7 @@ class State:
     variables:  what `$name` means in the text language, such as facts
     mode:       "tuple": all categories of a conjunction rank; "documented": its highest one alone
     listed_at:  category -> the line of the site that lists it
-    looked_at:  is told each category whose value is compared or read
+    looked_at:  called for each category whose value is compared or read
     raises:     BindingError ("bad-mode", "category-twice", "category-value")
 
     >>> State([("node", "Kermit"), ("environment", "production")]).mask([("node", "kermit")])

@@ -451,7 +451,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Asked:
-    """A key as a caller writes it: a type, a name, or both. A value that is asked for must conform to the type.
+    """A key as a caller writes it: a type, a name, or both. The injected value must conform to the type.
 
     type: None means Data
     name: None means the type alone: a binding without a name

@@ -82,7 +82,7 @@ class Bound:
         return found
 
     def declaration_or_class(self, wanted: Asked) -> Declaration | None:
-        """The declaration that decides a key; for an unbound class one that makes it, if it can be filled; else None."""
+        """The declaration that decides a key; for an unbound class that can be filled one that makes it; else None."""
         return self.declaration(wanted) or self._of_unbound_class(wanted)
 
     def is_given(self, wanted: Asked) -> bool:
@@ -92,7 +92,7 @@ class Bound:
     def needs(self, one: Declaration) -> Iterator[Asked]:
         """Yield the keys that a declaration looks up, as far as they are known without making its product.
 
-        Keys of variables, of calls of `inject` with a literal name, of look-ups and of parameters; a key may come twice.
+        Keys of variables, of calls of `inject` with a literal name, of look-ups, of parameters; a key may come twice.
         """
         producer = one.root.producer
         if isinstance(producer, Computed):
@@ -255,7 +255,7 @@ class Bound:
     def mismatch(self, one: Declaration, value: Any, of: Type, what: str = "declared") -> TypeMismatch:
         """The error for a value that does not conform to a type of a declaration.
 
-        what: who has the type: "declared", "asked for"
+        what: the source of the type: "declared", "asked for"
         """
         is_class = isinstance(value, type) and of.name == "Type"
         return TypeMismatch(

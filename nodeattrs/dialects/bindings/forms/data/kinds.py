@@ -1,6 +1,6 @@
 """The data form of values, queries, producers, items, sets and sites.
 
-`PRODUCERS` and `KINDS` are tables of records, from which producers and items are read, written and described.
+`PRODUCERS` and `KINDS` are tables of records: they read, write and describe producers and items.
 In a value, a map of one special word (`interpolate`, `variable`, ...) is an expression of the text language.
 Documents are read from data or from a parsed file; nothing is resolved here.
 """

@@ -1,4 +1,4 @@
-"""Descriptions of the data form, from which data is read, written, and described as a JSON Schema.
+"""Descriptions of the data form: with them data is read, written, and described as a JSON Schema.
 
 A `Shape` describes a value, a `Field` one word (a key) of a map, a `Record` a map that stands for an object of one
 class. `kinds` has the tables of items and producers, which are made of them; no item is known here.
@@ -68,7 +68,7 @@ class DocumentReading:
         return self.locator(path).at(())
 
     def locator(self, path: Path) -> Locator:
-        """A locator for the entries below a path; it looks up a place when it is asked for one."""
+        """A locator for the entries below a path; it looks up a place at each question."""
         return self._locate(self.set, path)
 
     def map(self, data: Any, path: Path, what: str) -> dict[Any, Any]:
@@ -106,7 +106,7 @@ class DocumentReading:
     ) -> _Found:
         """The result of `read(*given)`; where *read* raises a `BindingError`, a fault at the path. raises: Malformed
 
-        kind: the kind of the fault; None: that of the error
+        kind: the kind of the fault; None: the kind of the error
         what: words before the message of the error
         """
         try:
