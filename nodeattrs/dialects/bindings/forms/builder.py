@@ -201,13 +201,7 @@ def _frozen_condition(condition: Condition) -> Condition:
 
 
 class _MultibindLine(_Line):
-    """A multibind that is being built; fragments are added with `Block.fragment`, or here with `collect`."""
-
-    def collect(self, *classes: type) -> Self:
-        """Add a fragment to the block for each of these classes: an object of it. The multibind must have an id."""
-        for one in classes:
-            self._block.fragment(self._fields["id"]).to_class(one)
-        return self
+    """A multibind that is being built; `Block.fragment` adds its fragments."""
 
     def into(self, id: str) -> Self:
         """Make the collection a fragment of another multibind, too."""
