@@ -293,38 +293,17 @@ def _array(options: _Options, numbered: _Numbered) -> Folding:
     """The folding of an array: the fragments in order, then `flatten` and `uniq`."""
     parts = [Part(one.value, number) for number, one in numbered.items()]
     if options.call is not None:
-        folding = _laid(parts, _combining(options.call), Part([], ()))
+        folding, policy = Folding(start=Part([], ())), _combining(options.call)
     elif options.policy is not None:
-        folding = _laid((_in_list(part, options) for part in parts), options.policy, Part([], ()))
+        folding, policy = Folding(start=Part([], ())), options.policy
+        parts = [_in_list(part, options) for part in parts]
     else:
-        single = options.flatten is not None or options.word == "append"
-        folding = _joined(parts, APPEND if single else CONCAT, CONCAT)
-    for look in _final_policies(options):
-        folding.finish(look)
-    return folding
-
-
-def _laid(parts: Iterable[Part | Folding], policy: Policy, start: Part | None = None) -> Folding:
-    """One by one; without a start the first one meets nothing under the policy."""
-    folding = Folding(start=start, opening=policy if start is None else None)
+        policy = APPEND if options.flatten is not None or options.word == "append" else CONCAT
+        folding = Folding(opening=policy, growing=True)
     for part in parts:
         folding.lay(part, policy)
-    return folding
-
-
-_FEW = 16
-
-
-def _joined(parts: Sequence[Part | Folding], policy: Policy, halves: Policy) -> Folding:
-    """All parts joined in order, by halves, so that a trace repeats few steps.
-
-    halves: how what came of two rows is joined
-    """
-    if len(parts) <= _FEW:
-        return _laid(parts, policy)
-    folding, middle = Folding(), len(parts) // 2
-    folding.lay(_joined(parts[:middle], policy, halves), halves)
-    folding.lay(_joined(parts[middle:], policy, halves), halves)
+    for look in _final_policies(options):
+        folding.finish(look)
     return folding
 
 
@@ -396,16 +375,16 @@ def _uniq(part: Part) -> Part:
 
 def _hash(options: _Options, numbered: _Numbered) -> Folding:
     """The folding of a hash: name by name, each from its own fragments."""
-    policy, looks, named = _name_policy(options), list(_final_policies(options)), []
+    policy, looks = _name_policy(options), list(_final_policies(options))
     unknown = [number for number, one in numbered.items() if isinstance(one, UnknownSet)]
     order = {number: index for index, number in enumerate(numbered)}
+    folding = Folding(opening=NAMES, growing=True)
     for name, numbers in _named(options, numbered).items():
         several = sorted((*unknown, *numbers), key=order.__getitem__)
         entry = _entry(options, name, {number: numbered[number] for number in several}, policy)
         for look in looks:
             entry.finish(look)
-        named.append(entry)
-    folding = _joined(named, NAMES, NAMES)
+        folding.lay(entry, NAMES)
     for number in unknown:  # it may have names that no other fragment has
         folding.lay(Part(numbered[number].value, number), OTHER_NAMES)
     return folding
