@@ -221,7 +221,6 @@ class Composition:
         self._without = frozenset(without)
         self._known = known or SiteFiles()
         self._looks = looks or Looks()
-        self._read_files: set[pathlib.Path] = set()
         self.layers: tuple[Layer, ...] = ()
         self.faults: list[BindingError] = []
         self.environment: Environment | None = None
@@ -244,8 +243,8 @@ class Composition:
 
     @property
     def files(self) -> int:
-        """The number of files that were read, also those that cannot be parsed."""
-        return len(self._read_files)
+        """The number of files of the site that were read, also for other nodes; also those that cannot be parsed."""
+        return len(self._known.files)
 
     def injector(self, **options: Any) -> Injector:
         """An injector over the layers. options: of `Injector`. raises: BindingErrors, with the errors of reading"""
@@ -428,7 +427,6 @@ class Composition:
             stamp = (status.st_mtime_ns, status.st_size)
         except OSError:
             stamp = (0, 0)
-        self._read_files.add(path)
         files, key = self._known.files, (path, self._shown_from)
         known = files.get(key)
         if known is None or known[0] != stamp:

@@ -166,9 +166,9 @@ class Explanation:
     def trace(self, path: str | Path = ()) -> Trace:
         """The trace of a path of the value: the winner first, then each other claim with the rule that overrode it.
 
-        At the root the ranks count the declarations of the key, weakest first, behind those of its
-        fragments; below the root the ranks are those of the claims about the path.
-        cost: the declarations and fragments of the key
+        A rank is the number of a source; the stronger one has the greater number, and declarations have greater ones
+        than the fragments that they collect. A path that is not set has the value ABSENT.
+        cost: linear in the declarations and fragments of the key
         """
         steps = as_path(path)
         found = self.account.trace(steps, dig(plain(self.value), steps))

@@ -90,7 +90,7 @@ class ValueMaker(Bound):
     ) -> None:
         super().__init__(layers, state, register, objects)
         self._given[_OWN] = injector
-        self.functions: Mapping[str, Callable[..., Any]] = {**functions, "inject": self.word}
+        self.functions: Mapping[str, Callable[..., Any]] = {**functions, "inject": self._inject}
         self._lock = RLock()
         self.kept: dict[int, Any] = {}
         self._collected: dict[int, Collection] = {}
@@ -127,7 +127,7 @@ class ValueMaker(Bound):
             for name in item.names:
                 yield item.exclude, name.removeprefix("::"), at
         for excluded, id in enumerate(CLASS_IDS):
-            for fragment in self.fragments(id):
+            for fragment in self._made_fragments(id):
                 value = fragment.value
                 for name in value if isinstance(value, list) else [value]:
                     yield bool(excluded), str(name).removeprefix("::"), fragment.declaration
@@ -189,7 +189,7 @@ class ValueMaker(Bound):
             return self.call(known, args, named)
         return _called(hook, (self._given[_OWN], *args), named, known.__name__)
 
-    def word(self, *given: Any) -> Any:
+    def _inject(self, *given: Any) -> Any:
         """The function `inject` of expressions: a name, a type, or both, and a hash of arguments.
 
         raises: BindingError ("expression"), for other arguments; as `value_of`
@@ -231,7 +231,7 @@ class ValueMaker(Bound):
         inner._lock, inner.opened = RLock(), OpenedContexts()
         inner.kept, inner._tasks = {}, {}
         inner._given = {**self._given, **given, _OWN: injector}
-        inner.functions = {**self.functions, "inject": inner.word}
+        inner.functions = {**self.functions, "inject": inner._inject}
         inner._plans = {} if given else self._plans
         inner._outer, inner.scope_name = self, name
         return inner
@@ -411,7 +411,7 @@ class ValueMaker(Bound):
             message = f"{root.describe()} takes no arguments, and {', '.join(args)} was given"
             raise self.about(root, ARGUMENTS, message)
         if root.is_multibind:
-            fragments = list(self.fragments(root.id)) if root.id is not None else []
+            fragments = list(self._made_fragments(root.id)) if root.id is not None else []
             collection = collect(root, fragments, self, self.resolution.unknown)
             self._collected[id(root)] = collection
             return collection.value
@@ -484,7 +484,7 @@ class ValueMaker(Bound):
             raise self.about(about, BAD_OPTION, f"no function is called {given!r}", hint=hint)
         return found
 
-    def fragments(self, id: str | None) -> Iterator[Fragment]:
+    def _made_fragments(self, id: str | None) -> Iterator[Fragment]:
         """Yield the fragments of an id with their products; optional ones that give nothing are left out.
 
         raises: BindingError ("nothing-produced"), where another one gives nothing

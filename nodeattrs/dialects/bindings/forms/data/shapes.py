@@ -31,7 +31,7 @@ class DocumentReading:
 
     `guarded` runs a reader, which calls the other methods; a reader that raises `Malformed` noted a fault before.
     locate: (the name of a set, a path in the document) -> a locator for that path
-    set:    the name of the set that is being read; "" for none. Places have it
+    set:    the name of the set that is being read, for origins; "" for none
     """
 
     def __init__(self, locate: Callable[[str, Path], Locator]) -> None:
