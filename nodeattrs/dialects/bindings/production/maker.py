@@ -484,12 +484,12 @@ class ValueMaker(Bound):
             raise self.about(about, BAD_OPTION, f"no function is called {given!r}", hint=hint)
         return found
 
-    def _made_fragments(self, id: str | None) -> Iterator[Fragment]:
+    def _made_fragments(self, id: str) -> Iterator[Fragment]:
         """Yield the fragments of an id with their products; optional ones that give nothing are left out.
 
         raises: BindingError ("nothing-produced"), where another one gives nothing
         """
-        for one in self.resolution.fragments.get(id or "", ()):
+        for one in self.resolution.fragments.get(id, ()):
             value = self._made(one, _NOTHING)
             if value is not None:
                 yield Fragment(one, value)
