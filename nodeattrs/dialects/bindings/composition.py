@@ -178,7 +178,7 @@ class Composition:
 
     The constructor reads everything; errors of reading stand in `faults`. `injector()` then resolves the layers.
     facts:       of the node; providers get a copy
-    environment: its name; None: what the classifier, else the site selects
+    environment: its name; None: the one that the site, else the classifier selects
     mode:        as of `State`
     shown_from:  the folder to which file names in messages are relative; the root unless given
     classes:     the classes that `Type[X]` may name

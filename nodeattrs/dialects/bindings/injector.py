@@ -412,7 +412,7 @@ def fill_parameters(
 def extended_run_list(injector: Injector, run_list: Iterable[str]) -> list[str]:
     """A new run-list: the items, then the included classes as recipes, except for recipes that are listed already.
 
-    The class `apache::vhost` is the recipe `apache::vhost`; a class `apache` is also listed as `apache::default`.
+    The class `apache::vhost` is the recipe `apache::vhost`; `apache` and `apache::default` are one recipe.
     """
     listed = list(run_list)
     known = {item.removeprefix("recipe[").removesuffix("]").removesuffix("::default") for item in listed}

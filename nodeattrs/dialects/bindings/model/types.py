@@ -111,7 +111,7 @@ class Type:
     def excludes(self, other: Type, classes: Classes) -> bool:
         """Whether no value of *other* can stand where this type is declared; False where this is not certain.
 
-        It is not certain of an unknown or abstract class, of Any, and of references and patterns.
+        It is not certain of an unknown or abstract class, of two Arrays or Hashes, of Any, references and patterns.
         """
         if self.accepts(other, classes) or other.accepts(self, classes):
             return False

@@ -527,14 +527,16 @@ def decided(inclusions: Iterable[ClassStatement]) -> dict[str, tuple[bool, Posit
     An exclude counts from its position down, also against an include at the same position. A class without an include
     is left out.
     """
-    best: dict[bool, dict[str, Position]] = {False: {}, True: {}}
-    for excluded, name, at in inclusions:
-        best[excluded][name] = max(best[excluded].get(name, at.position), at.position)
-    outside = best[True]
-    return {
-        name: (True, outside[name]) if name in outside and outside[name] >= position else (False, position)
-        for name, position in best[False].items()
-    }
+    included: dict[str, Position] = {}
+    outside: dict[str, Position] = {}
+    for is_excluded, name, at in inclusions:
+        side = outside if is_excluded else included
+        side[name] = max(side.get(name, at.position), at.position)
+    found = {}
+    for name, position in included.items():
+        is_outside = name in outside and outside[name] >= position
+        found[name] = (is_outside, outside[name] if is_outside else position)
+    return found
 
 
 def late_faults(maker: ValueMaker) -> Iterator[BindingError]:
