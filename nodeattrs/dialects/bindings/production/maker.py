@@ -46,7 +46,7 @@ from nodeattrs.dialects.bindings.model.values import own_copy
 from nodeattrs.dialects.bindings.production.bound import CONCRETE, Bound, chained
 from nodeattrs.dialects.bindings.production.filling import Slot, name_of, not_given
 from nodeattrs.dialects.bindings.production.multibinds import Collection, Fragment, collect, option_faults
-from nodeattrs.dialects.bindings.production.plans import Make, Planner
+from nodeattrs.dialects.bindings.production.plans import Plan, plan_of
 from nodeattrs.dialects.bindings.production.scopes import OpenedContexts, Replay, Waiting, opening_of
 from nodeattrs.dialects.bindings.resolution import (
     CLASS_IDS,
@@ -95,7 +95,7 @@ class ValueMaker(Bound):
         self.kept: dict[int, Any] = {}
         self._collected: dict[int, Collection] = {}
         self._givers: dict[int, Declaration] = {}
-        self._plans: dict[int, Make | None] = {}
+        self._plans: dict[int, Plan | None] = {}
         self._tasks: dict[int, Future[Any]] = {}
         self.opened = OpenedContexts()
         self._outer: ValueMaker | None = None
@@ -384,7 +384,7 @@ class ValueMaker(Bound):
         """A product by its plan, from the second time on; _MISSING where the declaration has no plan."""
         plan = self._plans.get(id(root))
         if plan is _MADE_ONCE:
-            plan = self._plans[id(root)] = Planner(self, self.ask).of(root)
+            plan = self._plans[id(root)] = plan_of(self, root, {})
         if plan is None or self._making.replay is not None:
             return _MISSING
         try:
