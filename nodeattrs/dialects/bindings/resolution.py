@@ -332,14 +332,15 @@ class Resolution:
         """
         for one in self.open:
             keys = one.keys
-            paths: tuple[tuple[str, ...], ...] = ()
-            if keys is not None:
-                winners = {key: self.winners.get(("Data", key)) for key in sorted(keys)}
-                numbers = {key: -1 if winner is None else winner.place.number for key, winner in winners.items()}
-                paths = tuple((key,) for key, number in numbers.items() if number <= one.place.number)
+            paths = tuple((key,) for key in sorted(keys or ()) if self._layer_of(key) <= one.place.number)
             if keys is None or paths:
                 reason = f"may count: the category {' and '.join(one.names)} has no value"
                 yield Unread(one.item.origin.place or one.place.set, reason, paths, "block")
+
+    def _layer_of(self, name: str) -> int:
+        """The rank of the layer that decides a name of data; -1 where nothing is bound."""
+        winner = self.winners.get(("Data", name))
+        return -1 if winner is None else winner.place.number
 
     def described(self, one: Declaration) -> str:
         """A declaration as a line of a message: what is bound, its place, set, layer and categories."""
