@@ -344,53 +344,53 @@ class ValueMaker(Bound):
 
     def _made(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
         """The product of a declaration: kept, by its plan, or made now. raises: LookupLoop, BindingError"""
+        if args:
+            with self._lock:
+                return self._make(declared, args)
         root = declared.root
-        if not args:
-            kept = self.kept.get(id(root), _MISSING)
-            if kept is not _MISSING:
-                return kept
-            home = self._keeper(root)
-            if home is not self:
-                return home._made(declared, args)
+        kept = self.kept.get(id(root))
+        if kept is not None:
+            return kept
+        home = self._keeper(root)
+        if home is not self:
+            return home._made(declared, args)
         with self._lock:
-            kept = _MISSING if args else self.kept.get(id(root), _MISSING)
-            if kept is not _MISSING:
-                return kept
-            value = _MISSING if args else self._by_plan(root)
-            if value is not _MISSING:
-                return value
-            chain = self._making.chain
-            if root in chain:
-                raise self._loop([*chain[chain.index(root) :], root])
-            chain.append(root)
-            try:
-                value = self.finished(declared, self._product(root, args))
-            except RecursionError as error:
-                if isinstance(error, LookupLoop):
-                    raise
-                raise BindingError(TOO_DEEP, f"the look-ups of {root.words} are too deep") from None
-            finally:
-                chain.pop()
-            return value if args or value is None else self._keep(root, value)
+            product = self.kept.get(id(root))  # another thread may have made it
+            if product is None:
+                product = self._by_plan(root)
+            if product is None:
+                product = self._make(declared, args)
+                self._plans.setdefault(id(root), _MADE_ONCE)
+            if product is not None and root.scope != "none":
+                self.kept[id(root)] = product
+            return product
 
-    def _keep(self, root: Declaration, value: Any) -> Any:
-        """Keep a product for its scope, and note that a plan may make the next one; returns the product."""
-        if root.scope != "none":
-            self.kept[id(root)] = value
-        self._plans.setdefault(id(root), _MADE_ONCE)
-        return value
+    def _make(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
+        """A new product of a declaration, after its transformer. raises: LookupLoop, BindingError"""
+        root, chain = declared.root, self._making.chain
+        if root in chain:
+            raise self._loop([*chain[chain.index(root) :], root])
+        chain.append(root)
+        try:
+            return self.finished(declared, self._product(root, args))
+        except RecursionError as error:
+            if isinstance(error, LookupLoop):
+                raise
+            raise BindingError(TOO_DEEP, f"the look-ups of {root.words} are too deep") from None
+        finally:
+            chain.pop()
 
     def _by_plan(self, root: Declaration) -> Any:
-        """A product by its plan, from the second time on; _MISSING where the declaration has no plan."""
+        """A new product by the plan of a declaration that was made once before; None where it has no plan."""
         plan = self._plans.get(id(root))
         if plan is _MADE_ONCE:
             plan = self._plans[id(root)] = plan_of(self, root, {})
         if plan is None or self._making.replay is not None:
-            return _MISSING
+            return None
         try:
-            return self._keep(root, plan(self))
+            return plan(self)
         except BindingError:  # asked for in the usual way it says who needs whom
-            return _MISSING
+            return None
 
     def _keeper(self, root: Declaration) -> ValueMaker:
         """The maker that keeps the product of a declaration. raises: BindingError ("scope"), for a closed scope"""
