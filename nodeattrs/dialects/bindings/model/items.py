@@ -261,84 +261,93 @@ class BindingSet:
                 waiting.extend(reversed(item.items))
 
 
+_Rule = tuple[object, Kind, str, str | None]
+"""(whether an item breaks the rule, the kind of the error, its message, the way out)."""
+
+
 def faults(item: Item) -> Iterator[BindingError]:
     """Yield the errors of one item by itself; nothing for a correct item, and for a `when` with items in error."""
-    if isinstance(item, Bind):
-        yield from _bind_faults(item)
-    elif isinstance(item, Rebinding):
-        if item.to is not None:
-            yield _fault(item, REBIND_WITH_PRODUCER, f"{item.verb} of {item.key} takes no producer: it keeps its own")
-        if (item.target.name or "").startswith("/"):
-            yield _reserved(item, str(item.target.name))
-    elif isinstance(item, Parameters):
-        if item.abstract:
-            yield _fault(
-                item, ABSTRACT_PARAMETERS, f"parameters of {item.target} cannot be abstract",
-                hint="a class that declares a parameter already says that it must be given",
-            )  # fmt: skip
-        elif item.to is None:
-            yield _fault(item, NO_PRODUCER, f"the parameters of {item.target} are bound to nothing")
-        yield from _options(item, item.options, PARAMETER_OPTIONS, "a parameter binding")
-        if not is_parameter_map(item.options.get("map", {})):
-            yield _fault(
-                item, BAD_OPTION, "the option map is not a map of parameter names", hint="{ map => { a => b } }"
-            )
-
-
-def _bind_faults(item: Bind) -> Iterator[BindingError]:
-    """The errors of a binding, a fragment or a multibind, each on its own."""
-    what = f"{item.name!r}" if item.name is not None else str(item.type or "a fragment")
-    if item.name is not None and item.into is None and item.name.startswith("/"):
-        yield _reserved(item, item.name)
+    rules: list[_Rule] = []
     if isinstance(item, Multibind):
-        if item.type is None or item.type.name not in ("Array", "Hash"):
-            yield _fault(
-                item, MULTIBIND_BAD_TYPE, f"multibind {what} has the type {item.type or 'Data'}",
-                hint="a multibind is an Array or a Hash: multibind Array[Data], 'name'",
-            )  # fmt: skip
-        if item.to is not None:
-            yield _fault(item, MULTIBIND_WITH_PRODUCER, f"multibind {what} takes no producer: its fragments do")
-        yield from _options(item, item.options, MULTIBIND_OPTIONS, "a multibind")
-        return
-    if item.abstract and item.to is not None:
-        yield _fault(
-            item, ABSTRACT_WITH_PRODUCER, f"{what} is abstract and has a producer",
-            hint="leave out `abstract`, or the producer",
-        )  # fmt: skip
-    if item.into is not None and item.abstract:
-        yield _fault(item, ABSTRACT_NOT_OVERRIDDEN, f"{what} is a fragment and abstract: nothing could override it")
-    if item.into is not None and item.override:
-        yield _fault(item, OVERRIDE_WITHOUT_BASE, f"{what} is a fragment and has no key that could be overridden")
-    if item.into is None and item.name is None and item.type is None:
-        yield _fault(item, NO_KEY, "a binding has neither type nor name", hint="or is `in 'id'` missing?")
-    if item.into is None and item.type is not None and item.name is None and item.type.is_instance:
-        yield _fault(item, INSTANCE_AS_KEY, f"{item.type} exists already; its type cannot be bound to another")
-    yield from _options(item, item.options, BIND_OPTIONS, "a binding")
-    if not isinstance(item.options.get("scope", ""), str):
-        yield _fault(item, BAD_OPTION, f"the scope of {what} is not a name", hint="singleton, none, request, ...")
+        rules = _rules_of_multibind(item)
+    elif isinstance(item, Bind):
+        rules = _rules_of_bind(item)
+    elif isinstance(item, Rebinding):
+        message = f"{item.verb} of {item.key} takes no producer: it keeps its own"
+        rules = [(item.to is not None, REBIND_WITH_PRODUCER, message, None), _reserved(item.target.name)]
+    elif isinstance(item, Parameters):
+        rules = _rules_of_parameters(item)
+    for is_broken, kind, message, hint in rules:
+        if is_broken:
+            details = () if item.origin is NOWHERE else (f"at {item.origin}",)
+            yield BindingError(kind, message, origins=(item.origin,), details=details, hint=hint)
 
 
-def _options(item: Item, given: Mapping[str, Any], known: frozenset[str], what: str) -> Iterator[BindingError]:
-    for name in given:
-        if name not in known:
-            yield _fault(
-                item, BAD_OPTION, f"{what} has no option {name!r}", hint=f"it knows {', '.join(sorted(known))}"
-            )  # fmt: skip
+def _words(item: Bind) -> str:
+    return str(item.type or "a fragment") if item.name is None else repr(item.name)
 
 
-def _reserved(item: Item, name: str) -> BindingError:
-    return _fault(
-        item, RESERVED_NAME, f"the name {name!r} begins with a slash; such names belong to the library",
-        hint="use `bind parameters`, `bind variables`, `include`, or another name",
-    )  # fmt: skip
+def _rules_of_multibind(item: Multibind) -> list[_Rule]:
+    """The rules of a multibind."""
+    what, of = _words(item), item.type
+    return [
+        _reserved(item.name if item.into is None else None),
+        (of is None or of.name not in ("Array", "Hash"), MULTIBIND_BAD_TYPE,
+         f"multibind {what} has the type {of or 'Data'}",
+         "a multibind is an Array or a Hash: multibind Array[Data], 'name'"),
+        (item.to is not None, MULTIBIND_WITH_PRODUCER,
+         f"multibind {what} takes no producer: its fragments do", None),
+        *_options(item.options, MULTIBIND_OPTIONS, "a multibind"),
+    ]  # fmt: skip
 
 
-def _fault(item: Item, kind: Kind, message: str, hint: str | None = None) -> BindingError:
-    return BindingError(kind, message, origins=(item.origin,), details=_at(item.origin), hint=hint)
+def _rules_of_bind(item: Bind) -> list[_Rule]:
+    """The rules of a binding, or of a fragment."""
+    what, of, is_fragment = _words(item), item.type, item.into is not None
+    is_unnamed = item.name is None and not is_fragment
+    return [
+        _reserved(None if is_fragment else item.name),
+        (item.abstract and item.to is not None, ABSTRACT_WITH_PRODUCER,
+         f"{what} is abstract and has a producer", "leave out `abstract`, or the producer"),
+        (is_fragment and item.abstract, ABSTRACT_NOT_OVERRIDDEN,
+         f"{what} is a fragment and abstract: nothing could override it", None),
+        (is_fragment and item.override, OVERRIDE_WITHOUT_BASE,
+         f"{what} is a fragment and has no key that could be overridden", None),
+        (is_unnamed and of is None, NO_KEY,
+         "a binding has neither type nor name", "or is `in 'id'` missing?"),
+        (is_unnamed and of is not None and of.is_instance, INSTANCE_AS_KEY,
+         f"{of} exists already; its type cannot be bound to another", None),
+        (not isinstance(item.options.get("scope", ""), str), BAD_OPTION,
+         f"the scope of {what} is not a name", "singleton, none, request, ..."),
+        *_options(item.options, BIND_OPTIONS, "a binding"),
+    ]  # fmt: skip
 
 
-def _at(origin: Origin) -> tuple[str, ...]:
-    return () if origin is NOWHERE else (f"at {origin}",)
+def _rules_of_parameters(item: Parameters) -> list[_Rule]:
+    """The rules of parameters."""
+    return [
+        (item.abstract, ABSTRACT_PARAMETERS,
+         f"parameters of {item.target} cannot be abstract",
+         "a class that declares a parameter already says that it must be given"),
+        (item.to is None and not item.abstract, NO_PRODUCER,
+         f"the parameters of {item.target} are bound to nothing", None),
+        (not is_parameter_map(item.options.get("map", {})), BAD_OPTION,
+         "the option map is not a map of parameter names", "{ map => { a => b } }"),
+        *_options(item.options, PARAMETER_OPTIONS, "a parameter binding"),
+    ]  # fmt: skip
+
+
+def _options(given: Mapping[str, Any], known: frozenset[str], what: str) -> list[_Rule]:
+    """A rule for each option of an item: that the option is known."""
+    way_out = f"it knows {', '.join(sorted(known))}" if given else None
+    return [(name not in known, BAD_OPTION, f"{what} has no option {name!r}", way_out) for name in given]
+
+
+def _reserved(name: str | None) -> _Rule:
+    """The rule that a name does not begin with a slash, as those of the library do; None keeps the rule."""
+    message = f"the name {name!r} begins with a slash; such names belong to the library"
+    way_out = "use `bind parameters`, `bind variables`, `include`, or another name"
+    return (name or "").startswith("/"), RESERVED_NAME, message, way_out
 
 
 def is_parameter_map(given: Any) -> bool:
