@@ -164,25 +164,22 @@ class Field:
     null: bool = False
     refused: bool = False
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "attribute", self.attribute or self.word)
-
     def read_into(self, reading: DocumentReading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
         """Put the attribute that a map has for the word, or its default, into *taken*.
 
         raises: Malformed, for a wrong value, and where the word is needed and missing
         """
-        data = whole.get(self.word)
+        name, data = self.attribute or self.word, whole.get(self.word)
         if data is not None or (self.word in whole and (self.needed or self.null)):
-            taken[self.attribute] = self.shape.read(reading, data, (*path, self.word))
+            taken[name] = self.shape.read(reading, data, (*path, self.word))
         elif self.needed:
             raise reading.malformed(path, f"{self.word!r} is missing")
         else:
-            taken[self.attribute] = taken[self.same_as] if self.same_as else self.default
+            taken[name] = taken[self.same_as] if self.same_as else self.default
 
     def write_into(self, model: Any, data: dict[str, Any]) -> None:
         """Put the attribute of an object as the word into *data*; an attribute with its default is left out."""
-        value = getattr(model, self.attribute)
+        value = getattr(model, self.attribute or self.word)
         usual = getattr(model, self.same_as) if self.same_as else self.default
         if self.needed or self.written or value != usual:
             data[self.word] = self.shape.write(value)
