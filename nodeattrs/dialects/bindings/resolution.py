@@ -459,8 +459,11 @@ class _DeclarationTable:
 
     def _without_value(self, item: When) -> tuple[str, ...]:
         """The categories without a value that keep a condition from holding; a node may have no name."""
-        lists = ([name for name, _ in one if name != "node" and self.state.is_open(name)] for one in item.alternatives)
-        return tuple(next(filter(None, lists), ()))
+        for alternative in item.alternatives:
+            names = [name for name, _ in alternative if name != "node" and self.state.is_open(name)]
+            if names:
+                return tuple(names)
+        return ()
 
     def _bind(self, item: Bind, at: DeclarationPlace) -> None:
         """Declare a binding, or add a fragment or the id of a multibind."""

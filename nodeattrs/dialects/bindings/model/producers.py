@@ -249,7 +249,11 @@ class FirstFound(Producing):
     candidates: tuple[Asked, ...]
 
     def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
-        return next((found for asked in self.candidates if (found := scope.ask(asked)) is not None), None)
+        for asked in self.candidates:
+            value = scope.ask(asked)
+            if value is not None:
+                return value
+        return None
 
     def asks(self) -> Iterator[Asked]:
         yield from self.candidates

@@ -103,10 +103,12 @@ class Bound:
             yield from (Asked(None, name) for name in injected_names(producer.expression))
         elif producer is not None:
             yield from producer.asks()
-            if (calling := producer.calls(self.register)) is not None:
+            calling = producer.calls(self.register)
+            if calling is not None:
                 call, args, named = calling
-                slots = not_given(self.slots(call), args, named)
-                yield from (slot.wanted for slot in slots if slot.wanted is not None and self.is_asked(slot))
+                for slot in not_given(self.slots(call), args, named):
+                    if slot.wanted is not None and self.is_asked(slot):
+                        yield slot.wanted
 
     def _key_of_variable(self, name: str) -> Asked | None:
         """The key of a variable: bound as a variable, else by its name; None for a variable of the state."""
