@@ -46,7 +46,6 @@ from nodeattrs.dialects.bindings.model.values import own_copy
 from nodeattrs.dialects.bindings.production.bound import CONCRETE, Bound, chained
 from nodeattrs.dialects.bindings.production.filling import Slot, name_of, not_given
 from nodeattrs.dialects.bindings.production.multibinds import Collection, Fragment, collect, option_faults
-from nodeattrs.dialects.bindings.production.plans import Plan, plan_of
 from nodeattrs.dialects.bindings.production.scopes import OpenedContexts, Replay, Waiting, opening_of
 from nodeattrs.dialects.bindings.resolution import (
     CLASS_IDS,
@@ -59,7 +58,6 @@ from nodeattrs.puppet.references import Reference
 
 _T = TypeVar("_T")
 _MISSING: Any = object()
-_MADE_ONCE: Any = object()
 _NOTHING: Mapping[str, Any] = {}
 _OWN: Key = ("Type[Injector]", "")
 """The injector itself: a parameter of its type gets the one that fills the parameter."""
@@ -95,7 +93,6 @@ class ValueMaker(Bound):
         self.kept: dict[int, Any] = {}
         self._collected: dict[int, Collection] = {}
         self._givers: dict[int, Declaration] = {}
-        self._plans: dict[int, Plan | None] = {}
         self._tasks: dict[int, Future[Any]] = {}
         self.opened = OpenedContexts()
         self._outer: ValueMaker | None = None
@@ -232,15 +229,15 @@ class ValueMaker(Bound):
         inner.kept, inner._tasks = {}, {}
         inner._given = {**self._given, **given, _OWN: injector}
         inner.functions = {**self.functions, "inject": inner._inject}
-        inner._plans = {} if given else self._plans
         inner._outer, inner.scope_name = self, name
         return inner
 
     def forget(self) -> None:
         """Forget the products that this maker keeps; the next injection makes them anew. Nothing is closed."""
-        shared = () if self._outer is not None else (self._collected, self._plans)
-        for kept in (self.kept, self._tasks, *shared):
-            kept.clear()
+        self.kept.clear()
+        self._tasks.clear()
+        if self._outer is None:
+            self._collected.clear()
 
     async def awaited(self, attempt: Callable[[], _T]) -> _T:
         """The result of *attempt*, which is called again after each asynchronous product that had to be awaited.
@@ -343,7 +340,7 @@ class ValueMaker(Bound):
             below = [one for one in below if one.position < best[0].position]
 
     def _made(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
-        """The product of a declaration: kept, by its plan, or made now. raises: LookupLoop, BindingError"""
+        """The product of a declaration: kept, or made now. raises: LookupLoop, BindingError"""
         if args:
             with self._lock:
                 return self._make(declared, args)
@@ -357,12 +354,9 @@ class ValueMaker(Bound):
         with self._lock:
             product = self.kept.get(id(root))  # another thread may have made it
             if product is None:
-                product = self._by_plan(root)
-            if product is None:
                 product = self._make(declared, args)
-                self._plans.setdefault(id(root), _MADE_ONCE)
-            if product is not None and root.scope != "none":
-                self.kept[id(root)] = product
+                if product is not None and root.scope != "none":
+                    self.kept[id(root)] = product
             return product
 
     def _make(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
@@ -379,18 +373,6 @@ class ValueMaker(Bound):
             raise BindingError(TOO_DEEP, f"the look-ups of {root.words} are too deep") from None
         finally:
             chain.pop()
-
-    def _by_plan(self, root: Declaration) -> Any:
-        """A new product by the plan of a declaration that was made once before; None where it has no plan."""
-        plan = self._plans.get(id(root))
-        if plan is _MADE_ONCE:
-            plan = self._plans[id(root)] = plan_of(self, root, {})
-        if plan is None or self._making.replay is not None:
-            return None
-        try:
-            return plan(self)
-        except BindingError:  # asked for in the usual way it says who needs whom
-            return None
 
     def _keeper(self, root: Declaration) -> ValueMaker:
         """The maker that keeps the product of a declaration. raises: BindingError ("scope"), for a closed scope"""
