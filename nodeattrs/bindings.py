@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     )
     from nodeattrs.dialects.bindings.model.items import BindingSet
     from nodeattrs.dialects.bindings.model.producers import Producer
-    from nodeattrs.dialects.bindings.model.sites import Environment, Site, environment_of
+    from nodeattrs.dialects.bindings.model.sites import Environment, Inventory, Site, environment_of, layer_references
     from nodeattrs.dialects.bindings.model.state import Objects, State, effective_categories
     from nodeattrs.dialects.bindings.model.types import (
         Asked,
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
         variable_key,
     )
     from nodeattrs.dialects.bindings.production.filling import named
-    from nodeattrs.dialects.bindings.references import Inventory, layer_references
     from nodeattrs.dialects.bindings.resolution import Layer
 
 __all__ = [
@@ -126,11 +125,10 @@ _HOMES = {
     "model.faults": "BindingError BindingErrors LookupLoop NotBound TypeMismatch kinds_of",
     "model.items": "BindingSet",
     "model.producers": "Producer",
-    "model.sites": "Environment Site environment_of",
+    "model.sites": "Environment Inventory Site environment_of layer_references",
     "model.state": "Objects State effective_categories",
     "model.types": "Asked Classes Type map_key parameter_key parse_type variable_key",
     "production.filling": "named",
-    "references": "Inventory layer_references",
     "resolution": "Layer",
 }
 

@@ -346,6 +346,19 @@ class TestClassifiersAndProviders:
         with pytest.raises(BindingErrors, match="the provider of ldap: has failed: OSError: no line"):
             Composition(root, node="n", providers={"ldap": broken}).injector()
 
+    def test_a_provider_of_a_package_that_cannot_be_loaded_is_a_fault_with_its_scheme(self, tmp_path, monkeypatch):
+        class Point:
+            name = "crm"
+
+            def load(self) -> Any:
+                raise ImportError("no module")
+
+        monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Point()] if group == PROVIDERS else [])
+        root = layered(tmp_path, {"name": "a", "include": "crm:/x"})
+
+        with pytest.raises(BindingErrors, match="the provider of crm: has failed: ImportError: no module"):
+            Composition(root, node="n").injector()
+
 
 class TestTheCommand:
     def ask(self, capsys, *words: str) -> tuple[int, str, str]:

@@ -1,6 +1,6 @@
 """Findings about a site of bindings: for one node, and for every combination of categories that conditions name.
 
-A conflict that only one node meets is found before that node exists: the conditions say which combinations there are.
+So a conflict that only some node will have is found before that node exists.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from nodeattrs.reports.findings import Finding, finding_of
 MOST = 5_000
 
 
-def named_values(layers: Sequence[Layer], state: State) -> dict[str, list[str | None]]:
+def _named_values(layers: Sequence[Layer], state: State) -> dict[str, list[str | None]]:
     """The values of each category that conditions name, and one that none of them names (None)."""
     found: dict[str, dict[str | None, None]] = {}
     for layer in layers:
@@ -40,13 +40,17 @@ def named_values(layers: Sequence[Layer], state: State) -> dict[str, list[str | 
 
 
 def count_of(layers: Sequence[Layer], state: State) -> int:
-    """The number of combinations of categories that conditions name; 1 where no condition names any."""
-    return prod(len(values) for values in named_values(layers, state).values())
+    """The number of combinations of the categories that conditions name; 1 where no condition names a category."""
+    return prod(len(values) for values in _named_values(layers, state).values())
 
 
 def states_of(layers: Sequence[Layer], state: State, most: int = MOST) -> Iterator[State]:
-    """A state for each combination, the first *most* of them; a category that no condition names has no value."""
-    values = named_values(layers, state)
+    """Yield a state for each combination of values that conditions name, at most *most*.
+
+    Each such category also has no value in turn; a category that no condition names has none. Variables are those of
+    *state*.
+    """
+    values = _named_values(layers, state)
     for chosen in islice(product(*values.values()), most):
         given = dict(zip(values, chosen, strict=True))
         listed = [(name, given.get(name)) for name in state.names()]
@@ -54,9 +58,9 @@ def states_of(layers: Sequence[Layer], state: State, most: int = MOST) -> Iterat
 
 
 def findings_of(asked: Iterable[tuple[str, Injector]]) -> Iterator[Finding]:
-    """The errors and warnings of some injectors as findings; a finding of several injectors is given once.
+    """Yield the errors and warnings of injectors, and a note for each unread set; equal findings once.
 
-    asked: (the node or the categories in words, the injector) pairs; no pairs give no findings
+    asked: (the node or the categories in words, the injector) pairs; the words of the first are added to a finding
     """
     first: dict[Finding, str] = {}
     for who, injector in asked:
@@ -85,7 +89,10 @@ def title_of(state: State) -> str:
 
 
 def looked(root: Path) -> Iterator[CheckedFiles]:
-    """The findings of the site that the settings name, or of a repository with bindings."""
+    """Yield the findings of the site of a repository, read without a node, with the number of its keys.
+
+    Nothing where the settings name no site and the folder `bindings` has no file of the language.
+    """
     repository = Folder(root)
     named = repository.config.bindings
     if named is None and not [*(root / "bindings").glob("*.pp"), *(root / "bindings").glob("*.bindings")]:

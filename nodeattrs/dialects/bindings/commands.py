@@ -1,4 +1,4 @@
-"""`nodeattrs bindings`: check, inject, explain, list and draw bindings."""
+"""The commands of `nodeattrs bindings`: check, inject, explain, list, graph and matrix, declared in `COMMANDS`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from nodeattrs.dialects.bindings.model.faults import NotBound
 from nodeattrs.dialects.bindings.model.types import Asked, parse_type
 from nodeattrs.dialects.bindings.opened import BindingKeys
 from nodeattrs.dialects.bindings.reports import (
-    BindingGraph,
     InjectedValue,
     ListedBindings,
     explained_binding,
@@ -191,7 +190,7 @@ def _list(question: Question) -> Output:
 
 
 def _graph(question: Question) -> Output:
-    return Output(BindingGraph(_injector(question).graph()))
+    return Output(_injector(question).graph())
 
 
 def _injector(question: Question) -> Injector:

@@ -1,12 +1,13 @@
-"""Composition: the layers of a site, read by reference from a directory, a classifier and providers.
+"""The layers of a site for one node: read from a folder, from a classifier, and from providers of further schemes.
 
-    <root>/environments.pp              which environments there are (may be absent)
-    <envdir>/manifests/site.pp          categories and layers (may be absent)
+    <root>/environments.pp              the environments (may be absent)
+    <envdir>/manifests/site.pp          the categories and the layers (may be absent)
     <envdir>/bindings/windows/x.pp      the set windows::x, `confdir:/windows::x`
     <modulepath>/ssh/bindings/default.pp the set ssh::default, `module:/ssh::default`
 
-Each file may be text (.pp, .bindings) or data (.yaml, .yml, .json). Files are found by
-walking the directories; no name from outside ever becomes a path.
+Each file may be text (.pp, .bindings) or data (.yaml, .yml, .json). A *classifier* is Puppet's external node
+classifier: it names the classes, parameters and variables of a node. A *provider* makes the sets of a scheme.
+Files are found by walking the folders; no name from outside becomes a path. Nothing is injected here.
 """
 
 from __future__ import annotations
@@ -44,12 +45,17 @@ from nodeattrs.dialects.bindings.injector import Injector
 from nodeattrs.dialects.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.dialects.bindings.model.items import BindingSet, BoundVariables, Inclusion, Item, Parameters, When
 from nodeattrs.dialects.bindings.model.producers import Constant, Producing
-from nodeattrs.dialects.bindings.model.sites import Environment, Site, environment_of
-from nodeattrs.dialects.bindings.model.state import Objects, State, effective_categories
+from nodeattrs.dialects.bindings.model.sites import (
+    Environment,
+    Inventory,
+    Site,
+    environment_of,
+    layer_references,
+    unknown_scheme,
+)
+from nodeattrs.dialects.bindings.model.state import NodeVariables, Objects, State, effective_categories
 from nodeattrs.dialects.bindings.model.types import Classes, target_of
 from nodeattrs.dialects.bindings.model.values import own_copy
-from nodeattrs.dialects.bindings.model.variables import NodeVariables
-from nodeattrs.dialects.bindings.references import Inventory, layer_references, parse_reference
 from nodeattrs.dialects.bindings.resolution import BOUND_PROVIDERS, Layer
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.formats.documents import Document, parse, read, text_of
@@ -57,13 +63,15 @@ from nodeattrs.formats.encrypted import encrypted_whole
 
 PROVIDERS = "nodeattrs.bindings_providers"
 """The entry points that provide further schemes: the name is the scheme, the object a `Provider`."""
+CLASSES = "nodeattrs.bindings_classes"
+"""The entry points of classes that `Type[X]` may name, in every folder."""
 
 TEXTS = (".pp", ".bindings")
 ENDINGS = (*TEXTS, ".yaml", ".yml", ".json")
 
 
 class SiteFiles:
-    """The parsed files of a site and the providers of installed packages, shared by the compositions of all nodes.
+    """What the compositions of all nodes share: the parsed files of a site, and the entry points of installed packages.
 
     files: (file, the folder it is shown from) -> the stamp of the file when it was read, and what it says or its error
     """
@@ -72,22 +80,27 @@ class SiteFiles:
         self.files: dict[tuple[pathlib.Path, pathlib.Path], tuple[tuple[int, int], Any]] = {}
 
     @cached_property
-    def offered(self) -> Mapping[str, Any]:
+    def providers(self) -> Mapping[str, Any]:
         """Scheme -> the entry point of its provider; read at the first question."""
         return {point.name: point for point in metadata.entry_points(group=PROVIDERS)}
 
+    @cached_property
+    def classes(self) -> Mapping[str, Any]:
+        """The name of a class -> its entry point; read at the first question."""
+        return {point.name: point for point in metadata.entry_points(group=CLASSES)}
 
-def sets_below(directory: pathlib.Path, module: str) -> Iterator[tuple[str, pathlib.Path]]:
+
+def _sets_below(directory: pathlib.Path, module: str) -> Iterator[tuple[str, pathlib.Path]]:
     """(name of the set, file) for each file of bindings below a folder; nothing where the folder does not exist."""
+    first = (module,) if module else ()
     for folder, inner, names in os.walk(directory):
         inner.sort()
         for path in (pathlib.Path(folder, name) for name in sorted(names) if not name.startswith(".")):
             if path.suffix in ENDINGS:
-                segments = path.relative_to(directory).with_suffix("").parts
-                yield "::".join((*((module,) if module else ()), *segments)), path
+                yield "::".join((*first, *path.relative_to(directory).with_suffix("").parts)), path
 
 
-def directories(path: pathlib.Path) -> list[str]:
+def _directories(path: pathlib.Path) -> list[str]:
     """The names of the folders in a folder, in order; [] where the folder cannot be read."""
     try:
         return sorted(entry.name for entry in os.scandir(path) if entry.is_dir() and not entry.name.startswith("."))
@@ -100,7 +113,7 @@ _CLASSIFIER_SECONDS = 60
 
 @dataclass(frozen=True)
 class Request:
-    """The node for which a provider is called, with its environment, categories and facts."""
+    """The node for which a provider is called, with its environment, its (category, value) pairs and its facts."""
 
     node: str
     environment: str
@@ -109,7 +122,7 @@ class Request:
 
 
 Provider = Callable[[list[str], Request], Iterable["BindingSet | Bindings"]]
-"""A function from the references of one layer to their sets; called once for each layer."""
+"""A function from references of one scheme that stand together in a layer to the sets that they name."""
 
 Classifier = Mapping[str, Any] | str | os.PathLike[str] | Sequence[str] | Callable[[str], Any]
 """An external node classifier: its data, a YAML file of it, a command that is given the node, or a callable."""
@@ -129,6 +142,25 @@ def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[Bin
     return sets_from_document(read(where, name))
 
 
+def provided_by_code(
+    name: str, origin: Origin, load: Callable[[], Any], looks: Looks, references: list[str], request: Request
+) -> Iterable[BindingSet | Bindings]:
+    """The sets of a provider that is loaded now; where no code may run one unknown set.
+
+    name: of the unknown set
+    load: gives the provider, or a class whose object is the provider
+    """
+    if not may_run():
+        return [BindingSet.unknown(name, origin, f"its provider {NOT_RUN}")]
+    looks.refuse(_LOOKS_AT_ANYTHING)
+    provider = load()
+    sets: Iterable[BindingSet | Bindings] = (provider() if isinstance(provider, type) else provider)(
+        references, request
+    )
+    return sets
+
+
+_LOOKS_AT_ANYTHING = "a provider of bindings may look at anything"
 FAULTY = ("there is no such set", "cannot be read")
 """Reasons of unknown sets that are reported as errors already."""
 
@@ -144,15 +176,18 @@ def _read_set(name: str, path: pathlib.Path, shown: str) -> list[BindingSet]:
 class Composition:
     """The environment, the categories and the layers of one node, read from the folder of a site.
 
-    facts:      of the node; providers get a copy
-    looks:      where it notes what it looks at of the node; None: nowhere
-    shown_from: the folder to which file names in messages are relative; the root unless given
-    classes:    the classes that `Type[X]` may name
-    objects:    the instances that parameters and queries read
-    without:    names of layers to leave out
-    known:      files that other compositions of the site have read; this one adds its own
-    layers:     highest first
-    faults:     the errors of reading; the injector reports them with its own
+    The constructor reads everything; errors of reading stand in `faults`. `injector()` then resolves the layers.
+    facts:       of the node; providers get a copy
+    environment: its name; None: the one that the site, else the classifier selects
+    mode:        as of `State`
+    shown_from:  the folder to which file names in messages are relative; the root unless given
+    classes:     the classes that `Type[X]` may name
+    objects:     the instances that parameters and queries read
+    without:     names of layers to leave out
+    known:       files that other compositions of the site have read; this one adds its own
+    looks:       where the facts that are read are noted; None: nowhere
+    layers:      the highest first; state: the categories and variables
+    faults:      the errors of reading; the injector reports them with its own
     """
 
     @taking(root=A_PATH)
@@ -185,8 +220,7 @@ class Composition:
         self._objects = objects
         self._without = frozenset(without)
         self._known = known or SiteFiles()
-        self._looks = looks
-        self._read_files: set[pathlib.Path] = set()
+        self._looks = looks or Looks()
         self.layers: tuple[Layer, ...] = ()
         self.faults: list[BindingError] = []
         self.environment: Environment | None = None
@@ -194,7 +228,10 @@ class Composition:
         self.refresh()
 
     def refresh(self) -> bool:
-        """Read changed files again; True if a layer, error or category differs. Existing injectors do not change."""
+        """Compose again, with changed files read again; returns whether a layer, an error or a category differs.
+
+        Injectors that were built before do not change.
+        """
         before = (self.layers, [str(fault) for fault in self.faults], self.state.categories)
         self.faults = []
         self.layers = ()
@@ -206,8 +243,8 @@ class Composition:
 
     @property
     def files(self) -> int:
-        """The number of files that were read."""
-        return len(self._read_files)
+        """The number of files of the site that were read, also for other nodes; also those that cannot be parsed."""
+        return len(self._known.files)
 
     def injector(self, **options: Any) -> Injector:
         """An injector over the layers. options: of `Injector`. raises: BindingErrors, with the errors of reading"""
@@ -244,7 +281,7 @@ class Composition:
         hidden = ("confdir", "agent_environment")
         known = {key: value for key, value in classified.variables.items() if key not in hidden}
         bound = facts.with_given({**known, "environment": name}, hidden)
-        looked_at = None if self._looks is None else partial(_look_at, variables, of_categories)
+        looked_at = partial(_look_at, variables, of_categories)
         self.state = State(categories, bound, mode=self._mode, listed_at=described.listed_at, looked_at=looked_at)
         request = Request(self.node, name, self.state.categories, self.facts)
         kept = [(layer, at) for layer, at in described.layers() if layer["name"] not in self._without]
@@ -277,14 +314,14 @@ class Composition:
                 part.sets = list(self._named_sets(part.references, files[part.scheme]))
             elif part.scheme == "enc":
                 part.sets = classified.sets(part.references, self.state.value("node"))
-            else:
-                part.sets = self._from_provider(part, request)
+            elif (provider := self._provider(part.scheme)) is not None:
+                part.sets = self._provided(provider, part, request)
         self.layers = _layers(layers, parts)
         waiting = [part for part in parts if part.sets is None]
         if waiting:
-            providers = self._bound_providers()
+            bound = self._bound_providers()
             for part in waiting:
-                part.sets = self._from_bound_provider(providers, part, request)
+                part.sets = self._from_bound_provider(bound, part, request)
             self.layers = _layers(layers, parts)
 
     def _set_files(self) -> dict[str, dict[str, pathlib.Path]]:
@@ -292,22 +329,20 @@ class Composition:
         assert self.environment is not None
         modules: dict[str, dict[str, pathlib.Path]] = {}
         for directory in map(self._inside, self.environment.modulepath):
-            for name in directories(directory):
+            for name in _directories(directory):
                 modules.setdefault(name, self._files(directory / name / "bindings", name))
         in_modules = {name: file for files in modules.values() for name, file in files.items()}
         return {"confdir": self._files(self._inside(self.environment.bindingsdir), ""), "module": in_modules}
 
-    def _from_provider(self, part: _Part, request: Request) -> list[BindingSet] | None:
-        """The sets of a provider that is given or installed; None where neither has the scheme."""
-        scheme = part.scheme
+    def _provider(self, scheme: str) -> Provider | None:
+        """The provider of a scheme that is given or installed; None where neither has the scheme."""
         if scheme in self._providers:
-            return self._provided(self._providers[scheme], part, request)
-        if scheme not in self._known.offered:
+            return self._providers[scheme]
+        if scheme not in self._known.providers:
             return None
-        if not may_run():
-            return [BindingSet.unknown(scheme, Origin("provider", scheme), f"its provider {NOT_RUN}")]
-        self._refuse("a provider of bindings may look at anything")
-        return self._provided(self._known.offered[scheme].load(), part, request)
+        return partial(
+            provided_by_code, scheme, Origin("provider", scheme), self._known.providers[scheme].load, self._looks
+        )
 
     def _bound_providers(self) -> Mapping[str, Any]:
         """The fragments of `bindings_providers` by name, in the layers that were read so far."""
@@ -318,22 +353,23 @@ class Composition:
         found: Mapping[str, Any] = injector.inject(BOUND_PROVIDERS, "Hash[Any]")
         return found
 
-    def _from_bound_provider(self, providers: Mapping[str, Any], part: _Part, request: Request) -> list[BindingSet]:
+    def _from_bound_provider(self, bound: Mapping[str, Any], part: _Part, request: Request) -> list[BindingSet]:
         """The sets of a provider that is bound; [] and a fault where none is bound, or where it is no function."""
-        if callable(providers.get(part.scheme)):
-            self._refuse("a provider of bindings may look at anything")
-            return self._provided(providers[part.scheme], part, request)
-        try:
-            parse_reference(part.references[0], ["enc", *self._providers, *self._known.offered, *providers])
-            raise BindingError(PROVIDER_FAILED, f"what is bound as the provider of {part.scheme}: is no function")
-        except BindingError as error:
-            self._note(error)
+        scheme = part.scheme
+        if callable(bound.get(scheme)):
+            self._looks.refuse(_LOOKS_AT_ANYTHING)
+            return self._provided(bound[scheme], part, request)
+        if scheme in bound:
+            self._note(BindingError(PROVIDER_FAILED, f"what is bound as the provider of {scheme}: is no function"))
+        else:
+            known = ["confdir", "module", "enc", *self._providers, *self._known.providers, *bound]
+            self._note(unknown_scheme(part.references[0], scheme, known))
         return []
 
     def _files(self, directory: pathlib.Path, module: str) -> dict[str, pathlib.Path]:
         """The name of a set -> its file, below a folder; two files of one set are a fault, and the first counts."""
         files: dict[str, pathlib.Path] = {}
-        for called, path in sets_below(directory, module):
+        for called, path in _sets_below(directory, module):
             if called in files:
                 message = f"the set {called} has two files: {files[called].name} and {path.name}"
                 self._note(BindingError(TWO_FILES, message, origins=(Origin("bindings", "", self._shown(path)),)))
@@ -391,7 +427,6 @@ class Composition:
             stamp = (status.st_mtime_ns, status.st_size)
         except OSError:
             stamp = (0, 0)
-        self._read_files.add(path)
         files, key = self._known.files, (path, self._shown_from)
         known = files.get(key)
         if known is None or known[0] != stamp:
@@ -424,11 +459,6 @@ class Composition:
         else:
             document = _command_answer(list(given), self.node)
         return _ClassifierAnswer(document.tree or {}, document)
-
-    def _refuse(self, why: str) -> None:
-        """Note that the layers depend on more than on what is noted."""
-        if self._looks is not None:
-            self._looks.refuse(why)
 
     def _note(self, error: BindingError | DocumentError) -> None:
         """Add an error to `faults`; a `DocumentError` becomes a `BindingError` with its place."""

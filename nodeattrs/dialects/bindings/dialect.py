@@ -1,4 +1,4 @@
-"""The keys of a site of bindings, as each node gets them."""
+"""The dialect `bindings`, as the verbs and the command line know it; the rest is imported when it is used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nodeattrs.contract.sides import Side
 
 
 class Bindings(Dialect):
-    """A site with modules that bind keys (Puppet's ARM-8)."""
+    """The dialect of sites with modules that bind keys (Puppet's ARM-8, "Hiera 2")."""
 
     name = "bindings"
     option = Option("--site", "DIR", "the site of bindings (default: as set, or here)")
@@ -35,13 +35,13 @@ class Bindings(Dialect):
     )
 
     def open(self, side: Side, request: Request) -> Opened:
-        """One version of the site."""
+        """One version of the site; nothing is read yet."""
         from nodeattrs.dialects.bindings.opened import BindingKeys
 
         return BindingKeys(side, request)
 
     def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[CheckedFiles]:
-        """The site that the settings name, else a repository with bindings in their own language."""
+        """The findings of the site of a repository; none where it has no bindings. count: not called"""
         from nodeattrs.dialects.bindings.checking import looked
 
         return looked(folder)

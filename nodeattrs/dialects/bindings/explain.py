@@ -1,8 +1,8 @@
-"""Why a key has its value: who declared it, whom that overrides and by which rule, fragments, look-ups.
+"""Explanations of keys: which declarations, fragments and look-ups a value comes from; and the graph of all keys.
 
-An explanation is data, and an answer as the core has it; `nodeattrs.dialects.bindings.reports` lays it
-out. Who set what says a folding of the declarations (`tracing`); here are the rest of the
-questions, why a class is included among them, and none of it is kept while values are made.
+The account of the declarations (`tracing`) says which one wins and what it overrides. Here are the look-ups on the
+way to a value, the account of the key `/classes`, and the data form of all this. Nothing is stored while values are
+made: `explain` computes an explanation from the declarations. `reports` prints it.
 """
 
 from __future__ import annotations
@@ -31,14 +31,16 @@ from nodeattrs.dialects.bindings.tracing import (
     plain,
     title_of,
 )
+from nodeattrs.reports.screen import Screen, printable
 
 
 @dataclass(frozen=True, slots=True)
-class ClassInclusion:
+class _ClassStatement:
     """An include or exclude of one class.
 
     rank:   the strength of the statement; the strongest has the greatest rank
     words:  the statement: "include ntp"
+    at:     the declaration that makes the statement
     counts: whether the statement decides about the class
     """
 
@@ -54,17 +56,17 @@ class ClassInclusion:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassAccount(Account):
-    """The account of the key `/classes`: every include and exclude in effect, in the order in which they are written.
+class _ClassAccount(Account):
+    """The account of the key `/classes`: all includes and excludes in effect, in the order in which they are written.
 
-    sources: rank -> the statement, or a set that cannot be read and may hold further statements
+    sources: rank -> the declaration of a statement, or a set that cannot be read and may hold further statements
     """
 
-    inclusions: tuple[ClassInclusion, ...] = ()
+    statements: tuple[_ClassStatement, ...] = ()
 
     def trace(self, path: Path, value: Any) -> Trace:
-        """The includes and excludes of all classes, or of the class at a path; those that count stand first."""
-        about = [one for one in self.inclusions if not path or one.name == value]
+        """The trace of all statements; below the root of those about the class *value*. Those that count are first."""
+        about = [one for one in self.statements if not path or one.name == value]
         order = sorted(about, key=lambda one: (one.counts, one.rank), reverse=True)
         outcome = Outcome.WINS if sum(one.counts for one in about) == 1 else Outcome.JOINS
         claims = tuple(
@@ -78,12 +80,12 @@ class ClassAccount(Account):
 
     def _elements(self, names: list[object]) -> Iterator[Element]:
         for index, name in enumerate(names):
-            by = [one for one in self.inclusions if one.counts and one.name == name]
+            by = [one for one in self.statements if one.counts and one.name == name]
             yield Element(name, tuple(one.rank for one in by), tuple(one.claim((index,)) for one in by))
 
-    def _overridden(self, one: ClassInclusion) -> tuple[str, tuple[int, ...]]:
+    def _overridden(self, one: _ClassStatement) -> tuple[str, tuple[int, ...]]:
         """The reason why a statement does not count, and the ranks of the statements that count instead."""
-        by = [other for other in self.inclusions if other.name == one.name and other.counts]
+        by = [other for other in self.statements if other.name == one.name and other.counts]
         if not by:
             return "nothing includes the class (bindings)", ()
         same = by[0].at.position == one.at.position
@@ -92,11 +94,11 @@ class ClassAccount(Account):
 
     def set_by(self, value: Any) -> Iterator[SetBy]:
         """Each statement in words, with its place and whether it counts."""
-        for one in self.inclusions:
+        for one in self.statements:
             yield SetBy(one.words, f"{one.at.origin}; layer {self.sources[one.rank].title}", one.counts)
 
 
-def inclusions_of(maker: ValueMaker) -> ClassAccount:
+def _class_account(maker: ValueMaker) -> _ClassAccount:
     """The account of the key `/classes`. raises: as a fragment's producer"""
     statements = list(maker.inclusions())
     deciding: Mapping[str, tuple[bool, Position]] = decided(statements)
@@ -106,20 +108,25 @@ def inclusions_of(maker: ValueMaker) -> ClassAccount:
         return at.position, excluded, -index
 
     ranks = {index: rank for rank, index in enumerate(sorted(range(len(statements)), key=strength), 1)}
-    inclusions = []
+    found = []
     for index, (excluded, name, at) in enumerate(statements):
         words = f"{'exclude' if excluded else 'include'} {name}"
         counts = deciding.get(name) == (excluded, at.position)
-        inclusions.append(ClassInclusion(ranks[index], name, words, at, counts))
-    sources = {one.rank: BindingSource(one.at, title_of(maker, one.at)) for one in inclusions}
-    unknown = enumerate(maker.resolution.unknown, len(inclusions) + 1)
+        found.append(_ClassStatement(ranks[index], name, words, at, counts))
+    sources = {one.rank: BindingSource(one.at, title_of(maker, one.at)) for one in found}
+    unknown = enumerate(maker.resolution.unknown, len(found) + 1)
     sources |= {rank: BindingSource(one, one.place.layer) for rank, one in unknown}
-    return ClassAccount(CLASSES, Folding(), sources, inclusions=tuple(inclusions))
+    return _ClassAccount(CLASSES, Folding(), sources, statements=tuple(found))
 
 
 @dataclass(frozen=True, slots=True)
 class LookupStep:
-    """A look-up on the way to a value. depth: 1 for a look-up by the key itself"""
+    """A look-up on the way to a value.
+
+    depth: 1 for a look-up by the key itself, 2 for one by a key that it looks up
+    asked: the key that is looked up, or a fragment, in words
+    by:    what gives its value, with its place: "nothing is bound" where nothing does
+    """
 
     depth: int
     asked: str
@@ -128,49 +135,43 @@ class LookupStep:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The answer to "why is this the value of the key?".
+    """The answer to "why is this the value of the key?". `explain` makes it, with a value that was injected.
 
     key:     as messages show it
     value:   what is injected; ABSENT where `problem` says why there is none
-    looked:  the keys that were looked up for it
-    account: who set what; None where nothing is declared
-    label:   the first step of all paths
-    beside:  the sets that cannot be read and might decide what the value is made of: (the key, the set)
+    problem: the error of the injection, in words; None for none
+    account: the declarations with their effects; an empty one where nothing is declared
+    looked:  the look-ups on the way to the value, depth first
+    beside:  (key, unread set) for each unread set that might decide a key that was looked up
     """
 
     key: str
     value: Any
     problem: str | None
+    account: Account = field(repr=False)
     looked: tuple[LookupStep, ...] = ()
-    account: Account | None = field(default=None, repr=False)
-    label: str = ""
     beside: tuple[tuple[str, UnknownSet], ...] = field(default=(), repr=False)
 
     @property
     def ties(self) -> Mapping[int, tuple[int, ...]]:
         """Rank -> the ranks at the same position, which would conflict if a better position did not override them."""
-        return {} if self.account is None else self.account.ties
+        return self.account.ties
 
     def origins(self, path: str | Path = ()) -> tuple[Origin, ...]:
         """The places that set the value at a path; () where the value has no such path."""
         steps = as_path(path)
         value = dig(plain(self.value), steps)
-        if self.account is None or value is ABSENT:
-            return ()
-        return self.account.innermost.trace(steps, value).origins
+        return () if value is ABSENT else self.account.innermost.trace(steps, value).origins
 
     def trace(self, path: str | Path = ()) -> Trace:
         """The trace of a path of the value: the winner first, then each other claim with the rule that overrode it.
 
-        At the root the ranks count the declarations of the key, weakest first, behind those of its
-        fragments; below the root the ranks are those of the claims about the path.
-        cost: the declarations and fragments of the key
+        A rank is the number of a source; the stronger one has the greater number, and declarations have greater ones
+        than the fragments that they collect. A path that is not set has the value ABSENT.
+        cost: linear in the declarations and fragments of the key
         """
         steps = as_path(path)
-        value = dig(plain(self.value), steps)
-        if self.account is None:
-            return Trace((self.label, *steps), value, ())
-        found = self.account.trace(steps, value)
+        found = self.account.trace(steps, dig(plain(self.value), steps))
         known = {stated.rank for stated in found.unknown}
         more = [stated for stated in map(self._unknown_claim, self.beside) if stated.rank not in known]
         titles = {**(found.titles or {}), **{stated.rank: stated.value.name for stated in more}}
@@ -178,11 +179,8 @@ class Explanation:
 
     def causes(self, path: str | Path = ()) -> tuple[Cause, ...]:
         """The conditions and lists of layers because of which the claims about a path are in effect; () for none."""
-        found: dict[Cause, None] = {}
-        if self.account is not None:
-            for stated in self.trace(path).claims:
-                found.update(dict.fromkeys(self.account.causes_of(stated.rank)))
-        return tuple(found)
+        claims = self.trace(path).claims
+        return tuple(dict.fromkeys(cause for stated in claims for cause in self.account.causes_of(stated.rank)))
 
     @property
     def unknown(self) -> tuple[TraceClaim, ...]:
@@ -192,14 +190,13 @@ class Explanation:
     def _unknown_claim(self, beside: tuple[str, UnknownSet]) -> TraceClaim:
         """The row of a trace for an unread set that might decide a looked-up key."""
         label, one = beside
-        assert self.account is not None
         claim = Claim((label,), one.value, self.account.rank_of(one), one.origin)
         return TraceClaim(claim, Outcome.UNKNOWN, one.value.reason)
 
     @property
     def set_by(self) -> tuple[SetBy, ...]:
         """The fragments by element or name, counting ones first; for `/classes` includes and excludes; else ()."""
-        return () if self.account is None else tuple(self.account.innermost.set_by(self.value))
+        return tuple(self.account.innermost.set_by(self.value))
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as data for JSON; a value that is no plain data is shown as text."""
@@ -226,7 +223,7 @@ class Explanation:
 
 
 def explain(maker: ValueMaker, wanted: Asked) -> Explanation:
-    """Why a key has its value. The key is injected, so its producers run; an error stands in `problem`.
+    """The explanation of a key. The key is injected, so its producers run; an error stands in `problem`.
 
     cost: the declarations of the key, and what its producers cost
     """
@@ -240,20 +237,18 @@ def explain(maker: ValueMaker, wanted: Asked) -> Explanation:
 
 def explained(maker: ValueMaker, wanted: Asked, value: Any, problem: str | None = None) -> Explanation:
     """The explanation of a key whose value is known; no producer runs. value: ABSENT where there is none"""
-    key, label = spelled_key(wanted.key), label_of(wanted.key)
+    key, unread = spelled_key(wanted.key), maker.resolution.unknown
     if wanted.key == ("Data", CLASSES):
-        unknown = tuple((label, one) for one in maker.resolution.unknown)
-        return Explanation(key, value, problem, (), None if problem else inclusions_of(maker), label, unknown)
-    account = account_of(maker, wanted, value)
-    beside = tuple(_beside(maker, wanted)) if maker.resolution.unknown else ()
-    return Explanation(key, value, problem, tuple(_all_lookups(maker, wanted)), account, label, beside)
+        classes = _class_account(maker) if problem is None else Account(CLASSES, Folding(), {})
+        return Explanation(key, value, problem, classes, (), tuple((CLASSES, one) for one in unread))
+    account, looked = account_of(maker, wanted, value), tuple(_all_lookups(maker, wanted))
+    return Explanation(key, value, problem, account, looked, tuple(_beside(maker, wanted)) if unread else ())
 
 
 def _beside(maker: ValueMaker, wanted: Asked) -> Iterator[tuple[str, UnknownSet]]:
     """(key, unread set) for each unread set that might decide a key on which the wanted one depends."""
     for needed in _needed(maker, wanted):
-        account = account_of(maker, needed, ABSENT)
-        for one in account.unknown() if account is not None else ():
+        for one in account_of(maker, needed, ABSENT).unknown():
             yield label_of(needed.key), one
 
 
@@ -262,7 +257,7 @@ def _needed(maker: ValueMaker, wanted: Asked) -> Iterator[Asked]:
     waiting, seen = [wanted], {wanted.key}
     while waiting:
         for one in _deciding(maker, waiting.pop()):
-            for source in maker.fragments_of(one) if one.is_multibind else (one,):
+            for source in (one, *maker.fragments_of(one)):
                 for needed in maker.needs(source):
                     if needed.key not in seen:
                         seen.add(needed.key)
@@ -280,7 +275,7 @@ def _all_lookups(maker: ValueMaker, wanted: Asked) -> Iterator[LookupStep]:
     for one in _deciding(maker, wanted):
         if one.key is not None and one.key != wanted.key:
             yield LookupStep(1, one.words, _given_by(maker, one))
-        for source in maker.fragments_of(one) if one.is_multibind else (one,):
+        for source in maker.fragments_of(one) or [one]:
             yield from _lookups(maker, source, 1, frozenset())
 
 
@@ -308,18 +303,20 @@ def _sources(maker: ValueMaker, one: Declaration) -> Iterator[tuple[str, Declara
     """(words, declaration) for each source of a value: the source of an alias, fragments, or looked-up keys."""
     if one.source is not None:
         yield one.source.words, one.source
-    elif one.is_multibind:
-        for fragment in maker.fragments_of(one):
-            yield f"a fragment of {one.id!r}", fragment
-    else:
-        for wanted in maker.needs(one):
-            for found in _deciding(maker, wanted) or (None,):
-                yield str(wanted), found
+        return
+    for fragment in maker.fragments_of(one):
+        yield f"a fragment of {one.id!r}", fragment
+    for wanted in maker.needs(one):
+        for found in _deciding(maker, wanted) or (None,):
+            yield str(wanted), found
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edge:
-    """An edge from a key to a key that it needs. kind: "looks up", "collects", "alias of", "->", "~>"."""
+    """An edge between two keys, fragments or resources in words: *source* needs, or stands before, *target*.
+
+    kind: "looks up", "collects" (a fragment), "alias of", or the arrow of a dependency: "->", "~>"
+    """
 
     source: str
     target: str
@@ -328,7 +325,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Nodes and edges, each once, in order."""
+    """The graph of all keys: nodes in words and edges, each once and sorted. Its text is DOT, for Graphviz."""
 
     nodes: tuple[str, ...]
     edges: tuple[Edge, ...]
@@ -350,6 +347,10 @@ class Graph:
         ]
         return "\n".join([*lines, "}", ""])
 
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The graph in the language of Graphviz, line by line."""
+        yield from map(printable, self.to_dot().splitlines())
+
 
 def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
@@ -370,10 +371,10 @@ def _edges(maker: ValueMaker) -> Iterator[Edge]:
         if isinstance(winner.item, Rebinding) and winner.source is not None and winner.source.key != key:
             yield Edge(name, winner.source.words, "alias of")
         yield from _needs(maker, name, winner)
-        if winner.is_multibind:
-            for fragment in maker.fragments_of(winner):
-                yield Edge(name, f"{fragment.describe()} ({fragment.origin})", "collects")
-                yield from _needs(maker, f"{fragment.describe()} ({fragment.origin})", fragment)
+        for fragment in maker.fragments_of(winner):
+            words = f"{fragment.describe()} ({fragment.origin})"
+            yield Edge(name, words, "collects")
+            yield from _needs(maker, words, fragment)
     for left, arrow, right in maker.resolution.pairs():
         yield Edge(left, right, arrow)
 

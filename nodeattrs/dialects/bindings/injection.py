@@ -1,4 +1,4 @@
-"""What a run takes from a site of bindings, for its recipes, its run-list and its catalog."""
+"""Bindings in a run of a node: the words of recipes, classes for the run-list, and dependencies for the catalog."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from nodeattrs.node.watched import looks_of, name_of
 
 
 class Injection(HieraParameters):
-    """The injector of one run, built at the first question; parameters that are not bound come from Hiera.
+    """The bindings of one run of a node. The site is read and its injector built at the first question.
 
     place:  the folder of the site of bindings, relative to *folder*
-    lookup: asked for parameters that nothing is bound to: (key, otherwise=...), or None
-    search: the word `search` of recipes, for providers
+    node:   its name, facts, environment and run-list are the request; reads of facts are noted
+    lookup: looks up in Hiera parameters that nothing is bound to: (key, otherwise=...); None: nothing is looked up
+    search: the word `search` of recipes, for queries and `nodes:`; None without a store
     """
 
     def __init__(
@@ -41,7 +42,7 @@ class Injection(HieraParameters):
 
     @cached_property
     def injector(self) -> Injector:
-        """The injector of the site for this node. raises: BindingErrors, with everything that contradicts itself"""
+        """The injector of the site for this node; built once. raises: BindingErrors, with all faults of the site"""
         node = self._node
         site = site_of(
             self._folder,
@@ -56,7 +57,7 @@ class Injection(HieraParameters):
         return site.injector()
 
     def inject(self, key: Any, type: Any = None, /, **args: Any) -> Any:
-        """The word `inject` of recipes: the value bound to a key for this node. raises: NotBound, ..."""
+        """The word `inject` of recipes: the value of a key for this node. Arguments and errors: `Injector.inject`."""
         return self.injector.inject(key, type, **args)
 
     def parameters(self, target: str, /, **defaults: Any) -> dict[str, Any]:
@@ -65,16 +66,18 @@ class Injection(HieraParameters):
         return {name: one.value for name, one in filled.items()}
 
     def bound(self, kind: str, title: str, defaults: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Missing parameters of a resource: bound for `Web[one]`, else for `Web`; for a define also from Hiera.
+        """Name -> value for the missing parameters of a resource: bound for `Web[one]`, else for `Web`, else of Hiera.
 
-        defaults: what a defined type has by itself, by name; None asks for those of any name that are bound
-        raises:   as `Injector.inject`
+        defaults: the parameters of a defined type, name -> default; None, for other resources: all bound parameters,
+                  and nothing of Hiera
+        raises:   TypeMismatch, LookupLoop, BindingError
         """
         found: dict[str, Any] = {}
         for target in (kind, f"{kind}[{title}]"):
             for name in self._targets.get(_prefix(target), ()):
                 value = self.injector.get(_prefix(target) + name) if defaults is None or name in defaults else None
-                found |= {} if value is None else {name: value}
+                if value is not None:
+                    found[name] = value
         left = {name: value for name, value in (defaults or {}).items() if name not in found}
         return {**found, **super().bound(kind, title, left)}
 
@@ -82,8 +85,7 @@ class Injection(HieraParameters):
     def _targets(self) -> Mapping[str, list[str]]:
         """First part of a key -> the names of the parameters that are bound there."""
         found: dict[str, list[str]] = {}
-        bound = self.injector.keys()
-        for _, name in bound:
+        for _, name in sorted(self.injector.resolution.winners):
             if name.startswith("/param/"):
                 target, slash, parameter = name.rpartition("/")
                 found.setdefault(target + slash, []).append(parameter)
@@ -105,11 +107,11 @@ class Injection(HieraParameters):
         return next((trace for trace in traces if trace.winner is not None), None)
 
     def run_list(self, items: list[str]) -> list[str]:
-        """A run-list with the included classes behind it, as recipes."""
+        """A run-list with the included classes behind it, as recipes that it does not have already."""
         return extended_run_list(self.injector, items)
 
     def relate(self, catalog: Catalog) -> None:
-        """Add the bound dependencies to the catalog, each with its line, where both sides are declared."""
+        """Add each dependency in effect to the catalog, with its line, if the catalog has both resources."""
         for (left, arrow, right), origin in self.injector.resolution.pairs().items():
             if _ref(left) in catalog and _ref(right) in catalog:
                 catalog.relate(f"{left} {arrow} {right}", origin)

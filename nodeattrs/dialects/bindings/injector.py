@@ -1,7 +1,7 @@
-"""The injector: values for keys, each made once, from layers and a state.
+"""The injector: values of keys for some layers and a state. Its constructor reports all faults of the layers.
 
-It reports everything that is wrong when it is built, and afterwards takes questions; how
-a value comes about only the maker below it knows.
+It spells keys and guards unread layers; a maker (`production.maker`) makes the values, and `explain` explains them.
+Here are also the functions that fill the parameters of a class and extend a run-list from an injector.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from nodeattrs.dialects.bindings.codes import NEEDS_AWAIT
 from nodeattrs.dialects.bindings.explain import Explanation, Graph, explain, explained, graph
 from nodeattrs.dialects.bindings.forms.builder import Bindings
 from nodeattrs.dialects.bindings.model.faults import BindingError, BindingErrors
-from nodeattrs.dialects.bindings.model.items import BindingSet, asked
+from nodeattrs.dialects.bindings.model.items import BindingSet, asked_key
 from nodeattrs.dialects.bindings.model.producers import ConstantProducer, Custom, Producer
 from nodeattrs.dialects.bindings.model.state import Objects, State
 from nodeattrs.dialects.bindings.model.types import (
@@ -43,17 +43,17 @@ _T = TypeVar("_T")
 
 @taking(layers=ListLike)
 class Injector:
-    """Values for keys.
+    """The values of keys, for layers and a state. The constructor resolves the layers; `inject` makes a value.
 
-    layers:    highest first: `Layer`s, or lists of sets; sets are `Bindings` or `BindingSet`s
-    state:     the categories of the request, highest first
+    layers:    the highest first: `Layer`s, or lists of sets; sets are `Bindings` or `BindingSet`s
+    state:     the categories of the request, the highest first, as a `State` or as (name, value) pairs
     classes:   the classes that `Type[X]` may name, beside the classes of the builder
     functions: transformers, combinators and functions of expressions, by name
-    objects:     the instances that parameters and queries read
+    objects:   the instances that parameters and queries read
     faults:    errors that were found when the layers were read
     lenient:   errors stand in `faults` and are not raised; correct keys can be asked for
     strict:    a key that an unread layer might decide raises UnknownLayer
-    cost:      linear in the number of bindings; a warm `inject` is one look-up in a dict
+    cost:      linear in the number of bindings; a further `inject` of a key is one look-up in a dict
     raises:    BindingErrors: every conflict, open abstract, baseless override, shadowed final,
                type mismatch of a constant and malformed item, in one report
 
@@ -103,7 +103,7 @@ class Injector:
     @overload
     def inject(self, key: Any, type: Any = None, /, **args: Any) -> Any: ...
     def inject(self, key: Any, type: Any = None, /, **args: Any) -> Any:
-        """The value of a key.
+        """The value of a key: made at the first injection, and kept for its scope.
 
         key:    a name; or a type alone, for a binding without a name
         type:   what the value must conform to, and for other types than data a part of the key
@@ -124,11 +124,14 @@ class Injector:
         return value
 
     async def ainject(self, key: Any, type: Any = None, /, **args: Any) -> Any:
-        """The value of a key, also where an asynchronous factory makes something for it. raises: as `inject`"""
+        """The value of a key, as `inject`, also where an asynchronous factory makes it or a part of it."""
         return await self._maker.awaited(functools.partial(self.inject, key, type, **args))
 
     def get(self, key: Any, type: Any = None, /, *, default: Any = None, **args: Any) -> Any:
-        """The value of a key, or *default* where nothing is bound or produced. raises: as `inject`, but for NotBound"""
+        """The value of a key, as `inject`, or *default* where nothing is bound or produced.
+
+        raises: TypeMismatch, LookupLoop, BindingError; NotBound for a parameter on the way
+        """
         wanted = self._asked(key, type)
         value = self._maker.ask(wanted, args)
         self._require_known(wanted)
@@ -148,7 +151,11 @@ class Injector:
         return self._maker.declaration(wanted) is not None or wanted.key == ("Data", CLASSES)
 
     def producer(self, key: Any, type: Any = None, /) -> Handle:
-        """The producer of a key, to be asked again and again. raises: NotBound"""
+        """A handle whose `produce()` gives the value that `get` would give at that time.
+
+        A custom producer that is bound with `each=True` is made now, and gives all values of the handle.
+        raises: NotBound, where nothing is bound
+        """
         wanted = self._asked(key, type)
         declared = self._maker.declaration_or_class(wanted)
         if declared is None and wanted.key != ("Data", CLASSES):
@@ -160,7 +167,7 @@ class Injector:
         return Handle(lambda: self._maker.finished(declared, made.produce()))
 
     def _asked(self, key: Any, type: Any = None) -> Asked:
-        return asked(key, type, self._maker.register)
+        return asked_key(key, type, self._maker.register)
 
     def _require_known(self, wanted: Asked | None = None) -> None:
         """Check that no unread layer might decide a key, where the injector is strict. raises: UnknownLayer
@@ -179,39 +186,39 @@ class Injector:
 
     @property
     def resolution(self) -> Resolution:
-        """The declarations that apply, the one that counts for each key, faults and warnings."""
+        """The declarations in effect, the one that decides each key, faults and warnings."""
         return self._maker.resolution
 
     def keys(self) -> list[Key]:
-        """Every key that is bound, in order: (kind, name)."""
+        """Every key that is bound, sorted: (kind of its type, name); `/classes` is not among them."""
         return sorted(self.resolution.winners)
 
     def classes(self) -> list[str]:
-        """The classes of the key `/classes`: included, and not excluded at the same or a better position."""
+        """The classes that are included, and not excluded at the same or a better position. raises: UnknownLayer"""
         self._require_known()
         return self._maker.classes()
 
     def dependencies(self) -> list[tuple[str, str, str]]:
-        """(left, arrow, right) of every `dependency` that applies, each once: for a catalog."""
+        """(left, arrow, right) for each pair of resources that a `dependency` in effect orders, each once."""
         self._require_known()
         return list(self.resolution.pairs())
 
     def unknown_layers(self, key: Any, type: Any = None, /) -> tuple[TraceClaim, ...]:
-        """The unread layers that might decide a key, as rows of its trace; nothing is produced for them."""
+        """The unread layers that might decide a key, as rows of its trace; () for none. Nothing is injected."""
         if not self.resolution.unknown:
             return ()
         return explained(self._maker, self._asked(key, type), ABSENT).unknown
 
     def explain(self, key: Any, type: Any = None, /) -> Explanation:
-        """Why a key has its value: an answer as the core has it. The key is injected for that."""
+        """The explanation of the value of a key. The key is injected for it; an error stands in its `problem`."""
         return explain(self._maker, self._asked(key, type))
 
     def graph(self) -> Graph:
-        """The keys, and which key looks up which."""
+        """The graph of all keys and what they look up, collect and rename. Nothing is injected."""
         return graph(self._maker)
 
     def check(self) -> list[BindingError]:
-        """The errors that injections would end with, as far as they are known without producing anything."""
+        """The errors that injections would end with, as far as they are known without making values; [] for none."""
         return list(late_faults(self._maker))
 
     # --- scopes --------------------------------------------------------------------------------
@@ -220,7 +227,8 @@ class Injector:
     def scope(self, name: str = "request", values: Mapping[Any, Any] | None = None) -> Injector:
         """An injector for one request or one run: it keeps the products of bindings in a scope of that name.
 
-        The end of its `with` closes in reverse order what its factories opened.
+        It asks this injector for other products. The end of its `with` closes in reverse order what its factories
+        opened.
         values: further values that are known inside: a name, a type, or (name, type) -> the value
         cost:   one object; nothing is resolved again
 
@@ -271,7 +279,11 @@ class Injector:
     # --- further injectors -----------------------------------------------------------------------
 
     def child(self, *layers: Layer | Iterable[Bindings | BindingSet], state: State | None = None) -> Injector:
-        """An injector with further layers on top; its singletons are its own. raises: BindingErrors"""
+        """A new injector with further layers on top, the first one highest; its singletons are its own.
+
+        state:  None: the state of this injector
+        raises: BindingErrors
+        """
         maker = self._maker
         register = Classes()
         register.include(maker.register)
@@ -283,7 +295,7 @@ class Injector:
 
     @taking(values=Mapping)
     def override(self, values: Mapping[Any, Any]) -> Injector:
-        """A child with other values for some keys: for tests.
+        """A new injector with other values for some keys, for tests: a `child` with one layer. raises: BindingErrors
 
         values: a name, a type, or (name, type) -> the value itself
         """
@@ -313,9 +325,9 @@ class Injector:
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """The producer of one key.
+    """A key to ask for values again and again; `Injector.producer` makes it.
 
-    produce: gives the value that an injection would give now; None where nothing is produced
+    produce: gives the value of the key at the time of the call; None where nothing is produced
     """
 
     produce: Callable[[], Any]
@@ -347,7 +359,11 @@ _NOTHING = object()
 
 @dataclass(frozen=True)
 class Filled:
-    """A parameter, its value, and the source of the value: "bindings", "lookup", "default" or "nothing"."""
+    """A parameter with its value, as `fill_parameters` found it.
+
+    source: "bindings", "lookup", "default" or "nothing"; then the value is None
+    place:  the declaration in words, or the key that was looked up; "" for others
+    """
 
     name: str
     value: Any
@@ -367,11 +383,11 @@ def fill_parameters(
     lookup: Callable[[str, Any], Any] | None = None,
     defaults: Mapping[str, Any] | None = None,
 ) -> dict[str, Filled]:
-    """Name -> the value and source of each parameter of a class: bindings, then *lookup*, then *defaults*.
+    """Name -> the value of each parameter of a class: from the bindings, else from *lookup*, else from *defaults*.
 
     target: "ntp", "class ntp", "Web[one]"
-    lookup: asked for "target::name" where nothing is bound, with what to give when it finds nothing
-    raises: as `Injector.inject`
+    lookup: called with "target::name" and a marker, which it returns where it finds nothing; None: no look-ups
+    raises: TypeMismatch, LookupLoop, BindingError; what *lookup* raises
     """
     filled: dict[str, Filled] = {}
     prefix = target.removeprefix("class ").removeprefix("Class[").removesuffix("]")
@@ -394,9 +410,9 @@ def fill_parameters(
 
 @taking(injector="classes", run_list=ListLike)
 def extended_run_list(injector: Injector, run_list: Iterable[str]) -> list[str]:
-    """A run-list followed by the included classes as recipes; a recipe that is listed already is not added.
+    """A new run-list: the items, then the included classes as recipes, except for recipes that are listed already.
 
-    The class `apache::vhost` is the recipe `apache::vhost`.
+    The class `apache::vhost` is the recipe `apache::vhost`; `apache` and `apache::default` are one recipe.
     """
     listed = list(run_list)
     known = {item.removeprefix("recipe[").removesuffix("]").removesuffix("::default") for item in listed}

@@ -1,4 +1,4 @@
-"""One version of a site of bindings."""
+"""A site of bindings for the verbs (`why`, `blame`, `diff`, `matrix`, ...): the keys of each node, and their traces."""
 
 from __future__ import annotations
 
@@ -23,30 +23,35 @@ _ASKED: Look = ("asked",)
 
 
 class BindingKeys(WithFacts):
-    """The keys of a site of bindings, as each node gets them."""
+    """One version of the site of bindings of a repository, and the keys that each node gets from it.
+
+    Nothing is read before a question. Each question composes the site for its node; files that did not change are read
+    once. With `notes_looks`, nodes that agree in the facts that an answer read share the answer (`core.looks`).
+    """
 
     @property
     def place(self) -> Path:
-        """The folder of the site. raises: DocumentError"""
+        """The folder of the site: that of the request, of the settings, or the repository. raises: DocumentError"""
         return self.request.named(self.side, "bindings", self.repository.config.bindings or ".") or self.side.root
 
     @property
     def is_there(self) -> bool:
-        """Whether a site is named, or modules have bindings."""
+        """Whether the request or the settings name a site, or a module has a folder `bindings`."""
         named = self.request.named(self.side, "bindings", self.repository.config.bindings)
         return named is not None or any(self.place.glob("modules/*/bindings"))
 
     def subjects(self) -> Iterable[str]:
-        """The names of the known nodes; one empty name where none is known."""
+        """The names of the nodes of the repository, its store and its facts; {""} where none is known."""
         return {*self.known(), *self.described()} or {""}
 
     def site(
         self, name: str, mode: str = "tuple", classifier: str | None = None, looks: Looks | None = None
     ) -> Composition:
-        """The site for a node: by its facts, else by the facts of its last run.
+        """The site composed for a node, with its facts, else with the facts of its last run.
 
+        mode:       as of `State`
         classifier: a file with the classifier's answer for this node; None: the answer that the request has for it
-        looks:      where it notes what it looks at of the node; None: nowhere
+        looks:      where the facts that are read are noted; None: nowhere
         raises:     NodeattrsError
         """
         facts = self.node_facts(name).facts
@@ -68,7 +73,11 @@ class BindingKeys(WithFacts):
         )
 
     def answer(self, name: str) -> Answered:
-        """Each key of data -> its value for the node, or the error that it ends with."""
+        """The answer for a node: each key of data -> its value, or the error that its injection ends with.
+
+        It also sets `unread`: the blocks whose condition is about a category without a value.
+        raises: BindingErrors, unless the request leaves out layers: then faults are errors of their keys
+        """
         if self.looks is not None:
             self.looks.note(*_ASKED)
             self.looks.facts = self.node_facts(name).facts
@@ -86,11 +95,14 @@ class BindingKeys(WithFacts):
 
     @property
     def notes_looks(self) -> bool:  # type: ignore[override]
-        """Whether nodes differ in the files of their facts alone."""
+        """Whether all that an answer reads of a node is noted: not with a store, whose last runs give facts."""
         return not self.request.store
 
     def look(self, name: str, look: Look) -> Any:
-        """The node's row in a classifier's answer, and its environment; its name; a fact; what Hiera has for it."""
+        """What a node has where a look was made; nodes with equal results for all looks have equal answers.
+
+        A look is at the node's row in a classifier's answer, its name, a fact, or a value of Hiera.
+        """
         kind, facts = look[0], self.node_facts(name).facts
         if look == _ASKED:
             return repr(self.enc.get(name)), self.environment_of(name)
@@ -107,5 +119,5 @@ class BindingKeys(WithFacts):
         return LookedScopes()
 
     def levels(self) -> Iterable[str]:
-        """The layers of the site, the highest first."""
+        """The names of the layers of the site, the highest first, composed without a node; [] without a site."""
         return [layer.name for layer in self.site("").layers] if self.is_there else []

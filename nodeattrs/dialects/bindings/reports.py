@@ -1,6 +1,6 @@
-"""Reports of the commands: the value of a key, why it has that value, all keys, and which key needs which.
+"""Reports of the commands `inject`, `explain` and `list`: an answer of an injector as data and as lines.
 
-The injector answers; here the answer becomes data and lines.
+`to_dict` is the data for JSON; `lines` gives the lines for a screen, without secrets and control characters.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from nodeattrs.core.trace import Trace, shown
 from nodeattrs.core.tree import ABSENT, Path, spell
-from nodeattrs.dialects.bindings.explain import Explanation, Graph
+from nodeattrs.dialects.bindings.explain import Explanation
 from nodeattrs.dialects.bindings.injector import Injector
 from nodeattrs.dialects.bindings.model.producers import Constant
 from nodeattrs.dialects.bindings.resolution import Declaration
@@ -25,8 +25,8 @@ from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 def explained_binding(explanation: Explanation, path: Path = (), with_causes: bool = False) -> ExplainedBinding:
     """The report about the value of a key, or about a path of the value.
 
-    with_causes: also the lines because of which those who set it are in effect
-    raises: NoSuchAttribute, for a path that is not set
+    with_causes: whether it has the conditions and lists because of which the claims are in effect
+    raises:      NoSuchAttribute, for a path that is not set
     """
     trace = explanation.trace(path)
     if path and not (trace.found or trace.claims):
@@ -41,7 +41,7 @@ _TIES = "tie below the winner: without it they would be a conflict"
 
 @dataclass(frozen=True, slots=True)
 class InjectedValue:
-    """The value of a key."""
+    """A report: a key in words, and its value."""
 
     key: str
     value: Any
@@ -51,7 +51,7 @@ class InjectedValue:
         return {"version": 1, "key": self.key, "value": data_of(self.value)}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A text as it is, anything else as JSON."""
+        """The lines of a text as they are; any other value as one JSON text."""
         value = data_of(self.value)
         text = value if isinstance(value, str) else shown(value, 100_000)
         yield from map(printable, text.splitlines() or [""])
@@ -59,14 +59,14 @@ class InjectedValue:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedBinding:
-    """Why a key has its value, or why the value has an entry at a path."""
+    """A report: why a key has its value, or why the value has an entry at a path. `explained_binding` makes it."""
 
     explanation: Explanation
     path: Path = ()
     with_causes: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """The explanation as data, with the trace of the path."""
+        """The explanation as data, with the trace of the path as "trace", and the causes as "because_of" if wanted."""
         causes = [cause.to_dict() for cause in self.explanation.causes(self.path)] if self.with_causes else None
         more = {} if causes is None else {"because_of": causes}
         return {**self.explanation.to_dict(), "trace": self.trace.to_dict(), **more}
@@ -77,7 +77,7 @@ class ExplainedBinding:
         return self.explanation.trace(self.path)
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The table of the trace; for the whole value also ties, named fragments and look-ups."""
+        """The table of the trace, or the error; for the whole value also ties, named fragments and look-ups."""
         found, problem = self.trace, self.explanation.problem
         table = Explained(found).lines(screen)
         if problem is not None:
@@ -127,7 +127,7 @@ def _gives(one: Declaration) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ListedBindings:
-    """Every key that is bound, with its value or producer and its line."""
+    """A report: every bound key whose name begins with *prefix*, with its value or producer and its line."""
 
     injector: Injector
     prefix: str = ""
@@ -150,11 +150,11 @@ class ListedBindings:
             }
 
     def to_dict(self) -> dict[str, Any]:
-        """The keys, and the classes."""
+        """The keys as rows, and the included classes."""
         return {"version": 1, "classes": self.injector.classes(), "keys": list(self._rows())}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One row for each key."""
+        """One row for each key, cut at the width of the screen; without a prefix also the included classes."""
         rows = [
             [
                 printable(f"{row['kind']}, {row['name']}" if row["name"] else row["kind"]),
@@ -170,18 +170,3 @@ class ListedBindings:
         classes = self.injector.classes()
         if classes and not self.prefix:
             yield f"classes: {', '.join(map(printable, classes))}"
-
-
-@dataclass(frozen=True, slots=True)
-class BindingGraph:
-    """The graph of keys. The text is DOT, for Graphviz."""
-
-    graph: Graph
-
-    def to_dict(self) -> dict[str, Any]:
-        """The nodes and edges as plain data."""
-        return self.graph.to_dict()
-
-    def lines(self, screen: Screen) -> Iterator[str]:
-        """The graph in the language of Graphviz, line by line."""
-        yield from map(printable, self.graph.to_dot().splitlines())

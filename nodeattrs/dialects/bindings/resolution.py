@@ -1,11 +1,9 @@
-"""What applies, and which declaration counts: the items of all layers become declarations at their positions.
+"""Which declaration decides each key, for some layers and a state.
 
-A position is a layer, then the categories that make a declaration apply. The best position of a key wins;
-the order in which things are declared never matters. All faults of all keys are collected before any is
-raised. Nothing is produced.
-
-Rebindings, and parameters that come from instances, wait until all other declarations are known. After these, one
-declaration of each key is chosen.
+A *declaration* is an item that is in effect, at its *position*: the rank of its layer, then the rank of the categories
+that make it apply. The declaration at the best position decides its key; the order of items never matters.
+`resolve` declares all items, then parameters that come from instances, then rebindings, and chooses a declaration for
+each key. It collects all faults and raises none. No value is made here.
 """
 
 from __future__ import annotations
@@ -77,10 +75,9 @@ from nodeattrs.dialects.bindings.model.types import (
 )
 
 CLASS_IDS = ("included_classes", "excluded_classes")
-"""The ids whose fragments are includes and excludes of classes; they need no multibind."""
+"""The ids whose fragments are names of included and excluded classes; they need no multibind."""
 BOUND_PROVIDERS = "bindings_providers"
 """The id of the fragments that are providers of further sets; the name of each is its scheme."""
-OWN_IDS = (*CLASS_IDS, BOUND_PROVIDERS)
 
 Position = tuple[int, int]
 """The rank of a layer, and the rank of the categories; the greatest wins."""
@@ -89,7 +86,12 @@ Position = tuple[int, int]
 @taking(name=str, sets=ListLike)
 @dataclass(frozen=True)
 class Layer:
-    """A named list of binding sets. The name is for messages only; origin: the line of a site that lists the layer."""
+    """A named list of binding sets; all of its declarations override those of the layers below it.
+
+    name:   for messages
+    sets:   in any order, which has no effect on who wins
+    origin: the line of a site that lists the layer; None for none
+    """
 
     name: str
     sets: tuple[BindingSet, ...] = ()
@@ -97,10 +99,11 @@ class Layer:
 
     @classmethod
     def unknown(cls, name: str, origin: Origin, reason: str) -> Layer:
-        """A layer that exists and cannot be read, or must not be asked.
+        """A layer that exists and cannot be read, or must not be asked: it binds nothing, and might bind any key.
 
-        It binds nothing. The explanation of a value names the layer where the layer might decide the value.
-        reason: why, in words: "needs a server"
+        An explanation names the layer where it might decide the value.
+        origin: its place
+        reason: why it cannot be read, in words: "needs a server"
         """
         return cls(name, (BindingSet.unknown(name, origin, reason),))
 
@@ -110,9 +113,10 @@ class DeclarationPlace:
     """The place of declarations: a layer, a set of the layer, and the conditions around them.
 
     number: the rank of the layer; the highest layer has the greatest number
+    layer, set: their names, for messages
     causes: the lines because of which the place is in effect: conditions, and lists of layers and categories
-    mask:   the categories that make a declaration apply, as bits
-    rank:   the rank of those categories; the greatest wins
+    mask:   the categories that make a declaration apply (`State.mask`)
+    rank:   the rank of those categories (`State.ranked`); the greatest wins
     """
 
     number: int
@@ -123,7 +127,10 @@ class DeclarationPlace:
     rank: int = 0
 
     def when(self, item: When, listed_at: Mapping[str, Origin]) -> DeclarationPlace:
-        """The place inside of a condition, with its line as a cause. listed_at: category -> the line that lists it"""
+        """The place inside of a condition, whose lines are further causes; its mask and rank are 0.
+
+        listed_at: category -> the line of the site that lists it
+        """
         words = " or ".join(" and ".join(" ".join(map(str, one)) for one in all_of) for all_of in item.alternatives)
         names = dict.fromkeys(str(name) for all_of in item.alternatives for name, *_ in all_of if name in listed_at)
         listed = (Cause(f"category {name} is listed", listed_at[name]) for name in names)
@@ -133,7 +140,7 @@ class DeclarationPlace:
 
 
 class OpenBlock(NamedTuple):
-    """A block below a condition on a category without a value: the block counts where the category has that value.
+    """A block whose condition is about a category without a value: whether the block counts is not known.
 
     names: the categories without a value
     place: the layer and set
@@ -145,7 +152,7 @@ class OpenBlock(NamedTuple):
 
     @property
     def keys(self) -> set[str] | None:
-        """The names that the block may bind; None where it may bind any name."""
+        """The names of the keys that the block may bind; None where they are not known, as with parameters."""
         inside = [*BindingSet("", self.item.items).every()]
         names = {one.name for one in inside if isinstance(one, Bind)}
         binds_names = all(isinstance(one, (Bind, When, Inclusion, Dependency)) for one in inside)
@@ -156,7 +163,8 @@ class OpenBlock(NamedTuple):
 class UnknownSet(NamedTuple):
     """A set that cannot be read, and its place.
 
-    position: the best position that a declaration in the set could have
+    value:    its name, and the reason why it cannot be read
+    position: above all declarations of its layer: the best position that a declaration in the set could have
     """
 
     value: Unknown
@@ -169,7 +177,7 @@ class UnknownSet(NamedTuple):
 
 
 class Reason(Enum):
-    """The reason why a declaration does not decide its key; the value is the reason in words."""
+    """The reason why another declaration of a key is better; the value is the reason in words."""
 
     LAYER = "a higher layer hides what lies below"
     CATEGORY = "the higher category wins"
@@ -178,11 +186,15 @@ class Reason(Enum):
 
 
 class Declaration:
-    """One declaration in effect: a key, or a fragment, at a position.
+    """An item that is in effect, at a position: it declares a key, or is a fragment. `resolve` sets the fields.
 
-    source: for an alias, the declaration whose producer and product it shares; else None
-    lower:  for an alias, the declarations below its source, in case an optional source gives nothing
-    demands: the types that abstract declarations of the same variable demand
+    key:      None for a fragment, and for an include or exclude of classes
+    type:     what the value must conform to
+    producer: None for an abstract declaration, a multibind and a rebinding
+    abstract, override, final, optional: the flags of the item; a rebinding also has some of its source
+    source:   of a rebinding, the declaration whose producer and product it shares; else None
+    lower:    of a rebinding, the declarations below its source, which count if an optional source gives nothing
+    demands:  of a variable, the types that its abstract declarations demand
     """
 
     __slots__ = (
@@ -209,7 +221,7 @@ class Declaration:
 
     @property
     def name(self) -> str:
-        """The name of the item; "" for none."""
+        """The name in the item: of the key, or of a fragment of a hash; "" for none."""
         return (self.item.name or "") if isinstance(self.item, Bind) else ""
 
     @property
@@ -224,19 +236,19 @@ class Declaration:
 
     @property
     def origin(self) -> Origin:
-        """The line of the item."""
+        """The origin of the item: its file and line."""
         return self.item.origin
 
     @property
     def words(self) -> str:
-        """The name of the declaration in messages: its key, or "a fragment of 'ID'"."""
+        """The declaration in messages: its key, or "a fragment of 'ID'"."""
         if self.key is not None:
             return spelled_key(self.key)
         return f"a fragment of {self.item.into!r}" if isinstance(self.item, Bind) else "an item without a key"
 
     @property
     def label(self) -> str:
-        """The name of the declaration in one word: the name of its key, or its class."""
+        """The declaration in one word, for messages: the name of its key, else its class."""
         if self.key is None:
             return self.words
         kind, name = self.key
@@ -244,7 +256,7 @@ class Declaration:
 
     @property
     def root(self) -> Declaration:
-        """The declaration that has the producer: this one, or the source behind an alias."""
+        """The declaration that has the producer: this one, or the one behind all rebindings."""
         one = self
         while one.source is not None:
             one = one.source
@@ -257,7 +269,7 @@ class Declaration:
 
     @property
     def scope(self) -> str:
-        """How long the product is kept: "" for ever, "none" not at all, else while the scope of that name is open."""
+        """How long the product is kept: "" with the injector, "none" not at all, else with the scope of that name."""
         named = self.options.get("scope")
         if named is not None:
             return "" if named == "singleton" else str(named)
@@ -279,7 +291,10 @@ class Declaration:
 
 
 def best_ones(several: list[Declaration]) -> list[Declaration]:
-    """The concrete declarations of the best position, else its abstract ones. several: the best first"""
+    """The concrete declarations at the best position, else the abstract ones there: more than one is a conflict.
+
+    several: at least one, the best position first
+    """
     best = several[0].position
     top = [one for one in several if one.position == best]
     return [one for one in top if not one.abstract] or top
@@ -287,15 +302,16 @@ def best_ones(several: list[Declaration]) -> list[Declaration]:
 
 @dataclass
 class Resolution:
-    """The result of `resolve`: the declarations in effect for a state, and the one that counts for each key.
+    """The result of `resolve`: the declarations in effect for a state, and the one that decides each key.
 
-    winners:      key -> the declaration that decides it
-    declared:     key -> all that apply, the best position first
-    fragments:    id -> the fragments, highest layer first, then as declared
-    inclusions:   included and excluded classes
-    dependencies: those that apply
-    unknown:      the sets that cannot be read, highest layer first
-    open:         the blocks that would count if a category had a value
+    winners:      key -> the declaration that decides it; a key with a fault of its own has none
+    declared:     key -> all declarations of it, the best position first
+    fragments:    id -> the fragments, the highest layer first, then in the order of the items
+    inclusions:   (item, its declaration) for each include and exclude of classes
+    dependencies: the items of that kind that are in effect, the highest layer first
+    faults, warnings: errors, with the key that they are about where there is one
+    unknown:      the sets that cannot be read, the highest layer first
+    open:         the blocks whose condition is about a category without a value
     """
 
     state: State
@@ -310,26 +326,30 @@ class Resolution:
     open: list[OpenBlock] = field(default_factory=list)
 
     def may_count(self) -> Iterator[Unread]:
-        """The open blocks as unread places; a block that a higher layer overrides in any case is left out."""
+        """Yield the open blocks as unread places, with the keys that each may set.
+
+        A block is left out where higher layers decide all of its keys.
+        """
         for one in self.open:
             keys = one.keys
-            paths: tuple[tuple[str, ...], ...] = ()
-            if keys is not None:
-                winners = {key: self.winners.get(("Data", key)) for key in sorted(keys)}
-                numbers = {key: -1 if winner is None else winner.place.number for key, winner in winners.items()}
-                paths = tuple((key,) for key, number in numbers.items() if number <= one.place.number)
+            paths = tuple((key,) for key in sorted(keys or ()) if self._layer_of(key) <= one.place.number)
             if keys is None or paths:
                 reason = f"may count: the category {' and '.join(one.names)} has no value"
                 yield Unread(one.item.origin.place or one.place.set, reason, paths, "block")
 
+    def _layer_of(self, name: str) -> int:
+        """The rank of the layer that decides a name of data; -1 where nothing is bound."""
+        winner = self.winners.get(("Data", name))
+        return -1 if winner is None else winner.place.number
+
     def described(self, one: Declaration) -> str:
-        """A declaration as a line of a message."""
+        """A declaration as a line of a message: what is bound, its place, set, layer and categories."""
         where = "" if one.origin is NOWHERE else f"{one.origin}; "
         what = one.flags().strip() if one.abstract else f"{one.flags()}{one.describe()}"
         return f"{what}: {where}set {one.place.set}, layer {one.place.layer}, {self.when(one)}"
 
     def pairs(self) -> dict[tuple[str, str, str], Origin]:
-        """(left, arrow, right) of every dependency that applies, each once, and where the highest layer says so."""
+        """(left, arrow, right) -> the line, for each pair of resources in order; of equal pairs the highest line."""
         found: dict[tuple[str, str, str], Origin] = {}
         for item in self.dependencies:
             for pair in item.pairs():
@@ -337,7 +357,7 @@ class Resolution:
         return found
 
     def when(self, one: Declaration) -> str:
-        """The categories that made a declaration apply, in words."""
+        """The categories that make a declaration apply, in words: "node kermit + virtual true", "common"."""
         return self.state.title(one.place.mask)
 
 
@@ -346,22 +366,23 @@ _MANY = 50_000
 
 
 def resolve(layers: Iterable[Layer], state: State, objects: Objects) -> Resolution:
-    """Decide which declaration counts for each key; errors are collected in the result.
+    """The resolution of layers for a state; errors stand in its faults, and are not raised.
 
-    layers: highest first
-    cost:   linear in the number of bindings
-    source: docs/bindings.md, "Who wins"
+    layers:  the highest first
+    objects: give the names of parameters of types
+    cost:    linear in the number of bindings
+    source:  docs/bindings.md, "Which declaration wins"
     """
-    table = DeclarationTable(state)
-    table.take(list(layers))
-    declare_parameters(table, objects)
-    declare_rebindings(table)
-    choose(table)
-    check_ids(table)
+    table = _DeclarationTable(state)
+    table.declare_layers(list(layers))
+    _declare_parameters(table, objects)
+    _declare_rebindings(table)
+    _choose(table)
+    _check_ids(table)
     return table.resolution
 
 
-class DeclarationTable:
+class _DeclarationTable:
     """The declarations of some layers for a state, while `resolve` runs.
 
     declared:   key -> its declarations, as they come
@@ -379,7 +400,7 @@ class DeclarationTable:
         self.ids: dict[str, list[Declaration]] = {}
         self._looked_at = 0
 
-    def take(self, layers: list[Layer]) -> None:
+    def declare_layers(self, layers: list[Layer]) -> None:
         """Take in the items in effect. layers: the highest first"""
         for index, layer in enumerate(layers):
             listed = () if layer.origin is None else (Cause(f"layer {layer.name} is listed", layer.origin),)
@@ -438,8 +459,11 @@ class DeclarationTable:
 
     def _without_value(self, item: When) -> tuple[str, ...]:
         """The categories without a value that keep a condition from holding; a node may have no name."""
-        lists = ([name for name, _ in one if name != "node" and self.state.is_open(name)] for one in item.alternatives)
-        return tuple(next(filter(None, lists), ()))
+        for alternative in item.alternatives:
+            names = [name for name, _ in alternative if name != "node" and self.state.is_open(name)]
+            if names:
+                return tuple(names)
+        return ()
 
     def _bind(self, item: Bind, at: DeclarationPlace) -> None:
         """Declare a binding, or add a fragment or the id of a multibind."""
@@ -476,7 +500,7 @@ class DeclarationTable:
                 self.resolution.dependencies.append(item)
 
     def _parameters(self, item: Parameters, at: DeclarationPlace) -> None:
-        """Declare the parameters of a hash one by one; another source waits for `declare_parameters`."""
+        """Declare the parameters of a hash one by one; another source waits for `_declare_parameters`."""
         given = hash_of(item)
         if given is None:
             self.sources.append((item, Declaration(item, at, ("Data", ""), ANY)))
@@ -492,7 +516,7 @@ def _entry_of(item: Parameters, name: Any, value: Any) -> Constant:
     return Constant(value, places=None if places is None else LocatorBelow(places, (name,)))
 
 
-def declare_rebindings(table: DeclarationTable) -> None:
+def _declare_rebindings(table: _DeclarationTable) -> None:
     """Declare all aliases, renamed and rebound keys, from the lowest position up."""
     for item, at in sorted(table.rebindings, key=_rebinding_order):
         below = [one for one in table.declared.get(item.key.key, ()) if one.position < at.position]
@@ -529,11 +553,10 @@ def _rebound(item: Rebinding, at: Declaration, source: Declaration, below: list[
     return one
 
 
-def choose(table: DeclarationTable) -> None:
-    """Put the declaration that counts for each key into the winners of the resolution.
+def _choose(table: _DeclarationTable) -> None:
+    """Put the declaration that decides each key into the winners of the resolution; note the faults of keys.
 
-    A key has no winner, and a fault is noted, where declarations conflict, where the winner is abstract, and where an
-    override overrides nothing.
+    A key has no winner where declarations conflict, and where the best one is abstract.
     """
     resolution = table.resolution
     for key, several in table.declared.items():
@@ -543,12 +566,18 @@ def choose(table: DeclarationTable) -> None:
         winner = several[0] if len(several) == 1 else _best(table, key, several)
         if winner is None:
             continue
-        if (winner.abstract or winner.override) and not _may_set(table, key, winner, several):
+        if winner.abstract:
+            hint = table.near_misses(key) or _unread(table) or f"{_line_for(key)} in a higher layer or category"
+            table.fault(ABSTRACT_NOT_OVERRIDDEN, f"{spelled_key(key)} must be bound", several, hint=hint)
             continue
+        is_lowest = several[-1].position == winner.position and not any(one.abstract for one in several)
+        if winner.override and is_lowest:
+            message = f"{spelled_key(key)} overrides nothing"
+            table.fault(OVERRIDE_WITHOUT_BASE, message, [winner], hint=table.near_misses(key) or _unread(table))
         resolution.winners[key] = winner
 
 
-def _best(table: DeclarationTable, key: Key, several: list[Declaration]) -> Declaration | None:
+def _best(table: _DeclarationTable, key: Key, several: list[Declaration]) -> Declaration | None:
     """The declaration of the best position; None for a conflict, which is noted."""
     several.sort(key=lambda one: one.position, reverse=True)
     _check_finals(table, key, several)
@@ -579,24 +608,13 @@ def reason_above(upper: Declaration, lower: Declaration) -> Reason:
     return Reason.CATEGORIES if below and above - below < lowest and above & below == below else Reason.CATEGORY
 
 
-def _check_finals(table: DeclarationTable, key: Key, several: list[Declaration]) -> None:
+def _check_finals(table: _DeclarationTable, key: Key, several: list[Declaration]) -> None:
     """Note a final declaration that a higher layer binds again."""
     top = several[0]
     for one in several:
         if one.final and top.position[0] > one.position[0]:
             table.fault(FINAL_OVERRIDDEN, f"{spelled_key(key)} is final, and bound again above", [top, one])
             return
-
-
-def _may_set(table: DeclarationTable, key: Key, winner: Declaration, several: list[Declaration]) -> bool:
-    """Whether a winner may decide its key; note an unmet demand of an abstract or overriding one."""
-    if winner.abstract:
-        hint = table.near_misses(key) or _unread(table) or f"{_line_for(key)} in a higher layer or category"
-        table.fault(ABSTRACT_NOT_OVERRIDDEN, f"{spelled_key(key)} must be bound", several, hint=hint)
-    elif winner.override and several[-1].position == winner.position and not any(one.abstract for one in several):
-        message = f"{spelled_key(key)} overrides nothing"
-        table.fault(OVERRIDE_WITHOUT_BASE, message, [winner], hint=table.near_misses(key) or _unread(table))
-    return not winner.abstract
 
 
 _OWN_NAMES = (
@@ -614,17 +632,17 @@ def _line_for(key: Key) -> str:
     return f"bind {spelled_key(key)}"
 
 
-def _unread(table: DeclarationTable) -> str | None:
+def _unread(table: _DeclarationTable) -> str | None:
     """The hint that an unread set may bind the key; None where all sets were read."""
     names = ", ".join(one.value.name for one in table.resolution.unknown)
     return f"it may be bound in what cannot be read: {names}" if names else None
 
 
-def check_ids(table: DeclarationTable) -> None:
+def _check_ids(table: _DeclarationTable) -> None:
     """Warn of fragments for unknown ids, and of ids that several keys share."""
     warnings = table.resolution.warnings
     for name, fragments in table.resolution.fragments.items():
-        if name not in table.ids and name not in OWN_IDS:
+        if name not in table.ids and name not in (*CLASS_IDS, BOUND_PROVIDERS):
             close = near(name, table.ids)
             hint = f"; did you mean {', '.join(close)}?" if close else ""
             message = f"no multibind has the id {name!r}: the fragment is not used{hint}"
@@ -642,7 +660,7 @@ _Bound = tuple[Parameters, Declaration]
 """Parameters with a source, and the position they are bound at."""
 
 
-def declare_parameters(table: DeclarationTable, objects: Objects) -> None:
+def _declare_parameters(table: _DeclarationTable, objects: Objects) -> None:
     """Declare each parameter that a source gives; two sources of one type at the best position are a fault."""
     for (target, source), several in _by_source(table).items():
         top = max(at.position for _, at in several)
@@ -654,7 +672,7 @@ def declare_parameters(table: DeclarationTable, objects: Objects) -> None:
             _from_source(table, item, at, objects)
 
 
-def _by_source(table: DeclarationTable) -> dict[tuple[str, str], list[_Bound]]:
+def _by_source(table: _DeclarationTable) -> dict[tuple[str, str], list[_Bound]]:
     """Parameters with a source by (target, source); those with a fault are left out."""
     found: dict[tuple[str, str], list[_Bound]] = {}
     for item, at in table.sources:
@@ -670,7 +688,7 @@ def _by_source(table: DeclarationTable) -> dict[tuple[str, str], list[_Bound]]:
     return found
 
 
-def _from_source(table: DeclarationTable, item: Parameters, at: Declaration, objects: Objects) -> None:
+def _from_source(table: _DeclarationTable, item: Parameters, at: Declaration, objects: Objects) -> None:
     """Declare each parameter that a source gives; none in common is noted as an error."""
     assert item.to is not None
     names = _names(table, item, at, objects)
@@ -684,7 +702,7 @@ def _from_source(table: DeclarationTable, item: Parameters, at: Declaration, obj
         table.declare(item, at.place, parameter_key(item.target, left), ANY, producer)
 
 
-def _names(table: DeclarationTable, item: Parameters, at: Declaration, objects: Objects) -> dict[str, str]:
+def _names(table: _DeclarationTable, item: Parameters, at: Declaration, objects: Objects) -> dict[str, str]:
     """Parameter of the target -> parameter of the source that fills it; {} where no names match."""
     own = item.options.get("map")
     source = _source_type(item.to)

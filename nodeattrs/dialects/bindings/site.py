@@ -1,7 +1,7 @@
-"""The site of bindings of a repository for one node: its classes, its providers, and the kept nodes.
+"""The site of bindings of a repository: its composition for a node, with classes, providers and saved nodes.
 
-A class or a provider that the settings name, or an installed package offers, is code: it is loaded when a binding
-needs it, and only where code may run. Queries see the kept nodes, as `search` does.
+A class or a provider that the settings name, or that an installed package offers, is code: it is loaded when a binding
+needs it, and only where code may run. Queries find saved nodes, as the word `search` of recipes does.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import importlib.util
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from importlib import metadata
 from pathlib import Path
 from pkgutil import resolve_name
 from types import MappingProxyType
@@ -22,11 +21,11 @@ from nodeattrs.contract.folder import Folder
 from nodeattrs.contract.hiera_looks import LooksOfScope
 from nodeattrs.contract.peers import literal_key, undecided
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.code import NOT_RUN, may_run, require_may_run
+from nodeattrs.core.code import require_may_run
 from nodeattrs.core.looks import Looks
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.dialects.bindings.composition import Composition, Request
+from nodeattrs.dialects.bindings.composition import Composition, Provider, Request, provided_by_code
 from nodeattrs.dialects.bindings.model.items import Bind, BindingSet
 from nodeattrs.dialects.bindings.model.producers import Constant, Factory
 from nodeattrs.dialects.bindings.model.state import Objects
@@ -35,9 +34,6 @@ from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.node.intake import facts_of
 from nodeattrs.node.node import Node
 from nodeattrs.project.config import FILE
-
-CLASSES = "nodeattrs.bindings_classes"
-"""The entry points of classes that `Type[X]` may name, in every folder."""
 
 Search = Callable[..., list[dict[str, Any]]]
 """The word `search` of recipes."""
@@ -54,35 +50,38 @@ def site_of(
     looks: Looks | None = None,
     **more: Any,
 ) -> Composition:
-    """The composition of a site of bindings for one node of a repository.
+    """The composition of a site of bindings for one node of a repository. It reads the files of the site.
 
-    place:  its folder
+    place:  the folder of the site
     search: finds saved nodes; None where there is no store
-    looks:  where it notes what it looks at of the node; None: nowhere
+    looks:  where the facts that are read are noted; None: nowhere
     more:   further arguments of `Composition`
     """
-    if looks is not None and search is not None:
-        looks.refuse("a search finds other nodes")
-    known = {"nodes": partial(_from_nodes, search)}
+    providers: dict[str, Provider] = {"nodes": partial(_from_nodes, search)}
     if folder.hiera is not None:
-        known["hiera"] = partial(_from_hiera, folder, facts, looks)
-    named = {scheme: partial(_asked, folder, text, looks) for scheme, text in folder.config.binding_providers.items()}
+        providers["hiera"] = partial(_from_hiera, folder, facts, looks)
+    looks = looks or Looks()
+    if search is not None:
+        looks.refuse("a search finds other nodes")
+    for scheme, text in folder.config.binding_providers.items():
+        load = partial(loaded, folder.root, text)
+        providers[scheme] = partial(provided_by_code, text, Origin("provider", text, FILE), load, looks)
     return Composition(
         place,
         known=folder.site_files,
         node=node,
         facts=facts,
         environment=environment,
-        classes=classes_of(folder, looks),
+        classes=_classes_of(folder, looks),
         looks=looks,
-        objects=KeptNodes(search),
-        providers={**known, **named},
+        objects=_KeptNodes(search),
+        providers=providers,
         **more,
     )
 
 
 def facts_of_run(node: Node) -> dict[str, Any]:
-    """The facts of a node of a run; without a fact `role`, the first role of the run-list is `role`."""
+    """The facts of a node, with `role`: the first role of the run-list, unless there is a fact of that name."""
     role = next((item[5:-1] for item in node.run_list if item.startswith("role[")), None)
     return {**({} if role is None else {"role": role}), **facts_of(node)}
 
@@ -90,43 +89,37 @@ def facts_of_run(node: Node) -> dict[str, Any]:
 # --- classes and providers --------------------------------------------------------------------
 
 
-def classes_of(folder: Folder, looks: Looks | None = None) -> Classes:
-    """The classes that bindings of a repository may name. Nothing is loaded yet, and each file once at most.
+def _classes_of(folder: Folder, looks: Looks) -> Classes:
+    """The classes that bindings of a repository may name. Each is loaded when it is needed, and each file once at most.
 
-    looks: a class that may depend on more than on what is noted makes the answer unshared; None: none is shared
+    looks: are told when a class is loaded that may depend on more than the facts that are noted
     """
     classes, modules = Classes(), dict[str, Any]()
-    classes.offer_from(partial(_offered, looks))
+    for name, point in folder.site_files.classes.items():
+        classes.offer(name, partial(_of_package, point, looks))
     for text in folder.config.binding_classes:
         name = text.rpartition(":")[2].rpartition(".")[2]
         classes.offer(name, partial(_class_of, folder.root, text, modules, looks))
     return classes
 
 
-def _class_of(root: Path, text: str, modules: dict[str, Any], looks: Looks | None) -> Any:
+def _class_of(root: Path, text: str, modules: dict[str, Any], looks: Looks) -> Any:
     home = text.partition(":")[0]
-    if looks is not None:
-        looks.refuse(unnoted(root / home) if home.endswith(".py") else f"{home} is no program of the repository")
+    looks.refuse(unnoted(root / home) if home.endswith(".py") else f"{home} is no program of the repository")
     return loaded(root, text, modules)
 
 
-def _offered(looks: Looks | None) -> Mapping[str, Callable[[], type]]:
-    """The classes of installed packages."""
-    return {point.name: partial(_of_package, point, looks) for point in metadata.entry_points(group=CLASSES)}
-
-
-def _of_package(point: Any, looks: Looks | None) -> Any:
+def _of_package(point: Any, looks: Looks) -> Any:
     require_may_run(f"the class {point.name}")
-    if looks is not None:
-        looks.refuse(f"the class {point.name} is of a package")
+    looks.refuse(f"the class {point.name} is of a package")
     return point.load()
 
 
 def loaded(root: Path, text: str, modules: dict[str, Any] | None = None) -> Any:
-    """The object of "package.module:name", or of "file.py:name" in a folder; its code is loaded.
+    """The object of "package.module:name", or of "file.py:name" in a folder; its module is run.
 
-    modules: files that were loaded, for this call and those to come
-    raises:  UnknownLayer, where code is held back; DocumentError
+    modules: file -> its module, for files that are not to be run again; this call adds its file. None: none
+    raises:  UnknownLayer, where no code may run; DocumentError, where the object cannot be loaded
     """
     modules = {} if modules is None else modules
     require_may_run(text)
@@ -148,16 +141,6 @@ def loaded(root: Path, text: str, modules: dict[str, Any] | None = None) -> Any:
     except Exception as error:
         hint = "write package.module:Name, or folder/file.py:Name"
         raise DocumentError(f"{text} cannot be loaded: {error}", file=FILE, hint=hint) from error
-
-
-def _asked(folder: Folder, text: str, looks: Looks | None, references: list[str], request: Request) -> Iterable[Any]:
-    """The sets of a provider that the settings name; an unknown set where code must not run."""
-    if not may_run():
-        return [BindingSet.unknown(text, Origin("provider", text, FILE), f"its provider {NOT_RUN}")]
-    if looks is not None:
-        looks.refuse("a provider of bindings may look at anything")
-    provider = loaded(folder.root, text)
-    return list((provider() if isinstance(provider, type) else provider)(references, request))
 
 
 # --- Hiera and the kept nodes as layers ---------------------------------------------------------
@@ -223,7 +206,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-class KeptNodes(Objects):
+class _KeptNodes(Objects):
     """The saved nodes as instances.
 
     `Node[web1]` has the attributes of the node. `Sql[db1]` is each node with a map `sql`, and its entries; conditions

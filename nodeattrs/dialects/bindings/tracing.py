@@ -1,8 +1,8 @@
-"""The declarations of a key as a folding, and what the winner's value is made of as another one inside of it.
+"""Accounts: the declarations of a key as a folding of the core, which the core traces.
 
-Where a declaration stands is its rule; a walk of the core through the folding answers who set
-what and who was overridden. The fragments of a multibind were laid when it was collected, and
-an alias has its value from the declarations of its source. It injects nothing and prints nothing.
+A declaration is a part of the folding, in the order of positions, and the policy between two parts is the reason why
+the upper one wins. Where the winner passes on another value (the fragments of a multibind, the source of an alias),
+that value has an inner account. Values are injected elsewhere, and nothing is printed here.
 """
 
 from __future__ import annotations
@@ -35,9 +35,12 @@ from nodeattrs.errors import BadKey, BadValue
 
 @dataclass(frozen=True, slots=True)
 class SetBy:
-    """The value, the place and the effect of a fragment, or of an include or exclude of a class.
+    """An element of a collection with its fragments, or a fragment without effect; for `/classes` a statement.
 
-    step: the index or the name in the collection; None for none
+    value:  the element; of a fragment without effect its value; the words of a statement: "include ntp"
+    place:  file, line and layer of each fragment that contributes to the element
+    counts: whether it has an effect
+    step:   the index or the name in the collection; None for none
     """
 
     value: Any
@@ -64,8 +67,9 @@ _TIED = _rule(_conflicting, "neither is above the other")
 class BindingSource:
     """The declaration, fragment or unread set behind one source number of a folding.
 
-    words: shown at the root instead of a value, where the source has no value as data
-    named: whether the source is a fragment with a name, which is the first step of its own path
+    title: its layer, categories and flags in words
+    words: shown at the root in place of the value, where the source has no value as data
+    named: whether it is a fragment with a name: then the first step of a path inside of it is the name
     """
 
     of: Declaration | UnknownSet
@@ -74,13 +78,13 @@ class BindingSource:
     named: bool = False
 
     def shown(self, setting: SetValue) -> Any:
-        """The value or the words that the source sets at a place."""
+        """The value that the source sets at a place; at the root its words, if any; an Unknown if it is unread."""
         if isinstance(self.of, UnknownSet):
             return self.of.value
         return setting.value if self.words is None or setting.own else self.words
 
     def at(self, path: Path) -> Origin:
-        """The place of a path of the source."""
+        """The origin of a path of the source's value; the origin of the declaration where no better one is known."""
         one = self.of
         if isinstance(one, UnknownSet):
             return one.origin
@@ -94,12 +98,14 @@ class BindingSource:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The sources of the value of a key, and how they override each other.
+    """The sources of the value of a key, and how they override each other. `account_of` makes it.
 
-    label:   the first step of all paths
-    sources: number -> source, the weakest first; the sources of *inner* have smaller numbers
-    inner:   the account of the value that the winner passes on: its fragments, or the source of an alias
-    ties:    number -> the numbers at the same position, overridden by a better one
+    A source is a declaration, a fragment or an unread set, and has a number: the greater, the stronger.
+    label:         the first step of all paths
+    folding:       the sources, merged in order; empty where nothing is declared
+    sources:       number -> source; the sources of *inner* have smaller numbers
+    inner:         the account of the value that the winner passes on: of its fragments, or of the source of an alias
+    ties:          number -> the other numbers at its position, where a better position overrides them
     is_collection: whether the sources are fragments
     """
 
@@ -112,17 +118,17 @@ class Account:
 
     @property
     def innermost(self) -> Account:
-        """The account of the value itself, behind aliases and multibinds."""
+        """The account of the value itself: this one, or the last one of the inner ones."""
         return self if self.inner is None else self.inner.innermost
 
     @property
     def titles(self) -> dict[int, str]:
-        """Number -> the layer, the categories and the flags in words."""
+        """Number -> the title of the source; with the sources of the inner accounts."""
         below = {} if self.inner is None else self.inner.titles
         return {**below, **{number: source.title for number, source in self.sources.items()}}
 
     def trace(self, path: Path, value: Any) -> Trace:
-        """The trace of a path of the value."""
+        """The trace of a path. value: the injected value at the path, ABSENT for none"""
         own = traced(walk(self.folding, path), path, value, self._claim, self.titles, once=False)
         cover = None if own.cover is None else (self.label, *own.cover)
         own = own._replace(path=(self.label, *path), cover=cover)
@@ -132,7 +138,7 @@ class Account:
         return own._replace(claims=tuple(_joined_rows(own, below, not path)), elements=below.elements)
 
     def unknown(self) -> Iterator[UnknownSet]:
-        """The unread sets that might decide the value."""
+        """Yield the unread sets that might decide the value; one that may also decide the inner value comes twice."""
         for number in walk(self.folding, ()).unknown:
             of = self.sources[number].of
             if isinstance(of, UnknownSet):
@@ -149,9 +155,9 @@ class Account:
             yield step, part.value, [self._claim(SetValue(at.source, (step,), part.value, at.path)) for at in found]
 
     def set_by(self, value: Any) -> Iterator[SetBy]:
-        """An entry for each element or name of a collection, then the fragments that contribute nothing.
+        """Yield an entry for each element or name of a collection, then one for each fragment without effect.
 
-        Nothing for an account of declarations.
+        Nothing for an account of declarations. value: the whole injected value
         """
         if not self.is_collection:
             return
@@ -174,11 +180,11 @@ class Account:
         return f"{claim.origin}; layer {self.sources[claim.rank].title}"
 
     def rank_of(self, unknown: UnknownSet) -> int:
-        """The source number of an unread set."""
+        """The source number of an unread set of this account. raises: StopIteration, for a set that it does not have"""
         return next(number for number, source in self.sources.items() if source.of is unknown)
 
     def causes_of(self, rank: int) -> tuple[Cause, ...]:
-        """The conditions and lists of layers because of which a source is in effect."""
+        """The conditions and lists of layers because of which a source is in effect; also of the inner accounts."""
         if self.inner is not None and rank not in self.sources:
             return self.inner.causes_of(rank)
         return self.sources[rank].of.place.causes
@@ -206,7 +212,10 @@ _READ = (Outcome.WINS, Outcome.JOINS)
 
 
 def plain(value: Any) -> Any:
-    """A value as plain data; a secret stays a `Sensitive`, and what is no data becomes its text."""
+    """A copy of a value as plain data: references as texts, and a value that is no data as its text.
+
+    ABSENT and a `Sensitive` are returned as they are.
+    """
     if value is ABSENT or isinstance(value, Sensitive):
         return value
     try:
@@ -216,30 +225,28 @@ def plain(value: Any) -> Any:
 
 
 def data_of(value: Any) -> Any:
-    """A value as plain data for JSON; a secret, and what is no data, is a text."""
+    """A copy of a value as plain data for JSON; a secret, and a value that is no data, as a text."""
     found = plain(value)
     return str(found) if isinstance(found, (ValueText, Sensitive)) else found
 
 
 def label_of(key: Key) -> str:
-    """The first step of all paths of a key: the name of data, else the text of the key."""
+    """The first step of all paths of a key in traces: the name of data, else the text of the key."""
     kind, name = key
     return name if kind == "Data" and name else spelled_key(key)
 
 
 def title_of(maker: ValueMaker, one: Declaration) -> str:
-    """The layer and the categories of a declaration in words."""
+    """The layer and the categories of a declaration in words: "site, node kermit"."""
     return f"{one.place.layer}, {maker.resolution.when(one)}"
 
 
-def account_of(maker: ValueMaker, wanted: Asked, value: Any) -> Account | None:
-    """The account of a key; None where nothing is declared and all sets were read.
+def account_of(maker: ValueMaker, wanted: Asked, value: Any) -> Account:
+    """The account of the declarations of a key, and of unread sets that may declare it; an empty one for neither.
 
-    value: the injected value; ABSENT for none
+    value: the injected value; ABSENT for none. It is shown for the declaration that gave it
     """
     several = maker.resolution.declared.get(wanted.key, [])
-    if not several and not maker.resolution.unknown:
-        return None
     giver = maker.giver(wanted)
     if giver not in several:
         giver = maker.declaration(wanted)  # an alias decides what lies below its source

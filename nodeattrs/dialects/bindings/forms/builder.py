@@ -1,7 +1,7 @@
-"""Bindings written as Python: a set is filled line by line, each line knows where it stands.
+"""Bindings written as Python: the calls on a `Bindings` add items to a set, each with the file and line of its call.
 
-What it makes is the same model as the data form and the text language make. It decides
-nothing: whether a set makes sense is found when an injector is built.
+The items are those that the data form and the text language make. Errors of a binding are found when an injector is
+built, except for a key, type or second producer that is wrong by itself.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from nodeattrs.dialects.bindings.model.items import (
     Parameters,
     Rebinding,
     When,
-    asked,
+    asked_key,
     category,
     chain_of,
 )
@@ -92,8 +92,8 @@ class _Line:
         return self._with(optional=True)
 
 
-class BindLine(_Line):
-    """A binding, a fragment or parameters that are being built: the producer and the options."""
+class _BindLine(_Line):
+    """A binding, a fragment or parameters that are being built: its methods set the producer, flags and options."""
 
     def _to(self, producer: Producing) -> Self:
         if "to" in self._fields:
@@ -104,11 +104,11 @@ class BindLine(_Line):
         return self._with(options={**self._fields.get("options", {}), name: value})
 
     def to(self, value: Any) -> Self:
-        """Bind the value itself. `to_class` binds an object of a class, `to_factory` the result of a call."""
+        """Bind a copy of a value: a class is bound itself (`to_class` binds an object of it)."""
         return self._to(value if isinstance(value, Producing) else Constant(own_copy(value)))
 
     def to_class(self, of: type | str, *args: Any, **named: Any) -> Self:
-        """Bind an object of a class. Its constructor gets *args*, *named*, and what its annotations name."""
+        """Bind an object of a class. Its constructor gets *args* and *named*; annotations fill the other parameters."""
         return self._to(Instance(self._class(of), args, named))
 
     def to_factory(self, call: Callable[..., Any]) -> Self:
@@ -119,21 +119,22 @@ class BindLine(_Line):
         return self._to(Factory(call))
 
     def to_producer(self, of: type | str, *args: Any, each: bool = False, **named: Any) -> Self:
-        """Bind the products of a `Producer` class. each: make a new producer for each injection"""
+        """Bind the values of an object of a `Producer` class. each: a new producer object for each injection"""
         return self._to(Custom(self._class(of), args, named, each_time=each))
 
     def to_producer_object(self, of: type | str, *args: Any, **named: Any) -> Self:
-        """Bind a producer object, for `to_producer_named` of other bindings."""
+        """Bind an object of a `Producer` class itself, for `to_producer_named` of other bindings."""
         return self._to(ProducerObject(self._class(of), args, named))
 
     def to_producer_named(self, name: str) -> Self:
-        """Bind the products of the producer object that is bound under a name."""
+        """Bind the values of the producer object that is bound under a name."""
         return self._to(NamedProducer(name))
 
     def to_instance(self, reference: Any, map: Mapping[str, str] | None = None) -> Self:
-        """Bind an object as it is; a text is a reference: "Sql[one]".
+        """Bind an object; a text is a reference, "Sql[one]", whose instance can fill parameters.
 
-        map: parameter of the target -> parameter of the instance
+        map:    for parameters: parameter of the target -> parameter of the instance
+        raises: BindingError ("bad-type")
         """
         if not isinstance(reference, str):
             return self.to(reference)
@@ -142,24 +143,28 @@ class BindLine(_Line):
         return self._to(reference_to(parse_type(reference)))
 
     def to_query(self, type: str, *where: Condition, map: Mapping[str, str] | None = None, select: Any = None) -> Self:
-        """Bind the references of the instances of a type for which all conditions hold."""
+        """Bind the references of the instances of a type for which all conditions hold: (attribute, operator, value).
+
+        map:    for parameters: parameter of the target -> parameter of the instance
+        select: a function, or its name, that picks one of several instances
+        """
         if map is not None:
             self._option("map", dict(map))
         if select is not None:
             self._option("select_result", select)
-        return self._to(Query(parse_type(type), tuple(map_condition(one) for one in where)))
+        return self._to(Query(parse_type(type), tuple(_frozen_condition(one) for one in where)))
 
     def lookup(self, key: Any, type: Any = None) -> Self:
-        """The value of another key."""
-        return self._to(Lookup(asked(key, type, self._block.classes)))
+        """Bind the value of another key."""
+        return self._to(Lookup(asked_key(key, type, self._block.classes)))
 
     def hash_lookup(self, name: str, key: Any, type: Any = None) -> Self:
-        """One entry of the hash of another key."""
-        return self._to(HashLookup(asked(name, type, self._block.classes), key))
+        """Bind the entry *key* of the hash that is bound to another name."""
+        return self._to(HashLookup(asked_key(name, type, self._block.classes), key))
 
     def first_found(self, *keys: Any) -> Self:
-        """The value of the first of several keys that has one; a key is a name, a type, or (name, type)."""
-        return self._to(FirstFound(tuple(asked(key, None, self._block.classes) for key in keys)))
+        """Bind the value of the first of several keys that has one; a key is a name, a type, or (name, type)."""
+        return self._to(FirstFound(tuple(asked_key(key, None, self._block.classes) for key in keys)))
 
     def each_time(self) -> Self:
         """Do not keep the product: each injection gets its own. raises: BindingError, before a producer is given"""
@@ -180,9 +185,9 @@ class BindLine(_Line):
         return self._option("scope", name)
 
     def closing(self) -> Self:
-        """Enter the product, a context manager, and leave it when its scope is closed.
+        """Enter each product, a context manager, when it is made, and leave it when its scope is closed.
 
-        A factory that yields does not need this.
+        A factory that yields is entered and left without this.
         """
         return self._option("closing", True)
 
@@ -190,19 +195,13 @@ class BindLine(_Line):
         return of if isinstance(of, str) else self._block.classes.add(of)
 
 
-def map_condition(condition: Condition) -> Condition:
-    """A condition of a query with tuples in place of nested lists."""
+def _frozen_condition(condition: Condition) -> Condition:
+    """A condition of a query, with tuples in place of lists inside of it."""
     return tuple(tuple(part) if isinstance(part, list) else part for part in condition)
 
 
-class MultibindLine(_Line):
-    """A multibind that is being built."""
-
-    def collect(self, *classes: type) -> Self:
-        """Add a fragment for each of these classes."""
-        for one in classes:
-            self._block.fragment(self._fields["id"]).to_class(one)
-        return self
+class _MultibindLine(_Line):
+    """A multibind that is being built; `Block.fragment` adds its fragments."""
 
     def into(self, id: str) -> Self:
         """Make the collection a fragment of another multibind, too."""
@@ -213,22 +212,30 @@ _AnyLine = TypeVar("_AnyLine", bound=_Line)
 
 
 class Block:
-    """Items that are in effect together: a whole set, or the items inside a `when`."""
+    """Items that are in effect together: a whole set (`Bindings`), or the items inside a `when`.
+
+    `bind`, `fragment`, `multibind` and `parameters` return a line that is finished by further calls; the others add a
+    finished item. name: of the set; classes: those that the lines name, which an injector gets to know
+    """
 
     def __init__(self, name: str, classes: Classes) -> None:
         self.name = name
         self.classes = classes
         self._lines: list[_Line | _When | Item] = []
 
-    def bind(self, key: Any, type: Any = None) -> BindLine:
-        """Bind a name, a name with a type, or a type alone."""
-        wanted = asked(key, type, self.classes)
-        return self._bound(BindLine(Bind, self, type=wanted.type, name=wanted.name))
+    def bind(self, key: Any, type: Any = None) -> _BindLine:
+        """Add a binding of a name, a name with a type, or a type alone; returns its line, which takes the producer."""
+        wanted = asked_key(key, type, self.classes)
+        return self._bound(_BindLine(Bind, self, type=wanted.type, name=wanted.name))
 
-    def fragment(self, id: Any, name: str | None = None, type: Any = None) -> BindLine:
-        """Contribute to the multibinds that have this id, or this type. name: the key in a hash"""
+    def fragment(self, id: Any, name: str | None = None, type: Any = None) -> _BindLine:
+        """Add a fragment of the multibinds that have this id.
+
+        id:   a text, or a type such as list[Plugin], whose text is the id
+        name: the key in a hash; type: what the fragment must be
+        """
         id = id if isinstance(id, str) else str(type_of_hint(id, self.classes))
-        return self._bound(BindLine(Bind, self, type=self._type(type), name=name, into=id))
+        return self._bound(_BindLine(Bind, self, type=self._type(type), name=name, into=id))
 
     def multibind(
         self,
@@ -241,10 +248,10 @@ class Block:
         flatten: bool | int | None = None,
         uniq: bool | None = None,
         transform: Any = None,
-    ) -> MultibindLine:
-        """Bind a name, or a type alone, to the collection of all fragments.
+    ) -> _MultibindLine:
+        """Bind a name, or a type alone, to the collection of all fragments that name its id.
 
-        name:     or an array or hash type, such as list[Plugin]: then the type is its id, too
+        name:     a name; or an array or hash type, such as list[Plugin], whose text is the id, too
         type:     an array or hash type; a list unless given
         id:       what fragments name; the name itself unless given, None takes no fragments
         combine:  a name (concat, append, flatten, uniq, sum, merge, ...), a callable or a policy of the core
@@ -259,22 +266,22 @@ class Block:
             name, type = None, name
         of = type_of_hint(list if type is None else type, self.classes)
         named = (name or str(of)) if id is True else (id or None)
-        return self._bound(MultibindLine(Multibind, self, name=name, type=of, id=named, options=given))
+        return self._bound(_MultibindLine(Multibind, self, name=name, type=of, id=named, options=given))
 
     def alias(self, key: Any, *, as_: Any, abstract: bool = False) -> None:
-        """Give a key that is bound below a second name."""
+        """Bind a key of a lower position under a second name, too. abstract: a higher position must bind that name"""
         self._rebinding("alias", key, as_, abstract)
 
     def renamed(self, key: Any, *, as_: Any, abstract: bool = False) -> None:
-        """Move a key that is bound below to another name."""
+        """Move a key of a lower position to another name. abstract: a higher position must bind that name"""
         self._rebinding("renamed", key, as_, abstract)
 
     def rebind(self, key: Any) -> None:
-        """Bind a key of a lower layer here again, with its producer."""
+        """Bind a key of a lower position here again, with its producer."""
         self._rebinding("rebind", key, key, False)
 
     def _rebinding(self, verb: str, key: Any, target: Any, abstract: bool) -> None:
-        given, again = (asked(one, None, self.classes) for one in (key, target))
+        given, again = (asked_key(one, None, self.classes) for one in (key, target))
         self.add(Rebinding(origin=_here(self.name), verb=verb, key=given, target=again, abstract=abstract))
 
     def include(self, *names: str) -> None:
@@ -285,37 +292,43 @@ class Block:
         """Take classes out of the key `/classes`, at this position and below."""
         self.add(Inclusion(origin=_here(self.name), names=names, exclude=True))
 
-    def parameters(self, target: str) -> BindLine:
-        """Bind the parameters of a class ("ntp"), a type ("Web") or an instance ("Web[one]")."""
-        return self._bound(BindLine(Parameters, self, target=target_of(target)))
+    def parameters(self, target: str) -> _BindLine:
+        """Bind the parameters of a class ("ntp"), a type ("Web") or an instance ("Web[one]") to a hash or a source."""
+        return self._bound(_BindLine(Parameters, self, target=target_of(target)))
 
     def parameter_map(self, lhs: str, rhs: str, map: Mapping[str, str]) -> None:
-        """Say which parameter of *rhs* fills which one of *lhs*."""
+        """Bind the parameter map of two types. map: parameter of *lhs* -> the parameter of *rhs* that fills it"""
         self.add(ParameterMap(origin=_here(self.name), lhs=target_of(lhs), rhs=target_of(rhs), map=dict(map)))
 
     def variables(self, values: Mapping[str, Any] | None = None, type: Any = None, **more: Any) -> None:
-        """Bind top scope variables; each is the key `/var/NAME`."""
+        """Bind top scope variables to copies of values; each is the key `/var/NAME`. type: of all of them"""
         given = {name: Constant(own_copy(value)) for name, value in {**(values or {}), **more}.items()}
         self.add(BoundVariables(origin=_here(self.name), type=self._type(type), values=given))
 
     def abstract_variables(self, *names: str, type: Any = None) -> None:
-        """Demand that top scope variables are bound."""
+        """Demand that a higher layer or category binds these top scope variables."""
         demanded: dict[str, Producing | None] = dict.fromkeys(names)
         self.add(BoundVariables(origin=_here(self.name), type=self._type(type), values=demanded, abstract=True))
 
     def dependency(self, *chain: str | Iterable[str]) -> None:
-        """References and arrows in turn: dependency("File[a]", "~>", "Service[b]")."""
+        """Add an order of resources: dependency("File[a]", "~>", "Service[b]").
+
+        raises: BindingError ("syntax", "bad-type")
+        """
         self.add(Dependency(origin=_here(self.name), chain=chain_of(chain)))
 
     def when(self, categories: Mapping[str, Any] | None = None, **more: Any) -> _When:
-        """A block for when all these categories have these values; `.or_(...)` adds an alternative."""
+        """Add a block that is in effect where all these categories have these values; `.or_(...)` adds an alternative.
+
+        raises: BindingError ("syntax"), without a category
+        """
         block = _When(self.name, self.classes, _here(self.name))
         block.or_(categories, **more)
         self._lines.append(block)
         return block
 
     def add(self, item: Item) -> None:
-        """Add a finished item, after the items that the set has."""
+        """Add a finished item behind the lines that the block has."""
         self._lines.append(item)
 
     def _bound(self, line: _AnyLine) -> _AnyLine:
@@ -330,7 +343,7 @@ class Block:
 
 
 class _When(Block):
-    """A block with its conditions. `with` changes nothing; it only indents the block."""
+    """A block with its conditions. Its `with` has no effect; it indents the lines of the block."""
 
     def __init__(self, name: str, classes: Classes, origin: Origin) -> None:
         super().__init__(name, classes)
@@ -359,9 +372,9 @@ class _When(Block):
 
 
 class Bindings(Block):
-    """A named set of bindings, written as Python.
+    """A named set of bindings, written as Python: a block whose lines become the items of `to_set`.
 
-    name: "module::name", or a name alone for the site
+    An injector takes it as it is. name: "module::name", or a name alone for the site
 
     >>> ssh = Bindings("ssh::default")
     >>> _ = ssh.bind("ssh::port", int).to(22)
@@ -375,12 +388,12 @@ class Bindings(Block):
         self._origin = _here(name)
 
     def to_set(self) -> BindingSet:
-        """The set with the items that it has now; later lines do not change the result."""
+        """A new set with the items of the lines so far; later calls do not change it."""
         return BindingSet(self.name, self._items(), self._origin)
 
     @classmethod
     def of_values(cls, name: str, values: Mapping[str, Any]) -> Bindings:
-        """A set that binds each name to a value: for providers that have plain data.
+        """A set that binds each name to a copy of its value: for providers that have plain data.
 
         >>> len(Bindings.of_values("inventory", {"rack": "r1", "dc": "ber"}).to_set().items)
         2

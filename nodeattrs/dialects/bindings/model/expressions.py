@@ -1,7 +1,7 @@
-"""Expressions of the text language: the subset that the document's examples need.
+"""Expressions of the text language, as trees of immutable nodes: the subset that the examples of ARM-8 need.
 
-Small immutable nodes that work themselves out when asked. They are made by the language
-and by the data form; variables and functions come from the caller that evaluates.
+The readers of the language and of the data form make them; `evaluate` gives the value of one. The caller of
+`evaluate` says what variables and functions mean. A *constant* is an expression without variables and operations.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from nodeattrs.dialects.bindings.model.values import as_data, compared, hash_as_
 from nodeattrs.errors import NodeattrsError
 
 Variables = Callable[[str], Any]
+"""A function from the name of a variable, as it is written behind the `$`, to its value; it may raise."""
 Functions = Mapping[str, Callable[..., Any]]
 
 _VARIABLE = re.compile(
@@ -28,10 +29,10 @@ _VARIABLE = re.compile(
 
 @dataclass(frozen=True)
 class Node:
-    """An expression of the language of bindings."""
+    """The base class of expressions. Its text is the expression in the language, as far as it was kept."""
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
-        """The value of the expression in a scope. raises: BindingError"""
+        """The value of the expression, with the meaning of its variables and functions. raises: BindingError"""
         raise NotImplementedError
 
     def to_data(self) -> Any:
@@ -41,7 +42,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Literal(Node):
-    """A value that is written out."""
+    """A value that is written out: a text, a number, a boolean, null, or a pattern."""
 
     value: Any
 
@@ -57,7 +58,10 @@ class Literal(Node):
 
 @dataclass(frozen=True)
 class InterpolatedText(Node):
-    """A text with variables in it, as it is written: `"http://$host:${port}/"`; `\\$` is a dollar."""
+    """A text with variables in it, as it is written between its quotes: `http://$host:${port}/`.
+
+    `\\$` is a dollar, `\\n` a new line, `\\t` a tab; null becomes the empty text, a boolean "true" or "false".
+    """
 
     text: str
 
@@ -82,7 +86,7 @@ def _text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Variable(Node):
-    """A variable, which its scope looks up: `$::fqdn`."""
+    """A variable: `$::fqdn`. name: without the `$`"""
 
     name: str
 
@@ -98,7 +102,7 @@ class Variable(Node):
 
 @dataclass(frozen=True)
 class ListOf(Node):
-    """A list whose elements are expressions."""
+    """A list of expressions; each evaluation makes a new list."""
 
     items: tuple[Node, ...]
 
@@ -114,7 +118,7 @@ class ListOf(Node):
 
 @dataclass(frozen=True)
 class HashOf(Node):
-    """A hash whose keys and values are expressions."""
+    """A hash of expressions. A list or hash as a key is an error of its evaluation; of equal keys the last counts."""
 
     pairs: tuple[tuple[Node, Node], ...]
 
@@ -138,7 +142,7 @@ def _key(key: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Written(Node):
-    """source: how it was written"""
+    """The base class of expressions that keep their source text; the text does not count for equality."""
 
     source: str = field(compare=False)
 
@@ -148,7 +152,7 @@ class _Written(Node):
 
 @dataclass(frozen=True)
 class Call(_Written):
-    """A call of a function by name."""
+    """A call of a function by name. An unknown function, and a wrong argument, are errors of its evaluation."""
 
     name: str
     args: tuple[Node, ...]
@@ -168,7 +172,10 @@ class Call(_Written):
 
 @dataclass(frozen=True)
 class Operation(_Written):
-    """Two expressions and a sign between them."""
+    """Two expressions and an operator between them: `and`, `or`, one of `+ - * / %`, or a comparison.
+
+    `and` and `or` give booleans, and evaluate the right side only where it matters.
+    """
 
     sign: str
     left: Node
@@ -184,11 +191,11 @@ class Operation(_Written):
         if self.sign in ("and", "or"):
             return bool(right)
         if self.sign in _ARITHMETIC:
-            return self._sum(left, right)
+            return self._computed(left, right)
         return compared(left, self.sign, right)
 
-    def _sum(self, left: Any, right: Any) -> Any:
-        """The result of an arithmetic sign. raises: BindingError, for other values and for a division by zero"""
+    def _computed(self, left: Any, right: Any) -> Any:
+        """The result of an arithmetic operator. raises: BindingError, for other values and for a division by zero"""
         if self.sign == "+" and isinstance(left, list):
             return [*left, *(right if isinstance(right, list) else [right])]
         if self.sign == "+" and isinstance(left, dict) and isinstance(right, dict):
@@ -215,7 +222,7 @@ _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
 
 @dataclass(frozen=True)
 class Not(_Written):
-    """The opposite of a condition: `!`."""
+    """The opposite of a condition, `!`: True for false, null, 0 and empty values."""
 
     of: Node
 
@@ -241,7 +248,7 @@ class Index(_Written):
 
 @dataclass(frozen=True)
 class Assign(_Written):
-    """A local variable of a block."""
+    """The assignment of a local variable of a block, or of a variable of a site. Its value is the assigned value."""
 
     name: str
     value: Node
@@ -252,7 +259,7 @@ class Assign(_Written):
 
 @dataclass(frozen=True)
 class StatementBlock(_Written):
-    """Statements; the value is that of the last one."""
+    """Statements in order, with local variables; the value is the value of the last one, null for no statements."""
 
     statements: tuple[Node, ...]
 
@@ -272,7 +279,7 @@ class StatementBlock(_Written):
 
 @dataclass(frozen=True)
 class Branch(_Written):
-    """`if` and `unless`; without `else` the value is null where the condition does not hold."""
+    """`if ... else ...`; without `else` the value is null where the condition does not hold. `unless` is one, too."""
 
     condition: Node
     then: Node
@@ -286,7 +293,7 @@ class Branch(_Written):
 
 @dataclass(frozen=True)
 class Lambda(_Written):
-    """A function: `|$memo, $x| { $memo + $x }`."""
+    """A function, `|$memo, $x| { $memo + $x }`. Its value is a callable of Python with as many arguments."""
 
     parameters: tuple[str, ...]
     body: Node
@@ -320,8 +327,8 @@ def variables_of(node: Node) -> Iterator[str]:
                     yield (found[2] or found[3]).removeprefix("::")
 
 
-def injected_by(node: Node) -> Iterator[str]:
-    """The names that it injects, as far as they are written out."""
+def injected_names(node: Node) -> Iterator[str]:
+    """Yield each name that the calls of `inject` in an expression ask for, where the name is a literal."""
     for one in _every(node):
         if isinstance(one, Call) and one.name == "inject":
             last = next((arg for arg in reversed(one.args) if not isinstance(arg, HashOf)), None)
@@ -339,7 +346,7 @@ def _every(value: Any) -> Iterator[Node]:
 
 
 def is_constant(node: Node) -> bool:
-    """Whether its value is known now."""
+    """Whether an expression is a literal, or a list or hash of literals."""
     if isinstance(node, ListOf):
         return all(map(is_constant, node.items))
     if isinstance(node, HashOf):
@@ -351,18 +358,18 @@ def _no_variable(name: str) -> Any:
     raise BindingError(EXPRESSION, f"${name} is not known here")
 
 
-def plain(node: Node) -> Any:
-    """The value of a constant one. raises: BindingError, for any other"""
+def constant_value(node: Node) -> Any:
+    """The value of an expression without variables and calls. raises: BindingError, for any other expression"""
     return node.evaluate(_no_variable, {})
 
 
-def settled(node: Node) -> Any:
-    """The value of a constant one; any other stays as it is."""
-    return plain(node) if is_constant(node) else node
+def value_or_expression(node: Node) -> Any:
+    """The value of a constant; any other expression itself."""
+    return constant_value(node) if is_constant(node) else node
 
 
-def producing(expression: Node, places: Locator | None = None) -> Producing:
-    """The producer of what an expression comes to. places: where its entries are written"""
+def producer_of(expression: Node, places: Locator | None = None) -> Producing:
+    """A producer of the value of an expression. places: finds the line of an entry of the value"""
     if is_constant(expression):
-        return Constant(plain(expression), places=places)
+        return Constant(constant_value(expression), places=places)
     return Computed(expression, places=places)

@@ -1,6 +1,6 @@
-"""What can be wrong with bindings: one error, with a kind that programs can ask for.
+"""The errors of bindings. A *fault* is an error that was found and noted, and is raised together with others.
 
-Building an injector reports all faults together; asking for one key reports its own.
+Building an injector raises all faults of its layers in one `BindingErrors`; injecting a key raises its own error.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from nodeattrs.errors import NodeattrsError, NotFound
 class BindingError(NodeattrsError, ValueError):
     """One error in bindings.
 
-    kind:    a word for programs: "conflict", "abstract-not-overridden", "override-without-base",
-             "final-overridden", "type-mismatch", "syntax", ... (docs/bindings.md lists them)
-    origins: the declarations it is about, the strongest first
-    key:     the key it is about, where it is about one
+    kind:    a word for programs: "conflict", "type-mismatch", "syntax", ... (`nodeattrs codes NA12` lists them)
+    origins: the lines of the declarations that are in error, the strongest first
+    details: lines below the message; hint: the way out
+    key:     the key whose declarations are in error; None until the resolution sets it
     """
 
     entry = declared(
@@ -48,24 +48,24 @@ class BindingError(NodeattrsError, ValueError):
 
     @property
     def place(self) -> str:
-        """The place of the first declaration: "site.bindings:3"; "" where none is known."""
+        """The place of the first origin that has one: "site.bindings:3"; "" where none has."""
         return next((origin.place for origin in self.origins if isinstance(origin, Origin) and origin.place), "")
 
 
 class TypeMismatch(BindingError, TypeError):
-    """A value that does not conform to the type that was declared or asked for."""
+    """Raised for a value that does not conform to the type that was declared or asked for."""
 
     entry = TYPE_MISMATCH.entry
 
 
 class LookupLoop(BindingError, RecursionError):
-    """A key that needs itself; the message shows the chain."""
+    """Raised for a key that needs itself; the message shows the chain of keys."""
 
     entry = LOOKUP_LOOP.entry
 
 
 class NotBound(BindingError, NotFound, KeyError):
-    """A key that nothing is bound to, or whose producer gave nothing."""
+    """Raised for a key that nothing is bound to, or whose producer gave nothing."""
 
     entry = MISSING.entry
 
@@ -73,9 +73,9 @@ class NotBound(BindingError, NotFound, KeyError):
 
 
 class BindingErrors(BindingError):
-    """Everything that is wrong, in one report.
+    """All faults of some bindings as one error; its message has the message of each.
 
-    errors: in the order of their places, each once
+    errors: at least one; sorted by their places. The kind is the kind of the only one, else "several"
     """
 
     entry = SEVERAL.entry
@@ -96,7 +96,7 @@ class BindingErrors(BindingError):
 
 @taking(error=BindingError)
 def kinds_of(error: BindingError) -> frozenset[str]:
-    """The kinds of an error, or of all errors of a `BindingErrors`.
+    """The kind of an error in a set; of a `BindingErrors` the kinds of all of its errors.
 
     >>> from nodeattrs.dialects.bindings.codes import CONFLICT, SYNTAX
     >>> sorted(kinds_of(BindingErrors([BindingError(CONFLICT, "a"), BindingError(SYNTAX, "b")])))

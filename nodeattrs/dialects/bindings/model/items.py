@@ -1,8 +1,8 @@
-"""The model: sets of bindings, as plain immutable values.
+"""Sets of bindings and their items, as plain immutable values: what the builder, the data form and the language make.
 
-The Python builder, the data form and the text language all make these; two models are
-equal when they say the same, wherever they say it. What is wrong with an item on its own
-is found by `faults`; what is wrong among items is for the resolution.
+An *item* is one statement of a set, such as `bind`, `multibind`, `when` or `include`. Items are equal when they state
+the same, wherever they are written. `faults` finds the errors of one item; errors among items are found by the
+resolution.
 """
 
 from __future__ import annotations
@@ -48,10 +48,13 @@ def category(name: Any, value: Any) -> Category:
     return str(name), str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def asked(key: Any, type: Any, classes: Classes) -> Asked:
-    """The key that a caller writes: a name, a name with a type, a (name, type) pair, or a type alone.
+def asked_key(key: Any, type: Any, classes: Classes) -> Asked:
+    """The key that a caller of the builder or the injector writes.
 
-    raises: BindingError
+    key:     a name, a (name, type) pair, a type alone, or an `Asked`, which is returned as it is
+    type:    the type of a name; None for none
+    classes: classes that are given as a type are added to it
+    raises:  BindingError: "no-key" where key and type are both types, "bad-type"
     """
     if isinstance(key, tuple) and len(key) == 2:
         key, type = key
@@ -66,19 +69,19 @@ def asked(key: Any, type: Any, classes: Classes) -> Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Item:
-    """One item of a set. The origin is its place and does not count for equality."""
+    """The base class of the items of a set. origin: the line of the item; it does not count for equality"""
 
     origin: Origin = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FlaggedItem(Item):
-    """An item that may be flagged.
+    """The base class of items that bind keys and have flags.
 
     abstract: a higher layer or category must bind the key
     override: a lower layer or category must bind the key
     final:    no higher layer may bind the key
-    optional: a producer that gives nothing lets the next lower binding decide
+    optional: where the producer gives nothing, the next lower binding decides
     """
 
     abstract: bool = False
@@ -89,10 +92,13 @@ class FlaggedItem(Item):
 
 @dataclass(frozen=True, kw_only=True)
 class Bind(FlaggedItem):
-    """A key that is bound to a producer, or a fragment of a multibind.
+    """A key that is bound to a producer; with *into* a fragment of a multibind, which has no key.
 
-    type: None is Data
-    into: the id of a multibind: then the item is a fragment and has no key
+    type:    None is Data
+    name:    None binds the type alone; of a fragment of a hash, the name of its entry
+    to:      the producer; None for an abstract binding, else an error
+    into:    the id of a multibind
+    options: `BIND_OPTIONS`
     """
 
     type: Type | None = None
@@ -104,9 +110,11 @@ class Bind(FlaggedItem):
 
 @dataclass(frozen=True, kw_only=True)
 class Multibind(Bind):
-    """A key that is bound to the collection of all fragments that name the id.
+    """A key that is bound to the collection of all fragments that name the id. It takes no producer.
 
-    id: the id; `same as the name` unless given; None takes no fragments
+    id:      None takes no fragments
+    into:    the id of another multibind; this collection is a fragment of it, too
+    options: `MULTIBIND_OPTIONS`
     """
 
     id: str | None = None
@@ -114,7 +122,10 @@ class Multibind(Bind):
 
 @dataclass(frozen=True, kw_only=True)
 class When(Item):
-    """Items that are in effect when one of the alternatives holds; each is a conjunction."""
+    """Items that are in effect where one of the alternatives holds.
+
+    alternatives: conjunctions; all (category, value) pairs of one must hold
+    """
 
     alternatives: tuple[tuple[Category, ...], ...]
     items: tuple[Item, ...]
@@ -122,10 +133,12 @@ class When(Item):
 
 @dataclass(frozen=True, kw_only=True)
 class Rebinding(FlaggedItem):
-    """A key of a lower position that is bound again: under a second name, moved to a name, or lifted here.
+    """A key of a lower position that is bound again, with the producer that it has there.
 
-    verb:   "alias", "renamed" or "rebind"
-    to:     refused; kept so that the fault can be reported
+    verb:   "alias" (the key gets a second name), "renamed" (it is moved to another name), "rebind" (it is lifted to
+            the position of this item)
+    key:    the key below; target: the key that is bound here, of a "rebind" the same
+    to:     a producer is an error, which `faults` reports
     """
 
     verb: str
@@ -136,7 +149,7 @@ class Rebinding(FlaggedItem):
 
 @dataclass(frozen=True, kw_only=True)
 class Inclusion(Item):
-    """Classes that are included, or excluded."""
+    """Classes that are included, or excluded: they are statements about the key `/classes`."""
 
     names: tuple[str, ...]
     exclude: bool = False
@@ -144,7 +157,11 @@ class Inclusion(Item):
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters(FlaggedItem):
-    """The parameters of a class, a type or an instance, bound to a hash, an instance or a query."""
+    """The parameters of a class, a type or an instance, bound together.
+
+    to:      a constant hash (name -> value), or a producer of an object with attributes: an instance, a query, ...
+    options: `PARAMETER_OPTIONS`
+    """
 
     target: Type
     to: Producing | None = None
@@ -153,7 +170,7 @@ class Parameters(FlaggedItem):
 
 @dataclass(frozen=True, kw_only=True)
 class ParameterMap(FlaggedItem):
-    """Which parameter of the right type fills which parameter of the left type."""
+    """The parameter map of two types: parameter of *lhs* -> the parameter of *rhs* that fills it."""
 
     lhs: Type
     rhs: Type
@@ -162,10 +179,11 @@ class ParameterMap(FlaggedItem):
 
 @dataclass(frozen=True, kw_only=True)
 class BoundVariables(FlaggedItem):
-    """Top scope variables that are bound, or that must be bound.
+    """Top scope variables that are bound; abstract ones must be bound by a higher layer or category.
 
-    values: name -> producer; for abstract ones name -> None
-    single: whether one abstract name was written without a list
+    type:   of all of them; None is Any
+    values: name -> producer; name -> None where they are abstract
+    single: whether one abstract name was written without a list, for the data form
     """
 
     type: Type | None = None
@@ -178,8 +196,9 @@ Chain = tuple[tuple[str, ...] | str, ...]
 
 
 def chain_of(links: Iterable[Any]) -> Chain:
-    """The chain of a dependency. links: in turn a reference, or a list of references, and an arrow
+    """The chain of a dependency, with canonical references.
 
+    links:  in turn a reference, or a list of references, and an arrow; at least one arrow
     raises: BindingError ("syntax", "bad-type")
     """
     chain: list[tuple[str, ...] | str] = []
@@ -198,12 +217,12 @@ def chain_of(links: Iterable[Any]) -> Chain:
 
 @dataclass(frozen=True, kw_only=True)
 class Dependency(Item):
-    """An order of resources: the left side before the right side. chain: made by `chain_of`"""
+    """An order of resources: what is left of an arrow comes before what is right of it. `chain_of` makes the chain."""
 
     chain: Chain
 
     def pairs(self) -> Iterator[tuple[str, str, str]]:
-        """(left, arrow, right) for each pair of references."""
+        """Yield (left, arrow, right) for each pair of references on the two sides of an arrow."""
         for at in range(0, len(self.chain) - 2, 2):
             left, arrow, right = self.chain[at : at + 3]
             for one in left:
@@ -214,9 +233,9 @@ class Dependency(Item):
 @taking(name=str, items=ListLike)
 @dataclass(frozen=True)
 class BindingSet:
-    """A named set of bindings: `module::name`. `unknown` makes a set that cannot be read.
+    """A named set of bindings, `module::name`, with its items in the order in which they are written.
 
-    unread: why it cannot be read, in words; empty where it can
+    unread: why the set cannot be read, in words; "" for a set that was read
     """
 
     name: str
@@ -233,102 +252,106 @@ class BindingSet:
         return cls(name, (), origin, reason)
 
     def every(self) -> Iterator[Item]:
-        """All items in order, also the items inside `when`."""
-        return _every(self.items)
+        """Yield all items in order; the items inside a `when` follow it."""
+        waiting = list(reversed(self.items))
+        while waiting:
+            item = waiting.pop()
+            yield item
+            if isinstance(item, When):
+                waiting.extend(reversed(item.items))
 
 
-def _every(items: tuple[Item, ...]) -> Iterator[Item]:
-    """All items in order, the items inside `when` after their `when`."""
-    waiting = list(reversed(items))
-    while waiting:
-        item = waiting.pop()
-        yield item
-        if isinstance(item, When):
-            waiting.extend(reversed(item.items))
+_Rule = tuple[object, Kind, str, str | None]
+"""(whether an item breaks the rule, the kind of the error, its message, the way out)."""
 
 
 def faults(item: Item) -> Iterator[BindingError]:
-    """The errors of one item, without a look at other items; nothing for a correct item."""
-    if isinstance(item, Bind):
-        yield from _bind_faults(item)
-    elif isinstance(item, Rebinding):
-        if item.to is not None:
-            yield _fault(item, REBIND_WITH_PRODUCER, f"{item.verb} of {item.key} takes no producer: it keeps its own")
-        if (item.target.name or "").startswith("/"):
-            yield _reserved(item, str(item.target.name))
-    elif isinstance(item, Parameters):
-        if item.abstract:
-            yield _fault(
-                item, ABSTRACT_PARAMETERS, f"parameters of {item.target} cannot be abstract",
-                hint="a class that declares a parameter already says that it must be given",
-            )  # fmt: skip
-        elif item.to is None:
-            yield _fault(item, NO_PRODUCER, f"the parameters of {item.target} are bound to nothing")
-        yield from _options(item, item.options, PARAMETER_OPTIONS, "a parameter binding")
-        if not is_parameter_map(item.options.get("map", {})):
-            yield _fault(
-                item, BAD_OPTION, "the option map is not a map of parameter names", hint="{ map => { a => b } }"
-            )
-
-
-def _bind_faults(item: Bind) -> Iterator[BindingError]:
-    """The errors of a binding, a fragment or a multibind, each on its own."""
-    what = f"{item.name!r}" if item.name is not None else str(item.type or "a fragment")
-    if item.name is not None and item.into is None and item.name.startswith("/"):
-        yield _reserved(item, item.name)
+    """Yield the errors of one item by itself; nothing for a correct item, and for a `when` with items in error."""
+    rules: list[_Rule] = []
     if isinstance(item, Multibind):
-        if item.type is None or item.type.name not in ("Array", "Hash"):
-            yield _fault(
-                item, MULTIBIND_BAD_TYPE, f"multibind {what} has the type {item.type or 'Data'}",
-                hint="a multibind is an Array or a Hash: multibind Array[Data], 'name'",
-            )  # fmt: skip
-        if item.to is not None:
-            yield _fault(item, MULTIBIND_WITH_PRODUCER, f"multibind {what} takes no producer: its fragments do")
-        yield from _options(item, item.options, MULTIBIND_OPTIONS, "a multibind")
-        return
-    if item.abstract and item.to is not None:
-        yield _fault(
-            item, ABSTRACT_WITH_PRODUCER, f"{what} is abstract and has a producer",
-            hint="leave out `abstract`, or the producer",
-        )  # fmt: skip
-    if item.into is not None and item.abstract:
-        yield _fault(item, ABSTRACT_NOT_OVERRIDDEN, f"{what} is a fragment and abstract: nothing could override it")
-    if item.into is not None and item.override:
-        yield _fault(item, OVERRIDE_WITHOUT_BASE, f"{what} is a fragment and has no key that could be overridden")
-    if item.into is None and item.name is None and item.type is None:
-        yield _fault(item, NO_KEY, "a binding has neither type nor name", hint="or is `in 'id'` missing?")
-    if item.into is None and item.type is not None and item.name is None and item.type.is_instance:
-        yield _fault(item, INSTANCE_AS_KEY, f"{item.type} exists already; its type cannot be bound to another")
-    yield from _options(item, item.options, BIND_OPTIONS, "a binding")
-    if not isinstance(item.options.get("scope", ""), str):
-        yield _fault(item, BAD_OPTION, f"the scope of {what} is not a name", hint="singleton, none, request, ...")
+        rules = _rules_of_multibind(item)
+    elif isinstance(item, Bind):
+        rules = _rules_of_bind(item)
+    elif isinstance(item, Rebinding):
+        message = f"{item.verb} of {item.key} takes no producer: it keeps its own"
+        rules = [(item.to is not None, REBIND_WITH_PRODUCER, message, None), _reserved(item.target.name)]
+    elif isinstance(item, Parameters):
+        rules = _rules_of_parameters(item)
+    for is_broken, kind, message, hint in rules:
+        if is_broken:
+            details = () if item.origin is NOWHERE else (f"at {item.origin}",)
+            yield BindingError(kind, message, origins=(item.origin,), details=details, hint=hint)
 
 
-def _options(item: Item, given: Mapping[str, Any], known: frozenset[str], what: str) -> Iterator[BindingError]:
-    for name in given:
-        if name not in known:
-            yield _fault(
-                item, BAD_OPTION, f"{what} has no option {name!r}", hint=f"it knows {', '.join(sorted(known))}"
-            )  # fmt: skip
+def _words(item: Bind) -> str:
+    return str(item.type or "a fragment") if item.name is None else repr(item.name)
 
 
-def _reserved(item: Item, name: str) -> BindingError:
-    return _fault(
-        item, RESERVED_NAME, f"the name {name!r} begins with a slash; such names belong to the library",
-        hint="use `bind parameters`, `bind variables`, `include`, or another name",
-    )  # fmt: skip
+def _rules_of_multibind(item: Multibind) -> list[_Rule]:
+    """The rules of a multibind."""
+    what, of = _words(item), item.type
+    return [
+        _reserved(item.name if item.into is None else None),
+        (of is None or of.name not in ("Array", "Hash"), MULTIBIND_BAD_TYPE,
+         f"multibind {what} has the type {of or 'Data'}",
+         "a multibind is an Array or a Hash: multibind Array[Data], 'name'"),
+        (item.to is not None, MULTIBIND_WITH_PRODUCER,
+         f"multibind {what} takes no producer: its fragments do", None),
+        *_options(item.options, MULTIBIND_OPTIONS, "a multibind"),
+    ]  # fmt: skip
 
 
-def _fault(item: Item, kind: Kind, message: str, hint: str | None = None) -> BindingError:
-    return BindingError(kind, message, origins=(item.origin,), details=_at(item.origin), hint=hint)
+def _rules_of_bind(item: Bind) -> list[_Rule]:
+    """The rules of a binding, or of a fragment."""
+    what, of, is_fragment = _words(item), item.type, item.into is not None
+    is_unnamed = item.name is None and not is_fragment
+    return [
+        _reserved(None if is_fragment else item.name),
+        (item.abstract and item.to is not None, ABSTRACT_WITH_PRODUCER,
+         f"{what} is abstract and has a producer", "leave out `abstract`, or the producer"),
+        (is_fragment and item.abstract, ABSTRACT_NOT_OVERRIDDEN,
+         f"{what} is a fragment and abstract: nothing could override it", None),
+        (is_fragment and item.override, OVERRIDE_WITHOUT_BASE,
+         f"{what} is a fragment and has no key that could be overridden", None),
+        (is_unnamed and of is None, NO_KEY,
+         "a binding has neither type nor name", "or is `in 'id'` missing?"),
+        (is_unnamed and of is not None and of.is_instance, INSTANCE_AS_KEY,
+         f"{of} exists already; its type cannot be bound to another", None),
+        (not isinstance(item.options.get("scope", ""), str), BAD_OPTION,
+         f"the scope of {what} is not a name", "singleton, none, request, ..."),
+        *_options(item.options, BIND_OPTIONS, "a binding"),
+    ]  # fmt: skip
 
 
-def _at(origin: Origin) -> tuple[str, ...]:
-    return () if origin is NOWHERE else (f"at {origin}",)
+def _rules_of_parameters(item: Parameters) -> list[_Rule]:
+    """The rules of parameters."""
+    return [
+        (item.abstract, ABSTRACT_PARAMETERS,
+         f"parameters of {item.target} cannot be abstract",
+         "a class that declares a parameter already says that it must be given"),
+        (item.to is None and not item.abstract, NO_PRODUCER,
+         f"the parameters of {item.target} are bound to nothing", None),
+        (not is_parameter_map(item.options.get("map", {})), BAD_OPTION,
+         "the option map is not a map of parameter names", "{ map => { a => b } }"),
+        *_options(item.options, PARAMETER_OPTIONS, "a parameter binding"),
+    ]  # fmt: skip
+
+
+def _options(given: Mapping[str, Any], known: frozenset[str], what: str) -> list[_Rule]:
+    """A rule for each option of an item: that the option is known."""
+    way_out = f"it knows {', '.join(sorted(known))}" if given else None
+    return [(name not in known, BAD_OPTION, f"{what} has no option {name!r}", way_out) for name in given]
+
+
+def _reserved(name: str | None) -> _Rule:
+    """The rule that a name does not begin with a slash, which marks names of the library; None keeps the rule."""
+    message = f"the name {name!r} begins with a slash; such names belong to the library"
+    way_out = "use `bind parameters`, `bind variables`, `include`, or another name"
+    return (name or "").startswith("/"), RESERVED_NAME, message, way_out
 
 
 def is_parameter_map(given: Any) -> bool:
-    """Whether the option `map` is a map of names, or a list of names that both sides share."""
+    """Whether a value of the option `map` is a map of names to names, or a list of names that both sides share."""
     if isinstance(given, Mapping):
         return all(isinstance(name, str) for pair in given.items() for name in pair)
     return isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given)

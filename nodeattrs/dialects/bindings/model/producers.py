@@ -1,7 +1,8 @@
-"""Producers: how the value of a binding comes about, as plain immutable values.
+"""Producers: descriptions of how the value of a binding is made, as plain immutable values.
 
-A producer never looks at layers or precedence: it asks its `ProducerScope` for other keys, for
-classes and for the objects. None means that nothing was produced.
+A `Producing` is such a description; its *product* is what `produce` returns, and None means that nothing was produced.
+It knows no layers: a `ProducerScope` gives it other keys, classes and objects.
+A `Producer` is something else: an object of a user's class that gives a new value each time it is asked.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
@@ -32,7 +33,7 @@ from nodeattrs.puppet.references import Reference
 
 
 class Producer(ABC):
-    """The base class of custom producers: objects that are asked for a value again and again."""
+    """The base class of custom producers: objects that give a value each time they are asked."""
 
     @abstractmethod
     def produce(self) -> Any:
@@ -40,7 +41,7 @@ class Producer(ABC):
 
 
 class ConstantProducer(Producer):
-    """Gives the same value each time."""
+    """A custom producer that gives the same object each time."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -50,7 +51,11 @@ class ConstantProducer(Producer):
 
 
 class ProducerScope(Protocol):
-    """What a producer may use to make a value: other keys, classes, functions, objects, the state."""
+    """What a producer uses to make a value: other keys, classes, functions, objects, the state. `ValueMaker` is one.
+
+    register:  the classes that `Type[X]` names
+    functions: name -> a function that options and expressions may name
+    """
 
     register: Classes
     functions: Mapping[str, Callable[..., Any]]
@@ -58,13 +63,13 @@ class ProducerScope(Protocol):
     state: State
 
     def ask(self, asked: Asked) -> Any:
-        """The value of another key, or None. raises: LookupLoop, TypeMismatch, BindingError"""
+        """The value of another key; None where nothing is bound. raises: LookupLoop, TypeMismatch, BindingError"""
 
     def once(self, thing: object, make: Callable[[], Any]) -> Any:
-        """The result of *make*, which is called once for this object."""
+        """The result of *make*, which is called at the first question for *thing* alone."""
 
     def call(self, call: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-        """The result of a callable; further arguments are filled by their annotations."""
+        """The result of a callable; arguments that are missing are filled by their annotations."""
 
     def construct(self, of: str | type, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """A new object of a class; the hook `__inject__` of the class makes it, if there is one."""
@@ -79,33 +84,36 @@ Calling = tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Producing:
-    """The base class of producers: how the value of a binding is made.
+    """The base class of producers. A subclass has `produce` and `words`; it may have `asks`, `calls` and `place`.
 
-    each_time: whether no product is ever kept: each injection gets its own
+    each_time:       whether each injection gets a product of its own
+    takes_arguments: whether `inject` may give arguments for the callable
     """
 
     each_time: bool = field(default=False, kw_only=True)
+    takes_arguments: ClassVar[bool] = False
 
     @property
     def keeps(self) -> bool:
         """Whether the first product is handed out again."""
         return not self.each_time
 
-    @property
-    def takes_arguments(self) -> bool:
-        """Whether `inject` may give arguments for what is called."""
-        return False
-
     def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
-        """A product; None for nothing. given: arguments of the injection, where the producer takes arguments"""
+        """A product, made now; None for nothing.
+
+        given: arguments of the injection by name; {} unless the producer `takes_arguments`
+        """
         raise NotImplementedError
 
     def asks(self) -> Iterator[Asked]:
-        """The keys that the producer looks up; keys of parameters that it fills are not among them."""
+        """Yield the keys that the producer looks up. Keys that fill parameters of its callable are not among them."""
         return iter(())
 
     def calls(self, classes: Classes) -> Calling | None:
-        """The callable that makes a product, and the arguments of the binding; None where nothing is called."""
+        """(callable that makes a product, positional, named arguments of the binding); None where none is called.
+
+        None also for a class that is not known, or that may not be loaded now.
+        """
         return None
 
     def describe(self) -> str:
@@ -122,7 +130,10 @@ class Producing:
 
 
 def called(given: Any, scope: ProducerScope) -> Callable[..., Any] | None:
-    """The function of an option: a callable, the name of a function, or a lambda; None for an unknown name."""
+    """The function of an option: a callable, the name of a function, or a lambda; None for anything else.
+
+    An exception of the function becomes a BindingError ("function-failed").
+    """
     if isinstance(given, str):
         given = scope.functions.get(given)
     if hasattr(given, "evaluate"):
@@ -148,9 +159,9 @@ def _guarded(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def with_options(of: Producing, options: Mapping[str, Any]) -> Producing:
-    """A producer changed by the options `producer_args` and `singleton` of its binding.
+    """A producer with the options `producer_args` and `singleton` of its binding applied; the same one without them.
 
-    raises: BindingError ("bad-option")
+    raises: BindingError ("bad-option"), for producer_args of a producer that makes no object of a class
     """
     args = options.get("producer_args")
     if args is not None:
@@ -162,9 +173,9 @@ def with_options(of: Producing, options: Mapping[str, Any]) -> Producing:
 
 @dataclass(frozen=True)
 class Written(Producing):
-    """A producer whose value is written in a file.
+    """The base class of producers whose value may be written in a file.
 
-    places: knows where each entry of it stands; None where that is the place of the binding
+    places: finds the line of an entry of the value; None: only the line of the binding is known
     """
 
     places: Locator | None = field(default=None, compare=False, repr=False, kw_only=True)
@@ -175,7 +186,7 @@ class Written(Producing):
 
 @dataclass(frozen=True)
 class Constant(Written):
-    """A value as it is; each injector gets its own copy of a list or a map."""
+    """A producer of a value: each product of a list or map is a new copy, other objects are shared unless each_time."""
 
     value: Any
 
@@ -190,7 +201,7 @@ class Constant(Written):
 
 @dataclass(frozen=True)
 class Computed(Written):
-    """An expression of the text language: a text with variables, a list that holds one, ... `words` gives its text."""
+    """A producer that evaluates an expression of the text language, such as a text with variables."""
 
     expression: Any
 
@@ -203,7 +214,7 @@ class Computed(Written):
 
 @dataclass(frozen=True)
 class Lookup(Producing):
-    """The value of another key."""
+    """A producer of the value of another key."""
 
     asked: Asked
 
@@ -219,7 +230,7 @@ class Lookup(Producing):
 
 @dataclass(frozen=True)
 class HashLookup(Lookup):
-    """One entry of the hash that another key has."""
+    """A producer of the entry *key* of another key's hash; None where that key has no hash or no such entry."""
 
     key: Any
 
@@ -233,12 +244,16 @@ class HashLookup(Lookup):
 
 @dataclass(frozen=True)
 class FirstFound(Producing):
-    """The value of the first of several keys that has one."""
+    """A producer of the value of the first of several keys that has one."""
 
     candidates: tuple[Asked, ...]
 
     def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
-        return next((found for asked in self.candidates if (found := scope.ask(asked)) is not None), None)
+        for asked in self.candidates:
+            value = scope.ask(asked)
+            if value is not None:
+                return value
+        return None
 
     def asks(self) -> Iterator[Asked]:
         yield from self.candidates
@@ -249,17 +264,19 @@ class FirstFound(Producing):
 
 @dataclass(frozen=True)
 class OfClass(Producing):
-    """A producer that makes an object of a class, with arguments of the binding."""
+    """The base class of producers that make an object of a class.
+
+    of:          the name of the class, for `ProducerScope.construct`
+    args, named: arguments of the binding; each object gets copies of lists and maps in them
+    """
 
     of: str
     args: tuple[Any, ...] = ()
     named: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def takes_arguments(self) -> bool:
-        return True
+    takes_arguments = True
 
-    def made(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
+    def _made(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
         return scope.construct(self.of, tuple(map(own_copy, self.args)), {**own_copy(dict(self.named)), **given})
 
     def calls(self, classes: Classes) -> Calling | None:
@@ -273,10 +290,10 @@ class OfClass(Producing):
 
 @dataclass(frozen=True)
 class Instance(OfClass):
-    """A new object of a class."""
+    """A producer of a new object of a class."""
 
     def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
-        return self.made(scope, given)
+        return self._made(scope, given)
 
     def words(self) -> str:
         return f"new {self._call()}"
@@ -284,13 +301,11 @@ class Instance(OfClass):
 
 @dataclass(frozen=True)
 class Factory(Producing):
-    """The result of a callable."""
+    """A producer of the result of a callable, whose parameters are filled by their annotations."""
 
     call: Callable[..., Any]
 
-    @property
-    def takes_arguments(self) -> bool:
-        return True
+    takes_arguments = True
 
     def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
         return scope.call(self.call, (), given)
@@ -304,17 +319,20 @@ class Factory(Producing):
 
 @dataclass(frozen=True)
 class Custom(OfClass):
-    """Asks a custom producer object, which is made once; where each time counts every injection makes a new one."""
+    """A producer that asks a custom `Producer` object for a value: always the same one, or with each_time a new one."""
 
     @property
     def keeps(self) -> bool:
         return False
 
     def producer(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
-        """The producer object, made once unless arguments are given or each injection has its own."""
+        """The custom producer object; a new one where each_time is set or arguments are given.
+
+        raises: BindingError ("type-mismatch"), where the object has no `produce`
+        """
         if self.each_time or given:
-            return _checked(self.made(scope, given), self.of)
-        return scope.once(self, lambda: _checked(self.made(scope, {}), self.of))
+            return _checked(self._made(scope, given), self.of)
+        return scope.once(self, lambda: _checked(self._made(scope, {}), self.of))
 
     def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
         return self.producer(scope, given).produce()
@@ -325,10 +343,10 @@ class Custom(OfClass):
 
 @dataclass(frozen=True)
 class ProducerObject(OfClass):
-    """A producer object itself; `NamedProducer` asks it for values."""
+    """A producer whose product is a custom `Producer` object itself; `NamedProducer` asks that object for values."""
 
     def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
-        return _checked(self.made(scope, given), self.of)
+        return _checked(self._made(scope, given), self.of)
 
     def words(self) -> str:
         return f"the producer {self._call()}"
@@ -339,7 +357,7 @@ PRODUCER = Type("Type", ("Producer",))
 
 @dataclass(frozen=True)
 class NamedProducer(Producing):
-    """Asks the producer object that is bound under a name."""
+    """A producer that asks the custom `Producer` object that is bound under a name; None where none is bound."""
 
     name: str
 
@@ -366,7 +384,10 @@ def _checked(found: Any, name: str) -> Any:
 
 @dataclass(frozen=True)
 class Ref(Producing):
-    """A reference: an instance of the objects, a class, a type, a pattern. `reference_to` makes it."""
+    """A producer of a reference as text: `Sql[one]`, `Class[ntp]`, `File`; for `Pattern[x]` of a compiled pattern.
+
+    `reference_to` makes it; a reference `Type[X]` is an `InstanceOfType`.
+    """
 
     type: Type
 
@@ -386,11 +407,11 @@ class Ref(Producing):
 
 @dataclass(frozen=True)
 class InstanceOfType(Instance):
-    """A new object of a class that is written as the reference `Type[X]`."""
+    """A producer of a new object of a class, which is written as the reference `Type[X]`."""
 
 
 def reference_to(type: Type) -> Producing:
-    """The producer of a type that is written as a value: a new object for `Type[X]`, else a reference."""
+    """The producer of a type that is written as a value: of a new object for `Type[X]`, else of a reference."""
     return InstanceOfType(type.title) if type.name == "Type" else Ref(type)
 
 
@@ -399,7 +420,7 @@ Condition = tuple[Any, ...]
 
 
 def condition(attribute: str, sign: str, wanted: Any) -> Condition:
-    """A comparison of a query. raises: BindingError ("syntax"), where a pattern has to stand and none does"""
+    """A comparison of a query. raises: BindingError ("syntax"), for an operator of patterns without a valid pattern"""
     if sign in PATTERN_SIGNS and not isinstance(wanted, re.Pattern):
         if not isinstance(wanted, str):
             raise BindingError(SYNTAX, f"{wanted!r} is no pattern")
@@ -409,13 +430,16 @@ def condition(attribute: str, sign: str, wanted: Any) -> Condition:
 
 @dataclass(frozen=True)
 class Query(Producing):
-    """The instances of a type for which all conditions hold; the value is the list of their references."""
+    """A producer of the list of references to the instances of a type for which all conditions hold.
+
+    [] where none match; None where no instances can be looked up (`Objects.is_there`).
+    """
 
     type: Type
     where: tuple[Condition, ...] = ()
 
     def found(self, scope: ProducerScope) -> list[Reference]:
-        """The references that match, in the order of the objects."""
+        """The references to the instances that match, in the order of the objects; [] for none."""
         return [
             Reference(reference)
             for reference, parameters in scope.objects.of_type(self.type.name, self.where)
@@ -448,9 +472,12 @@ class Query(Producing):
 
 @dataclass(frozen=True)
 class Attribute(Producing):
-    """One attribute of the product of another producer: a parameter from an instance or a query.
+    """A producer of one attribute of another producer's product: how an instance or a query fills a parameter.
 
-    select: picks one of several instances that a query found
+    of:       the other producer; of a query, it must find one instance
+    name:     the attribute, or the key of a map
+    select:   the option `select_result`: a function that picks one of several instances of a query
+    optional: whether nothing is produced where the object or the attribute is missing; else an error
     """
 
     of: Producing
@@ -494,7 +521,11 @@ class Attribute(Producing):
             select = called(self.select, scope)
             if select is None:
                 raise BindingError(BAD_OPTION, f"select_result names {self.select!r}, which is not a known function")
-            return _picked(select(found), found)
+            picked = select(found)
+            if picked not in found:
+                message = f"select_result gave {picked!r}, which is none of {', '.join(found)}"
+                raise BindingError(QUERY_RESULT_COUNT, message)
+            return Reference(picked)
         if len(found) != 1:
             raise BindingError(
                 QUERY_RESULT_COUNT,
@@ -505,9 +536,3 @@ class Attribute(Producing):
 
     def words(self) -> str:
         return f"{self.name} of {self.of.describe()}"
-
-
-def _picked(picked: Any, found: list[Reference]) -> Reference:
-    if picked in found:
-        return Reference(picked)
-    raise BindingError(QUERY_RESULT_COUNT, f"select_result gave {picked!r}, which is none of {', '.join(found)}")

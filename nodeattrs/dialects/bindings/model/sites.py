@@ -1,25 +1,32 @@
-"""What a site says, before it is evaluated: environments, categories and layers.
+"""What a site says: its environments, its categories, and its layers with references to sets.
 
-A site is written in the text language or as data; what comes of it for a request is
-worked out here, from variables. It reads no file.
+A *site* is written in the text language or as data, with expressions that are evaluated here for the variables of a
+request. An *environment* is a name with its paths. A *reference* such as `confdir:/windows::default`,
+`module:/*::default` or `enc:/classes` names sets of a layer; the part before the colon is its *scheme*.
+No file is read here: the composition loads what references name.
 """
 
 from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import ListLike, taking
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import meant
 from nodeattrs.dialects.bindings.codes import (
+    BAD_LAYER,
+    BAD_URI,
     DYNAMIC_NOT_ABSOLUTE,
     ENVDIR_NOT_ALLOWED,
     ENVIRONMENT_ATTRIBUTE,
     UNKNOWN_ENVIRONMENT,
+    UNKNOWN_SCHEME,
     UNKNOWN_VARIABLE,
 )
 from nodeattrs.dialects.bindings.model.expressions import Assign, Node, Variable
@@ -42,14 +49,14 @@ _DEFAULT_LAYERS: list[Any] = [
 
 @dataclass
 class Site:
-    """The description of a site, nothing evaluated.
+    """A site as it is written, nothing evaluated. A reader fills the fields; the methods evaluate them.
 
-    parts:      what `site { }` says, as data with expressions for its values: "defaults" (attribute -> value),
-                "environments" (name -> attributes), "dynamic" ("dir" and "attrs"), "categories" ([name, value], the
-                highest first), "layers" ("name", "include", "exclude"); None where no site is written
-    statements: what stands beside `site { }`; the value of `$environment` is picked from there
-    listed_at:  where each category is listed
-    layers_at:  where each layer is listed, in the order of the layers
+    parts:      `site { }` as data, with expressions as values: "defaults" (attribute -> value), "environments"
+                (name -> attributes), "dynamic" ("dir", "attrs"), "categories" ([name, value], the highest first),
+                "layers" ("name", "include", "exclude"); None where no `site { }` is written
+    statements: the assignments beside `site { }`; the one to `$environment` selects the environment
+    listed_at:  category -> the line that lists it
+    layers_at:  the line of each layer, in the order of the layers
     """
 
     parts: dict[str, Any] | None = None
@@ -58,25 +65,29 @@ class Site:
     layers_at: list[Origin] = field(default_factory=list, compare=False)
 
     def listed(self, part: str) -> list[Any] | None:
-        """The entries of "categories" or "layers"; None where the site does not mention them."""
+        """The entries of the part "categories" or "layers"; None where the site does not have the part."""
         return None if self.parts is None else self.parts.get(part)
 
     def layers(self) -> list[tuple[dict[str, Any], Origin | None]]:
-        """The layers, the highest first, each with the line that lists it; of a site that lists none the usual two."""
+        """(layer as data, the line that lists it) for each layer, the highest first.
+
+        A site without the part "layers" has the layers "site" and "modules", each with the line None.
+        """
         listed = self.listed("layers")
         return list(zip_longest(_DEFAULT_LAYERS if listed is None else listed, self.layers_at))
 
     def to_dict(self) -> dict[str, Any]:
-        """The data form of the site, with nothing evaluated."""
+        """The data form of the site: "site" and "assign", each where it is written. Expressions are not evaluated."""
         site = {} if self.parts is None else {"site": as_data(self.parts)}
         assigned = {one.name: one.value.to_data() for one in self.statements if isinstance(one, Assign)}
         return {**site, **({"assign": assigned} if assigned else {})}
 
     def evaluated(self, variables: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str | None]:
-        """The environments as plain values for `environment_of`, and the environment that is selected.
+        """(the environments as plain values for `environment_of`, the name of the selected environment).
 
-        variables: facts and settings such as `confdir`; a variable that is missing is an error
-        raises:    BindingError
+        The first is None where no `site { }` is written, the second where no environment is selected.
+        variables: facts and settings such as `confdir`; they also select an environment
+        raises:    BindingError, also for a variable that is not set
         """
         assigned: dict[str, Any] = {}
         outer = _asker(variables)
@@ -99,10 +110,11 @@ class Site:
     def listed_categories(
         self, variables: Mapping[str, Any], compared: Mapping[str, Any] | None = None
     ) -> list[tuple[str, Any]] | None:
-        """The categories that are listed, with their values for these variables; None where none is listed.
+        """(category, value) for each listed category, the highest first; None where the site lists no categories.
 
-        A variable that is not set is nothing: its category does not apply.
+        A variable that is not set has the value None: its category does not hold.
         compared: the variables for categories of `variables_of_categories`; None: the same
+        raises:   BindingError, where an expression fails
         """
         categories = self.listed("categories")
         if categories is None:
@@ -113,13 +125,13 @@ class Site:
         return [(name, value.evaluate(plain if name in alone else ask, FUNCTIONS)) for name, value in categories]
 
     def variables_of_categories(self) -> dict[str, str]:
-        """Category -> the variable whose value it has; without those that are computed, and without environment."""
+        """Category -> the variable whose value it has; categories that are computed, and environment, are left out."""
         listed = [(name, value) for name, value in self.listed("categories") or () if isinstance(value, Variable)]
         return {name: value.name.removeprefix("::") for name, value in listed if name != "environment"}
 
 
 def _asker(variables: Mapping[str, Any], missing_is_nothing: bool = False) -> Callable[[str], Any]:
-    """A function that gives the value of a variable; a missing one is None or an error."""
+    """A function from the name of a variable to its value; where it is not set to None, or to a BindingError."""
 
     def ask(name: str) -> Any:
         plain = name.removeprefix("::")
@@ -141,7 +153,7 @@ def _worked(part: Any, ask: Callable[[str], Any]) -> Any:
 
 @dataclass(frozen=True)
 class Environment:
-    """An environment and its paths: absolute, without a slash at the end."""
+    """An environment and its paths: absolute, and without a slash at the end. `environment_of` makes it."""
 
     name: str
     envdir: str
@@ -160,13 +172,14 @@ def environment_of(
     confdir: str,
     is_directory: Callable[[str], bool] = os.path.isdir,
 ) -> Environment:
-    """The selected environment and its paths.
+    """The selected environment with its paths, from the attributes of a site and the usual folders of Puppet.
 
-    site:        "defaults", "environments" (name -> attributes), "dynamic" ("dir", "attrs"); None without any
-    selected:    its name; production unless given
-    is_directory: whether an absolute path is a directory; asked for dynamic environments
-    raises:      BindingError: "unknown-environment", "envdir-not-allowed", "dynamic-not-absolute",
-                 "environment-attribute"
+    site:         "defaults", "environments" (name -> attributes), "dynamic" ("dir", "attrs"); None for nothing
+    selected:     the name of the environment; None is production, which needs no declaration
+    confdir:      the folder that relative paths begin at
+    is_directory: whether an absolute path is a directory; called for a dynamic environment alone
+    raises:       BindingError: "unknown-environment", "envdir-not-allowed", "dynamic-not-absolute",
+                  "environment-attribute"
 
     >>> environment_of(None, confdir="/etc/puppet").manifest
     '/etc/puppet/manifests/site.pp'
@@ -228,3 +241,135 @@ def _is_name(name: str) -> bool:
 
 def _tidy(path: str) -> str:
     return path.rstrip("/") or "/"
+
+
+# --- references to sets ---------------------------------------------------------------------------
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9_+.-]*")
+_SEGMENT = re.compile(r"\w[\w.-]*")
+_ANY = ("*", "**")
+_ENC_PARTS = ("classes", "parameters", "variables")
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """The names of the sets that exist; wildcards of references are matched against them.
+
+    modules: the name of a module -> the names of its sets
+    confdir: the names of the sets of the configuration directory
+    schemes: further schemes that have a provider; None allows any scheme
+    """
+
+    modules: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    confdir: Sequence[str] = ()
+    schemes: Sequence[str] | None = ()
+
+    def names(self, scheme: str) -> list[str]:
+        """The names of the sets that "confdir" or "module" has, in the order of the fields."""
+        if scheme == "confdir":
+            return list(self.confdir)
+        return [name for names in self.modules.values() for name in names]
+
+
+@dataclass(frozen=True)
+class _Reference:
+    """A reference in its parts: `scheme:/name?optional`."""
+
+    scheme: str
+    name: str
+    optional: bool
+
+    def __str__(self) -> str:
+        return f"{self.scheme}:/{self.name}" if self.name else f"{self.scheme}:"
+
+
+def parse_reference(text: Any, schemes: Iterable[str] | None) -> _Reference:
+    """The scheme, the name and the mark `?optional` of a reference. The name of `enc:` alone is "*".
+
+    text:    a value that is not a text raises, too
+    schemes: those with a provider, beside confdir and module; None allows any scheme
+    raises:  BindingError ("bad-uri", "unknown-scheme")
+
+    >>> parse_reference("module:/::apache::default?optional", [])
+    _Reference(scheme='module', name='apache::default', optional=True)
+    """
+    scheme, colon, rest = text.partition(":") if isinstance(text, str) else ("", "", "")
+    if not colon or not _SCHEME.fullmatch(scheme):
+        raise BindingError(BAD_URI, f"{text!r} is no reference", hint="write module:/name::default")
+    known = ("confdir", "module", *(schemes or ()))
+    if schemes is not None and scheme not in known:
+        raise unknown_scheme(text, scheme, known)
+    path, mark, query = rest.partition("?")
+    if mark and query not in ("", "optional"):
+        raise BindingError(BAD_URI, f"{text!r}: the query {query!r} means nothing", hint="known is ?optional")
+    name = path.strip("/").removeprefix("::")
+    if scheme in ("confdir", "module"):
+        segments = name.split("::")
+        if not name or not all(one in _ANY or _SEGMENT.fullmatch(one) for one in segments):
+            raise BindingError(BAD_URI, f"{text!r} names no set", hint=f"write {scheme}:/name::default")
+    elif scheme == "enc":
+        name = name or "*"
+        if name not in ("*", *_ENC_PARTS):
+            raise BindingError(BAD_URI, f"{text!r}: a classifier has no part {name!r}")
+    return _Reference(scheme, name, bool(mark))
+
+
+def unknown_scheme(text: str, scheme: str, known: Sequence[str]) -> BindingError:
+    """The error for a reference to a scheme without a provider. known: the schemes that have one"""
+    hint = meant(scheme, known) or f"known are {', '.join(known)}"
+    return BindingError(UNKNOWN_SCHEME, f"{text!r}: the scheme {scheme} has no provider", hint=hint)
+
+
+@taking(config=ListLike)
+def layer_references(config: Iterable[Mapping[str, Any]], inventory: Inventory) -> list[tuple[str, list[str]]]:
+    """(name of the layer, sorted references) for each layer: its included references minus the excluded ones.
+
+    Wildcards are replaced by the sets of the inventory; `?optional` references to sets that it lacks are left out.
+    A reference without a wildcard stays, whether its set exists or not.
+    config: layers as data: "name", and optionally "include" and "exclude", each a reference or a list of references
+    raises: BindingError ("bad-uri", "unknown-scheme", "bad-layer")
+
+    >>> layer_references([{"name": "modules", "include": "module:/*::default"}], Inventory({"a": ["a::default"]}))
+    [('modules', ['module:/a::default'])]
+    """
+    layers = []
+    for layer in config:
+        if not isinstance(layer, Mapping) or not isinstance(layer.get("name"), str):
+            raise BindingError(BAD_LAYER, f"a layer is a map with a name, and this is {layer!r}")
+        if unknown := set(layer) - {"name", "include", "exclude"}:
+            raise BindingError(BAD_LAYER, f"layer {layer['name']!r} has no field {sorted(unknown)[0]!r}")
+        included = dict.fromkeys(_expanded(layer.get("include"), inventory, keeps=True))
+        excluded = set(_expanded(layer.get("exclude"), inventory, keeps=False))
+        layers.append((layer["name"], sorted(one for one in included if one not in excluded)))
+    return layers
+
+
+def _expanded(given: Any, inventory: Inventory, keeps: bool) -> Iterator[str]:
+    """The named references, wildcards expanded. keeps: whether missing optional ones are left out"""
+    if given is None:
+        return
+    for text in given if isinstance(given, (list, tuple)) else [given]:
+        reference = parse_reference(text, inventory.schemes)
+        if reference.scheme not in ("confdir", "module"):
+            yield str(reference)
+            continue
+        names = inventory.names(reference.scheme)
+        if "*" in reference.name:
+            wanted = reference.name.split("::")
+            yield from (f"{reference.scheme}:/{name}" for name in sorted(names) if _matches(name, wanted))
+        elif not (keeps and reference.optional) or reference.name in names:
+            yield str(reference)
+
+
+def _matches(name: str, wanted: list[str]) -> bool:
+    """Whether the name of a set matches the segments of a reference: `*` is one segment, `**` one or more."""
+    segments = name.split("::")
+    if any(":" in segment for segment in segments):
+        return False  # a colon alone is in no reference
+    reached = {0}  # each number of segments that what was compared so far can stand for
+    for one in wanted:
+        if one == "**":
+            reached = set(range(min(reached) + 1, len(segments) + 1)) if reached else set()
+        else:
+            reached = {end + 1 for end in reached if end < len(segments) and one in ("*", segments[end])}
+    return len(segments) in reached

@@ -1,8 +1,10 @@
-"""The state of a request: categories with their values, highest first, variables, and objects of a catalog.
+"""The request that bindings are resolved for: its categories and their values, its variables, its objects.
 
-Ranks fall from the front; `common` is below all and always holds. A set of categories is
-a number with a bit for each rank: greater numbers are exactly the greater tuples of ranks,
-and a longer tuple ranks above its own prefix.
+A *category* such as `node` or `environment` has one value. Categories are ranked, the first one highest; `common` is
+below all, and always holds.
+A *mask* is a set of categories as a number, the highest category being its highest bit. So the greater mask is the
+one whose highest category that differs ranks higher, and a set ranks above its subsets.
+*Looks* (`core.looks`) are the facts of a node that were read: nodes that agree in them share an answer.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import Any
 
 from nodeattrs.core.borders import ListLike, taking
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.looks import IS, NAME, NAMED, SORT, TREE, Looks
 from nodeattrs.dialects.bindings.codes import (
     BAD_MODE,
     CATEGORY_COMMON,
@@ -21,23 +24,103 @@ from nodeattrs.dialects.bindings.codes import (
     CATEGORY_VALUE,
 )
 from nodeattrs.dialects.bindings.model.faults import BindingError
-from nodeattrs.dialects.bindings.model.variables import NodeVariables
 
 Mode = str
 """How a conjunction ranks: "tuple" (all its categories count) or "documented" (its highest alone)."""
 
-LookedAt = Callable[[str, str | None], None]
+LookedAt = Callable[[str, str | None], object]
+"""A function that is called with a category and the text it is compared with; None: its value itself is read."""
+
+
+def _not_noted(category: str, text: str | None) -> None:
+    """The `LookedAt` of a state whose reads are not noted."""
+
+
+class NodeVariables(Mapping[str, Any]):
+    """The variables of a site for one node: name -> value. Each read is noted in *looks*.
+
+    A name has the value that is set in *given*, else the fact; `fqdn` without a fact is the name of the node.
+    node:   the name of the node
+    given:  variables that are no facts of the node
+    hidden: names that no fact may give
+    looks:  where reads of facts and of the node's name are noted; None: nowhere
+    """
+
+    def __init__(
+        self,
+        facts: Mapping[str, Any],
+        node: str,
+        given: Mapping[str, Any],
+        hidden: Iterable[str] = (),
+        looks: Looks | None = None,
+    ) -> None:
+        self._facts, self._node = facts, node
+        self._given = dict(given)
+        self._hidden = frozenset(hidden)
+        self._looks = looks or Looks()
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self._given:
+            return self._given[name]
+        if name in self._hidden:
+            raise KeyError(name)
+        self._looks.insist(TREE, (name,))
+        if name in self._facts:
+            return self._facts[name]
+        if name != "fqdn":
+            raise KeyError(name)
+        self._looks.insist(*NAME)
+        return self._node
+
+    def __iter__(self) -> Iterator[str]:
+        self._looks.insist(TREE, ())
+        names = [name for name in self._facts if name not in self._hidden]
+        return iter(dict.fromkeys([*self._given, *names, "fqdn"]))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def with_given(self, given: Mapping[str, Any], hidden: Iterable[str]) -> NodeVariables:
+        """Variables with the same facts and looks, and with other *given* and *hidden* names."""
+        return NodeVariables(self._facts, self._node, given, hidden, self._looks)
+
+    def unnoted(self) -> NodeVariables:
+        """The same variables, whose reads are not noted; the caller notes with `compare` what it compares."""
+        return NodeVariables(self._facts, self._node, self._given, self._hidden)
+
+    def compare(self, name: str, text: str | None) -> None:
+        """Note that the answer depends on whether a variable is *text*, and on the sort of its value.
+
+        text: in lower case; None: the answer depends on the whole value
+        """
+        if name in self._given:
+            return
+        if text is None:
+            self.get(name)
+            return
+        self._looks.insist(SORT, (name,))
+        self._looks.insist(IS, (name,), text)
+        if name == "fqdn" and name not in self._facts:
+            self.compare_name(text)
+
+    def compare_name(self, text: str | None) -> None:
+        """Note that the answer depends on whether the node's name is *text*.
+
+        text: in lower case; None: the answer depends on the name itself
+        """
+        self._looks.insist(*NAME if text is None else (NAMED, text))
 
 
 class State:
-    """The state of a request: its categories with their values, and its variables.
+    """The categories of a request with their values, and its variables. It answers which conditions hold.
 
-    categories: (name, value) pairs, the highest first; a value of None never holds
-    variables:  what `$name` means, such as facts
-    mode:       "tuple", or "documented" for the letter of the document: the highest category alone ranks
-    listed_at:  where a site lists a category, by its name
-    looked_at:  called with a category and the text it is compared with, and with None where its value is read
-    raises:     BindingError, where a category is listed twice
+    categories: (name, value) pairs, the highest first, values in lower case; a category with the value None never
+                holds, and common is left out
+    variables:  what `$name` means in the text language, such as facts
+    mode:       "tuple": all categories of a conjunction rank; "documented": its highest one alone
+    listed_at:  category -> the line of the site that lists it
+    looked_at:  called for each category whose value is compared or read
+    raises:     BindingError ("bad-mode", "category-twice", "category-value")
 
     >>> State([("node", "Kermit"), ("environment", "production")]).mask([("node", "kermit")])
     2
@@ -51,7 +134,7 @@ class State:
         *,
         mode: Mode = "tuple",
         listed_at: Mapping[str, Origin] | None = None,
-        looked_at: LookedAt | None = None,
+        looked_at: LookedAt = _not_noted,
     ) -> None:
         if mode not in ("tuple", "documented"):
             raise BindingError(BAD_MODE, f"no mode {mode!r}", hint="modes are tuple and documented")
@@ -64,21 +147,23 @@ class State:
         self._bits = {name: 1 << len(self._values) - 1 - index for index, name in enumerate(self._values)}
 
     def mask(self, conjunction: Iterable[tuple[str, str]]) -> int | None:
-        """The categories of a conjunction as bits, 0 for common alone; None where the conjunction does not hold."""
+        """The categories of a conjunction as a mask, 0 for common alone; None where the conjunction does not hold.
+
+        conjunction: (category, value) pairs that must all hold; a category that is not listed does not hold
+        """
         mask = 0
         for name, value in conjunction:
             if name == "common":
                 continue
-            actual, wanted = self._values.get(name), str(value).lower()
-            if self._looked_at is not None:
-                self._looked_at(name, wanted)
-            if actual is None or actual != wanted:
+            wanted = str(value).lower()
+            self._looked_at(name, wanted)
+            if self._values.get(name) != wanted:
                 return None
             mask |= self._bits[name]
         return mask
 
     def ranked(self, mask: int) -> int:
-        """The rank of a set of categories in this mode; greater ranks win."""
+        """The rank of a mask: itself; in the mode "documented" its highest bit alone. The greater rank wins."""
         return mask if self.mode == "tuple" or not mask else 1 << mask.bit_length() - 1
 
     def title(self, mask: int) -> str:
@@ -87,15 +172,13 @@ class State:
         return " + ".join(held) or "common"
 
     def value(self, name: str) -> str | None:
-        """The value of a category; None where the category is not listed or has no value."""
-        if self._looked_at is not None:
-            self._looked_at(name, None)
+        """The value of a category in lower case; None where the category is not listed or has no value."""
+        self._looked_at(name, None)
         return self._values.get(name)
 
     def is_open(self, name: str) -> bool:
         """Whether a category is listed and has no value."""
-        if self._looked_at is not None:
-            self._looked_at(name, "")
+        self._looked_at(name, "")
         return name in self._values and self._values[name] is None
 
     def names(self) -> list[str]:
@@ -114,11 +197,11 @@ def _listed(pairs: Iterable[Sequence[Any]]) -> dict[str, str | None]:
             continue
         if name in found:
             raise BindingError(CATEGORY_TWICE, f"the category {name} is listed twice")
-        found[str(name)] = category_text(name, value)
+        found[str(name)] = _category_text(name, value)
     return found
 
 
-def category_text(name: str, value: Any) -> str | None:
+def _category_text(name: str, value: Any) -> str | None:
     """The value of a category for comparisons: text in lower case; None for null and for an empty text.
 
     raises: BindingError ("category-value"), for a list or hash
@@ -159,8 +242,8 @@ def effective_categories(
         pairs.append((name, environment if name == "environment" else value))
     effective = _listed(pairs)
     if "node" not in effective:
-        effective = {"node": category_text("node", fqdn), **effective}
-    effective.setdefault("environment", category_text("environment", environment))
+        effective = {"node": _category_text("node", fqdn), **effective}
+    effective.setdefault("environment", _category_text("environment", environment))
     names = list(effective)
     if names.index("node") > names.index("environment"):
         raise BindingError(CATEGORY_ORDER, "the category node is below environment", hint="put node above environment")
@@ -168,11 +251,11 @@ def effective_categories(
 
 
 class Objects:
-    """Instances and their types.
+    """The instances that queries and parameters read, and the parameter names of their types.
 
-    is_there:  whether instances can be looked up at all; if not, a query produces nothing
+    is_there:  False where no instances can be looked up (no store); a query then produces nothing, and not []
     types:     the name of a type -> the names of its parameters
-    instances: a reference such as "Sql[one]" -> the parameters of that instance
+    instances: a reference such as "Sql[one]" -> the parameters of that instance, name -> value
 
     >>> objects = Objects({"Sql": ["user"]}, {"Sql[one]": {"user": "app"}})
     >>> objects.instance("Sql[one]"), objects.parameters("Sql"), objects.parameters("Web")
@@ -194,16 +277,16 @@ class Objects:
         return self._instances.get(reference)
 
     def of_type(self, name: str, where: Iterable[Any] = ()) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """(reference, parameters) of each instance of a type, in order. where: conditions that may narrow the search"""
+        """Yield (reference, parameters) of each instance of a type, in the order in which they were given.
+
+        where: conditions of a query; a subclass may use them to read fewer instances, and the caller tests them again
+        """
         for reference, parameters in self._instances.items():
             if reference.partition("[")[0] == name:
                 yield reference, parameters
 
     def parameters(self, name: str) -> list[str] | None:
-        """The parameter names of a type; for a type that is not listed, those of its instances; None for none.
-
-        cost: one look, or one visit an instance
-        """
+        """The parameter names of a type, else those that its instances have; None where there are none."""
         if name in self._types:
             return self._types[name]
         seen = dict.fromkeys(name for _, parameters in self.of_type(name) for name in parameters)

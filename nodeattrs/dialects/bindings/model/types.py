@@ -1,8 +1,8 @@
-"""Types of values: what may be bound, and what may stand where.
+"""Types of values, classes of Python that types name, and the keys that are bound.
 
-The type table of docs/bindings.md. A type is its canonical text cut into name and
-arguments; `Type[X]` names a class of Python, which a `Classes` register knows. With a name
-it is a `Key`; a reserved name begins with a slash. It knows no bindings.
+The types are those of the table in docs/bindings.md, such as `Array[Integer]` and `Sql[one]`. `Type[X]` names a class
+of Python; a `Classes` register finds the class. A *key* is the kind of a type and a name; names that begin with a
+slash are the library's own (`/param/...`, `/var/...`, `/map/...`, `/classes`). Bindings are not known here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol, Union, get_args, get_origin
-from typing import Any as OurAny
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.code import may_run, require_may_run
@@ -39,7 +38,10 @@ _NARROWER: dict[str, frozenset[str]] = {
 
 @dataclass(frozen=True)
 class Type:
-    """A type. `args` are types, or the text of a title, a class or a pattern."""
+    """A type of values, as `parse_type` reads it; its text is canonical, so that equal types have equal texts.
+
+    args: types, for Array and Hash; else one text: a title, the name of a class, or a pattern; () for none
+    """
 
     name: str
     args: tuple[Type | str, ...] = ()
@@ -56,7 +58,7 @@ class Type:
 
     @property
     def title(self) -> str:
-        """The text in the brackets of `Type[X]`, `Class[x]` or a reference."""
+        """The text in the brackets of `Type[X]`, `Class[x]` or a reference; "" without brackets."""
         return str(self.args[0]) if self.args else ""
 
     @property
@@ -73,7 +75,10 @@ class Type:
 
     @property
     def kind(self) -> str:
-        """The first half of a key: "Data" for all data, else the type itself."""
+        """The first half of a key: "Data" for all types of data, else the text of the type.
+
+        A Hash of Literal keys has the kind of its values in its brackets: `Hash[Literal,X]` and `Hash[X]` are one kind.
+        """
         if self.is_data:
             return "Data"
         if self.name == "Hash" and self.key == LITERAL:
@@ -81,7 +86,10 @@ class Type:
         return str(self)
 
     def accepts(self, other: Type, classes: Classes) -> bool:
-        """Whether *other* may stand where this type is declared."""
+        """Whether *other* may stand where this type is declared: the same type, or a narrower one.
+
+        Classes are compared by inheritance; an unknown class accepts its own name alone.
+        """
         if self == other or self.name == "Any":
             return True
         if self.name in ("Array", "Hash"):
@@ -101,7 +109,10 @@ class Type:
         return other.name in _NARROWER.get(self.name, ())
 
     def excludes(self, other: Type, classes: Classes) -> bool:
-        """Whether no value of *other* can stand where this type is declared."""
+        """Whether no value of *other* can stand where this type is declared; False where this is not certain.
+
+        It is not certain of an unknown or abstract class, of two Arrays or Hashes, of Any, references and patterns.
+        """
         if self.accepts(other, classes) or other.accepts(self, classes):
             return False
         if self.name == other.name == "Type":
@@ -115,9 +126,9 @@ class Type:
         )
 
     def holds(self, value: Any, classes: Classes) -> bool:
-        """Whether *value* conforms. Null conforms to nothing but Any; inside a collection of data it is data.
+        """Whether *value* conforms to the type. Null conforms to Any alone; inside a collection of data it is data.
 
-        A secret is data, and no text or number. cost: one visit a value, but for Any and Type[X]
+        A secret is Data, and no text or number. cost: one visit to each value inside, except for Any and Type[X]
         """
         name = self.name
         if name == "Any":
@@ -199,7 +210,7 @@ def is_abstract(of: type) -> bool:
 
 
 def follows(kind: type, protocol: type) -> bool:
-    """Whether a class follows a Protocol, by inheritance or by its members."""
+    """Whether a class follows a Protocol: it inherits from it, or has all of its methods."""
     return protocol in kind.__mro__ or all(hasattr(kind, name) for name in _members(protocol))
 
 
@@ -221,9 +232,11 @@ _OF_EVERY_PROTOCOL = frozenset(
 
 @taking(known=Mapping | None)
 class Classes:
-    """The classes of Python that `Type[X]` may name. Two classes of one name are an error.
+    """A register of the classes of Python that `Type[X]` may name: name -> class.
 
-    Some may only be offered: they are loaded when a binding needs them, and where code may run.
+    A class is registered with `add`, or offered with a function that loads it when it is needed and where code may run.
+    known:  the first classes, by name
+    raises: BindingError ("ambiguous-class"), for two classes of one name
 
     >>> Classes({"Path": str}).find("Path")
     <class 'str'>
@@ -232,7 +245,6 @@ class Classes:
     def __init__(self, known: Mapping[str, type] | None = None) -> None:
         self._known: dict[str, type] = {}
         self._offered: dict[str, Callable[[], type]] = {}
-        self._sources: list[Callable[[], Mapping[str, Callable[[], type]]]] = []
         for name, one in (known or {}).items():
             self.add(one, name)
 
@@ -252,42 +264,31 @@ class Classes:
         return name
 
     def find(self, name: str) -> type | None:
-        """The class of a name, or None."""
-        plain = name.removeprefix("::").partition("[")[0]
-        if plain not in self._known and may_run() and (load := self._offer(plain)):
-            self.add(load(), plain)
+        """The class of a name, with or without brackets; None for an unknown one, and where its code may not run."""
+        plain = _class_name(name)
+        if plain not in self._known and plain in self._offered and may_run():
+            self.add(self._offered[plain](), plain)
         return self._known.get(plain)
 
-    def offer(self, name: str, load: Callable[[], type]) -> None:
-        """Register a class that *load* loads when the class is needed."""
-        self._offered[name] = load
-
-    def offer_from(self, source: Callable[[], Mapping[str, Callable[[], type]]]) -> None:
-        """Register a function that gives more offers; it is called once, at the first unknown name."""
-        self._sources.append(source)
-
-    def _offer(self, name: str | None) -> Callable[[], type] | None:
-        while name not in self._offered and self._sources:
-            self._offered = {**self._sources.pop()(), **self._offered}
-        return self._offered.get(name or "")
-
     def require(self, name: str) -> type | None:
-        """The class of a name, or None. raises: UnknownLayer, for a class whose code must not be loaded now"""
-        plain = name.removeprefix("::").partition("[")[0]
-        if plain not in self._known and self._offer(plain):
+        """As `find`, for a class that is needed now: raises UnknownLayer where its code may not run."""
+        plain = _class_name(name)
+        if plain not in self._known and plain in self._offered:
             require_may_run(f"the class {plain}")
-        return self.find(name)
+        return self.find(plain)
+
+    def offer(self, name: str, load: Callable[[], type]) -> None:
+        """Register a class that *load* gives when the class is needed; a later offer of the name replaces this one."""
+        self._offered[name] = load
 
     def include(self, other: Classes) -> None:
         """Register the classes and the offers of another register, too. raises: BindingError, for two of one name"""
         self._offered.update(other._offered)
-        self._sources.extend(other._sources)
         for name, one in other._known.items():
             self.add(one, name)
 
     def names(self) -> list[str]:
         """The names of all classes, also of those that are only offered, in order."""
-        self._offer(None)
         return sorted({*self._known, *self._offered})
 
     def is_subclass(self, name: str, of: str) -> bool:
@@ -296,12 +297,19 @@ class Classes:
         return name == of or (one is not None and base is not None and issubclass(one, base))
 
     def is_instance(self, value: Any, name: str) -> bool:
-        """Whether *value* is an instance of the class of that name; an unknown class is compared by its name."""
+        """Whether *value* is an instance of the class of that name, or follows the Protocol of that name.
+
+        For an unknown name: whether the class of the value, or a class that it inherits from, has the name.
+        """
         known = self.find(name)
-        if known is not None:
-            return isinstance(value, known) if not is_protocol(known) else follows(type(value), known)
-        plain = name.partition("[")[0]
-        return any(base.__name__ == plain for base in type(value).__mro__)
+        if known is None:
+            plain = name.partition("[")[0]
+            return any(base.__name__ == plain for base in type(value).__mro__)
+        return follows(type(value), known) if is_protocol(known) else isinstance(value, known)
+
+
+def _class_name(text: str) -> str:
+    return text.removeprefix("::").partition("[")[0]
 
 
 @lru_cache(maxsize=4096)
@@ -309,7 +317,7 @@ class Classes:
 def parse_type(text: str) -> Type:
     """The type that a text spells: `Array[Integer]`, `class ntp`, `File['/etc/hosts']`, `Type[Logger]`.
 
-    cost:   one scan; equal texts once
+    cost:   one scan; the types of 4,096 texts are cached
     raises: BindingError ("bad-type")
 
     >>> str(parse_type("Hash[ String , Array[Integer] ]")), str(parse_type("class ntp")), str(parse_type("Web['one']"))
@@ -398,7 +406,7 @@ HASH = Type("Hash")
 
 _OF_HINT: dict[Any, Type] = {
     int: Type("Integer"), float: Type("Float"), str: Type("String"), bool: Type("Boolean"), list: ARRAY,
-    dict: HASH, Any: ANY, OurAny: ANY, object: ANY, re.Pattern: Type("Pattern"),
+    dict: HASH, Any: ANY, object: ANY, re.Pattern: Type("Pattern"),
 }  # fmt: skip
 _UNIONS: dict[frozenset[Any], Type] = {
     frozenset({int, float}): Type("Number"),
@@ -407,7 +415,9 @@ _UNIONS: dict[frozenset[Any], Type] = {
 
 
 def type_of_hint(hint: Any, classes: Classes) -> Type:
-    """The type that a type of Python, a text or a `Type` means; classes are made known.
+    """The type of a type of Python, or of its text; a `Type` is returned as it is. Classes are added to *classes*.
+
+    raises: BindingError ("bad-type", "ambiguous-class")
 
     >>> type_of_hint(dict[str, list[int]], Classes()), type_of_hint("Array", Classes())
     (<Hash[String,Array[Integer]]>, <Array>)
@@ -441,19 +451,23 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Asked:
-    """A key as a caller asks for it: a type and a name. No type means data; no name means the type alone."""
+    """A key as a caller writes it: a type, a name, or both. The injected value must conform to the type.
+
+    type: None means Data
+    name: None means the type alone: a binding without a name
+    """
 
     type: Type | None = None
     name: str | None = None
 
     @property
     def key(self) -> Key:
-        """The key under which declarations are found."""
+        """(kind of the type, name or ""): the key under which declarations are found."""
         return (self.type.kind if self.type else "Data"), self.name or ""
 
     @property
     def label(self) -> str:
-        """The key in one word for messages: its name, or its class."""
+        """The key in one word for messages: its name, else its class or type; "" for neither."""
         if self.name or self.type is None:
             return self.name or ""
         return self.type.title if self.type.name == "Type" else str(self.type)
@@ -480,7 +494,9 @@ _ESCAPES = {"%": "%25", "/": "%2F", "[": "%5B", "]": "%5D"}
 
 
 def target_of(text: str) -> Type:
-    """The type that parameters are for. A name that begins in lower case or with `_` is a host class.
+    """The type that parameters are for. A name that begins with a lower case letter or `_` is a class of Puppet.
+
+    raises: BindingError ("bad-type")
 
     >>> target_of("ntp"), target_of("class ntp"), target_of("Web[one]")
     (<Class[ntp]>, <Class[ntp]>, <Web[one]>)
@@ -499,7 +515,7 @@ def _target(of: Type) -> str:
 
 @taking(target=str | Type, name=str)
 def parameter_key(target: str | Type, name: str) -> str:
-    """The name under which a parameter is bound.
+    """The name under which a parameter of a class, type or instance is bound. raises: BindingError ("bad-type")
 
     >>> parameter_key("File['foo/bar[x]']", "mode")
     '/param/File[foo%2Fbar%5Bx%5D]/mode'
@@ -509,7 +525,7 @@ def parameter_key(target: str | Type, name: str) -> str:
 
 @taking(lhs=str | Type, rhs=str | Type)
 def map_key(lhs: str | Type, rhs: str | Type) -> str:
-    """The name under which the map of a pair of types is bound.
+    """The name under which the parameter map of two types is bound. raises: BindingError ("bad-type")
 
     >>> map_key("Web", "Sql")
     '/map/Web/Sql'
@@ -520,5 +536,5 @@ def map_key(lhs: str | Type, rhs: str | Type) -> str:
 
 @taking(name=str)
 def variable_key(name: str) -> str:
-    """The name under which a top scope variable is bound."""
+    """The name under which a top scope variable is bound; a leading `::` of the variable is left out."""
     return f"/var/{name.removeprefix('::')}"

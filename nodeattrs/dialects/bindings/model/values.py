@@ -1,6 +1,6 @@
-"""Values at the border: copied on the way in, so that callers cannot change what is bound, and given as data.
+"""Plain values: copies, the data form, comparisons of conditions, and the functions of the text language.
 
-Callables that bindings name come in here, too.
+A value that a caller binds is copied, so that the caller cannot change what is bound. No binding is known here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ from nodeattrs.puppet.references import Reference
 
 
 def own_copy(value: Any, room: int = MAX_DEPTH) -> Any:
-    """A copy of a value: lists and maps at all levels; a tuple becomes a list. raises: TooDeep"""
+    """A copy of the lists and maps of a value at all levels; a tuple becomes a list, other objects are shared.
+
+    room:   the levels of nesting that are allowed
+    raises: TooDeep
+    """
     if not isinstance(value, (list, tuple, dict)):
         return value
     if not room:
@@ -40,14 +44,17 @@ def own_copy(value: Any, room: int = MAX_DEPTH) -> Any:
 
 @lru_cache(maxsize=1024)
 def shown_file(file: str) -> str:
-    """The name of a Python file in messages: relative to the current folder, else the name alone."""
+    """The name of a Python file in messages: relative to the current folder, outside of it the last part alone."""
     relative = os.path.relpath(file) if os.path.isabs(file) and not file.startswith("<") else file
     inside = not relative.startswith(os.pardir)
     return (relative if inside else os.path.basename(file)).replace(os.sep, "/")
 
 
 def as_data(value: Any) -> Any:
-    """A value, or an expression in it, as plain data. raises: BindingError ("not-data")"""
+    """A value in the data form: expressions, patterns and hashes with other keys than texts as maps of one word.
+
+    raises: BindingError ("not-data"), for a callable or another object
+    """
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
     if isinstance(value, (list, tuple)):
@@ -62,7 +69,10 @@ def as_data(value: Any) -> Any:
 
 
 def hash_as_data(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
-    """A map where all keys are texts; else pairs, since JSON would make one key of 1 and "1"."""
+    """The data form of (key, value) pairs: a map where all keys are texts, else {"hash": [[key, value], ...]}.
+
+    JSON would make one key of 1 and "1".
+    """
     listed = list(pairs)
     if all(isinstance(key, str) for key, _ in listed):
         return dict(listed)
@@ -70,7 +80,7 @@ def hash_as_data(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
 
 
 def texts_of(value: Any) -> Any:
-    """A reference as plain text; also each entry of a list or a hash of references. Other values stay as they are."""
+    """A value with references as plain texts: itself, and the entries of a list or hash, not further inside."""
     if isinstance(value, dict):
         return {key: _text_of(entry) for key, entry in value.items()}
     return [_text_of(entry) for entry in value] if isinstance(value, list) else _text_of(value)
@@ -92,7 +102,7 @@ def flatten(value: Any) -> list[Any]:
 
 
 def uniq(value: list[Any]) -> list[Any]:
-    """A list without later duplicates; 1, 1.0, true and "1" are four values."""
+    """A new list without later duplicates; 1, 1.0, true and "1" are four values."""
     first: dict[Any, Any] = {}
     for entry in value:
         first.setdefault(strict_key(entry), entry)
@@ -127,7 +137,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "upcase": lambda text: str(text).upper(),
     "values": lambda value: list(value.values()),
 }
-"""By name. `concat`, `flatten`, `uniq`, `merge` and `sum` of multibinds are options, not these."""
+"""Name -> function that expressions may call. The combinators of multibinds are others (`multibinds`)."""
 
 
 # --- comparisons -----------------------------------------------------------------------------------
@@ -143,7 +153,7 @@ _ALIKE: tuple[tuple[type, ...], ...] = ((int, float), (str,))
 
 
 def pattern_of(text: str) -> re.Pattern[str]:
-    """The compiled regular expression of a text. raises: BindingError ("syntax")"""
+    """The compiled regular expression of a text. raises: BindingError ("syntax"), where it cannot be compiled"""
     try:
         expression(text)
         return re.compile(text)
@@ -152,7 +162,10 @@ def pattern_of(text: str) -> re.Pattern[str]:
 
 
 def compared(actual: Any, sign: str, wanted: Any) -> bool:
-    """Whether a comparison holds: texts with texts, numbers with numbers; others are never ordered.
+    """Whether a comparison holds. Texts are ordered with texts, numbers with numbers; other pairs never are.
+
+    Equal values of different types are not equal, except int and float. A pattern is searched for in a text alone.
+    sign: one of `SIGNS`
 
     >>> compared(5432, ">", 80), compared("5432", ">", 80), compared("db1", "=~", "^db")
     (True, False, True)

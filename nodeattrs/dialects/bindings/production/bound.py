@@ -1,6 +1,7 @@
-"""What is bound for a state, what a key needs, what is missing, and what can never be made.
+"""What is bound for a state: the declaration of a key, the keys that it needs, and the errors about missing keys.
 
-It makes no value: the maker does, which is built on this.
+A *slot* is a parameter of a callable that may be filled (`filling`). Classes without a binding are made as if they
+were bound, where each of their slots can be filled. No value is made here: `maker.ValueMaker` extends `Bound`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 from nodeattrs.codes import Kind
 from nodeattrs.core.tree import near
 from nodeattrs.dialects.bindings.codes import ABSTRACT_CLASS, LOOKUP_LOOP, MISSING, NO_PRODUCER, TYPE_MISMATCH, UNFILLED
-from nodeattrs.dialects.bindings.model.expressions import injected_by, variables_of
+from nodeattrs.dialects.bindings.model.expressions import injected_names, variables_of
 from nodeattrs.dialects.bindings.model.faults import BindingError, LookupLoop, NotBound, TypeMismatch, value_in_words
 from nodeattrs.dialects.bindings.model.items import Bind
 from nodeattrs.dialects.bindings.model.producers import (
@@ -35,10 +36,10 @@ _PRODUCERS = "Type[Producer["
 
 
 class Making(local):
-    """What one thread is making now.
+    """The products that the current thread is making; each thread has its own values.
 
     chain:  the declarations whose products are being made, the outermost first
-    replay: the products of earlier tries, while an asynchronous injection is tried
+    replay: the products of earlier tries, while an asynchronous injection is tried; else None
     """
 
     def __init__(self) -> None:
@@ -47,7 +48,10 @@ class Making(local):
 
 
 class Bound:
-    """The declarations that count, the keys that they need, and the errors about missing keys."""
+    """The declarations of layers for a state, the keys that they need, and errors about keys.
+
+    The constructor resolves the layers, and raises no faults. register: the classes that `Type[X]` names
+    """
 
     def __init__(
         self,
@@ -67,9 +71,9 @@ class Bound:
         self._given: dict[Key, Any] = {}
 
     def declaration(self, wanted: Asked) -> Declaration | None:
-        """The declaration that counts for a key; None where nothing is bound.
+        """The declaration that decides a key; None where nothing is bound.
 
-        A producer that a caller names may have any type: `Type[Producer[String]]`.
+        The key `Type[Producer]` with a name is also found as `Type[Producer[X]]` with that name.
         """
         found = self.resolution.winners.get(wanted.key)
         if found is None and wanted.type == PRODUCER:
@@ -78,28 +82,33 @@ class Bound:
         return found
 
     def declaration_or_class(self, wanted: Asked) -> Declaration | None:
-        """The declaration that counts for a key; for an unbound class one that calls its constructor, or None."""
+        """The declaration that decides a key; for an unbound class that can be filled one that makes it; else None."""
         return self.declaration(wanted) or self._of_unbound_class(wanted)
 
     def is_given(self, wanted: Asked) -> bool:
-        """Whether the scope was opened with a value for a key."""
+        """Whether the scope was opened with a value for a key; the key of the injector always has one."""
         return wanted.key in self._given
 
     def needs(self, one: Declaration) -> Iterator[Asked]:
-        """The keys that a declaration looks up, as far as they are known without producing anything."""
+        """Yield the keys that a declaration looks up, as far as they are known without making its product.
+
+        Keys of variables, of calls of `inject` with a literal name, of look-ups, of parameters; a key may come twice.
+        """
         producer = one.root.producer
         if isinstance(producer, Computed):
             for name in dict.fromkeys(variables_of(producer.expression)):
                 key = self._key_of_variable(name)
                 if key is not None:
                     yield key
-            yield from (Asked(None, name) for name in injected_by(producer.expression))
+            yield from (Asked(None, name) for name in injected_names(producer.expression))
         elif producer is not None:
             yield from producer.asks()
-            if (calling := producer.calls(self.register)) is not None:
+            calling = producer.calls(self.register)
+            if calling is not None:
                 call, args, named = calling
-                slots = not_given(self.slots(call), args, named)
-                yield from (slot.wanted for slot in slots if slot.wanted is not None and self.is_asked(slot))
+                for slot in not_given(self.slots(call), args, named):
+                    if slot.wanted is not None and self.is_asked(slot):
+                        yield slot.wanted
 
     def _key_of_variable(self, name: str) -> Asked | None:
         """The key of a variable: bound as a variable, else by its name; None for a variable of the state."""
@@ -110,25 +119,23 @@ class Bound:
         return Asked(None, name)
 
     def slots(self, call: Callable[..., Any]) -> tuple[Slot, ...]:
-        """The parameters of a callable, read once. raises: BindingError ("bad-type", "ambiguous-class")"""
+        """The parameters of a callable, cached. raises: BindingError ("bad-type", "ambiguous-class")"""
         found = self._slots.get(call)
         if found is None:
             found = self._slots[call] = slots_of(call, self.register)
         return found
 
     def is_asked(self, slot: Slot) -> bool:
-        """Whether a parameter is looked up: if it is required, or if its key is bound."""
+        """Whether a parameter is looked up: it has a key, and is required, or its key is bound or given."""
         wanted = slot.wanted
-        return wanted is not None and (
-            slot.is_required or self.is_given(wanted) or self.declaration(wanted) is not None
-        )
+        if wanted is None:
+            return False
+        return slot.is_required or self.is_given(wanted) or self.declaration(wanted) is not None
 
     def _of_unbound_class(self, wanted: Asked) -> Declaration | None:
         """The declaration that makes an unbound class; None where the key is no such class, or cannot be filled."""
-        if wanted.type is None or wanted.name is not None or wanted.type.name != "Type":
-            return None
-        known = self.register.find(wanted.type.title)
-        if known is None or not self._is_fillable(known):
+        known = self._class_of(wanted)
+        if known is None or wanted.type is None or not self._is_fillable(known):
             return None
         found = self._unbound.get(known)
         if found is None:
@@ -136,6 +143,12 @@ class Bound:
             found = Declaration(item, NO_PLACE, wanted.key, wanted.type, item.to)
             found = self._unbound.setdefault(known, found)
         return found
+
+    def _class_of(self, wanted: Asked | None) -> type | None:
+        """The class of a key `Type[X]` without a name; None for other keys, and for an unknown class."""
+        if wanted is None or wanted.type is None or wanted.name is not None or wanted.type.name != "Type":
+            return None
+        return self.register.find(wanted.type.title)
 
     def _is_fillable(self, known: type) -> bool:
         """Whether each parameter of the constructor has a key, a default, or may be None."""
@@ -161,7 +174,10 @@ class Bound:
         return self.resolution.described(one)
 
     def unfilled(self, links: list[str], slot: Slot) -> NotBound:
-        """The error for a parameter without a value: "Web needs Repo needs db_url: not bound"."""
+        """The error for a parameter without a value: "Web needs Repo needs db_url: not bound".
+
+        links: what needs the parameter, the outermost first; unbound classes on the way are added
+        """
         chain, seen = self._making.chain, list(links)
         while (inner := self._missing_parameter(slot.wanted)) is not None and slot.label not in seen:
             seen.append(slot.label)
@@ -184,15 +200,13 @@ class Bound:
 
     def _missing_parameter(self, wanted: Asked | None) -> Slot | None:
         """The parameter because of which an unbound class cannot be made; None where there is none."""
-        if wanted is None or wanted.name or wanted.type is None or self.declaration(wanted) is not None:
-            return None
-        known = self.register.find(wanted.type.title) if wanted.type.name == "Type" else None
-        if known is None or is_abstract(known):
+        known = self._class_of(wanted)
+        if known is None or wanted is None or is_abstract(known) or self.declaration(wanted) is not None:
             return None
         return next((one for one in self.slots(known) if one.is_required and one.wanted is None), None)
 
     def not_bound(self, wanted: Asked) -> BindingError:
-        """The error for a key without a value: what is wrong with its declaration, else near misses."""
+        """The error for a key without a value: the fault of its declarations, else a `NotBound` with near misses."""
         declared = self.declaration(wanted)
         for fault in self.resolution.faults if declared is None else ():
             if fault.key == wanted.key:
@@ -213,7 +227,7 @@ class Bound:
         return [f"asked for by {' -> '.join(chain)}"] if chain else []
 
     def hint(self, wanted: Asked) -> str | None:
-        """The way out where a key is not bound; None for none."""
+        """The hint for a key that is not bound: a similar key, another type of the name, ...; None for none."""
         close, hint = self._nearest(wanted)
         return hint or (f"did you mean {', '.join(close)}?" if close else None)
 
@@ -236,12 +250,15 @@ class Bound:
                 known[name] = place
         if (variable := self.resolution.winners.get(("Data", variable_key(wanted.name or "")))) is not None:
             return {}, f"it is a variable, bound at {variable.origin.place}: ${wanted.name}"
-        of = self.register.find(wanted.type.title) if wanted.type is not None and wanted.type.name == "Type" else None
-        hint = CONCRETE if of is not None and wanted.name is None and is_abstract(of) else None
+        of = self._class_of(wanted)
+        hint = CONCRETE if of is not None and is_abstract(of) else None
         return {name: known.get(name.strip('"'), "") for name in near(wanted.label, known)}, hint
 
     def mismatch(self, one: Declaration, value: Any, of: Type, what: str = "declared") -> TypeMismatch:
-        """The error for a value that does not conform to a type. what: "declared", "asked for"."""
+        """The error for a value that does not conform to a type of a declaration.
+
+        what: the source of the type: "declared", "asked for"
+        """
         is_class = isinstance(value, type) and of.name == "Type"
         return TypeMismatch(
             TYPE_MISMATCH, f"{one.words}: {value_in_words(value)} is no {of}, as {what}",
@@ -250,7 +267,7 @@ class Bound:
         )  # fmt: skip
 
     def about(self, one: Declaration, kind: Kind, message: str, hint: str | None = None) -> BindingError:
-        """An error about one declaration, with its line."""
+        """An error about one declaration, with its line; the caller raises it."""
         return BindingError(kind, message, origins=(one.origin,), details=(self.resolution.described(one),), hint=hint)
 
 
@@ -259,14 +276,15 @@ NO_PLACE = DeclarationPlace(0, "made for its type", "")
 
 
 def chained(links: list[str]) -> str:
-    """Names in a row for messages: "Web needs Repo needs db_url"."""
+    """Names as a chain for messages: "Web needs Repo needs db_url"."""
     return " needs ".join(links)
 
 
 def early_faults(bound: Bound) -> Iterator[BindingError]:
-    """The errors of values that can never be made, found by constants, annotations and types.
+    """Yield the errors of values that can never be made, whatever further layers bind. Nothing is made.
 
-    A key that a further layer may bind is no fault. cost: linear in the declarations
+    A declaration without a producer, a constant of a wrong type, an abstract class, a parameter that has no key, a
+    return annotation that contradicts the declared type. cost: linear in the declarations
     """
     for winner in bound.resolution.winners.values():
         root = winner.root

@@ -1,7 +1,7 @@
-"""What a callable needs: its parameters as keys, read from its annotations.
+"""The parameters of callables as *slots*: each with the key that its annotation names.
 
-A class, a `list` or `dict` of a class, or `Annotated[str, named("db_url")]` says a key; a plain `int` or
-`str` says none. It reads signatures only: the maker has the values.
+A class, a `list` or `dict` of a class, or `Annotated[str, named("db_url")]` names a key; a plain `int` or `str` names
+none. Only signatures are read here; `maker` fills slots with values.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import Parameter, isroutine, signature, unwrap
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
-from typing import Any as OurAny
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
@@ -32,19 +31,19 @@ _WAYS: dict[Any, Way] = {
 
 @taking(name=str)
 def named(name: str) -> Asked:
-    """The name that a parameter is looked up by, beside its type: `url: Annotated[str, named("db_url")]`."""
+    """A mark for annotations: the name of a parameter's key, beside its type: `Annotated[str, named("db_url")]`."""
     return Asked(None, name)
 
 
 @dataclass(frozen=True)
 class Slot:
-    """A parameter that may be filled.
+    """A parameter of a callable that may be filled with the value of a key.
 
     wanted:   the key of its annotation; None where the annotation names no key
     default:  its own default; ABSENT for none
-    optional: whether it may be None
-    way:      how it is given
-    words:    its annotation, for messages
+    optional: whether its annotation allows None
+    way:      whether it is given by position, by name, or either way
+    words:    its annotation as text, for messages; "" without one
     """
 
     name: str
@@ -68,10 +67,11 @@ class Slot:
 
 
 def slots_of(call: Callable[..., Any], register: Classes) -> tuple[Slot, ...]:
-    """The parameters of a callable or a class; of one without a signature there are none.
+    """The parameters of a callable or a class, without `*args` and `**kwargs`; () where its signature is not known.
 
-    cost:   that of reading a signature; who asks often keeps it
-    raises: BindingError ("bad-type", "ambiguous-class")
+    register: classes of annotations are added to it
+    cost:     reading a signature; `Bound.slots` caches the result
+    raises:   BindingError ("bad-type", "ambiguous-class")
     """
     try:
         parameters = signature(call).parameters.values()
@@ -83,7 +83,7 @@ def slots_of(call: Callable[..., Any], register: Classes) -> tuple[Slot, ...]:
 
 
 def not_given(slots: tuple[Slot, ...], args: tuple[Any, ...], named: Mapping[str, Any]) -> Iterator[Slot]:
-    """The parameters that positional and named arguments leave open."""
+    """Yield the parameters that positional and named arguments leave without a value."""
     for index, slot in enumerate(slots):
         by_position = index < len(args) and slot.way != "by name"
         if not by_position and slot.name not in named:
@@ -91,12 +91,15 @@ def not_given(slots: tuple[Slot, ...], args: tuple[Any, ...], named: Mapping[str
 
 
 def returned(call: Callable[..., Any], register: Classes) -> Type | None:
-    """The type in the `->` annotation of a function; None without one, and for a type that cannot be bound."""
+    """The type in the `->` annotation of a function, without None; of a factory that yields, of what it yields.
+
+    None without an annotation, for a class, and for an annotation that is no type of bindings.
+    """
     hint = None if isinstance(call, type) else _hints(call).get("return")
     if get_origin(hint) in (Iterator, Generator, AsyncIterator, AsyncGenerator):
         hint = get_args(hint)[0]  # of a factory that yields
     try:
-        return None if hint in (None, Any, OurAny, types.NoneType) else type_of_hint(_without_none(hint)[0], register)
+        return None if hint in (None, Any, types.NoneType) else type_of_hint(_without_none(hint)[0], register)
     except BindingError:
         return None
 

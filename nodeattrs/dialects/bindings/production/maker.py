@@ -1,8 +1,7 @@
-"""The maker: where values are made, each once, and the scope that producers ask.
+"""The maker of values: it makes the value of each key when it is first needed, and keeps it.
 
-It is handed layers and a state, asks the resolution which declaration counts for a key, and makes what
-that one gives. It knows no builder and no report; who may ask it for what, and how a
-question is spelled, is the injector's.
+A *product* is what the producer of a declaration gives. It is kept by the maker of the scope that the declaration
+names: the injector's own maker, or an inner one that `scoped` makes. The injector spells keys, and asks a maker.
 """
 
 from __future__ import annotations
@@ -47,7 +46,6 @@ from nodeattrs.dialects.bindings.model.values import own_copy
 from nodeattrs.dialects.bindings.production.bound import CONCRETE, Bound, chained
 from nodeattrs.dialects.bindings.production.filling import Slot, name_of, not_given
 from nodeattrs.dialects.bindings.production.multibinds import Collection, Fragment, collect, option_faults
-from nodeattrs.dialects.bindings.production.plans import Make, Planner
 from nodeattrs.dialects.bindings.production.scopes import OpenedContexts, Replay, Waiting, opening_of
 from nodeattrs.dialects.bindings.resolution import (
     CLASS_IDS,
@@ -60,20 +58,23 @@ from nodeattrs.puppet.references import Reference
 
 _T = TypeVar("_T")
 _MISSING: Any = object()
-_MADE_ONCE: Any = object()
 _NOTHING: Mapping[str, Any] = {}
 _OWN: Key = ("Type[Injector]", "")
 """The injector itself: a parameter of its type gets the one that fills the parameter."""
 
 ClassStatement = tuple[bool, str, Declaration]
-"""Whether a class is excluded, its name, and who says so."""
+"""(whether a class is excluded, its name without `::`, the declaration that states it)."""
 
 
 class ValueMaker(Bound):
-    """Makes the value of each key when it is first needed, and keeps it for its scope.
+    """The maker of the values of keys, for an injector or for a scope; it is the `ProducerScope` of producers.
 
-    One lock guards the making of values; what was made is read without it.
-    cost: to build it, linear in the number of bindings
+    `value_of` and `ask` give values; they make each product once for its scope, under one lock. Products that were
+    made are read without the lock.
+    kept:       id of a declaration -> its product; also what `once` made
+    opened:     the context managers that were entered for products
+    scope_name: "" for the maker of an injector
+    injector:   the value of a parameter of the type Injector
     """
 
     def __init__(
@@ -87,12 +88,11 @@ class ValueMaker(Bound):
     ) -> None:
         super().__init__(layers, state, register, objects)
         self._given[_OWN] = injector
-        self.functions: Mapping[str, Callable[..., Any]] = {**functions, "inject": self.word}
+        self.functions: Mapping[str, Callable[..., Any]] = {**functions, "inject": self._inject}
         self._lock = RLock()
         self.kept: dict[int, Any] = {}
         self._collected: dict[int, Collection] = {}
         self._givers: dict[int, Declaration] = {}
-        self._plans: dict[int, Make | None] = {}
         self._tasks: dict[int, Future[Any]] = {}
         self.opened = OpenedContexts()
         self._outer: ValueMaker | None = None
@@ -101,7 +101,11 @@ class ValueMaker(Bound):
     # --- asking ------------------------------------------------------------------------------
 
     def value_of(self, wanted: Asked, args: Mapping[str, Any] = _NOTHING) -> Any:
-        """The value of a key. raises: NotBound, TypeMismatch, LookupLoop, BindingError"""
+        """The value of a key, made or kept.
+
+        args:   arguments for its callable, by name; then the product is made anew, and not kept
+        raises: NotBound, also where nothing is produced; TypeMismatch, LookupLoop, BindingError
+        """
         value = self.ask(wanted, args)
         if value is None:
             raise self.not_bound(wanted)
@@ -112,12 +116,15 @@ class ValueMaker(Bound):
         return [name for name, (excluded, _) in decided(self.inclusions()).items() if not excluded]
 
     def inclusions(self) -> Iterator[ClassStatement]:
-        """Every include and exclude of a class that applies. raises: as a fragment's producer"""
+        """Yield every include and exclude of a class in effect: of items first, then of fragments, which are made.
+
+        raises: what a producer of a fragment raises
+        """
         for item, at in self.resolution.inclusions:
             for name in item.names:
                 yield item.exclude, name.removeprefix("::"), at
         for excluded, id in enumerate(CLASS_IDS):
-            for fragment in self.fragments(id):
+            for fragment in self._made_fragments(id):
                 value = fragment.value
                 for name in value if isinstance(value, list) else [value]:
                     yield bool(excluded), str(name).removeprefix("::"), fragment.declaration
@@ -125,7 +132,7 @@ class ValueMaker(Bound):
     # --- the scope of producers -------------------------------------------------------------------
 
     def once(self, thing: object, make: Callable[[], Any]) -> Any:
-        """The result of *make*, which is called once for this object. For producers."""
+        """The result of *make*, which is called at the first question for *thing*, also where a scope asks."""
         if self._outer is not None:
             return self._outer.once(thing, make)
         with self._lock:
@@ -136,6 +143,7 @@ class ValueMaker(Bound):
     def call(self, call: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """The result of a callable; missing arguments are filled by their annotations.
 
+        A generator function gives a context manager, which is not entered here.
         raises: NotBound, BindingError ("arguments"); what the callable raises
         """
         ready, given = list(args), dict(named)
@@ -160,7 +168,11 @@ class ValueMaker(Bound):
         return None if slot.default is ABSENT else ABSENT
 
     def construct(self, of: str | type, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-        """A new object of a class; the hook `__inject__(injector, ...)` makes it, if the class has one."""
+        """A new object of a class, whose constructor is filled; its hook `__inject__(injector, ...)` makes it instead.
+
+        of:     a class, or the name of one
+        raises: BindingError ("unknown-class", "abstract-class", "arguments"), NotBound, UnknownLayer
+        """
         known = of if isinstance(of, type) else self.register.require(of)
         if known is None:
             raise BindingError(
@@ -174,10 +186,10 @@ class ValueMaker(Bound):
             return self.call(known, args, named)
         return _called(hook, (self._given[_OWN], *args), named, known.__name__)
 
-    def word(self, *given: Any) -> Any:
-        """`inject` in an expression: a name, a type, or both, and a hash of arguments. For producers.
+    def _inject(self, *given: Any) -> Any:
+        """The function `inject` of expressions: a name, a type, or both, and a hash of arguments.
 
-        raises: NotBound, and as any injection
+        raises: BindingError ("expression"), for other arguments; as `value_of`
         """
         *key, args = given if given and isinstance(given[-1], dict) else (*given, {})
         if not 1 <= len(key) <= 2 or not all(isinstance(one, str) for one in key):
@@ -187,7 +199,10 @@ class ValueMaker(Bound):
 
     @taking(name=str)
     def variable(self, name: str) -> Any:
-        """A variable of the text language: bound, of the state, a category, or a key of that name. For producers."""
+        """The value of a variable of the text language: bound, of the state, a category, or a key of that name.
+
+        raises: BindingError ("unknown-variable"), where none of these has it
+        """
         plain = name.removeprefix("::")
         key = self._key_of_variable(plain)
         if key is None:
@@ -204,30 +219,31 @@ class ValueMaker(Bound):
     # --- scopes ------------------------------------------------------------------------------------
 
     def scoped(self, name: str, given: Mapping[Key, Any], injector: object) -> Self:
-        """A maker for one scope: it keeps the products of that scope, and asks this maker for all others.
+        """A maker for a scope inside of this one: it keeps the products of that scope, and asks this one for others.
 
-        given:    values that are known inside of the scope
+        given:    key -> a value that counts inside of the scope, before any declaration
         injector: the value of a parameter of the type Injector
         """
         inner = copy.copy(self)
         inner._lock, inner.opened = RLock(), OpenedContexts()
         inner.kept, inner._tasks = {}, {}
         inner._given = {**self._given, **given, _OWN: injector}
-        inner.functions = {**self.functions, "inject": inner.word}
-        inner._plans = {} if given else self._plans
+        inner.functions = {**self.functions, "inject": inner._inject}
         inner._outer, inner.scope_name = self, name
         return inner
 
     def forget(self) -> None:
-        """Forget what was made here; the next injection makes a product anew."""
-        shared = () if self._outer is not None else (self._collected, self._plans)
-        for kept in (self.kept, self._tasks, *shared):
-            kept.clear()
+        """Forget the products that this maker keeps; the next injection makes them anew. Nothing is closed."""
+        self.kept.clear()
+        self._tasks.clear()
+        if self._outer is None:
+            self._collected.clear()
 
     async def awaited(self, attempt: Callable[[], _T]) -> _T:
-        """The result of *attempt*, which is tried again after each asynchronous product that had to be awaited.
+        """The result of *attempt*, which is called again after each asynchronous product that had to be awaited.
 
-        cost: one try for each asynchronous product
+        A further call takes products that no scope keeps from the calls before (`Replay`).
+        cost: one call for each asynchronous product
         """
         replay = Replay()
         while True:
@@ -244,21 +260,27 @@ class ValueMaker(Bound):
     # --- making ------------------------------------------------------------------------------------
 
     def giver(self, wanted: Asked) -> Declaration | None:
-        """The declaration that gave a key its last value: the winner, or a lower one after an optional winner."""
+        """The declaration that gave a key its last value: the winner, or a lower one if an optional winner gave none.
+
+        None where nothing is bound; before the first injection the winner.
+        """
         declared = self.declaration(wanted)
         return declared if declared is None else self._givers.get(id(declared), declared)
 
     def fragments_of(self, one: Declaration) -> list[Declaration]:
-        """The fragments that a multibind collects, in their order."""
+        """The fragments that a multibind collects, the highest layer first; [] for any other declaration."""
         id = one.root.id
         return [] if id is None else self.resolution.fragments.get(id, [])
 
     def collected(self, of: Declaration) -> Collection | None:
-        """The collection of a multibind; None before its first injection."""
+        """The last collection of a multibind; None before its first injection."""
         return self._collected.get(id(of.root))
 
     def ask(self, wanted: Asked, args: Mapping[str, Any] = _NOTHING) -> Any:
-        """The value of a key; None where nothing is bound or produced. raises: as `value_of`, NotBound excepted"""
+        """The value of a key; None where nothing is bound or produced. Else as `value_of`.
+
+        raises: TypeMismatch, LookupLoop, BindingError; NotBound, for a parameter on the way
+        """
         given = self._given.get(wanted.key, _MISSING)
         if given is not _MISSING:
             return given
@@ -271,7 +293,7 @@ class ValueMaker(Bound):
         return value
 
     def stays(self, wanted: Asked) -> bool:
-        """Whether every further injection gives the same object."""
+        """Whether every further injection of a key gives the same object: it is given, or kept here or further out."""
         declared = self.declaration_or_class(wanted)
         if declared is None or declared.optional:
             return wanted.key in self._given
@@ -318,54 +340,39 @@ class ValueMaker(Bound):
             below = [one for one in below if one.position < best[0].position]
 
     def _made(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
-        """The product of a declaration: kept, by its plan, or made now. raises: LookupLoop, BindingError"""
+        """The product of a declaration: kept, or made now. raises: LookupLoop, BindingError"""
+        if args:
+            with self._lock:
+                return self._make(declared, args)
         root = declared.root
-        if not args:
-            kept = self.kept.get(id(root), _MISSING)
-            if kept is not _MISSING:
-                return kept
-            home = self._keeper(root)
-            if home is not self:
-                return home._made(declared, args)
+        kept = self.kept.get(id(root))
+        if kept is not None:
+            return kept
+        home = self._keeper(root)
+        if home is not self:
+            return home._made(declared, args)
         with self._lock:
-            kept = _MISSING if args else self.kept.get(id(root), _MISSING)
-            if kept is not _MISSING:
-                return kept
-            value = _MISSING if args else self._by_plan(root)
-            if value is not _MISSING:
-                return value
-            chain = self._making.chain
-            if root in chain:
-                raise self._loop([*chain[chain.index(root) :], root])
-            chain.append(root)
-            try:
-                value = self.finished(declared, self._product(root, args))
-            except RecursionError as error:
-                if isinstance(error, LookupLoop):
-                    raise
-                raise BindingError(TOO_DEEP, f"the look-ups of {root.words} are too deep") from None
-            finally:
-                chain.pop()
-            return value if args or value is None else self._keep(root, value)
+            product = self.kept.get(id(root))  # another thread may have made it
+            if product is None:
+                product = self._make(declared, args)
+                if product is not None and root.scope != "none":
+                    self.kept[id(root)] = product
+            return product
 
-    def _keep(self, root: Declaration, value: Any) -> Any:
-        """Keep a product for its scope, and note that a plan may make the next one; returns the product."""
-        if root.scope != "none":
-            self.kept[id(root)] = value
-        self._plans.setdefault(id(root), _MADE_ONCE)
-        return value
-
-    def _by_plan(self, root: Declaration) -> Any:
-        """A product by its plan, from the second time on; _MISSING where the declaration has no plan."""
-        plan = self._plans.get(id(root))
-        if plan is _MADE_ONCE:
-            plan = self._plans[id(root)] = Planner(self, self.ask).of(root)
-        if plan is None or self._making.replay is not None:
-            return _MISSING
+    def _make(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
+        """A new product of a declaration, after its transformer. raises: LookupLoop, BindingError"""
+        root, chain = declared.root, self._making.chain
+        if root in chain:
+            raise self._loop([*chain[chain.index(root) :], root])
+        chain.append(root)
         try:
-            return self._keep(root, plan(self))
-        except BindingError:  # asked for in the usual way it says who needs whom
-            return _MISSING
+            return self.finished(declared, self._product(root, args))
+        except RecursionError as error:
+            if isinstance(error, LookupLoop):
+                raise
+            raise BindingError(TOO_DEEP, f"the look-ups of {root.words} are too deep") from None
+        finally:
+            chain.pop()
 
     def _keeper(self, root: Declaration) -> ValueMaker:
         """The maker that keeps the product of a declaration. raises: BindingError ("scope"), for a closed scope"""
@@ -386,7 +393,7 @@ class ValueMaker(Bound):
             message = f"{root.describe()} takes no arguments, and {', '.join(args)} was given"
             raise self.about(root, ARGUMENTS, message)
         if root.is_multibind:
-            fragments = list(self.fragments(root.id)) if root.id is not None else []
+            fragments = list(self._made_fragments(root.id)) if root.id is not None else []
             collection = collect(root, fragments, self, self.resolution.unknown)
             self._collected[id(root)] = collection
             return collection.value
@@ -432,7 +439,10 @@ class ValueMaker(Bound):
         raise Waiting(steps, task)
 
     def finished(self, declared: Declaration, product: Any) -> Any:
-        """A product after its transformer, if it conforms to the types; None for none. raises: TypeMismatch"""
+        """A product after the transformer of its declaration; None for None.
+
+        raises: TypeMismatch, where it does not conform to a declared or demanded type; what the transformer raises
+        """
         root = declared.root
         value = product
         transformer = root.options.get("transformer")
@@ -456,9 +466,12 @@ class ValueMaker(Bound):
             raise self.about(about, BAD_OPTION, f"no function is called {given!r}", hint=hint)
         return found
 
-    def fragments(self, id: str | None) -> Iterator[Fragment]:
-        """The fragments of an id with their products. raises: BindingError, where a required one gives none"""
-        for one in self.resolution.fragments.get(id or "", ()):
+    def _made_fragments(self, id: str) -> Iterator[Fragment]:
+        """Yield the fragments of an id with their products; optional ones that give nothing are left out.
+
+        raises: BindingError ("nothing-produced"), where another one gives nothing
+        """
+        for one in self.resolution.fragments.get(id, ()):
             value = self._made(one, _NOTHING)
             if value is not None:
                 yield Fragment(one, value)
@@ -469,7 +482,7 @@ class ValueMaker(Bound):
 
 
 def _called(call: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any], name: str = "") -> Any:
-    """raises: BindingError ("arguments"), where the arguments are not those of the callable"""
+    """The result of a callable. raises: BindingError ("arguments"), where the arguments do not fit its signature"""
     opened = opening_of(call)[0] if not isinstance(call, type) else call
     try:
         return opened(*args, **named)
@@ -491,19 +504,28 @@ def _is_wrong_call(call: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -
 
 
 def decided(inclusions: Iterable[ClassStatement]) -> dict[str, tuple[bool, Position]]:
-    """Included class -> whether it is excluded, and the position that decides this."""
-    best: dict[bool, dict[str, Position]] = {False: {}, True: {}}
-    for excluded, name, at in inclusions:
-        best[excluded][name] = max(best[excluded].get(name, at.position), at.position)
-    outside = best[True]
-    return {
-        name: (True, outside[name]) if name in outside and outside[name] >= position else (False, position)
-        for name, position in best[False].items()
-    }
+    """Included class -> (whether it is excluded, the position that decides this).
+
+    An exclude counts from its position down, also against an include at the same position. A class without an include
+    is left out.
+    """
+    included: dict[str, Position] = {}
+    outside: dict[str, Position] = {}
+    for is_excluded, name, at in inclusions:
+        side = outside if is_excluded else included
+        side[name] = max(side.get(name, at.position), at.position)
+    found = {}
+    for name, position in included.items():
+        is_outside = name in outside and outside[name] >= position
+        found[name] = (is_outside, outside[name] if is_outside else position)
+    return found
 
 
 def late_faults(maker: ValueMaker) -> Iterator[BindingError]:
-    """What would fail when keys are injected, as far as it is known without producing anything."""
+    """Yield the errors that injections would end with: wrong options of multibinds, and look-ups of unbound keys.
+
+    Nothing is made. The keys come in order.
+    """
     for _, winner in sorted(maker.resolution.winners.items()):
         if winner.is_multibind:
             yield from option_faults(winner, maker)

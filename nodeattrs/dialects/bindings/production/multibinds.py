@@ -1,12 +1,12 @@
-"""Fragments become one collection: they are laid through a folding of the core, each combinator a policy.
+"""The collections of multibinds: fragments are merged by a folding of the core, each combinator as a policy.
 
-The fragments are numbered by their strength, and the folding remembers who laid what; so an
-explanation names the place of every element. It produces no fragment itself.
+Fragments are numbered by their strength. The folding remembers which number set which element, so that an
+explanation can name the place of every element. The products of fragments are made elsewhere (`maker`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -109,7 +109,7 @@ _HASH_WORDS = ("priority", "error", "flatten", "uniq", *_IN_ORDER, *_BY_POSITION
 
 @dataclass(frozen=True)
 class Fragment:
-    """A fragment and what it produced."""
+    """A fragment of a multibind, and its product."""
 
     declaration: Declaration
     value: Any
@@ -121,6 +121,7 @@ class Fragment:
 
     @property
     def origin(self) -> Origin:
+        """The line of the declaration."""
         return self.declaration.origin
 
 
@@ -128,8 +129,9 @@ class Fragment:
 class Collection:
     """A collection, and the folding that made it.
 
-    folding: all fragments in one folding; its sources are the numbers of fragments
-    sources: number -> fragment, or a set that cannot be read and may hold some; the strongest has the greatest number
+    value:   the list or map that is injected
+    folding: the merge of all fragments, for explanations; its sources are numbers of *sources*
+    sources: number -> a fragment, or an unread set that may hold fragments; the strongest has the greatest number
     """
 
     value: Any
@@ -196,7 +198,7 @@ class _Options:
 
 
 def option_faults(of: Declaration, scope: ProducerScope) -> list[BindingError]:
-    """The error in the options of a multibind, in a list; [] for correct options."""
+    """The first error in the options of a multibind, in a list; [] for correct options."""
     try:
         _Options(of, scope)
     except BindingError as error:
@@ -207,12 +209,14 @@ def option_faults(of: Declaration, scope: ProducerScope) -> list[BindingError]:
 def collect(
     of: Declaration, fragments: Sequence[Fragment], scope: ProducerScope, unknown: Sequence[UnknownSet] = ()
 ) -> Collection:
-    """The collection of a multibind, from its fragments in their order.
+    """The collection of a multibind; [] or {} without fragments. Its value shares nothing with the fragments.
 
-    unknown: the sets that cannot be read, which may hold further fragments
-    cost:   linear in the elements
-    raises: BindingError: "bad-option", "unnamed-fragment", "duplicate-fragment", "type-mismatch"
-    source: docs/bindings.md, "Multibinds"
+    fragments: with their products, the highest layer first, then in the order of the items
+    scope:     for the names of functions, and the classes of types
+    unknown:   the sets that cannot be read, which may hold further fragments
+    cost:      linear in the elements
+    raises:    BindingError: "bad-option", "unnamed-fragment", "duplicate-fragment", "type-mismatch"
+    source:    docs/bindings.md, "Multibinds"
     """
     options = _Options(of, scope)
     if not (options.call or options.policy or options.flatten is not None or options.word == "append"):
@@ -230,14 +234,14 @@ def collect(
     if value is ABSENT:
         value = {} if options.is_hash else []
     elif options.call is None:  # the caller of inject may change the value; a function was given copies
-        value = independent(value)
+        value = _independent(value)
     if not options.type.holds(value, scope.register):
         raise TypeMismatch(TYPE_MISMATCH, f"multibind {options.key}: {value_in_words(value)} is no {options.type}")
     return Collection(value, folding, numbered)
 
 
-def independent(value: Any) -> Any:
-    """A copy of a list or a map at all levels; any other value as it is."""
+def _independent(value: Any) -> Any:
+    """A copy of a list or a map at all levels; any other value, also a tuple, as it is."""
     return own_copy(value) if isinstance(value, (list, dict)) else value
 
 
@@ -289,38 +293,17 @@ def _array(options: _Options, numbered: _Numbered) -> Folding:
     """The folding of an array: the fragments in order, then `flatten` and `uniq`."""
     parts = [Part(one.value, number) for number, one in numbered.items()]
     if options.call is not None:
-        folding = _laid(parts, _combining(options.call), Part([], ()))
+        folding, policy = Folding(start=Part([], ())), _combining(options.call)
     elif options.policy is not None:
-        folding = _laid((_in_list(part, options) for part in parts), options.policy, Part([], ()))
+        folding, policy = Folding(start=Part([], ())), options.policy
+        parts = [_in_list(part, options) for part in parts]
     else:
-        single = options.flatten is not None or options.word == "append"
-        folding = _joined(parts, APPEND if single else CONCAT, CONCAT)
-    for look in _final_policies(options):
-        folding.finish(look)
-    return folding
-
-
-def _laid(parts: Iterable[Part | Folding], policy: Policy, start: Part | None = None) -> Folding:
-    """One by one; without a start the first one meets nothing under the policy."""
-    folding = Folding(start=start, opening=policy if start is None else None)
+        policy = APPEND if options.flatten is not None or options.word == "append" else CONCAT
+        folding = Folding(opening=policy, growing=True)
     for part in parts:
         folding.lay(part, policy)
-    return folding
-
-
-_FEW = 16
-
-
-def _joined(parts: Sequence[Part | Folding], policy: Policy, halves: Policy) -> Folding:
-    """All parts joined in order, by halves, so that a trace repeats few steps.
-
-    halves: how what came of two rows is joined
-    """
-    if len(parts) <= _FEW:
-        return _laid(parts, policy)
-    folding, middle = Folding(), len(parts) // 2
-    folding.lay(_joined(parts[:middle], policy, halves), halves)
-    folding.lay(_joined(parts[middle:], policy, halves), halves)
+    for look in _final_policies(options):
+        folding.finish(look)
     return folding
 
 
@@ -335,8 +318,8 @@ def _combining(call: Callable[[Any, Any], Any]) -> Policy:
     """The policy of a callable of the caller, which may change its arguments; explanations call it again."""
 
     def combined(lower: Part, upper: Part) -> Part:
-        memo = lower.value if lower.value else independent(lower.value)  # the start is shared
-        return made(call(memo, independent(upper.value)), lower, upper)
+        memo = lower.value if lower.value else _independent(lower.value)  # the start is shared
+        return made(call(memo, _independent(upper.value)), lower, upper)
 
     return _by_function(call, combined)
 
@@ -392,16 +375,16 @@ def _uniq(part: Part) -> Part:
 
 def _hash(options: _Options, numbered: _Numbered) -> Folding:
     """The folding of a hash: name by name, each from its own fragments."""
-    policy, looks, named = _name_policy(options), list(_final_policies(options)), []
+    policy, looks = _name_policy(options), list(_final_policies(options))
     unknown = [number for number, one in numbered.items() if isinstance(one, UnknownSet)]
     order = {number: index for index, number in enumerate(numbered)}
+    folding = Folding(opening=NAMES, growing=True)
     for name, numbers in _named(options, numbered).items():
         several = sorted((*unknown, *numbers), key=order.__getitem__)
         entry = _entry(options, name, {number: numbered[number] for number in several}, policy)
         for look in looks:
             entry.finish(look)
-        named.append(entry)
-    folding = _joined(named, NAMES, NAMES)
+        folding.lay(entry, NAMES)
     for number in unknown:  # it may have names that no other fragment has
         folding.lay(Part(numbered[number].value, number), OTHER_NAMES)
     return folding
@@ -452,7 +435,7 @@ def _naming(call: Callable[[str, Any, Any], Any]) -> Policy:
         (name,) = upper.value
         before, new = lower.at(name), upper.at(name)
         current = None if before.value is ABSENT else before.value
-        return entries({name: made(call(name, current, independent(new.value)), before, new)})
+        return entries({name: made(call(name, current, _independent(new.value)), before, new)})
 
     return _by_function(call, combined)
 

@@ -1,6 +1,7 @@
-"""How long products live: what was opened is closed with its scope, and what must be awaited is waited for.
+"""Context managers that a scope enters and leaves, and products that must be awaited. Bindings are not known here.
 
-A scope is a maker that keeps some products for itself (`maker`). What is here knows no bindings.
+An asynchronous injection is tried again and again: a try that needs an asynchronous product ends with `Waiting`, the
+product is awaited, and the next try takes it, and the other products of earlier tries, from a `Replay`.
 """
 
 from __future__ import annotations
@@ -14,14 +15,15 @@ from functools import lru_cache
 from typing import Any
 
 Steps = tuple[int, ...]
-"""The declarations on the way to a product, which identify it among the tries of an injection."""
+"""The ids of the declarations on the way to a product, the outermost first: equal in all tries of an injection."""
 
 
 @lru_cache(maxsize=4096)
 def opening_of(call: Callable[..., Any]) -> tuple[Callable[..., Any], bool, bool]:
-    """(factory, whether its product is entered and left, whether its product is awaited) for a callable.
+    """(callable, whether its product is entered and left, whether its product is awaited) for a callable; cached.
 
-    A generator function is a context manager: what follows its `yield` runs when the scope is closed.
+    The callable is the same, but for a generator function one that gives a context manager: what follows its `yield`
+    runs when the context manager is left.
     """
     inner = inspect.unwrap(call)
     if inspect.isgeneratorfunction(inner):
@@ -32,30 +34,33 @@ def opening_of(call: Callable[..., Any]) -> tuple[Callable[..., Any], bool, bool
 
 
 class OpenedContexts:
-    """The context managers that a scope has entered; they are left in reverse order."""
+    """The context managers that a scope has entered and not left yet; they are left in reverse order."""
 
     def __init__(self) -> None:
         self._contexts: list[tuple[Any, bool]] = []
 
     def enter(self, context: Any) -> Any:
-        """Enter a context manager; returns its product."""
+        """Enter a context manager, to be left later; returns what entering gives."""
         product = context.__enter__()
         self._contexts.append((context, False))
         return product
 
     async def aenter(self, context: Any) -> Any:
-        """Enter an asynchronous context manager; returns its product."""
+        """Enter an asynchronous context manager, to be left later; returns what entering gives."""
         product = await context.__aenter__()
         self._contexts.append((context, True))
         return product
 
     @property
     def needs_await(self) -> bool:
-        """Whether an asynchronous context manager was entered, which only `aclose` can leave."""
+        """Whether an asynchronous context manager is among them, which only `aclose` can leave."""
         return any(is_async for _, is_async in self._contexts)
 
     def close(self) -> None:
-        """Leave all, the last first. raises: the exception of a context manager, after all were left"""
+        """Leave all, the last first. Call it only where `needs_await` is False.
+
+        raises: the exception of a context manager, after all were left
+        """
         with contextlib.ExitStack() as stack:
             while self._contexts:
                 stack.push(self._contexts.pop(0)[0])
@@ -69,7 +74,10 @@ class OpenedContexts:
 
 
 class Waiting(BaseException):
-    """Raised for a product that has to be awaited: `awaited` waits for the task and tries the injection again."""
+    """Raised for a product that has to be awaited: `ValueMaker.awaited` awaits the task, and tries the injection again.
+
+    steps: of the product; task: gives it
+    """
 
     def __init__(self, steps: Steps, task: Future[Any]) -> None:
         super().__init__("an asynchronous product")
@@ -78,18 +86,18 @@ class Waiting(BaseException):
 
 
 class Replay:
-    """Products of earlier tries of one injection that no scope keeps; a further try takes them from here."""
+    """Products of earlier tries of one injection that no scope keeps; each further try takes them in the same order."""
 
     def __init__(self) -> None:
         self._made: dict[Steps, list[Any]] = {}
         self._used: Counter[Steps] = Counter()
 
     def again(self) -> None:
-        """Begin a further try, which takes the products from the first one on."""
+        """Begin a further try, which takes the products of each steps from the first one on."""
         self._used.clear()
 
     def next(self, steps: Steps, make: Callable[[], Any]) -> Any:
-        """The next product for these steps: of an earlier try, or made now."""
+        """The next product for these steps: of an earlier try, else made now. raises: what *make* raises"""
         made, index = self._made.setdefault(steps, []), self._used[steps]
         if index == len(made):
             made.append(make())
@@ -97,5 +105,5 @@ class Replay:
         return made[index]
 
     def add(self, steps: Steps, product: Any) -> None:
-        """Add a product that was awaited."""
+        """Add a product that was awaited, for the next try."""
         self._made.setdefault(steps, []).append(product)

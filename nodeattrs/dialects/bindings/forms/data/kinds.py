@@ -1,7 +1,8 @@
-"""Values, conditions, producers and items in data: one table of each, from which they are read, written and described.
+"""The data form of values, queries, producers, items, sets and sites.
 
-A map with one of a few words (`interpolate`, `variable`, ...) is an expression; every expression
-knows itself how it is written: `Node.to_data`.
+`PRODUCERS` and `KINDS` are tables of records: they read, write and describe producers and items.
+In a value, a map of one special word (`interpolate`, `variable`, ...) is an expression of the text language.
+Documents are read from data or from a parsed file; nothing is resolved here.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ from nodeattrs.dialects.bindings.model.expressions import (
     Literal,
     Node,
     Variable,
-    plain,
-    producing,
-    settled,
+    constant_value,
+    producer_of,
+    value_or_expression,
 )
 from nodeattrs.dialects.bindings.model.faults import BindingError
 from nodeattrs.dialects.bindings.model.items import (
@@ -93,24 +94,24 @@ from nodeattrs.formats.documents import Document
 # --- values ------------------------------------------------------------------------------------
 
 
-def expression(reading: DocumentReading, data: Any, path: Path) -> Node:
-    """The expression of some data; a plain value is a literal. raises: Malformed, with the fault noted"""
+def _expression(reading: DocumentReading, data: Any, path: Path) -> Node:
+    """The expression of some data; a plain value is a literal. raises: Malformed"""
     if isinstance(data, dict):
         special = _special(reading, data, path)
         if special is not None:
             return special
-        return HashOf(tuple((Literal(key), expression(reading, value, (*path, key))) for key, value in data.items()))
+        return HashOf(tuple((Literal(key), _expression(reading, value, (*path, key))) for key, value in data.items()))
     if isinstance(data, (list, tuple)):
-        return ListOf(tuple(expression(reading, value, (*path, index)) for index, value in enumerate(data)))
+        return ListOf(tuple(_expression(reading, value, (*path, index)) for index, value in enumerate(data)))
     return Literal(data)
 
 
-def looks_special(value: Any) -> bool:
-    """Whether `expression` would read a plain value as an expression instead of a literal."""
+def _looks_special(value: Any) -> bool:
+    """Whether `_expression` would read a plain value as an expression instead of a literal."""
     if isinstance(value, dict):
         special = (len(value) == 1 and set(value) <= _WORDS.keys()) or set(value) == _LAMBDA
-        return special or any(map(looks_special, value.values()))
-    return isinstance(value, list) and any(map(looks_special, value))
+        return special or any(map(_looks_special, value.values()))
+    return isinstance(value, list) and any(map(_looks_special, value))
 
 
 def _special(reading: DocumentReading, data: dict[Any, Any], path: Path) -> Node | None:
@@ -135,9 +136,9 @@ def _pairs(reading: DocumentReading, data: list[Any], path: Path) -> Node | None
     pairs = []
     for index, (key, value) in enumerate(data):
         at = (*path, "hash", index)
-        pair = expression(reading, key, (*at, 0)), expression(reading, value, (*at, 1))
+        pair = _expression(reading, key, (*at, 0)), _expression(reading, value, (*at, 1))
         if isinstance(pair[0], (ListOf, HashOf)):
-            raise reading.stop(at, "the key of a hash is a text, a number or a boolean")
+            raise reading.malformed(at, "the key of a hash is a text, a number or a boolean")
         pairs.append(pair)
     return HashOf(tuple(pairs))
 
@@ -161,14 +162,14 @@ def _list(reading: DocumentReading, data: Any, path: Path) -> tuple[Any, ...]:
 
 
 def _option(reading: DocumentReading, data: Any, path: Path) -> Any:
-    return settled(expression(reading, data, path))
+    return value_or_expression(_expression(reading, data, path))
 
 
 _SPECIAL_WORDS = (
     "{interpolate: text}, {variable: name}, {regex: text}, {hash: [[key, value], ...]}, {expression: source}"
 )
 VALUE = Shape(
-    expression, as_data,
+    _expression, as_data,
     {"description": f"a value; {_SPECIAL_WORDS} and {{lambda: [...], source: text}} are worked out"},
 )  # fmt: skip
 LITERAL = Shape(
@@ -188,8 +189,10 @@ def _condition(reading: DocumentReading, data: Any, path: Path) -> Condition:
     if isinstance(data, dict) and set(data) == {"not"}:
         return "not", CONDITIONS.read(reading, data["not"], (*path, "not"))
     if not isinstance(data, list) or len(data) != 3 or not isinstance(data[0], str) or data[1] not in SIGNS:
-        raise reading.stop(path, f"a condition is [attribute, operator, value], the operators are {' '.join(SIGNS)}")
-    wanted = plain(expression(reading, data[2], path)) if isinstance(data[2], dict) else data[2]
+        raise reading.malformed(
+            path, f"a condition is [attribute, operator, value], the operators are {' '.join(SIGNS)}"
+        )
+    wanted = constant_value(_expression(reading, data[2], path)) if isinstance(data[2], dict) else data[2]
     return reading.tried(condition, path, data[0], data[1], wanted, kind=FORMAT)
 
 
@@ -213,7 +216,7 @@ def _read_producer(reading: DocumentReading, data: Any, path: Path) -> Producing
     whole = reading.map(data, path, 'a producer is a map, such as {"value": 1}')
     words = [word for word in PRODUCERS if word in whole]
     if len(words) != 1:
-        raise reading.stop(path, "a producer has one of these: " + ", ".join(PRODUCERS))
+        raise reading.malformed(path, "a producer has one of these: " + ", ".join(PRODUCERS))
     made: Producing = PRODUCERS[words[0]].read(reading, whole, path)
     if isinstance(made, Written) and made.places is None:
         return replace(made, places=reading.locator((*path, words[0])))
@@ -225,7 +228,7 @@ def _write_producer(of: Producing) -> dict[str, Any]:
     if of.each_time and not isinstance(of, Custom):
         return {"series_of": _write_producer(replace(of, each_time=False))}
     if isinstance(of, Constant):
-        return {"literal" if looks_special(of.value) else "value": VALUE.write(of.value)}
+        return {"literal" if _looks_special(of.value) else "value": VALUE.write(of.value)}
     if isinstance(of, InstanceOfType):
         return {"ref": f"Type[{of.of}]"}
     for record in PRODUCERS.values():
@@ -240,17 +243,17 @@ PRODUCER = Shape(_read_producer, _write_producer, {"$ref": "#/$defs/producer"})
 class _Inner(Field):
     """A word whose map holds attributes of the model itself, not the value of one attribute."""
 
-    def take(self, reading: DocumentReading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
+    def read_into(self, reading: DocumentReading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
         taken.update(self.shape.read(reading, whole[self.word], (*path, self.word)))
 
-    def give(self, model: Any, data: dict[str, Any]) -> None:
+    def write_into(self, model: Any, data: dict[str, Any]) -> None:
         data[self.word] = self.shape.write(model)
 
 
 def _hash_entry(reading: DocumentReading, data: Any, path: Path) -> dict[str, Any]:
     whole = reading.map(data, path, "a hash look-up is a map")
     if "key" not in whole:
-        raise reading.stop(path, "a hash look-up needs a key")
+        raise reading.malformed(path, "a hash look-up needs a key")
     asked = {word: entry for word, entry in whole.items() if word != "key"}
     return {"asked": KEY.read(reading, asked, path), "key": whole["key"]}
 
@@ -291,7 +294,7 @@ _WHERE = Field("where", CONDITIONS, default=(), written=True)
 _QUERY = Record("a query", Query, (Field("type", TYPE, needed=True), _WHERE), make=dict)
 
 PRODUCERS: dict[str, Record] = {
-    "value": _simple("value", Computed, VALUE, "expression", make=producing),
+    "value": _simple("value", Computed, VALUE, "expression", make=producer_of),
     "literal": _simple("literal", Constant, LITERAL, "value"),
     "lookup": _simple("lookup", Lookup, KEY, "asked"),
     "hash_lookup": Record("a hash_lookup producer", HashLookup, (_Inner("hash_lookup", _HASH_ENTRY, needed=True),)),
@@ -322,7 +325,7 @@ def _read_item(reading: DocumentReading, data: Any, path: Path) -> Item:
     kind = whole.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         close = near(kind, KINDS) or list(KINDS)
-        raise reading.stop(path, f"an item has the kind {kind!r}", f"did you mean {', '.join(close)}?")
+        raise reading.malformed(path, f"an item has the kind {kind!r}", f"did you mean {', '.join(close)}?")
     fields = {word: entry for word, entry in whole.items() if word != "kind"}
     item: Item = KINDS[kind].read(reading, fields, path, origin=reading.origin(path))
     return item
@@ -345,7 +348,7 @@ _ALTERNATIVES = 'a condition is a list of alternatives, each a list of [category
 
 def _category(reading: DocumentReading, data: Any, path: Path) -> Category:
     if not isinstance(data, list) or len(data) != 2 or not all(isinstance(one, (str, int, float)) for one in data):
-        raise reading.stop(path, _ALTERNATIVES)
+        raise reading.malformed(path, _ALTERNATIVES)
     return category(*data)
 
 
@@ -361,7 +364,7 @@ _CONDITION = list_of(list_of(_CATEGORY, _ALTERNATIVES, least=1), _ALTERNATIVES, 
 
 def _read_map(reading: DocumentReading, data: Any, path: Path) -> dict[str, str]:
     if not isinstance(data, dict) or not is_parameter_map(data):
-        raise reading.stop(path, "map is a map of parameter names")
+        raise reading.malformed(path, "map is a map of parameter names")
     return dict(data)
 
 
@@ -390,11 +393,11 @@ _BOUND_TO_A_HASH = "variables are bound to a hash of values"
 class _Values(Field):
     """The word `to` of variables: a hash of values, or for abstract variables the names that must be bound."""
 
-    def take(self, reading: DocumentReading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
+    def read_into(self, reading: DocumentReading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
         at = (*path, "to")
         to = reading.map(whole.get("to"), at, 'variables are bound with "to": {"value": {...}}')
         if set(to) - {"value", "literal"} or len(to) != 1:
-            raise reading.stop(at, _BOUND_TO_A_HASH)
+            raise reading.malformed(at, _BOUND_TO_A_HASH)
         ((word, given),) = to.items()
         at = (*at, word)
         if taken["abstract"]:
@@ -403,10 +406,10 @@ class _Values(Field):
             return
         taken["values"] = values = {}
         for name, value in reading.map(given, at, _BOUND_TO_A_HASH).items():
-            node = Literal(own_copy(value)) if word == "literal" else expression(reading, value, (*at, name))
-            values[str(name)] = producing(node, reading.locator((*at, name)))
+            node = Literal(own_copy(value)) if word == "literal" else _expression(reading, value, (*at, name))
+            values[str(name)] = producer_of(node, reading.locator((*at, name)))
 
-    def give(self, model: Any, data: dict[str, Any]) -> None:
+    def write_into(self, model: Any, data: dict[str, Any]) -> None:
         names = list(model.values)
         if model.abstract:
             data["to"] = {"value": names[0] if model.single else names}
@@ -434,31 +437,52 @@ _TO = Field("to", PRODUCER)
 _REFUSED_TO = Field("to", PRODUCER, refused=True)
 _INTO = Field("in", TEXT, "into")
 _OPTIONS = Field("options", OPTIONS, default={})
-_ID = Field("as", TEXT_OR_NULL, "id", same_as="name", null=True)
 _KEY = Field("key", KEY, needed=True)
 _AS_KEY = Field("as", KEY, "target", needed=True)
 _NAMES = Field("names", CLASSES, needed=True)
-_IF = Field("if", _CONDITION, "alternatives", needed=True)
-_ITEMS = Field("items", ITEMS, default=(), written=True)
-_TARGET = Field("target", TARGET, needed=True)
-_SIDES = (Field("lhs", TARGET, needed=True), Field("rhs", TARGET, needed=True))
 
 
-def _record(kind: str, model: type, *fields: Field, copies: Mapping[str, str] | None = None, **fixed: Any) -> Record:
-    return Record(f"a {kind} item", model, fields, fixed, copies or {})
+def _record(kind: str, model: type, *fields: Field, make: Callable[..., Any] | None = None, **fixed: Any) -> Record:
+    return Record(f"a {kind} item", model, fields, fixed, make)
+
+
+def _rebind(key: Any, **fields: Any) -> Rebinding:
+    return Rebinding(key=key, target=key, **fields)
 
 
 KINDS: dict[str, Record] = {
     "bind": _record("bind", Bind, _TYPE, _NAME, *_FLAGS, _TO, _INTO, _OPTIONS),
-    "multibind": _record("multibind", Multibind, _TYPE, _NAME, *_FLAGS, _ID, _TO, _INTO, _OPTIONS),
-    "when": _record("when", When, _IF, _ITEMS),
+    "multibind": _record(
+        "multibind",
+        Multibind,
+        _TYPE,
+        _NAME,
+        *_FLAGS,
+        Field("as", TEXT_OR_NULL, "id", same_as="name", null=True),
+        _TO,
+        _INTO,
+        _OPTIONS,
+    ),
+    "when": _record(
+        "when",
+        When,
+        Field("if", _CONDITION, "alternatives", needed=True),
+        Field("items", ITEMS, default=(), written=True),
+    ),
     "alias": _record("alias", Rebinding, _KEY, _AS_KEY, *_FLAGS, _REFUSED_TO, verb="alias"),
     "renamed": _record("renamed", Rebinding, _KEY, _AS_KEY, *_FLAGS, _REFUSED_TO, verb="renamed"),
-    "rebind": _record("rebind", Rebinding, _KEY, *_FLAGS, _REFUSED_TO, copies={"target": "key"}, verb="rebind"),
+    "rebind": _record("rebind", Rebinding, _KEY, *_FLAGS, _REFUSED_TO, make=_rebind, verb="rebind"),
     "include": _record("include", Inclusion, _NAMES, exclude=False),
     "exclude": _record("exclude", Inclusion, _NAMES, exclude=True),
-    "parameters": _record("parameters", Parameters, _TARGET, *_FLAGS, _TO, _OPTIONS),
-    "map": _record("map", ParameterMap, *_SIDES, *_FLAGS, Field("map", _MAP, needed=True)),
+    "parameters": _record("parameters", Parameters, Field("target", TARGET, needed=True), *_FLAGS, _TO, _OPTIONS),
+    "map": _record(
+        "map",
+        ParameterMap,
+        Field("lhs", TARGET, needed=True),
+        Field("rhs", TARGET, needed=True),
+        *_FLAGS,
+        Field("map", _MAP, needed=True),
+    ),
     "variables": _record("variables", BoundVariables, _TYPE, *_FLAGS, _VALUES),
     "dependency": _record("dependency", Dependency, Field("chain", _CHAIN, needed=True)),
 }
@@ -471,7 +495,7 @@ _WORD = {"type": "string", "minLength": 1}
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of the data form, for tools and other languages."""
+    """The JSON Schema of the data form of sets, for editors and other languages; sites are not in it."""
     version = {"const": VERSION}
     kinds = {kind: record.schema(kind={"const": kind}) for kind, record in KINDS.items()}
     return {
@@ -527,7 +551,7 @@ def _parts() -> dict[str, Any]:
 
 def _listed_category(reading: DocumentReading, data: Any, path: Path) -> list[Any]:
     if not isinstance(data, list) or len(data) != 2 or not isinstance(data[0], str):
-        raise reading.stop(path, "a category is [name, value]")
+        raise reading.malformed(path, "a category is [name, value]")
     return [data[0], VALUE.read(reading, data[1], (*path, 1))]
 
 
@@ -583,8 +607,8 @@ def _site(reading: DocumentReading, data: Any) -> Site:
 def sets_from_data(data: Any, origin: Origin = NOWHERE) -> list[BindingSet]:
     """The sets of some data: `{"version": 1, "sets": [{"name": ..., "items": [...]}]}`, or one set alone.
 
-    origin: where the data comes from
-    raises: BindingErrors, with everything that is malformed
+    origin: the place that all items get
+    raises: BindingErrors, with each fault of the data; also for None and other data than a map
 
     >>> [one.name for one in sets_from_data({"name": "a::default", "items": []})]
     ['a::default']
@@ -595,14 +619,17 @@ def sets_from_data(data: Any, origin: Origin = NOWHERE) -> list[BindingSet]:
 
 @taking(document=Document)
 def sets_from_document(document: Document) -> list[BindingSet]:
-    """The sets of a document; each item knows its line. An empty document is an error. raises: BindingErrors"""
+    """The sets of a parsed file; each item has its line. raises: BindingErrors, also for an empty file"""
     reading = DocumentReading(partial(document.locator, "bindings"))
     return reading.guarded(lambda: _sets(reading, document.tree)) or []
 
 
 @taking(document=Document)
 def site_from_document(document: Document) -> Site:
-    """The site of a document: `{"site": {...}, "assign": {...}}`; {} gives an empty site. raises: BindingErrors"""
+    """The site of a parsed file: `{"site": {...}, "assign": {...}}`; an empty file is an empty site.
+
+    raises: BindingErrors
+    """
     reading = DocumentReading(partial(document.locator, "bindings"))
     return reading.guarded(lambda: _site(reading, document.tree)) or Site()
 
@@ -612,7 +639,7 @@ def _sets(reading: DocumentReading, data: Any) -> list[BindingSet]:
     whole = reading.map(data, (), "a document of bindings is a map")
     if "items" in whole:
         return [_set(reading, whole, ())]
-    reading.known(whole, ("version", "sets"), (), "the document")
+    reading.check_words(whole, ("version", "sets"), (), "the document")
     if whole.get("version", VERSION) != VERSION:
         reading.fault(("version",), f"version {whole['version']!r} of the form is not known", f"known is {VERSION}")
     listed = reading.list(whole.get("sets"), ("sets",), "sets is a list")
@@ -622,7 +649,7 @@ def _sets(reading: DocumentReading, data: Any) -> list[BindingSet]:
 def _set(reading: DocumentReading, data: Any, path: Path) -> BindingSet:
     """The set of a map, with its items. raises: Malformed, for a map without a name"""
     whole = reading.map(data, path, "a set is a map")
-    reading.known(whole, ("version", "name", "items"), path, "a set")
+    reading.check_words(whole, ("version", "name", "items"), path, "a set")
     name = reading.set = TEXT.read(reading, whole.get("name"), (*path, "name"))
     items = ITEMS.read(reading, whole.get("items", []), (*path, "items"))
     return BindingSet(name, items, reading.origin(path))
@@ -630,9 +657,9 @@ def _set(reading: DocumentReading, data: Any, path: Path) -> BindingSet:
 
 @taking(sets=BindingSet | list)
 def to_data(sets: BindingSet | list[BindingSet]) -> dict[str, Any]:
-    """The data form of one set, or of a list of sets; `sets_from_data` gives equal sets again.
+    """The data form of one set, or of a list of sets; `sets_from_data` returns equal sets for it.
 
-    raises: BindingError ("not-data"), for callables: give them a name with `functions`
+    raises: BindingError ("not-data"), for a callable (name it with `functions`), and for a set that was not read
 
     >>> from nodeattrs.dialects.bindings.forms.builder import Bindings
     >>> one = Bindings("a")

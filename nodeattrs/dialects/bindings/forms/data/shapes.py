@@ -1,9 +1,8 @@
-"""Shapes: how one sort of value is written as data, in one place for reading, writing and the schema.
+"""Descriptions of the data form: with them data is read, written, and described as a JSON Schema.
 
-A `DocumentReading` is a document while it is read: its faults, each with its place, all of them together.
-
-A `Shape` is a value alone, a `Field` one word of a map, a `Record` a map that stands for one
-class of the model. The tables of items and producers are made of them; they know no item.
+A `Shape` describes a value, a `Field` one word (a key) of a map, a `Record` a map that stands for an object of one
+class. `kinds` has the tables of items and producers, which are made of them; no item is known here.
+A `DocumentReading` is one document while it is read: it notes all faults with their places, and raises them together.
 """
 
 from __future__ import annotations
@@ -23,15 +22,16 @@ from nodeattrs.dialects.bindings.model.types import Asked, parse_type, target_of
 _Found = TypeVar("_Found")
 
 
-class MalformedEntry(Exception):
-    """Stops the reading of one entry; the fault was noted before."""
+class Malformed(Exception):
+    """Raised to leave an entry of a document unread; its fault was noted before (`DocumentReading.malformed`)."""
 
 
 class DocumentReading:
-    """One document.
+    """One document while it is read: where its entries are, and the faults that were noted so far.
 
+    `guarded` runs a reader, which calls the other methods; a reader that raises `Malformed` noted a fault before.
     locate: (the name of a set, a path in the document) -> a locator for that path
-    set:    the name of the set that is being read
+    set:    the name of the set that is being read, for origins; "" for none
     """
 
     def __init__(self, locate: Callable[[str, Path], Locator]) -> None:
@@ -40,11 +40,11 @@ class DocumentReading:
         self._faults: list[BindingError] = []
 
     def guarded(self, read: Callable[[], _Found]) -> _Found | None:
-        """The result of *read*. raises: BindingErrors, with all faults that were noted while *read* ran"""
+        """The result of *read*; raises BindingErrors with all faults that were noted so far, if there are any."""
         found = None
         try:
             found = read()
-        except MalformedEntry:
+        except Malformed:
             pass
         except RecursionError:
             self.set = ""
@@ -54,12 +54,12 @@ class DocumentReading:
         return found
 
     def each(self, read: Callable[[Any, Path], _Found], data: Iterable[Any], path: Path) -> list[_Found]:
-        """The result of *read* for each entry; an entry with a fault is left out."""
+        """The result of *read* for each entry of a list; an entry for which it raises `Malformed` is left out."""
         found = []
         for index, entry in enumerate(data):
             try:
                 found.append(read(entry, (*path, index)))
-            except MalformedEntry:
+            except Malformed:
                 continue
         return found
 
@@ -68,54 +68,54 @@ class DocumentReading:
         return self.locator(path).at(())
 
     def locator(self, path: Path) -> Locator:
-        """A locator for the entries below a path; places are looked up when they are asked for."""
+        """A locator for the entries below a path; it looks up a place at each question."""
         return self._locate(self.set, path)
 
     def map(self, data: Any, path: Path, what: str) -> dict[Any, Any]:
         """The data, if it is a map. what: begins the fault. raises: Malformed, for anything else"""
         if not isinstance(data, dict):
-            raise self.stop(path, f"{what}, and this is {kind_in_words(data)}")
+            raise self.malformed(path, f"{what}, and this is {_kind_in_words(data)}")
         return data
 
     def list(self, data: Any, path: Path, what: str) -> list[Any]:
         """The data, if it is a list or a tuple, as a list. what: begins the fault. raises: Malformed"""
         if not isinstance(data, (list, tuple)):
-            raise self.stop(path, f"{what}, and this is {kind_in_words(data)}")
+            raise self.malformed(path, f"{what}, and this is {_kind_in_words(data)}")
         return list(data)
 
-    def known(self, whole: Mapping[Any, Any], words: Collection[str], path: Path, what: str) -> None:
-        """Note a fault for each field that is none of these words."""
+    def check_words(self, whole: Mapping[Any, Any], words: Collection[str], path: Path, what: str) -> None:
+        """Note a fault for each word of a map that is none of these words, and go on. what: the map in messages"""
         for name in whole:
             if name not in words:
                 hint = meant(name, words) or f"it knows {', '.join(words)}"
                 self.fault((*path, name), f"{what} has no field {name!r}", hint)
 
     def fault(self, path: Path, message: str, hint: str | None = None, kind: Kind = FORMAT) -> None:
-        """Note a fault at a path of the document."""
+        """Note a fault at a path of the document, and go on."""
         origin = self.origin(path)
         details = () if origin is NOWHERE else (f"at {origin}",)
         self._faults.append(BindingError(kind, message, origins=(origin,), details=details, hint=hint))
 
-    def stop(self, path: Path, message: str, hint: str | None = None, kind: Kind = FORMAT) -> MalformedEntry:
-        """Note a fault; the caller raises the result."""
+    def malformed(self, path: Path, message: str, hint: str | None = None, kind: Kind = FORMAT) -> Malformed:
+        """Note a fault at a path; returns the exception that the caller raises to leave the entry unread."""
         self.fault(path, message, hint, kind)
-        return MalformedEntry()
+        return Malformed()
 
     def tried(
         self, read: Callable[..., _Found], path: Path, *given: Any, kind: Kind | None = None, what: str = ""
     ) -> _Found:
-        """The result of `read(*given)`; a `BindingError` of *read* is noted at the path. raises: Malformed
+        """The result of `read(*given)`; where *read* raises a `BindingError`, a fault at the path. raises: Malformed
 
-        kind: of the fault; unless given, the kind of the error
+        kind: the kind of the fault; None: the kind of the error
         what: words before the message of the error
         """
         try:
             return read(*given)
         except BindingError as error:
-            raise self.stop(path, f"{what}{error.message}", error.hint, kind or error.kind) from None
+            raise self.malformed(path, f"{what}{error.message}", error.hint, kind or error.kind) from None
 
 
-def kind_in_words(value: Any) -> str:
+def _kind_in_words(value: Any) -> str:
     """The kind of a value in words for messages: "a map", "nothing", "a number"."""
     if value is None:
         return "nothing"
@@ -131,9 +131,9 @@ Schema = Any
 class Shape:
     """How one kind of value is read from data, written as data, and described by a schema.
 
-    read:   (the reading, the data, its path) -> the value; the last step of the path is the field's word
-    write:  the value -> data
-    schema: what the data looks like, for other languages
+    read:   (the reading, the data, its path) -> the value; raises Malformed. The path is for messages
+    write:  the value -> data, which `read` reads as an equal value
+    schema: the JSON Schema of the data
     """
 
     read: Callable[[DocumentReading, Any, Path], Any]
@@ -143,15 +143,15 @@ class Shape:
 
 @dataclass(frozen=True)
 class Field:
-    """One word of a map, and the attribute of the model that the word holds.
+    """One word of a map, and the attribute of an object that the word holds.
 
-    attribute: the word itself unless given
-    needed:    it must be there, and is always written
-    default:   what the attribute is without the word; then the word is not written
-    written:   it is always written, though it need not be there
-    same_as:   the attribute whose value is the default
-    null:      null is a value; else it is as if the word were not there, unless that is needed
-    refused:   read, so that the fault can be named when all are reported; no schema has it
+    attribute: "" is the word itself
+    needed:    the word must be there, and is always written
+    default:   the attribute where the word is missing; an attribute with its default is not written
+    written:   the word is written even with its default
+    same_as:   the attribute whose value is the default, in place of *default*
+    null:      null is a value of its own; else a word with null counts as missing
+    refused:   the word is an error, which is found later; it is read, and is not in the schema
     """
 
     word: str
@@ -164,22 +164,22 @@ class Field:
     null: bool = False
     refused: bool = False
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "attribute", self.attribute or self.word)
+    def read_into(self, reading: DocumentReading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
+        """Put the attribute that a map has for the word, or its default, into *taken*.
 
-    def take(self, reading: DocumentReading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
-        """Read the word of a map into *taken*. raises: Malformed, where the word is wrong, or needed and missing"""
-        data = whole.get(self.word)
+        raises: Malformed, for a wrong value, and where the word is needed and missing
+        """
+        name, data = self.attribute or self.word, whole.get(self.word)
         if data is not None or (self.word in whole and (self.needed or self.null)):
-            taken[self.attribute] = self.shape.read(reading, data, (*path, self.word))
+            taken[name] = self.shape.read(reading, data, (*path, self.word))
         elif self.needed:
-            raise reading.stop(path, f"{self.word!r} is missing")
+            raise reading.malformed(path, f"{self.word!r} is missing")
         else:
-            taken[self.attribute] = taken[self.same_as] if self.same_as else self.default
+            taken[name] = taken[self.same_as] if self.same_as else self.default
 
-    def give(self, model: Any, data: dict[str, Any]) -> None:
-        """Write the attribute of a model into *data*; an attribute with its default is left out."""
-        value = getattr(model, self.attribute)
+    def write_into(self, model: Any, data: dict[str, Any]) -> None:
+        """Put the attribute of an object as the word into *data*; an attribute with its default is left out."""
+        value = getattr(model, self.attribute or self.word)
         usual = getattr(model, self.same_as) if self.same_as else self.default
         if self.needed or self.written or value != usual:
             data[self.word] = self.shape.write(value)
@@ -187,44 +187,45 @@ class Field:
 
 @dataclass(frozen=True)
 class Record:
-    """The map of one class of the model: its words, and how they become attributes.
+    """A map that stands for an object of one class: its words, and how they become attributes.
 
-    what:   what messages call it
-    fixed:  attributes that this map always means
-    copies: attributes that are the same as another one
-    make:   makes the model of its attributes; the class itself unless given
+    what:  the map in messages: "a bind item"
+    model: the class; objects of other classes are not written as this map
+    fixed: attributes that all objects of this map have, and that no word holds
+    make:  makes the object from the attributes by name; None: the class
     """
 
     what: str
     model: type
     fields: tuple[Field, ...]
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    copies: Mapping[str, str] = field(default_factory=dict)
     make: Callable[..., Any] | None = None
 
     def read(self, reading: DocumentReading, data: Any, path: Path, **more: Any) -> Any:
-        """The model of a map. more: further attributes. raises: Malformed, for wrong, unknown or missing words"""
+        """The object of a map. An unknown word is a noted fault. more: further attributes
+
+        raises: Malformed, for other data than a map, a wrong value or a missing word
+        """
         whole = reading.map(data, path, f"{self.what} is a map")
-        reading.known(whole, [one.word for one in self.fields], path, self.what)
+        reading.check_words(whole, [one.word for one in self.fields], path, self.what)
         taken: dict[str, Any] = {}
         for one in self.fields:
-            one.take(reading, whole, path, taken)
-        copied = {name: taken[other] for name, other in self.copies.items()}
-        return (self.make or self.model)(**more, **taken, **copied, **self.fixed)
+            one.read_into(reading, whole, path, taken)
+        return (self.make or self.model)(**more, **taken, **self.fixed)
 
     def write(self, model: Any) -> dict[str, Any]:
-        """The map of a model."""
+        """The map of an object of the class."""
         data: dict[str, Any] = {}
         for one in self.fields:
-            one.give(model, data)
+            one.write_into(model, data)
         return data
 
     def is_of(self, model: Any) -> bool:
-        """Whether the map writes that model: the same class with the same fixed attributes."""
+        """Whether an object is written as this map: it has exactly this class, and the fixed attributes."""
         return type(model) is self.model and all(getattr(model, name) == value for name, value in self.fixed.items())
 
     def shape(self) -> Shape:
-        """The shape of a field whose value is such a map."""
+        """The shape of a value that is such a map."""
         return Shape(self.read, self.write, self.schema())
 
     def schema(self, **more: Schema) -> Schema:
@@ -234,7 +235,7 @@ class Record:
 
 
 def object_schema(properties: Mapping[str, Schema], required: Iterable[str] = (), **more: Any) -> Schema:
-    """The JSON Schema of a map that has these fields and no other fields."""
+    """The JSON Schema of a map with these words alone. required: words that must be there; more: further keywords"""
     needed = {"required": list(required)} if required else {}
     return {"type": "object", "additionalProperties": False, **needed, **more, "properties": dict(properties)}
 
@@ -248,7 +249,7 @@ def _same(value: Any) -> Any:
 
 def _text(reading: DocumentReading, data: Any, path: Path) -> str:
     if not isinstance(data, str):
-        raise reading.stop(path, f"{path[-1]} is {kind_in_words(data)}, not text")
+        raise reading.malformed(path, f"{path[-1]} is {_kind_in_words(data)}, not text")
     return data
 
 
@@ -258,7 +259,7 @@ def _text_or_null(reading: DocumentReading, data: Any, path: Path) -> str | None
 
 def _flag(reading: DocumentReading, data: Any, path: Path) -> bool:
     if not isinstance(data, bool):
-        raise reading.stop(path, f"{path[-1]} is true or false, and this is {kind_in_words(data)}")
+        raise reading.malformed(path, f"{path[-1]} is true or false, and this is {_kind_in_words(data)}")
     return data
 
 
@@ -274,16 +275,16 @@ TARGET = _spelled(target_of, {"type": "string"})
 
 
 def list_of(shape: Shape, what: str, least: int = 0) -> Shape:
-    """A list of values of one shape; a tuple in the model.
+    """The shape of a list of values of one shape; it is read as a tuple.
 
-    what:  what a message says that the list is
+    what:  the start of the message for other data: "conditions are a list"
     least: the smallest number of values
     """
 
     def read(reading: DocumentReading, data: Any, path: Path) -> tuple[Any, ...]:
         listed = reading.list(data, path, what)
         if len(listed) < least:
-            raise reading.stop(path, what)
+            raise reading.malformed(path, what)
         return tuple(shape.read(reading, entry, (*path, index)) for index, entry in enumerate(listed))
 
     def write(value: Iterable[Any]) -> list[Any]:
@@ -294,7 +295,7 @@ def list_of(shape: Shape, what: str, least: int = 0) -> Shape:
 
 
 def map_of(shape: Shape, what: str) -> Shape:
-    """A map of names to values of one shape; null is a map without any."""
+    """The shape of a map of names to values of one shape; null is read as {}. what: as in `list_of`"""
 
     def read(reading: DocumentReading, data: Any, path: Path) -> dict[str, Any]:
         named = reading.map({} if data is None else data, path, what)
@@ -311,7 +312,7 @@ def _class_names(reading: DocumentReading, data: Any, path: Path) -> tuple[str, 
     what = "names is a list of class names"
     listed = [data] if isinstance(data, str) else reading.list(data, path, what)
     if not listed or not all(isinstance(name, str) and name for name in listed):
-        raise reading.stop(path, what)
+        raise reading.malformed(path, what)
     return tuple(listed)
 
 
@@ -325,7 +326,7 @@ def _key(reading: DocumentReading, data: Any, path: Path) -> Asked:
     whole = reading.map(data, path, 'a key is a name, or a map such as {"type": "Integer", "name": "x"}')
     asked: Asked = _KEY.read(reading, whole, path)
     if asked.type is None and asked.name is None:
-        raise reading.stop(path, "a key needs a type or a name")
+        raise reading.malformed(path, "a key needs a type or a name")
     return asked
 
 

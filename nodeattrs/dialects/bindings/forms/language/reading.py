@@ -1,10 +1,13 @@
-"""The text language: texts become sets, sites and expressions, each item with its line and column."""
+"""The text language: texts become sets, sites and expressions, each item with its line and column.
+
+lark makes a tree of a text (`text`). The readers here turn its branches into items and expressions: a reader's method
+`_NAME` reads a branch that the grammar calls NAME. Nothing is evaluated or resolved.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
@@ -27,10 +30,10 @@ from nodeattrs.dialects.bindings.model.expressions import (
     Operation,
     StatementBlock,
     Variable,
+    constant_value,
     is_constant,
-    plain,
-    producing,
-    settled,
+    producer_of,
+    value_or_expression,
 )
 from nodeattrs.dialects.bindings.model.faults import BindingError
 from nodeattrs.dialects.bindings.model.items import (
@@ -68,8 +71,8 @@ _CONSTANTS: dict[str, Any] = {"true": True, "false": False, "undef": None, "defa
 _MOST_DIGITS = 4000
 
 
-class ExpressionReader:
-    """Reads the expressions of one text. The method `_NAME` reads a branch of that name."""
+class _ExpressionReader:
+    """Reads the expressions of one text."""
 
     def __init__(self, text: LanguageText) -> None:
         self._text = text
@@ -84,7 +87,7 @@ class ExpressionReader:
     def name(self, tree: Tree) -> str:
         """A name: the text of a string, where `$` means itself."""
         node = self.node(tree)
-        return node.text if isinstance(node, InterpolatedText) else str(plain(node))
+        return node.text if isinstance(node, InterpolatedText) else str(constant_value(node))
 
     # --- values ------------------------------------------------------------------------------
 
@@ -186,56 +189,45 @@ class ExpressionReader:
     _unless_ = _if_
 
 
-@dataclass(frozen=True)
-class WrittenValue:
-    """The locator of a value in a text: finds the place of an entry when a message needs the place.
+class _ValueLocator:
+    """The locator of a value in a text: finds the place of an entry when a message needs the place."""
 
-    origin: where the value begins
-    """
-
-    text: LanguageText
-    tree: Tree
-    origin: Origin
+    def __init__(self, text: LanguageText, tree: Tree) -> None:
+        self._text, self._tree = text, tree
+        self._origin = text.origin(tree)
 
     def at(self, path: Path) -> Origin:
         """The place of an entry; where the entry cannot be found, the place of the value that holds it."""
-        here = self.tree
+        here = self._tree
         for step in path:
-            below = _entry(ExpressionReader(self.text), here, step)
+            below = self._entry(here, step)
             if below is None:
                 break
             here = below
-        begin = self.text.origin(here)
-        return self.origin.moved(begin.line, begin.column)
+        begin = self._text.origin(here)
+        return self._origin.moved(begin.line, begin.column)
+
+    def _entry(self, tree: Tree, step: object) -> Tree | None:
+        """The branch of an entry of a list or a hash; None where the value has no such entry."""
+        if tree.data == "list" and isinstance(step, int) and step < len(tree.children):
+            return tree.children[step]
+        found = None
+        for pair in tree.children if tree.data == "hash" else ():
+            if self._is_key(pair.children[0], step):
+                found = pair.children[1]  # of one key twice the last one holds
+        return found
+
+    def _is_key(self, tree: Tree, step: object) -> bool:
+        """Whether a branch writes that key; False for a key that is computed."""
+        try:
+            key = constant_value(_ExpressionReader(self._text).node(tree))
+        except BindingError:  # worked out later
+            return False
+        return type(key) is type(step) and key == step
 
 
-def written(text: LanguageText, tree: Tree) -> WrittenValue:
-    """A locator for the entries of the value that a branch writes."""
-    return WrittenValue(text, tree, text.origin(tree))
-
-
-def _entry(expressions: ExpressionReader, tree: Tree, step: object) -> Tree | None:
-    """The branch of an entry of a list or a hash; None where the value has no such entry."""
-    if tree.data == "list" and isinstance(step, int) and step < len(tree.children):
-        return tree.children[step]
-    found = None
-    for pair in tree.children if tree.data == "hash" else ():
-        if _is_key(expressions, pair.children[0], step):
-            found = pair.children[1]  # of one key twice the last one holds
-    return found
-
-
-def _is_key(expressions: ExpressionReader, tree: Tree, step: object) -> bool:
-    """Whether a branch writes that key; False for a key that is computed."""
-    try:
-        key = plain(expressions.node(tree))
-    except BindingError:  # worked out later
-        return False
-    return type(key) is type(step) and key == step
-
-
-class SetReader(ExpressionReader):
-    """Reads the sets of one text. The method `_NAME` with an origin reads an item of that name."""
+class _SetReader(_ExpressionReader):
+    """Reads the sets and items of one text. A method with an origin reads an item."""
 
     def set(self, tree: Tree) -> BindingSet:
         """The set of a branch, with its items in order. raises: BindingError, for a wrong item"""
@@ -248,7 +240,7 @@ class SetReader(ExpressionReader):
         read: Callable[[Tree, Origin], Item] = getattr(self, f"_{tree.data}")
         return read(tree, self._text.origin(tree))
 
-    def asked(self, tree: Tree) -> Asked:
+    def _asked(self, tree: Tree) -> Asked:
         """The key of a branch: a type and a name, or one of the two."""
         typed = name = None
         for child in tree.children:
@@ -279,7 +271,7 @@ class SetReader(ExpressionReader):
 
     def _alias(self, tree: Tree, origin: Origin) -> Item:
         flags: dict[str, Any] = {str(child.data): True for child in tree.children if child.data != "key"}
-        keys = [self.asked(child) for child in tree.children if child.data == "key"]
+        keys = [self._asked(child) for child in tree.children if child.data == "key"]
         return Rebinding(origin=origin, verb=str(tree.data), key=keys[0], target=keys[-1], **flags)
 
     _renamed = _rebind = _alias
@@ -290,7 +282,7 @@ class SetReader(ExpressionReader):
     def _param_map(self, tree: Tree, origin: Origin) -> Item:
         """The item `bind map`. A map `{ map => [a, b] }` pairs equal names, as the document proposes."""
         *flags, left, right, pairs = tree.children
-        given = plain(self.node(pairs))
+        given = constant_value(self.node(pairs))
         if isinstance(given, dict) and set(given) == {"map"} and isinstance(given["map"], (list, dict)):
             given = given["map"]  # { map => [a, b] }, the unit map that the document proposes
         named = {name: name for name in given} if isinstance(given, list) else given
@@ -302,28 +294,29 @@ class SetReader(ExpressionReader):
         )  # fmt: skip
 
     def _variables(self, tree: Tree, origin: Origin) -> Item:
-        (at,) = (child for child in tree.children if child.data == "to")
-        others = self._fields(child for child in tree.children if child is not at)
-        *optional, producer = at.children
-        node = self.node(producer) if producer.data not in ("producer", "type_or_query") else None
-        values = (self._demanded if others.get("abstract") else self._given)(node, at)
-        return BoundVariables(origin=origin, **others, **values, optional=bool(optional))
+        (to,) = (child for child in tree.children if child.data == "to")
+        others = self._fields(child for child in tree.children if child is not to)
+        values = self._demanded_values(to) if others.get("abstract") else {"values": self._given_values(to)}
+        return BoundVariables(origin=origin, **others, **values, optional=len(to.children) > 1)
 
-    def _demanded(self, node: Node | None, at: Tree) -> dict[str, Any]:
-        """The names of abstract variables. raises: BindingError, for anything but a name or a list of names"""
-        given = plain(node) if node is not None and is_constant(node) else None
+    def _demanded_values(self, to: Tree) -> dict[str, Any]:
+        """The fields of abstract variables. raises: BindingError, for anything but a name or a list of names"""
+        value = to.children[-1]
+        node = None if value.data in ("producer", "type_or_query") else self.node(value)
+        given = constant_value(node) if node is not None and is_constant(node) else None
         names = [given] if isinstance(given, str) else given
         if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-            raise self._text.error(at, "abstract variables are a name, or a list of names")
+            raise self._text.error(to, "abstract variables are a name, or a list of names")
         return {"values": dict.fromkeys(names), "single": isinstance(given, str)}
 
-    def _given(self, node: Node | None, at: Tree) -> dict[str, Any]:
-        """The producers of variables by name. raises: BindingError, for anything but a hash"""
-        if not isinstance(node, HashOf):
-            raise self._text.error(at, "variables are bound to a hash: { name => value }")
-        trees = (pair.children[1] for pair in at.children[-1].children)
-        named = {str(plain(key)): (value, tree) for (key, value), tree in zip(node.pairs, trees, strict=True)}
-        return {"values": {name: producing(value, written(self._text, tree)) for name, (value, tree) in named.items()}}
+    def _given_values(self, to: Tree) -> dict[str, Producing]:
+        """Name -> the producer of a variable. raises: BindingError, for anything but a hash"""
+        value = to.children[-1]
+        if value.data != "hash":
+            raise self._text.error(to, "variables are bound to a hash: { name => value }")
+        self.node(value)  # refuses a list or a hash as a key
+        pairs = [pair.children for pair in value.children]
+        return {str(constant_value(self.node(key))): self._producer(entry) for key, entry in pairs}
 
     def _inclusion(self, tree: Tree, origin: Origin) -> Item:
         names = tuple(str(child) for child in tree.children if not hasattr(child, "data"))
@@ -344,7 +337,7 @@ class SetReader(ExpressionReader):
         for child in children:
             match child.data:
                 case "key":
-                    asked = self.asked(child)
+                    asked = self._asked(child)
                     fields["type"], fields["name"] = asked.type, asked.name
                 case "type":
                     fields["type"] = self._text.type(child)
@@ -366,7 +359,7 @@ class SetReader(ExpressionReader):
     def _option(self, tree: Tree) -> tuple[str, Any]:
         name, value = tree.children
         known = self.name(name) if hasattr(name, "data") else str(name)
-        return known, settled(self.node(value))
+        return known, value_or_expression(self.node(value))
 
     def _predicate(self, tree: Tree) -> tuple[str, str]:
         """(category, value as text) of a condition."""
@@ -374,7 +367,7 @@ class SetReader(ExpressionReader):
         node = self.node(value)
         if isinstance(node, InterpolatedText):
             return str(name), node.text
-        return category(name, plain(node))
+        return category(name, constant_value(node))
 
     def _producer(self, tree: Tree) -> Producing:
         """The producer behind `to`: a named or custom producer, a reference, a query, or a value."""
@@ -387,7 +380,7 @@ class SetReader(ExpressionReader):
         if tree.data == "type_or_query":
             (inner,) = tree.children
             return self._query(inner) if inner.data == "query" else reference_to(self._text.type(inner))
-        return producing(self.node(tree), written(self._text, tree))
+        return producer_of(self.node(tree), _ValueLocator(self._text, tree))
 
     def _query(self, tree: Tree) -> Query:
         of, *where = tree.children
@@ -409,11 +402,11 @@ class SetReader(ExpressionReader):
                 raise self._text.error(tree, "a condition compares an attribute: name == 'one'")
 
     def _compared(self, left: Tree, sign: Tree, right: Tree) -> Condition:
-        attribute, wanted = str(plain(self.node(left))), plain(self.node(right))
+        attribute, wanted = str(constant_value(self.node(left))), constant_value(self.node(right))
         return self._text.tried(condition, right, attribute, str(sign), wanted)
 
 
-class SiteReader(ExpressionReader):
+class _SiteReader(_ExpressionReader):
     """Reads the site of one text."""
 
     def site(self, tree: Tree) -> Site:
@@ -467,35 +460,39 @@ class SiteReader(ExpressionReader):
 def parse_sets(text: str, file: str | None = None) -> list[BindingSet]:
     """The sets of a text, each `bindings NAME { ... }`, in order; [] for an empty text.
 
-    file:   its name in messages and origins
+    file:   the name of its file in messages and origins
     raises: BindingError ("syntax", "bad-type"), MissingExtra
 
     >>> [one.name for one in parse_sets("bindings ssh::default { bind 'ssh::port' to 22 }")]
     ['ssh::default']
     """
     read = LanguageText(text, file)
-    return read.guarded(lambda: list(map(SetReader(read).set, read.parsed("bindings_file").children)))
+    return read.guarded(lambda: list(map(_SetReader(read).set, read.parsed("bindings_file").children)))
 
 
 def parse_items(text: str, name: str = "", file: str | None = None) -> BindingSet:
-    """A set of the items in a text that has no `bindings NAME { }` around them. raises: as `parse_sets`"""
+    """A set with the items of a text that has no `bindings NAME { }` around them; an empty text gives no items.
+
+    name:   of the set
+    raises: BindingError ("syntax", "bad-type"), MissingExtra
+    """
     read = LanguageText(text, file, name)
-    return read.guarded(lambda: BindingSet(name, tuple(map(SetReader(read).item, read.parsed("items").children))))
+    return read.guarded(lambda: BindingSet(name, tuple(map(_SetReader(read).item, read.parsed("items").children))))
 
 
 def parse_site(text: str, file: str | None = None) -> Site:
     """The site of a text: categories, layers and environments, nothing evaluated; an empty text gives an empty site.
 
-    raises: as `parse_sets`; BindingError ("categories-twice"), for a second categories expression
+    raises: BindingError ("syntax", "categories-twice", "environment-twice"), MissingExtra
 
     >>> parse_site("site { categories { rack => $rack } }").to_dict()
     {'site': {'categories': [['rack', {'variable': 'rack'}]]}}
     """
     read = LanguageText(text, file)
-    return read.guarded(lambda: SiteReader(read).site(read.parsed("site_file")))
+    return read.guarded(lambda: _SiteReader(read).site(read.parsed("site_file")))
 
 
 def parse_expression(text: str) -> Node:
-    """One expression. raises: as `parse_sets`"""
+    """The expression of a text that has nothing else. raises: BindingError ("syntax"), MissingExtra"""
     read = LanguageText(text)
-    return read.guarded(lambda: ExpressionReader(read).node(read.parsed("expression").children[0]))
+    return read.guarded(lambda: _ExpressionReader(read).node(read.parsed("expression").children[0]))

@@ -1,6 +1,7 @@
-"""One text of the language while it is read: its tree, its places, and errors that show the line.
+"""A text of the language, its tree of branches as lark makes it, the places of branches, and errors with the line.
 
-What the branches of the tree mean is for the modules beside this one.
+A *branch* is a rule of `grammar.lark` with the part of the text that it matches. What branches mean is known to
+`reading` alone.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ _STARTS = ["bindings_file", "site_file", "items", "expression"]
 
 @functools.cache
 def parser() -> Any:
-    """The LALR parser of the grammar; its trees know their places.
+    """The LALR parser of the grammar, made once; its trees know their places.
 
-    cost:   0.2 s the first time. lark keeps the tables in a file beside the bytecode, which is trusted as bytecode is
-            and made again if it is damaged, from another grammar, or from another version of lark.
-    raises: MissingExtra
+    cost:   0.2 s for the first process. lark writes the tables to a file beside the bytecode (not where Python writes
+            no bytecode), which is trusted as bytecode is. It makes them again for another grammar or version.
+    raises: MissingExtra, without lark
     """
     try:
         import lark
@@ -67,10 +68,10 @@ _MOST = 8
 _WORD, _LETTER, _REMARK = re.compile(r"\w+"), re.compile(r"[A-Za-z_]"), re.compile(r"#[^\n]*\n")
 
 
-def caret(text: str, line: int | None, column: int | None) -> tuple[str, ...]:
+def _caret(text: str, line: int | None, column: int | None) -> tuple[str, ...]:
     """Two lines for a message: the line of the text, and a caret below the column; () for a place outside of the text.
 
-    >>> caret("bind x", 1, 6)
+    >>> _caret("bind x", 1, 6)
     ('bind x', '     ^')
     """
     lines = text.split("\n")
@@ -121,11 +122,15 @@ Tree = Any
 
 
 _PER_SIGN = 50
-"""How many steps it takes to read a sign, as near as one can say."""
+"""Steps of the budget for each character of a text."""
 
 
 class LanguageText:
-    """A text and its file. name: the set that is being read, for origins"""
+    """A text of the language: parses itself, and gives the places, sources and errors of its branches.
+
+    file: its name in messages; None for none
+    name: the set that is being read, for origins; a reader of sets changes it
+    """
 
     @taking(text=str)
     def __init__(self, text: str, file: str | None = None, name: str = "") -> None:
@@ -134,7 +139,10 @@ class LanguageText:
         self.name = name
 
     def parsed(self, start: str) -> Tree:
-        """The tree of the whole text, from the rule *start*. raises: BindingError ("syntax"), MissingExtra"""
+        """The tree of the whole text, which must match the rule *start*.
+
+        raises: BindingError ("syntax"), with the line and a caret; MissingExtra; an error of the budget
+        """
         Budget(self.file or "the text").steps(_PER_SIGN * len(self.text))
         known = parser()
         from lark.exceptions import UnexpectedInput
@@ -162,32 +170,32 @@ class LanguageText:
         """An error with its place, its line and a caret."""
         known = [str(part) for part in (self.file, origin.line, origin.column) if part is not None]
         where = f"{':'.join(known)}: " if known else ""
-        details = caret(self.text, origin.line, origin.column)
+        details = _caret(self.text, origin.line, origin.column)
         return BindingError(kind, f"{where}{message}", origins=(origin,), details=details, hint=hint)
 
     def guarded(self, read: Callable[[], _Found]) -> _Found:
-        """The result of *read*. raises: BindingError, also where the text is nested too deep"""
+        """The result of *read*; where it recurses too deep, a BindingError in place of the RecursionError."""
         try:
             return read()
         except RecursionError:
             raise BindingError(SYNTAX, f"{self.file or 'the text'} is nested too deep") from None
 
     def origin(self, tree: Tree) -> Origin:
-        """The line and column where a branch begins."""
+        """The origin with the line and column where a branch begins."""
         meta = getattr(tree, "meta", tree)
         return Origin("bindings", self.name, self.file, getattr(meta, "line", None), getattr(meta, "column", None))
 
     def source(self, tree: Tree) -> str:
-        """The source text of a branch."""
+        """The source text of a branch; "" for an empty branch."""
         meta = getattr(tree, "meta", tree)
         return self.text[getattr(meta, "start_pos", 0) : getattr(meta, "end_pos", 0)]
 
     def error(self, tree: Tree, message: str, kind: Kind = SYNTAX) -> BindingError:
-        """An error about a branch, with its line and a caret."""
+        """The error for a branch, with its line and a caret; the caller raises it."""
         return self._error_at(self.origin(tree), message, kind)
 
     def tried(self, read: Callable[..., _Found], tree: Tree, *given: Any) -> _Found:
-        """The result of `read(*given)`; a `BindingError` of *read* gets the place of the branch."""
+        """The result of `read(*given)`; a `BindingError` of *read* is raised again with the place of the branch."""
         try:
             return read(*given)
         except BindingError as error:
