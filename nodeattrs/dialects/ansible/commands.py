@@ -54,16 +54,16 @@ _LISTING = (
 )
 
 
-def known_names(noun: str, asked: Mapping[str, Any]) -> Iterable[str]:
-    """The hosts of the inventory; or the variables of the host that is named, else of all hosts.
+def known_names(noun: str, arguments: Mapping[str, Any]) -> Iterable[str]:
+    """Names for shell completion: all hosts, or the variables of the host that is named, else of all hosts.
 
     noun:   "HOST" or "VAR"
     raises: AnsibleError; UnknownLayer, where a source would have to run
     """
-    inventory = opened(asked)
+    inventory = opened(arguments)
     if noun == "HOST":
         return inventory.hosts
-    hosts = [asked["host"]] if asked.get("host") else inventory.hosts
+    hosts = [arguments["host"]] if arguments.get("host") else inventory.hosts
     return {str(name) for host in hosts for name in inventory.host(host).vars}
 
 
@@ -74,7 +74,7 @@ def _hosts(question: Question, inventory: Inventory) -> list[str]:
 
 
 def _left(question: Question, answer: Variables, rendered: Rendered | None) -> list[Unread]:
-    """What is not evaluated; the caller is warned."""
+    """The places whose templates were not evaluated, [] without rendering; the caller is warned of each."""
     found = [] if rendered is None else [*not_evaluated(answer, rendered)]
     question.caller.warn(warning for warning, _ in found)
     return [place for _, place in found]

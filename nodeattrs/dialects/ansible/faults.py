@@ -1,7 +1,8 @@
-"""What Ansible refuses, and what it warns of: one error, with a kind that programs can ask for."""
+"""The error of the dialect, `AnsibleError`: raised for what Ansible refuses, listed for what Ansible warns of."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from nodeattrs.codes import Kind, declared
@@ -61,13 +62,16 @@ WARNINGS = (
     CONDITION,
     NOT_JUDGED,
 )
-"""The kinds of what is listed among warnings, and not raised."""
+"""The kinds of errors that are listed as warnings and not raised."""
+
+Warn = Callable[[Kind, str, str | None, int | None], None]
+"""A function that notes a warning: its kind, the sentence, and its file and line or None."""
 
 
 class AnsibleError(DocumentError):
-    """Something that Ansible refuses; or warns of, then it is listed and not raised.
+    """An error in files or options of Ansible, with file and line; or a warning: then it is listed and not raised.
 
-    kind: one of `ansible.codes`; `WARNINGS` has those that are listed
+    kind: one of `ansible.codes`, which programs can ask for; those in `WARNINGS` are listed
     """
 
     entry = declared(
@@ -84,6 +88,6 @@ class AnsibleError(DocumentError):
         super().__init__(message, kind=kind, **facts)
 
 
-def warned(kind: Kind, message: str, file: str | None, line: int | None) -> AnsibleError:
-    """What is listed as a warning."""
+def new_warning(kind: Kind, message: str, file: str | None, line: int | None) -> AnsibleError:
+    """The warning of a kind with its place, to be listed by the caller. Nothing is raised or printed."""
     return AnsibleError(kind, message, file=file, line=line)

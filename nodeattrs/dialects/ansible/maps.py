@@ -1,6 +1,6 @@
 """Inventories that are maps: YAML, JSON and TOML. A group is null or a map of `hosts`, `vars` and `children`.
 
-It knows trees with lines, and no notation.
+Works on parsed documents, so it knows no notation.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from typing import Any
 
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.ansible.codes import INVENTORY, SKIPPED
-from nodeattrs.dialects.ansible.faults import AnsibleError
-from nodeattrs.dialects.ansible.files import plain_of
-from nodeattrs.dialects.ansible.groups import InventoryTree, Warn
+from nodeattrs.dialects.ansible.faults import AnsibleError, Warn
+from nodeattrs.dialects.ansible.files import sealed_if_encrypted
+from nodeattrs.dialects.ansible.groups import InventoryTree
 from nodeattrs.dialects.ansible.ini import hosts_of
 from nodeattrs.dialects.ansible.levels import title
 from nodeattrs.formats.documents import Document
@@ -20,10 +20,11 @@ _SECTIONS = ("hosts", "vars", "children")
 
 
 def read(document: Document, tree: InventoryTree, warn: Warn) -> None:
-    """Read an inventory into a tree.
+    """Add the groups and hosts of a document to *tree*; the keys of the document are groups.
 
-    raises: AnsibleError, with file and line, also for an empty document and for the configuration of a plugin; the
-            entries above the fault were read
+    A group with another value, and an unknown key, are warned of and skipped.
+    raises: AnsibleError, with file and line, for any other wrong value, for an empty document, and for the
+            configuration of a plugin. Entries above the fault stay in the tree.
     """
     found = document.tree
     if not isinstance(found, dict) or not found:
@@ -40,11 +41,13 @@ def _error(document: Document, message: str, path: Path) -> AnsibleError:
 
 
 class _Maps:
+    """Adds the groups of one document to a tree."""
+
     def __init__(self, document: Document, tree: InventoryTree, warn: Warn) -> None:
         self.document, self.tree, self.warn = document, tree, warn
 
     def group(self, name: Any, body: Any, path: Path) -> str | None:
-        """Read a group and all below it; its name, None where it is passed over."""
+        """Add a group and all groups below it; returns its name, None where it is skipped."""
         if not isinstance(body, (dict, type(None))):
             self._skip(f"the group {name!r} is not a map", path)
             return None
@@ -70,7 +73,7 @@ class _Maps:
 
     def _vars(self, group: str, values: dict[Any, Any], path: Path) -> None:
         locator = self.document.locator("inventory", f"vars of {group}", path)
-        self.tree.set_variables(self.tree.groups[group], plain_of(self.document, values), locator, title(3))
+        self.tree.set_variables(self.tree.groups[group], sealed_if_encrypted(self.document, values), locator, title(3))
 
     def _children(self, group: str, children: dict[Any, Any], path: Path) -> None:
         for name, body in children.items():
@@ -86,7 +89,7 @@ class _Maps:
             names, port = hosts_of(self._name(name, here), self.document.file)
             locator = self.document.locator("inventory", str(name), here)
             for one in names:
-                values = {**self.tree.port_of(one, port), **plain_of(self.document, body or {})}
+                values = {**self.tree.port_of(one, port), **sealed_if_encrypted(self.document, body or {})}
                 self.tree.set_variables(self.tree.host(one, group), values, locator, title(8))
 
     def _name(self, name: Any, path: Path) -> str:
