@@ -1,5 +1,5 @@
 """Saved nodes as a dynamic inventory: groups of hosts, and the variables of each host, as Ansible reads it from a
-                                    script.
+script.
 
 Layers are merged already, so all variables belong to hosts and none to groups. Values are no templates: a text that
 looks like one is marked, so that Ansible does not evaluate it. Reads no store.
@@ -88,9 +88,9 @@ class DynamicInventory:
         yield from self.notes.items()
 
     def to_dict(self) -> dict[str, Any]:
-        """The data that Ansible expects of a script: for one host its variables, else all groups, and the key "_meta" with the
-                                                   variables.
+        """The data that a script prints for Ansible.
 
+        For one host its variables; else all groups, and "_meta" with the variables of all hosts.
         raises: KeyError, where the one host was not added
         """
         if self.host:

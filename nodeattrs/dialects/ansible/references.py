@@ -114,9 +114,10 @@ class VariableReferences:
     roles:       the roles that the repository has
     used_roles:  role that is used -> first place
     called_roles: the same, in plays whose hosts come from -e
-    named_files_by_role: (role that names it, name) of each file of variables that YAML or a call of a program names
-    file_places: the same -> first place
-    naming_keys: keys whose texts are names that set_fact sets; texts_by_key: key -> its texts that may be names
+    vars_files:  (role that names it, name) of each file of variables that YAML or a call of a program names
+    vars_file_places: such a pair -> first place
+    naming_keys: keys whose texts are names that set_fact sets
+    texts_by_key: key -> its texts that may be names
     named_files: key -> names of YAML or JSON files that stand under it
     paths:       name of a file -> its paths
     faults:      files that cannot be parsed

@@ -1,10 +1,7 @@
 """Evaluates templates in Jinja's sandbox with the variables of one host, as far as that needs no Ansible.
 
-A template that cannot be evaluated stays the text that it is, and its reason is reported: a lookup, a filter that is
-                                                                                           not in `filters`, a variable
-                                                                                           that is not set or may be set
-                                                                                           otherwise, an encrypted
-                                                                                           value. Nothing is guessed.
+A template that cannot be evaluated stays the text that it is, and its reason is reported. Reasons are a lookup, a
+filter that is not in `filters`, a variable that is not set or may be set otherwise, and an encrypted value.
 """
 
 from __future__ import annotations

@@ -308,7 +308,7 @@ def _note_definitions(
     inventory: Inventory, host: str, winning: set[tuple[Origin, str]], seen: dict[tuple[Origin, str], Origin]
 ) -> None:
     """Add the definitions that a host has: those that count to *winning*, overridden ones to *seen* with the overriding
-                                         line.
+    line.
 
     A definition of the value that counts is winning, too.
     """
