@@ -6,7 +6,7 @@ A page is a function of the project and the parameters of its address. An error 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -267,13 +267,9 @@ def subject(site: ShownProject, given: Given) -> Page:
     asked = {"subject": given.get("on"), "dialect": given["dialect"]}
     title = given.get("on") or given["dialect"]
     found = answer(site, "blame", **asked)
-    by = [_by_first_step(one["values"]) for one in (found.data or {"answers": ()})["answers"]]
+    answers = (found.data or {"answers": ()})["answers"]
+    by = [[(step, [*some]) for step, some in groupby(one["values"], _first_step)] for one in answers]
     return _made("subject.html", title, found, "blame", asked, dialect=given["dialect"], by=by, few=_FEW_VALUES)
-
-
-def _by_first_step(values: Iterable[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
-    """(first step, values) for values in a row whose paths begin with the same step."""
-    return [(step, [*some]) for step, some in groupby(values, _first_step)]
 
 
 def _first_step(value: Mapping[str, Any]) -> str:

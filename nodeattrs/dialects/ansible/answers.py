@@ -174,8 +174,8 @@ class Variables:
     def folded(self, name: Any = _ANYTHING) -> Folded:
         """All layers merged with their origins.
 
-        name: a variable; unknown layers that cannot set it count as empty, and for a variable of Ansible's own its
-              value, or an unknown layer, is added on top. Unless given, all unknown layers count.
+        name: a variable. Unknown layers that cannot set it count as empty; for a variable of Ansible's own its value,
+              or an unknown layer, is added on top. Unless given, only unknown layers that may set any variable count.
         """
         plan = _limited_to(self.plan, name)
         if isinstance(name, str) and name in MAGIC:

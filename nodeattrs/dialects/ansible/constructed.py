@@ -17,7 +17,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.codes import INVENTORY
-from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.faults import AnsibleError, error_at
 from nodeattrs.dialects.ansible.groups import Host, InventoryTree
 from nodeattrs.dialects.ansible.keywords import is_yes
 from nodeattrs.dialects.ansible.levels import MAGIC, title
@@ -173,7 +173,7 @@ class ConstructedFile:
         return self.document.place(at)[0]
 
     def _error(self, message: str, at: Steps) -> AnsibleError:
-        return AnsibleError(INVENTORY, message, file=self.document.file, line=self._line(at))
+        return error_at(self.document, at, INVENTORY, message)
 
 
 class _Expressions(Rendering):

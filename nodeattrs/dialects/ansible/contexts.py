@@ -114,13 +114,6 @@ class TaskContext:
         """The lookup plugin first_found, which looks for files from here, for `Rendering`."""
         return {"first_found": lambda terms, how: first_found_of(terms or [how], self.search_folders(""), how)}
 
-    def first_found(self, terms: Iterable[Any], kind: str) -> str:
-        """The first existing file of the terms of `with_first_found`. raises: LookupError, where none is there
-
-        kind: the folder that is searched first, such as "vars"
-        """
-        return first_found_of(terms, self.search_folders(kind), {})[0]
-
     def with_conditions_of(self, body: dict[Any, Any]) -> TaskContext:
         """The context with the `when`, `tags` and `collections` of a play, a block or a task as well.
 

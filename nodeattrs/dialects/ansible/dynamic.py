@@ -69,14 +69,15 @@ class DynamicSources:
         raises: AnsibleError, where the program fails, the output is no such map, or its file is encrypted
         """
         self._left.pop(path, None)
-        output = self._named[path]
-        if output is None:
+        file = self._named[path]
+        if file is None:
             found = self._run(path, before)
-            _Output(tree, self.files.shown(path)).read(found, lambda host: self._host(path, host))
+            output = _Output(tree, self.files.shown(path))
+            output.read(found, lambda host: self._printed(path, [str(path), "--host", host]))
             return
-        document = self.files.document(output)
+        document = self.files.document(file)
         if document is None:
-            raise AnsibleError(INVENTORY, "it is encrypted", file=self.files.shown(output))
+            raise AnsibleError(INVENTORY, "it is encrypted", file=self.files.shown(file))
         _Output(tree, document.file, document.locator).read(document.tree, None)
 
     def require_all_read(self) -> None:
@@ -94,9 +95,6 @@ class DynamicSources:
             sources = [word for source in (*before, str(path)) for word in ("-i", source)]
             return self._printed(path, [program, *sources, "--list", "--export"])
         return self._printed(path, [str(path), "--list"])
-
-    def _host(self, path: Path, host: str) -> Any:
-        return self._printed(path, [str(path), "--host", host])
 
     def _wants_files(self, path: Path) -> bool:
         """Whether a plugin's file asks for the files of variables beside the sources before it."""

@@ -68,8 +68,8 @@ class FactCache:
     def layer(self, host: str) -> Layer | None:
         """The layer of variables that the facts of a host set; None where it has none.
 
-        Facts that steer the connection set no variable. With inject_facts_as_vars off, only `ansible_local` does.
-        raises: AnsibleError
+        Facts that steer the connection set no variable. With inject_facts_as_vars off there is only `ansible_local`,
+        for every host. raises: AnsibleError
         """
         facts, file = self.facts_of(host)
         injected = {name: value for name, value in facts.items() if _is_injected(name)}

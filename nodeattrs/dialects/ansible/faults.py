@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodeattrs.codes import Kind, declared
+from nodeattrs.core.tree import Path
 from nodeattrs.dialects.ansible.codes import (
     BROKEN,
     CONDITION,
@@ -34,6 +35,7 @@ from nodeattrs.dialects.ansible.codes import (
     VAULT,
 )
 from nodeattrs.errors import DocumentError
+from nodeattrs.formats.documents import Document
 
 WARNINGS = (
     UNPARSED,
@@ -86,6 +88,11 @@ class AnsibleError(DocumentError):
 
     def __init__(self, kind: Kind, message: str, **facts: Any) -> None:
         super().__init__(message, kind=kind, **facts)
+
+
+def error_at(document: Document, path: Path, kind: Kind, message: str, hint: str | None = None) -> AnsibleError:
+    """The error for the value at a path of a document, with its file and line; the caller raises it."""
+    return AnsibleError(kind, message, file=document.file, line=document.place(path)[0], hint=hint)
 
 
 def new_warning(kind: Kind, message: str, file: str | None, line: int | None) -> AnsibleError:

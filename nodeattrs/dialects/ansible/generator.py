@@ -19,7 +19,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.codes import INVENTORY
-from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.faults import AnsibleError, error_at
 from nodeattrs.dialects.ansible.files import Plan
 from nodeattrs.dialects.ansible.groups import InventoryTree
 from nodeattrs.dialects.ansible.levels import REPLACE, title
@@ -99,4 +99,4 @@ class GeneratorFile:
         raise self._error(f"{at[-1]} is a {_KINDS[kind]}", at)
 
     def _error(self, message: str, at: Steps) -> AnsibleError:
-        return AnsibleError(INVENTORY, message, file=self.document.file, line=self.document.place(at)[0])
+        return error_at(self.document, at, INVENTORY, message)

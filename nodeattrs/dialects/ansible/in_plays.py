@@ -109,7 +109,8 @@ class _Plays:
         places: dict[tuple[Origin, int], tuple[Any, list[tuple[str, Play]]]] = {}
         unread: dict[Unread, None] = {}
         for name, play in self._plays:
-            if play.patterns is not None and hosts is not None and hosts.isdisjoint(self._hosts_of(play)):
+            patterns = play.patterns
+            if patterns is not None and hosts is not None and hosts.isdisjoint(self.inventory.matching(*patterns)):
                 continue
             for layer, level in self._layers_of(play):
                 if type(layer.value) is Unknown:
@@ -125,9 +126,6 @@ class _Plays:
         origin = layer.origin.at(())
         reason = layer.value.reason.removeprefix("it ")
         return Unread(origin.place or origin.who, reason, (self.path[:1],), origin.kind, origin.name)
-
-    def _hosts_of(self, play: Play) -> list[str]:
-        return self.inventory.matching(*(play.patterns or ()))
 
     # --- playbooks
 

@@ -65,7 +65,9 @@ class DynamicInventory:
         raises:   DeferredCycle
         """
         tree = data_of(node.to_dict(evaluate=False))
-        self.hosts[node.name] = self._variables(node.name, tree)
+        safe = {name: self._safe(value, (name,)) for name, value in tree.items()}
+        found = {name: value for name, value in safe.items() if value is not ABSENT}
+        self.hosts[node.name] = {self.prefix: found} if self.prefix else self._named(node.name, found)
         kept = indexed(dict(document))
         expanded = kept.get("roles")
         for role in dict.fromkeys([*kept["role"], *(expanded if isinstance(expanded, list) else ())]):
@@ -104,10 +106,6 @@ class DynamicInventory:
     def lines(self, screen: Screen) -> Iterator[str]:
         """The same data as a tree of text lines."""
         yield from tree_lines(self.to_dict(), screen)
-
-    def _variables(self, host: str, tree: dict[str, Any]) -> dict[str, Any]:
-        found = {name: safe for name, value in tree.items() if (safe := self._safe(value, (name,))) is not ABSENT}
-        return {self.prefix: found} if self.prefix else self._named(host, found)
 
     def _named(self, host: str, found: dict[str, Any]) -> dict[str, Any]:
         """Variables under names that Ansible accepts; of two names that become one, the unchanged name wins, else

@@ -9,7 +9,7 @@ from typing import Any
 
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.ansible.codes import INVENTORY, SKIPPED
-from nodeattrs.dialects.ansible.faults import AnsibleError, Warn
+from nodeattrs.dialects.ansible.faults import Warn, error_at
 from nodeattrs.dialects.ansible.files import sealed_if_encrypted
 from nodeattrs.dialects.ansible.groups import InventoryTree
 from nodeattrs.dialects.ansible.ini import hosts_of
@@ -28,16 +28,11 @@ def read(document: Document, tree: InventoryTree, warn: Warn) -> None:
     """
     found = document.tree
     if not isinstance(found, dict) or not found:
-        raise _error(document, "an inventory in YAML is a map of groups", ())
+        raise error_at(document, (), INVENTORY, "an inventory in YAML is a map of groups")
     if "plugin" in found:
-        raise _error(document, "this configures a plugin, and is no inventory", ("plugin",))
+        raise error_at(document, ("plugin",), INVENTORY, "this configures a plugin, and is no inventory")
     for name, body in found.items():
         _Maps(document, tree, warn).group(name, body, (name,))
-
-
-def _error(document: Document, message: str, path: Path) -> AnsibleError:
-    line, _ = document.place(path)
-    return AnsibleError(INVENTORY, message, file=document.file, line=line)
 
 
 class _Maps:
@@ -68,7 +63,7 @@ class _Maps:
         if path[-1] == "children" and self.document.file.endswith(".toml") and isinstance(value, list):
             return dict.fromkeys(map(str, value))
         if not isinstance(value, dict):
-            raise _error(self.document, f"{path[-1]} of a group is a map", path)
+            raise error_at(self.document, path, INVENTORY, f"{path[-1]} of a group is a map")
         return value
 
     def _vars(self, group: str, values: dict[Any, Any], path: Path) -> None:
@@ -85,7 +80,7 @@ class _Maps:
         for name, body in hosts.items():
             here = (*path, name)
             if body and not isinstance(body, dict):
-                raise _error(self.document, f"the host {name!r} is not a map of variables", here)
+                raise error_at(self.document, here, INVENTORY, f"the host {name!r} is not a map of variables")
             names, port = hosts_of(self._name(name, here), self.document.file)
             locator = self.document.locator("inventory", str(name), here)
             for one in names:
@@ -94,7 +89,7 @@ class _Maps:
 
     def _name(self, name: Any, path: Path) -> str:
         if not isinstance(name, str):
-            raise _error(self.document, f"the name {name!r} is not text", path)
+            raise error_at(self.document, path, INVENTORY, f"the name {name!r} is not text")
         return name
 
     def _skip(self, message: str, path: Path) -> None:

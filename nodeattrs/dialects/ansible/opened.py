@@ -72,11 +72,7 @@ class AnsibleHosts(InRepository):
             return bool(self.inventories)
         if self.place is not None:
             return self._listed is not None or self.place.exists()
-        return self._has_config or bool(self._named) or bool(self._usual)
-
-    @property
-    def _has_config(self) -> bool:
-        return (self.side.root / "ansible.cfg").is_file()
+        return (self.side.root / "ansible.cfg").is_file() or bool(self._named) or bool(self._usual)
 
     @cached_property
     def _is_configured(self) -> bool:

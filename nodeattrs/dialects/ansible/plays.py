@@ -27,7 +27,7 @@ from nodeattrs.dialects.ansible.codes import (
     WRONG_SHAPE,
     YAML,
 )
-from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.faults import AnsibleError, error_at
 from nodeattrs.dialects.ansible.files import Plan, as_one_fold
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.keywords import PLAY
@@ -83,7 +83,7 @@ class Play:
 
     def error(self, kind: Any, message: str, *at: Any) -> AnsibleError:
         """An error at a place of the play, for the caller to raise. at: steps below the play"""
-        return AnsibleError(kind, message, file=self.document.file, line=self.document.place((*self.at, *at))[0])
+        return error_at(self.document, (*self.at, *at), kind, message)
 
     def vars(self) -> list[Plan]:
         """The layers of level 12: its `vars`, and those of imports; as one fold where there are several. raises:
@@ -128,7 +128,7 @@ def _entries(inventory: Inventory, path: Path, over: tuple[Layer, ...], above: t
     for index, entry in enumerate(document.tree):
         at = (index,)
         if not isinstance(entry, dict):
-            raise AnsibleError(WRONG_SHAPE, "a play is a map", file=document.file, line=document.place(at)[0])
+            raise error_at(document, at, WRONG_SHAPE, "a play is a map")
         name = entry.get("import_playbook", entry.get("ansible.builtin.import_playbook"))
         if name is None:
             yield document, at, entry, over

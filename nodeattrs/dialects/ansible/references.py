@@ -381,7 +381,9 @@ class _DocumentWalk:
                 self._ask(_roles_named(entry), (*at, key), is_called=is_called)
             if plain in ("vars_files", "include_vars") and not PLAYED & set(Path(self.document.file).parts):
                 role = self.found.role_of(Path(self.document.file))
-                self._seek(role, entry, (*at, key))
+                for one in _files_named(entry):
+                    origin = self.document.locator("vars file", "", (*at, key)).at(())
+                    self.found.note_named_file(role, one, origin)
             self._condition(name, entry, (*at, key))
             if plain in _FREE and isinstance(entry, str):
                 self.found.settable.update(_ASSIGNED.findall(entry))
@@ -396,10 +398,6 @@ class _DocumentWalk:
         asked = self.found.called_roles if is_called else self.found.used_roles
         for role in roles - asked.keys():
             asked[role] = self.document.locator("role", role, at).at(())
-
-    def _seek(self, role: str, entry: Any, at: Steps) -> None:
-        for one in _files_named(entry):
-            self.found.note_named_file(role, one, self.document.locator("vars file", "", at).at(()))
 
     def _condition(self, name: str, entry: Any, at: Steps) -> None:
         is_of_task = len(at) > 1 and all(isinstance(step, int) or step in _TASK_LISTS for step in at[:-1])

@@ -77,6 +77,7 @@ class ExplainedVariable:
     def lines(self, screen: Screen) -> Iterator[str]:
         """The table of the trace, then a section for each other field that is not empty."""
         trace = self.explanation.trace
+        left = {} if self.rendered is None else self.rendered.left
         yield from self.explanation.lines(screen)
         for title, rows in (
             ("why", reasons(self.inventory, trace)),
@@ -84,7 +85,7 @@ class ExplainedVariable:
             ("in plays", [_sentence(one) for one in self.in_plays.found]),
             ("not read in plays", [*sentences(self.in_plays.unread)]),
             ("rendered", [] if self.rendered is None else [shown(as_json(self.rendered.value))]),
-            ("not evaluated", [] if self.rendered is None else list(_left(self.rendered))),
+            ("not evaluated", [f"{spell(path)}: {reason}" for path, reason in left.items()]),
         ):
             if rows:
                 yield ""
@@ -228,10 +229,6 @@ def _placed(one: PlaceInPlays) -> dict[str, Any]:
 def _sentence(one: PlaceInPlays) -> str:
     value = "" if one.value is None else f"{shown(_data(one.value))}, "
     return f"{value}set by {one.origin.place or one.origin.who}, in {one.where}"
-
-
-def _left(rendered: Rendered) -> Iterator[str]:
-    yield from (f"{spell(path)}: {reason}" for path, reason in rendered.left.items())
 
 
 def _rendered(rendered: Rendered) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.codes import CYCLE, NO_FILE, NO_ROLE, VARIABLE_NAME, WRONG_SHAPE
-from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.faults import AnsibleError, error_at
 from nodeattrs.dialects.ansible.files import Plan, VariableFiles, as_one_fold, sealed_if_encrypted
 from nodeattrs.dialects.ansible.keywords import ROLE, never_runs
 from nodeattrs.dialects.ansible.levels import title
@@ -196,8 +196,7 @@ class RoleReader:
             name = path.name
         parents = () if parent is None else (*parent.parents, parent)
         if sum(one.path == path for one in parents) > (0 if entry.depends else _MOST_INSIDE):
-            line = entry.document.place(entry.at)[0]
-            raise AnsibleError(CYCLE, f"the role {name} needs itself", file=entry.document.file, line=line)
+            raise error_at(entry.document, entry.at, CYCLE, f"the role {name} needs itself")
         role = Role(name, path, parents, self._of(path, "defaults", name, entry, entry.defaults_from, 2))
         role.vars = self._of(path, "vars", name, entry, entry.vars_from, 15)
         role.role_entry = entry
@@ -235,10 +234,9 @@ class RoleReader:
         for candidate in self._candidates(name, folder, parent, entry.collections):
             if os.path.isdir(candidate):  # a name too long for a disk is of nothing there
                 return candidate
-        line = entry.document.place(entry.at)[0]
         hint = "roles are sought in roles/ beside the playbook, in roles_path and beside the playbook"
         hint = self.requirement_hint(name) or hint
-        raise AnsibleError(NO_ROLE, f"no role {name}", file=entry.document.file, line=line, hint=hint)
+        raise error_at(entry.document, entry.at, NO_ROLE, f"no role {name}", hint)
 
     def requirement_hint(self, name: str) -> str:
         """A hint with the file of requirements that names a role or its collection, and its line; "" where no file
@@ -277,8 +275,7 @@ class RoleReader:
         if path is None and (stem == "main" or not os.path.isdir(role / kind)):
             return []
         if path is None:
-            line = entry.document.place(entry.at)[0]
-            raise AnsibleError(NO_FILE, f"the role {name} has no {kind}/{stem}", file=entry.document.file, line=line)
+            raise error_at(entry.document, entry.at, NO_FILE, f"the role {name} has no {kind}/{stem}")
         is_folder = path.is_dir()
         paths = list(self.files.files_in(path, self.extensions)) if is_folder else [path]
         layers = [self.files.variables(one, f"role {kind}", name, title(level)) for one in paths]
@@ -330,8 +327,7 @@ def role_entry(entry: Any, document: Document, at: Steps) -> RoleEntry:
         return RoleEntry(entry, document, at)
     name = entry.get("role", entry.get("name")) if isinstance(entry, dict) else None
     if not isinstance(name, str):
-        line = document.place(at)[0]
-        raise AnsibleError(WRONG_SHAPE, "a role is a name, or a map with `role`", file=document.file, line=line)
+        raise error_at(document, at, WRONG_SHAPE, "a role is a name, or a map with `role`")
     return RoleEntry(name, document, at, entry)
 
 
@@ -354,11 +350,9 @@ def checked_variables(body: dict[Any, Any], document: Document, at: Steps) -> di
     if found is None:
         return {}
     if not isinstance(found, dict):
-        line = document.place((*at, "vars"))[0]
-        raise AnsibleError(WRONG_SHAPE, "vars is a map of variables", file=document.file, line=line)
+        raise error_at(document, (*at, "vars"), WRONG_SHAPE, "vars is a map of variables")
     for name in found:
         if not (isinstance(name, str) and name.isidentifier() and name.isascii()):
-            line = document.place((*at, "vars", name))[0]
-            raise AnsibleError(VARIABLE_NAME, f"{name!r} is not a name of a variable", file=document.file, line=line)
+            raise error_at(document, (*at, "vars", name), VARIABLE_NAME, f"{name!r} is not a name of a variable")
     kept: dict[Any, Any] = sealed_if_encrypted(document, found)
     return kept

@@ -19,9 +19,16 @@ from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.codes import NO_FILE, WRONG_SHAPE
-from nodeattrs.dialects.ansible.contexts import Task, TaskContext, context_of_play, give_parts_of_names, possible_names
+from nodeattrs.dialects.ansible.contexts import (
+    Task,
+    TaskContext,
+    context_of_play,
+    first_found_of,
+    give_parts_of_names,
+    possible_names,
+)
 from nodeattrs.dialects.ansible.effects import FOLLOWED, SETTING, TaskEffects
-from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.faults import AnsibleError, error_at
 from nodeattrs.dialects.ansible.files import names_set_by
 from nodeattrs.dialects.ansible.keywords import arguments_of, is_yes, module_of, never_runs, plain_name
 from nodeattrs.dialects.ansible.levels import MERGE, title
@@ -179,8 +186,7 @@ class TaskWalk:
         for index, entry in enumerate(entries):
             here = (*at, index)
             if not isinstance(entry, dict):
-                line = outside.document.place(here)[0]
-                raise AnsibleError(WRONG_SHAPE, "a task is a map", file=outside.document.file, line=line)
+                raise error_at(outside.document, here, WRONG_SHAPE, "a task is a map")
             if not never_runs(entry):
                 yield from self._tasks_of_entry(outside, entry, here)
             if module_of(entry) == ("meta", "end_role"):
@@ -261,7 +267,7 @@ class TaskWalk:
         found = evaluate(body[key], self._variables_at(where), where.lookups())
         if key == _FOUND and found is not ABSENT:
             try:
-                return [where.first_found([found], kind)]
+                return first_found_of([found], where.search_folders(kind), {})
             except LookupError:
                 return None
         if not isinstance(found, list) or key not in ("loop", "with_list", "with_items"):
@@ -289,8 +295,7 @@ class TaskWalk:
         given = arguments_of(body, module_of(body)[1])
         apply = given.get("apply", {})
         if not isinstance(apply, dict):
-            origin = inside.origin(at, module)
-            raise AnsibleError(WRONG_SHAPE, "apply is a map of keywords", file=origin.file, line=origin.line)
+            raise error_at(inside.document, at, WRONG_SHAPE, "apply is a map of keywords")
         given |= {_FOUND: body[_FOUND]} if _FOUND in body else {}
         self.effects.note_module(inside, body, module, at)
         passes: list[Iterator[Task]] = []
@@ -311,8 +316,7 @@ class TaskWalk:
         if path is not ABSENT and path is not None:
             yield from self._tasks_of_file(inside, path)
         elif path is None:
-            origin = inside.origin(at, "import_tasks")
-            raise AnsibleError(NO_FILE, f"no file {task_file_of(given)}", file=origin.file, line=origin.line)
+            raise error_at(inside.document, at, NO_FILE, f"no file {task_file_of(given)}")
         else:
             self._note_unknown_tasks(inside, given, at, "import_tasks")
 
