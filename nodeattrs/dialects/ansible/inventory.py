@@ -97,8 +97,7 @@ class Inventory:
         sensitive_paths: Iterable[Steps] = (),
     ) -> None:
         self.folder = Path(folder or ".").resolve()
-        self.warnings: list[AnsibleError] = []
-        self._warned: set[str] = set()
+        self._warnings: dict[str, AnsibleError] = {}
         self.config: AnsibleConfig = config_of(self.folder, environment or {})
         self.sensitive_paths = tuple(sensitive_paths)
         self.policy = MERGE if self.config.hash_behaviour == "merge" else REPLACE
@@ -121,21 +120,24 @@ class Inventory:
         for layer in self.extra:
             self._warn_of_reserved_names(layer)
 
+    @property
+    def warnings(self) -> list[AnsibleError]:
+        """The warnings so far, each once, in the order in which they were found."""
+        return list(self._warnings.values())
+
     def warn(self, kind: Kind, message: str, file: str | None, line: int | None) -> None:
         """Add a warning to `warnings`, unless the same one is there."""
         found = new_warning(kind, message, file, line)
-        if str(found) not in self._warned:
-            self._warned.add(str(found))
-            self.warnings.append(found)
+        self._warnings.setdefault(str(found), found)
 
     @contextmanager
     def without_new_warnings(self) -> Iterator[None]:
         """A context in which warnings are dropped: at its end `warnings` is as it was at its start."""
-        warnings, known = list(self.warnings), set(self._warned)
+        known = dict(self._warnings)
         try:
             yield
         finally:
-            self.warnings[:], self._warned = warnings, known
+            self._warnings = known
 
     def _passwords(self) -> Iterator[str]:
         """Yield the password files of ansible.cfg that lie below the working folder and are no programs; warn of

@@ -190,11 +190,8 @@ class Playbook:
     # --- roles
 
     def _roles_reader(self, play: Play | None) -> RoleReader:
-        config = self.inventory.config
         fill = (lambda name, own: name) if play is None else self._name_filler(play)
-        paths = config.roles_path, config.collections_path
-        how = *paths, config.yaml_valid_extensions, self.inventory.policy, fill
-        return RoleReader(self.inventory.files, *how, are_private=config.private_role_vars)
+        return RoleReader(self.inventory.files, self.inventory.config, self.inventory.policy, fill)
 
     def _name_filler(self, play: Play) -> Callable[[str, dict[Any, Any]], str]:
         def fill(name: str, own: dict[Any, Any]) -> str:

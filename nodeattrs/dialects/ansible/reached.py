@@ -57,11 +57,8 @@ class ReachSearch:
     """Finds the roles and files of tasks that plays may reach; keeps the names in each file, over all plays."""
 
     def __init__(self, inventory: Inventory) -> None:
-        config = inventory.config
-        paths = config.roles_path, config.collections_path
-        how = *paths, config.yaml_valid_extensions, inventory.policy, lambda name, own: name
         self.files = inventory.files
-        self.roles = RoleReader(self.files, *how, are_private=config.private_role_vars)
+        self.roles = RoleReader(self.files, inventory.config, inventory.policy, lambda name, own: name)
         self._named: dict[Path, list[NameInTask]] = {}
 
     def reachable_from(self, play: Play) -> Reachable:

@@ -18,6 +18,7 @@ from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.codes import CYCLE, NO_FILE, NO_ROLE, VARIABLE_NAME, WRONG_SHAPE
+from nodeattrs.dialects.ansible.config import AnsibleConfig
 from nodeattrs.dialects.ansible.faults import AnsibleError, error_at
 from nodeattrs.dialects.ansible.files import Plan, VariableFiles, as_one_fold, sealed_if_encrypted
 from nodeattrs.dialects.ansible.keywords import ROLE, never_runs
@@ -155,33 +156,25 @@ class RoleEntry:
 class RoleReader:
     """Finds roles in the folders of roles and reads them. The constructor reads nothing; files are kept by *files*.
 
-    files:       reads files, which it keeps
-    paths:       roles_path of ansible.cfg; () for the usual folders of the machine
-    collections: collections_path of ansible.cfg; () likewise
-    extensions:  endings of files of variables
-    policy:      how the files of a folder are merged
-    fill:        evaluates the templates in a role's name: takes the name and variables of a task; raises AnsibleError
-                 where the name is not known
-    are_private: whether roles keep their variables to themselves, unless their entry says otherwise
+    files:  reads files, which it keeps
+    config: roles_path, collections_path and private_role_vars of ansible.cfg
+    policy: how the files of a folder are merged
+    fill:   evaluates the templates in a role's name: takes the name and variables of a task; raises AnsibleError where
+            the name is not known
     """
 
     def __init__(
         self,
         files: VariableFiles,
-        paths: tuple[str, ...],
-        collections: tuple[str, ...],
-        extensions: tuple[str, ...],
+        config: AnsibleConfig,
         policy: Policy,
         fill: Callable[[str, dict[Any, Any]], str],
-        *,
-        are_private: bool,
     ) -> None:
-        self.files, self.policy, self.extensions, self.fill = files, policy, extensions, fill
-        self.are_private = are_private
-        self.paths = paths or tuple(str(Path(one).expanduser()) for one in _COMMON)
-        self._collections = collections
-        if not paths:
-            border.admit_of_machine(*self.paths)
+        self.files, self.policy, self.fill = files, policy, fill
+        self._config = config
+        self._paths = config.roles_path or tuple(str(Path(one).expanduser()) for one in _COMMON)
+        if not config.roles_path:
+            border.admit_of_machine(*self._paths)
 
     def read(self, entry: RoleEntry, folder: Path, parent: Role | None = None) -> Role:
         """The role of an entry, with its dependencies, read from its files of variables and `meta/main`.
@@ -200,7 +193,7 @@ class RoleReader:
         role = Role(name, path, parents, self._of(path, "defaults", name, entry, entry.defaults_from, 2))
         role.vars = self._of(path, "vars", name, entry, entry.vars_from, 15)
         role.role_entry = entry
-        role.is_public = not self.are_private if entry.is_public is None else entry.is_public
+        role.is_public = not self._config.private_role_vars if entry.is_public is None else entry.is_public
         role.entry, role.params = _given(entry)
         role.runs = not never_runs(entry.body) and (parent is None or parent.runs)
         role.limits = [entry.body.get(key) for key in ("tags", "when")]
@@ -224,7 +217,7 @@ class RoleReader:
         """
         if not name:
             raise AnsibleError(NO_ROLE, "which role it names is not known")
-        homes = (folder / "roles", *map(Path, self.paths), beside)
+        homes = (folder / "roles", *map(Path, self._paths), beside)
         found = (
             path.relative_to(home) for home in homes for path in self.files.paths_matching(home, name) if path.is_dir()
         )
@@ -255,10 +248,10 @@ class RoleReader:
     def _candidates(self, name: str, folder: Path, parent: Role | None, collections: Sequence[str]) -> Iterator[Path]:
         named = [name] if name.count(".") == 2 else [f"{one}.{name}" for one in collections]
         for space, collection, role in (one.split(".", 2) for one in named if one.count(".") > 1):
-            for home in collection_homes(folder, self.files.folder, self._collections):
+            for home in collection_homes(folder, self.files.folder, self._config.collections_path):
                 yield home / space / collection / "roles" / role
         yield folder / "roles" / name
-        yield from (Path(path) / name for path in self.paths)
+        yield from (Path(path) / name for path in self._paths)
         if parent is not None:
             yield parent.path.parent / name
         yield from (base / name for base in (folder, self.files.folder))
@@ -277,7 +270,7 @@ class RoleReader:
         if path is None:
             raise error_at(entry.document, entry.at, NO_FILE, f"the role {name} has no {kind}/{stem}")
         is_folder = path.is_dir()
-        paths = list(self.files.files_in(path, self.extensions)) if is_folder else [path]
+        paths = list(self.files.files_in(path, self._config.yaml_valid_extensions)) if is_folder else [path]
         layers = [self.files.variables(one, f"role {kind}", name, title(level)) for one in paths]
         return as_one_fold([layer for layer in layers if layer is not None], self.policy)
 
