@@ -18,20 +18,20 @@ SIGNS = tuple(_COMPARE)
 """The operators of constraints."""
 
 
-def allows(sign: str, asked: tuple[int, ...], version: tuple[int, ...]) -> bool:
+def allows(sign: str, required: tuple[int, ...], version: tuple[int, ...]) -> bool:
     """Whether a version fits a constraint. Both may have any number of parts; missing parts are zero.
 
-    sign:    one of `SIGNS`; with `~>` all parts before the last part of the constraint must be equal
-    asked:   the version of the constraint
-    version: the version to test
+    sign:     one of `SIGNS`; with `~>` all parts before the last part of the constraint must be equal
+    required: the version of the constraint
+    version:  the version to test
 
     >>> allows("~>", (1, 2), (1, 9)), allows("=", (1,), (1, 0, 0))
     (True, True)
     """
-    length = max(len(asked), len(version))
-    one, other = (numbers + (0,) * (length - len(numbers)) for numbers in (version, asked))
-    fixed = max(len(asked) - 1, 1) if sign == "~>" else 0
-    return _COMPARE[sign](one, other) and one[:fixed] == asked[:fixed]
+    length = max(len(required), len(version))
+    one, other = (numbers + (0,) * (length - len(numbers)) for numbers in (version, required))
+    fixed = max(len(required) - 1, 1) if sign == "~>" else 0
+    return _COMPARE[sign](one, other) and one[:fixed] == required[:fixed]
 
 
 def numbers_in(text: str) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -252,17 +252,14 @@ class TaskEffects:
             ]
         except AnsibleError:
             return None
-        return names_set_by(layer for path in paths if path.is_file() for layer in self._variables(path))
+        return names_set_by(layer for path in paths if path.is_file() for layer in self._layers_of_files([path]))
 
-    def _variables(self, path: Path) -> list[Layer]:
-        """The layer of a file that include_vars may read, as a list; [] where the file is empty, or the task would
-        fail.
-        """
+    def _layers_of_files(self, paths: Iterable[Path]) -> list[Layer]:
+        """The layers of files that include_vars reads; [] where one of them is broken, so that the task fails."""
         try:
-            found = self.files.variables(path, "include_vars", "", title(18))
+            return self.files.layers_of_files(paths, "include_vars", "", title(18))
         except AnsibleError:
             return []
-        return [] if found is None else [found]
 
     def _merge(self, found: list[Layer], below: Fold) -> None:
         """Note variables of include_vars with `hash_behaviour: merge`: merged with the value below, which is then
@@ -292,11 +289,7 @@ class TaskEffects:
             paths = list(self.files.all_files_below(path)) if path.is_dir() else []
             if any(one.suffix not in _SUFFIXES and not border.is_layer_outside(one) for one in paths):
                 return []
-        try:
-            found = [self.files.variables(one, "include_vars", "", title(18)) for one in paths]
-        except AnsibleError:
-            return []
-        return [layer for layer in found if layer is not None]
+        return self._layers_of_files(paths)
 
 
 def _is_fact(name: str) -> bool:

@@ -7,64 +7,8 @@ from typing import Any
 
 from nodeattrs.codes import Kind, declared
 from nodeattrs.core.tree import Path
-from nodeattrs.dialects.ansible.codes import (
-    BROKEN,
-    CONDITION,
-    DUPLICATE_KEY,
-    GROUP_IS_HOST,
-    GROUP_NAME,
-    GROUP_SEARCH,
-    INI_COMMENT,
-    MISSING,
-    MISSPELT_VARIABLE,
-    NO_EFFECT,
-    NO_MATCH,
-    NOT_EVALUATED,
-    NOT_JUDGED,
-    NOT_PROMPTED,
-    NOTHING_PARSED,
-    PASSED_OVER,
-    PRECEDENCE_ENTRY,
-    RESERVED_NAME,
-    SHADOWED_VARIABLE,
-    SKIPPED,
-    UNDEFINED_VARIABLE,
-    UNPARSED,
-    UNUSED_VARIABLE,
-    VARS_FILE_SKIPPED,
-    VAULT,
-)
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import Document
-
-WARNINGS = (
-    UNPARSED,
-    NOTHING_PARSED,
-    DUPLICATE_KEY,
-    GROUP_NAME,
-    GROUP_IS_HOST,
-    RESERVED_NAME,
-    SKIPPED,
-    VARS_FILE_SKIPPED,
-    NO_MATCH,
-    NOT_PROMPTED,
-    PRECEDENCE_ENTRY,
-    MISSING,
-    BROKEN,
-    NOT_EVALUATED,
-    VAULT,
-    UNUSED_VARIABLE,
-    MISSPELT_VARIABLE,
-    UNDEFINED_VARIABLE,
-    SHADOWED_VARIABLE,
-    GROUP_SEARCH,
-    INI_COMMENT,
-    NO_EFFECT,
-    PASSED_OVER,
-    CONDITION,
-    NOT_JUDGED,
-)
-"""The kinds of errors that are listed as warnings and not raised."""
 
 Warn = Callable[[Kind, str, str | None, int | None], None]
 """A function that notes a warning: its kind, the sentence, and its file and line or None."""

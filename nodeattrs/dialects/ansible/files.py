@@ -7,7 +7,7 @@ encrypted file is an unknown layer; so is a broken one with `lenient`. Knows no 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -142,23 +142,28 @@ class VariableFiles:
             else None
         )
 
-    def layers_of_name(
-        self, folder: Path, name: str, extensions: Sequence[str], read: Callable[[Path], Layer | None]
-    ) -> list[Layer]:
+    def layers_of_files(self, paths: Iterable[Path], kind: str, name: str, titled: str) -> list[Layer]:
+        """The layers of files, as `variables` returns them; empty files have none. raises: AnsibleError"""
+        found = (self.variables(path, kind, name, titled) for path in paths)
+        return [layer for layer in found if layer is not None]
+
+    def layers_of_name(self, folder: Path, name: str, extensions: Sequence[str], kind: str, titled: str) -> list[Layer]:
         """The layers of one host's or group's files in a folder such as group_vars, the weakest first; [] without any.
 
-        folder:     outside of the border, *read* is called with the folder itself
-        extensions: endings of the files that count
-        read:       gives the layer of a path; None for no layer
+        A folder outside of the border is a single unknown layer.
+
+        extensions:   endings of the files that count
+        kind, titled: as of `variables`
+        raises:       AnsibleError, for a file that is broken or not a map
         """
         if os.path.isdir(folder) and border.is_outside(folder):
-            return [layer for layer in [read(folder)] if layer is not None]
+            return self.layers_of_files([folder], kind, name, titled)
         for candidate in (name, *(name + extension for extension in extensions)):
             path = folder / candidate
             if ("/" not in name and candidate not in self.names_in(folder)) or not os.path.exists(path):
                 continue  # a link may lead nowhere
             paths = self.files_in(path, extensions) if self._is_folder_inside(path) else iter((path,))
-            return [layer for layer in map(read, paths) if layer is not None]
+            return self.layers_of_files(paths, kind, name, titled)
         return []
 
     def _is_folder_inside(self, path: Path) -> bool:

@@ -450,8 +450,7 @@ class Inventory:
     def _named(self, folder: Path, kind: str, name: str, level: int) -> list[Plan]:
         key = folder, name, level
         if key not in self._plans:
-            read = partial(self.files.variables, kind=kind, name=name, titled=title(level))
-            layers = self.files.layers_of_name(folder, name, self.config.yaml_valid_extensions, read)
+            layers = self.files.layers_of_name(folder, name, self.config.yaml_valid_extensions, kind, title(level))
             for layer in layers:
                 self._warn_of_reserved_names(layer)
             self._plans[key] = list(layers)  # not one fold: Ansible merges the files of all groups of a place in turn

@@ -124,7 +124,7 @@ class AnsibleHosts(InRepository):
         return [
             f"{prefix}{host}"
             for prefix, inventory in self.inventories.items()
-            for host in (inventory.hosts if limit is None else inventory.matching(limit))
+            for host in inventory.matching(limit or "all")
         ]
 
     @property

@@ -243,8 +243,7 @@ def layers_of_vars_files(play: Play, inventory: Inventory, look_up: _LookUp) -> 
             message = f"{', '.join(map(str, names))}: named in vars_files, and not there"
             inventory.warn(MISSING, message, origin.file, origin.line)
             continue
-        layer = inventory.files.variables(path, "vars_files", path.name, title(14))
-        found += [] if layer is None else [layer]
+        found += inventory.files.layers_of_files([path], "vars_files", path.name, title(14))
     return found
 
 

@@ -61,7 +61,7 @@ def listing(inventory: Inventory, *, export: bool = False, limit: str | None = N
     limit:  a pattern; only hosts that it selects
     raises: AnsibleError
     """
-    hosts = list(inventory.hosts) if limit is None else inventory.matching(limit)
+    hosts = inventory.matching(limit or "all")
     found = grouped(inventory, limit=frozenset(hosts))
     if export:
         for name in inventory.groups["all"].with_descendants():
@@ -82,7 +82,7 @@ def nested_listing(inventory: Inventory, *, export: bool = False, limit: str | N
     limit:  a pattern; only hosts that it selects
     raises: AnsibleError
     """
-    hosts = set(inventory.hosts if limit is None else inventory.matching(limit))
+    hosts = set(inventory.matching(limit or "all"))
     seen: set[str] = set()
     met: set[str] = set()
     body = _nested(inventory, "all", hosts, export, seen, met)
@@ -112,7 +112,7 @@ def _flat_listing(inventory: Inventory, *, export: bool = False, limit: str | No
     A host's variables stand where the host is met first. A group that is met again loses them, as in Ansible.
     raises: AnsibleError
     """
-    return _flat(inventory, "all", set(inventory.hosts if limit is None else inventory.matching(limit)), export, set())
+    return _flat(inventory, "all", set(inventory.matching(limit or "all")), export, set())
 
 
 def _flat(inventory: Inventory, name: str, hosts: set[str], export: bool, seen: set[str]) -> dict[str, Any]:

@@ -271,8 +271,7 @@ class RoleReader:
             raise error_at(entry.document, entry.at, NO_FILE, f"the role {name} has no {kind}/{stem}")
         is_folder = path.is_dir()
         paths = list(self.files.files_in(path, self._config.yaml_valid_extensions)) if is_folder else [path]
-        layers = [self.files.variables(one, f"role {kind}", name, title(level)) for one in paths]
-        return as_one_fold([layer for layer in layers if layer is not None], self.policy)
+        return as_one_fold(self.files.layers_of_files(paths, f"role {kind}", name, title(level)), self.policy)
 
     @staticmethod
     def find_file(folder: Path, stem: str) -> Path | None:

@@ -277,15 +277,12 @@ class RepositoryCheck:
 
     def _complete_inventories(self) -> list[Inventory]:
         """The inventories with hosts; [] where one of them has a source that was not read, or cannot be read at all."""
-        found: list[Inventory] = []
-        with suppress(NodeattrsError):
-            for one in self._inventories:
-                complete = bool(one.hosts) and not one.not_run and not any(w.kind == UNPARSED for w in one.warnings)
-                found += [one] if complete else []
-                if not complete and one.hosts:
-                    return []
-            return found
-        return []
+        try:
+            found = [one for one in self._inventories if one.hosts]
+        except NodeattrsError:
+            return []
+        unread = [one for one in found if one.not_run or any(warning.kind == UNPARSED for warning in one.warnings)]
+        return [] if unread else found
 
     @property
     def not_read(self) -> dict[str, str]:
