@@ -443,10 +443,8 @@ class _Run:
         for what, count in sorted(self.used.items()):
             print(f"{count:6}  {what}")
         sums = self.sums
-        counts = f"{sums['values']} values, {sums['lines']} origins, {sums['printed']} prints"
-        print(
-            f"ansible-core {self.peer.version}: {counts} in {done} trees; {sums['unknown']} set by tasks; {seconds:.0f} s"
-        )
+        counts = f"{sums['values']} values, {sums['lines']} origins, {sums['printed']} prints in {done} trees"
+        print(f"ansible-core {self.peer.version}: {counts}; {sums['unknown']} set by tasks; {seconds:.0f} s")
 
 
 def _config(made: Tree) -> Iterable[str]:
