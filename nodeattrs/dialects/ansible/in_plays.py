@@ -203,8 +203,9 @@ class _Plays:
             self._layers_by_file[role] = []
             for kind, level in _KINDS:
                 main = RoleReader.find_file(role / kind, "main")
-                is_folder = main is not None and main.is_dir()
-                paths = [*self.files.all_files_below(role / kind / "main")] if is_folder else [main] if main else []
+                paths = [*self.files.all_files_below(role / kind / "main")]
+                if main is not None and main.is_file():
+                    paths = [main]
                 paths = [path for path in paths if path.suffix in _OF_VARIABLES]
                 self._layers_by_file[role] += self._layers_of_files(paths, f"role {kind}", role.name, level)
             others = (path for path in self.files.all_files_below(role / "vars") if path.suffix in _OF_VARIABLES)

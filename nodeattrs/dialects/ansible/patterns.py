@@ -79,7 +79,9 @@ def _one(part: str, known: Known) -> list[str]:
 
 def _place(digits: str) -> int:
     """An index as an integer; one with too many digits is beyond the end of each list."""
-    return int(digits) if len(digits) <= MAX_DIGITS else sys.maxsize - 1 if digits[0] != "-" else -sys.maxsize
+    if len(digits) <= MAX_DIGITS:
+        return int(digits)
+    return -sys.maxsize if digits.startswith("-") else sys.maxsize - 1
 
 
 def _named(part: str, known: Known) -> list[str]:

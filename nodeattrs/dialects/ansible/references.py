@@ -485,8 +485,8 @@ def _roles_named(entries: list[Any]) -> set[str]:
 def _files_named(entry: Any) -> Iterator[str]:
     """Yield the files that `vars_files` or `include_vars` name; of alternatives only the last."""
     for one in entry if isinstance(entry, list) else [entry]:
-        name = one.get("file") if isinstance(one, dict) else one[-1:] if isinstance(one, list) else one
-        name = name[0] if isinstance(name, list) and name else name
+        name = one.get("file") if isinstance(one, dict) else one
+        name = name[-1] if isinstance(name, list) and name else name
         if isinstance(name, str) and "=" not in name:
             yield name
 

@@ -441,8 +441,9 @@ def _passing_undefined(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _extract(environment: Any, item: Any, container: Any, morekeys: Any = None) -> Any:
     value = container
-    more = [] if morekeys is None else morekeys if isinstance(morekeys, list) else [morekeys]
-    for step in (item, *more):
+    if morekeys is None:
+        morekeys = []
+    for step in (item, *(morekeys if isinstance(morekeys, list) else [morekeys])):
         value = environment.getitem(value, step)
     return value
 

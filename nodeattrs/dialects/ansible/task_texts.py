@@ -57,8 +57,12 @@ def names_in_tasks(tree: Any) -> Iterator[NameInTask]:
     ahead = [tree]
     while ahead:
         one = ahead.pop()
-        ahead += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
-        module, given = module_of(one) if isinstance(one, dict) else ("", None)
+        if isinstance(one, list):
+            ahead += one
+        if not isinstance(one, dict):
+            continue
+        ahead += one.values()
+        module, given = module_of(one)
         if module in ("include_role", "import_role"):
             yield NameInTask("role", role_name_of(arguments_of(one, given)))
         elif module in ("include_tasks", "import_tasks"):
@@ -68,8 +72,10 @@ def names_in_tasks(tree: Any) -> Iterator[NameInTask]:
 def _on_line(kind: str, rest: str) -> str:
     """The name on the line of a keyword; "" where it is not there."""
     found = _NAME[kind].search(rest)
+    if found:
+        return _value(found[1])
     is_alone = kind == "tasks" and rest[:1] not in ("", "{", "#", ">", "|")
-    return _value(found[1]) if found else _value(rest) if is_alone else ""
+    return _value(rest) if is_alone else ""
 
 
 def _near(kind: str, lines: Sequence[str], at: int) -> str:
